@@ -1,0 +1,100 @@
+//! What the pickle is wrapped in, recognised by its first bytes.
+
+use super::{LoadError, html};
+use std::io::{self, BufReader, Cursor, Read};
+
+/// Bytes that are looked at.
+const MAGIC_BYTES: usize = 512;
+
+/// Buffer in front of decompressors.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// The pickle cannot be got at.
+pub(super) enum ContainerError {
+    Io(io::Error),
+    Empty,
+    Foreign(&'static str),
+}
+
+impl ContainerError {
+    pub(super) fn into_load_error(self, name: &str) -> LoadError {
+        let input = name.to_owned();
+        match self {
+            Self::Io(source) => LoadError::Read { input, source },
+            Self::Empty => LoadError::Empty { input },
+            Self::Foreign(found) => LoadError::Foreign { input, found },
+        }
+    }
+}
+
+impl From<io::Error> for ContainerError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A reader of the pickle inside `raw`.
+pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
+    let mut head = Vec::with_capacity(MAGIC_BYTES);
+    raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
+    let kind = Kind::of(&head)?;
+    let all = Cursor::new(head).chain(raw);
+    Ok(match kind {
+        Kind::Pickle => Box::new(all),
+        Kind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
+        Kind::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
+        Kind::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
+        Kind::Html => html::open(all)?,
+    })
+}
+
+fn buffered<R: Read>(reader: R) -> BufReader<R> {
+    BufReader::with_capacity(BUFFER_BYTES, reader)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    Pickle,
+    Gzip,
+    Zstd,
+    Xz,
+    Html,
+}
+
+impl Kind {
+    fn of(head: &[u8]) -> Result<Self, ContainerError> {
+        let foreign = |found| Err(ContainerError::Foreign(found));
+        match head {
+            [] => Err(ContainerError::Empty),
+            [0x1f, 0x8b, ..] => Ok(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::Zstd),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Ok(Self::Xz),
+            [b'P', b'K', 3 | 5, ..] => foreign("a zip archive (torch.save writes those)"),
+            [b'B', b'Z', b'h', ..] => foreign("a bzip2 file; decompress it first"),
+            [b'\x89', b'P', b'N', b'G', ..] => foreign("a picture"),
+            [0x7f, b'E', b'L', b'F', ..] => foreign("a program"),
+            _ => match head.trim_ascii_start() {
+                [b'<', ..] => Ok(Self::Html),
+                [b'{', ..] | [b'[', b'{' | b'"', ..] => foreign("JSON"),
+                _ => Ok(Self::Pickle),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_their_first_bytes() {
+        let kind = |head: &[u8]| Kind::of(head).ok();
+        assert_eq!(kind(b"\x80\x04\x95"), Some(Kind::Pickle));
+        assert_eq!(kind(b"(dp0\nS'segments'"), Some(Kind::Pickle));
+        assert_eq!(kind(b"\x1f\x8b\x08"), Some(Kind::Gzip));
+        assert_eq!(kind(b"\n<!DOCTYPE html>"), Some(Kind::Html));
+        assert_eq!(kind(b"PK\x03\x04"), None);
+        assert_eq!(kind(b"{\"segments\": []}"), None);
+        assert_eq!(kind(b""), None);
+    }
+}

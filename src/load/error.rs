@@ -1,0 +1,94 @@
+//! Why a file could not be loaded, and what to try.
+
+use crate::pickle::{DecodeError, ErrorKind};
+use crate::snapshot::SnapshotError;
+use std::io;
+use thiserror::Error;
+
+/// Why a file could not be loaded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The input could not be opened or read.
+    #[error("cannot read {input}: {source}")]
+    Read {
+        /// What was to be read.
+        input: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The input is empty.
+    #[error("{input} is empty")]
+    Empty {
+        /// What was read.
+        input: String,
+    },
+    /// The input is something else that can be recognised.
+    #[error("{input}: expected a pickled memory snapshot, found {found}")]
+    Foreign {
+        /// What was read.
+        input: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The pickle cannot be decoded.
+    #[error("{input}: {source}")]
+    Decode {
+        /// What was read.
+        input: String,
+        /// What was wrong where.
+        source: DecodeError,
+    },
+    /// The pickle holds no snapshot.
+    #[error("{input}: {source}")]
+    NoSnapshot {
+        /// What was read.
+        input: String,
+        /// What it holds instead.
+        source: SnapshotError,
+    },
+    /// The caller asked to stop.
+    #[error("loading {input} was cancelled")]
+    Cancelled {
+        /// What was being read.
+        input: String,
+    },
+    /// A defect of oomscope.
+    #[error("{input}: internal error: {message}")]
+    Internal {
+        /// What was being read.
+        input: String,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+impl LoadError {
+    /// What the user can try, in one sentence.
+    pub fn hint(&self) -> &'static str {
+        const RECORD: &str = "record one with torch.cuda.memory._record_memory_history() and write it with \
+                              torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
+        match self {
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => "check the path",
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::IsADirectory => {
+                "name the snapshot file inside the directory"
+            }
+            Self::Read { .. } => "check that the file can be read and is not compressed in another format",
+            Self::Empty { .. } => "the process that wrote it probably died before _dump_snapshot finished; write it again",
+            Self::Foreign { .. } => RECORD,
+            Self::Decode { source, .. } => match source.kind {
+                ErrorKind::Forbidden(_) => {
+                    "a memory snapshot holds only plain data; this file is another pickle or has been tampered with"
+                }
+                ErrorKind::Protocol(_) => "write it again with pickle protocol 5 or lower",
+                _ => RECORD,
+            },
+            Self::NoSnapshot { source, .. } => match source {
+                SnapshotError::NothingUsable { .. } => "check that the file was copied completely and is a memory snapshot",
+                _ => RECORD,
+            },
+            Self::Cancelled { .. } => "open it again to load it",
+            Self::Internal { .. } => "please report this together with the file",
+        }
+    }
+}

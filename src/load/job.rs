@@ -1,0 +1,74 @@
+//! A load in the background.
+
+use super::pipe::panic_message;
+use super::{Input, LoadError, Progress, load};
+use crate::model::Snapshot;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread;
+
+/// What a background load ended with.
+pub type LoadOutcome = Result<Arc<Snapshot>, LoadError>;
+
+/// A load that runs on a thread of its own.
+#[derive(Debug)]
+pub struct LoadJob {
+    input: Input,
+    progress: Progress,
+    outcome: Receiver<LoadOutcome>,
+}
+
+impl LoadJob {
+    /// Start loading. `wake` is called from the other thread when there is an outcome.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(input: Input, wake: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let progress = Progress::default();
+        let (sender, outcome) = sync_channel(1);
+        let (job_input, job_progress) = (input.clone(), progress.clone());
+        thread::Builder::new().name("oomscope-load".to_owned()).spawn(move || {
+            let name = job_input.name();
+            let worker = thread::Builder::new()
+                .name("oomscope-read".to_owned())
+                .spawn(move || load(&job_input, &job_progress).map(Arc::new));
+            let outcome = match worker.map(thread::JoinHandle::join) {
+                Ok(Ok(outcome)) => outcome,
+                Ok(Err(panic)) => Err(LoadError::Internal { input: name, message: panic_message(&*panic) }),
+                Err(source) => Err(LoadError::Read { input: name, source }),
+            };
+            // The window may have closed the file meanwhile.
+            sender.send(outcome).ok();
+            wake();
+        })?;
+        Ok(Self { input, progress, outcome })
+    }
+
+    /// What is being loaded.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The outcome, once there is one.
+    pub fn poll(&self) -> Option<LoadOutcome> {
+        match self.outcome.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => {
+                Some(Err(LoadError::Internal { input: self.input.name(), message: "the load ended without result".into() }))
+            }
+        }
+    }
+}
+
+impl Drop for LoadJob {
+    fn drop(&mut self) {
+        self.progress.cancel();
+    }
+}

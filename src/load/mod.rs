@@ -1,0 +1,85 @@
+//! From a path to a model: reads, decompresses and decodes, with progress and cancellation.
+//!
+//! Reading and decoding run on two threads. The input is read piece by piece, never mapped: a file
+//! that is truncated or rewritten while it is open gives a partial result, not a crash.
+//!
+//! This module knows files and threads. It knows no windows and prints nothing.
+
+mod container;
+mod error;
+mod html;
+mod job;
+mod pipe;
+mod progress;
+
+pub use error::LoadError;
+pub use job::{LoadJob, LoadOutcome};
+pub use progress::Progress;
+
+use crate::model::Snapshot;
+use crate::snapshot::Builder;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Where a snapshot comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl Input {
+    /// What a command-line argument means: `-` is standard input.
+    pub fn from_arg(arg: &Path) -> Self {
+        if arg == Path::new("-") { Self::Stdin } else { Self::File(arg.to_owned()) }
+    }
+
+    /// The name to show.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Stdin => "standard input".to_owned(),
+        }
+    }
+
+    fn open(&self, progress: &Progress) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::Stdin => Ok(Box::new(io::stdin())),
+            Self::File(path) => {
+                let file = File::open(path)?;
+                let metadata = file.metadata()?;
+                if metadata.is_dir() {
+                    return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
+                }
+                progress.set_total_bytes(metadata.len());
+                Ok(Box::new(file))
+            }
+        }
+    }
+}
+
+/// Load a snapshot. Blocks until it is loaded, fails, or `progress` is told to cancel.
+///
+/// # Errors
+/// When the input cannot be read, is no pickle, holds no snapshot, or wants to run code. Damage
+/// after the first usable part is no error: see [`Snapshot::damage`].
+pub fn load(input: &Input, progress: &Progress) -> Result<Snapshot, LoadError> {
+    let failed = |source| LoadError::Read { input: input.name(), source };
+    let raw = input.open(progress).map_err(failed)?;
+    load_from(raw, &input.name(), progress)
+}
+
+/// Load a snapshot from any reader; `name` is what messages call it.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Result<Snapshot, LoadError> {
+    let counted = progress::CountingReader::new(raw, progress);
+    let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
+    let (builder, decoded) = pipe::decode(reader, Builder::with_progress(progress.events_counter()), name, progress)?;
+    progress.set_building();
+    builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source })
+}

@@ -1,0 +1,109 @@
+//! Reading on one thread, decoding on another.
+
+use super::{LoadError, Progress};
+use crate::pickle::{self, Chunk, ChunkSource, Decoded, ErrorKind};
+use crate::snapshot::Builder;
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// Bytes per piece. Large enough that handing over costs nothing, small enough to stay in cache.
+const CHUNK_BYTES: usize = 512 * 1024;
+
+/// Pieces that may wait between the threads.
+const CHUNKS_AHEAD: usize = 3;
+
+/// Read on this thread and decode on another one into `builder`.
+pub(super) fn decode(
+    mut reader: impl Read,
+    mut builder: Builder,
+    name: &str,
+    progress: &Progress,
+) -> Result<(Builder, Decoded), LoadError> {
+    let (full_tx, full_rx) = sync_channel(CHUNKS_AHEAD);
+    let (spent_tx, spent_rx) = sync_channel(CHUNKS_AHEAD + 2);
+    let chunks = Chunks { full: full_rx, spent: spent_tx, progress: progress.clone() };
+    let outcome = thread::scope(|scope| {
+        let decoder = thread::Builder::new()
+            .name("oomscope-decode".to_owned())
+            .spawn_scoped(scope, move || pickle::decode(chunks, &mut builder).map(|decoded| (builder, decoded)));
+        let decoder = decoder.map_err(|source| LoadError::Read { input: name.to_owned(), source })?;
+        read_all(&mut reader, &full_tx, &spent_rx, progress);
+        drop(full_tx);
+        decoder.join().map_err(|panic| LoadError::Internal { input: name.to_owned(), message: panic_message(&*panic) })
+    })?;
+    outcome.map_err(|source| match source.kind {
+        ErrorKind::Cancelled => LoadError::Cancelled { input: name.to_owned() },
+        _ => LoadError::Decode { input: name.to_owned(), source },
+    })
+}
+
+/// Send the input piece by piece until it ends, fails, or nobody listens.
+fn read_all(
+    reader: &mut impl Read,
+    full: &SyncSender<io::Result<Chunk>>,
+    spent: &Receiver<Chunk>,
+    progress: &Progress,
+) {
+    // The first piece of a small file need not be a large allocation.
+    let mut room = progress.total_bytes().map_or(CHUNK_BYTES, |total| CHUNK_BYTES.min(total as usize + 1));
+    while !progress.is_cancelled() {
+        let mut chunk = spent.try_recv().unwrap_or_else(|_| Chunk::with_capacity(room));
+        room = CHUNK_BYTES;
+        let filled = chunk.fill(|buf| read_full(reader, buf));
+        let piece = match filled {
+            Ok(0) => return,
+            Ok(_) => Ok(chunk),
+            Err(error) => Err(error),
+        };
+        let failed = piece.is_err();
+        if full.send(piece).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Fill `buf` as far as the input goes. Bytes before an error are returned first.
+fn read_full(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
+    let mut n = 0;
+    while n < buf.len() {
+        match reader.read(&mut buf[n..]) {
+            Ok(0) => break,
+            Ok(more) => n += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if n == 0 => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(n)
+}
+
+/// The decoder's end of the channel.
+struct Chunks {
+    full: Receiver<io::Result<Chunk>>,
+    spent: SyncSender<Chunk>,
+    progress: Progress,
+}
+
+impl ChunkSource for Chunks {
+    fn next_chunk(&mut self, spent: Option<Chunk>) -> Result<Option<Chunk>, ErrorKind> {
+        if let Some(chunk) = spent {
+            // Nobody may want it back any more.
+            self.spent.try_send(chunk).ok();
+        }
+        let next = self.full.recv();
+        if self.progress.is_cancelled() {
+            return Err(ErrorKind::Cancelled);
+        }
+        match next {
+            Ok(chunk) => Ok(Some(chunk?)),
+            Err(_closed) => Ok(None),
+        }
+    }
+}
+
+/// What a panic said.
+pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown panic".to_owned())
+}

@@ -1,0 +1,89 @@
+//! How far a load is, and the wish to stop it. Shared between threads.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Progress of one load. Clones share the same state.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    read_bytes: AtomicU64,
+    total_bytes: AtomicU64,
+    events: Arc<AtomicU64>,
+    is_building: AtomicBool,
+    is_cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// Bytes of the file that were read so far (before decompression).
+    pub fn read_bytes(&self) -> u64 {
+        self.shared.read_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Size of the file in bytes; `None` where it is not known (standard input).
+    pub fn total_bytes(&self) -> Option<u64> {
+        Some(self.shared.total_bytes.load(Ordering::Relaxed)).filter(|&total| total != 0)
+    }
+
+    /// Events decoded so far.
+    pub fn events(&self) -> u64 {
+        self.shared.events.load(Ordering::Relaxed)
+    }
+
+    /// Whether everything is read and the model is being put together.
+    pub fn is_building(&self) -> bool {
+        self.shared.is_building.load(Ordering::Relaxed)
+    }
+
+    /// The part that is read, from 0 to 1; `None` where the size is not known.
+    pub fn fraction(&self) -> Option<f32> {
+        self.total_bytes().map(|total| (self.read_bytes() as f64 / total as f64).min(1.0) as f32)
+    }
+
+    /// Ask the load to stop. It ends with [`LoadError::Cancelled`](super::LoadError::Cancelled).
+    pub fn cancel(&self) {
+        self.shared.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the load was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_total_bytes(&self, total: u64) {
+        self.shared.total_bytes.store(total, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_building(&self) {
+        self.shared.is_building.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn events_counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.shared.events)
+    }
+}
+
+/// A reader that counts what passes.
+pub(super) struct CountingReader<R> {
+    inner: R,
+    progress: Progress,
+}
+
+impl<R> CountingReader<R> {
+    pub(super) fn new(inner: R, progress: &Progress) -> Self {
+        Self { inner, progress: progress.clone() }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.progress.shared.read_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

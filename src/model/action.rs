@@ -1,0 +1,133 @@
+//! What an event did.
+
+use super::{StrId, StringTable};
+
+/// The action of an event: `action` of torch's trace entries (`CUDACachingAllocator.h`,
+/// `TraceEntry::Action`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Action {
+    /// A block was handed out.
+    Alloc,
+    /// The program gave a block back; another stream may still use it.
+    FreeRequested,
+    /// The block can be used again.
+    FreeCompleted,
+    /// The driver gave a segment (`cudaMalloc`).
+    SegmentAlloc,
+    /// A segment went back to the driver (`cudaFree`).
+    SegmentFree,
+    /// Pages of an expandable segment were mapped.
+    SegmentMap,
+    /// Pages of an expandable segment were unmapped.
+    SegmentUnmap,
+    /// A snapshot was taken.
+    Snapshot,
+    /// A request could not be met.
+    Oom,
+    /// Metadata was attached to a live block.
+    Annotate,
+    /// An action that this version does not know: index into [`ActionNames`].
+    Other(u8),
+}
+
+impl Action {
+    /// Actions that torch writes, with the names it gives them.
+    const KNOWN: [(Self, &'static str); 10] = [
+        (Self::Alloc, "alloc"),
+        (Self::FreeRequested, "free_requested"),
+        (Self::FreeCompleted, "free_completed"),
+        (Self::SegmentAlloc, "segment_alloc"),
+        (Self::SegmentFree, "segment_free"),
+        (Self::SegmentMap, "segment_map"),
+        (Self::SegmentUnmap, "segment_unmap"),
+        (Self::Snapshot, "snapshot"),
+        (Self::Oom, "oom"),
+        (Self::Annotate, "annotate"),
+    ];
+
+    /// One byte for columns.
+    #[inline]
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Alloc => 0,
+            Self::FreeRequested => 1,
+            Self::FreeCompleted => 2,
+            Self::SegmentAlloc => 3,
+            Self::SegmentFree => 4,
+            Self::SegmentMap => 5,
+            Self::SegmentUnmap => 6,
+            Self::Snapshot => 7,
+            Self::Oom => 8,
+            Self::Annotate => 9,
+            Self::Other(i) => i.saturating_add(10),
+        }
+    }
+
+    #[inline]
+    pub(super) fn from_code(code: u8) -> Self {
+        match Self::KNOWN.get(usize::from(code)) {
+            Some(&(action, _)) => action,
+            None => Self::Other(code - 10),
+        }
+    }
+}
+
+/// Names of actions, including those that only this file knows.
+#[derive(Debug, Default, Clone)]
+pub struct ActionNames {
+    others: Vec<StrId>,
+}
+
+impl ActionNames {
+    /// How many unknown actions are told apart; further ones share the last place.
+    const MAX_OTHERS: usize = 200;
+
+    /// The action of a name, which is remembered if it is unknown.
+    pub fn action(&mut self, name: StrId, strings: &StringTable) -> Action {
+        let text = strings.bytes(name);
+        if let Some(&(action, _)) = Action::KNOWN.iter().find(|(_, known)| known.as_bytes() == text) {
+            return action;
+        }
+        let at = self.others.iter().position(|&other| other == name).unwrap_or_else(|| {
+            if self.others.len() < Self::MAX_OTHERS {
+                self.others.push(name);
+            }
+            self.others.len() - 1
+        });
+        Action::Other(at as u8)
+    }
+
+    /// The name that the file uses for an action.
+    pub fn name(&self, action: Action, strings: &StringTable) -> String {
+        let known = Action::KNOWN.iter().find(|&&(a, _)| a == action).map(|&(_, name)| name);
+        match (known, action) {
+            (None, Action::Other(i)) => {
+                self.others.get(usize::from(i)).map_or_else(String::new, |&id| strings.get(id).into_owned())
+            }
+            (name, _) => name.unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_reversible() {
+        for code in 0..=u8::MAX {
+            assert_eq!(Action::from_code(code).code(), code);
+        }
+    }
+
+    #[test]
+    fn unknown_actions_keep_their_name() {
+        let mut strings = StringTable::default();
+        let mut names = ActionNames::default();
+        let (odd, _) = strings.intern(b"user_defined");
+        let action = names.action(odd, &strings);
+        assert_eq!(action, Action::Other(0));
+        assert_eq!(names.name(action, &strings), "user_defined");
+        assert_eq!(names.name(Action::Oom, &strings), "oom");
+    }
+}

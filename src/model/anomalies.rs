@@ -1,0 +1,74 @@
+//! Contradictions between events, or between events and the final state.
+
+use std::collections::BTreeMap;
+
+/// A kind of contradiction. Traces and segments are read under separate locks, and the history can
+/// be told to skip actions, so even honest files have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Anomaly {
+    /// An alloc whose block is neither freed later nor live at the end.
+    AllocOfBlockNotLiveAfter,
+    /// An alloc whose size is not that of the block which is freed later or live at the end.
+    AllocSizeDiffers,
+    /// A completed free of a block that is live afterwards without an alloc in between.
+    FreeCompletedOfBlockLiveAfter,
+    /// A requested free whose block never completes and does not wait at the end.
+    FreeRequestedWithoutCompletion,
+    /// A requested free of a block that is still allocated afterwards.
+    FreeRequestedOfBlockStillAllocatedAfter,
+    /// A segment that appears although nothing of it is there afterwards, or with another size.
+    SegmentAppearsButIsAbsentAfter,
+    /// A segment that goes away although some of it is there afterwards.
+    SegmentGoesButIsPresentAfter,
+    /// Two blocks of the final state at the same address.
+    BlocksShareAddress,
+}
+
+impl Anomaly {
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllocOfBlockNotLiveAfter => "alloc_of_block_not_live_after",
+            Self::AllocSizeDiffers => "alloc_size_differs",
+            Self::FreeCompletedOfBlockLiveAfter => "free_completed_of_block_live_after",
+            Self::FreeRequestedWithoutCompletion => "free_requested_without_completion",
+            Self::FreeRequestedOfBlockStillAllocatedAfter => "free_requested_of_block_still_allocated_after",
+            Self::SegmentAppearsButIsAbsentAfter => "segment_appears_but_is_absent_after",
+            Self::SegmentGoesButIsPresentAfter => "segment_goes_but_is_present_after",
+            Self::BlocksShareAddress => "blocks_share_address",
+        }
+    }
+
+    /// Whether the contradiction is about blocks in the trace, as opposed to segments.
+    pub fn is_about_blocks(self) -> bool {
+        self <= Self::FreeRequestedOfBlockStillAllocatedAfter
+    }
+}
+
+/// How often each kind of contradiction occurs.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Anomalies {
+    counts: BTreeMap<Anomaly, u64>,
+}
+
+impl Anomalies {
+    pub(super) fn count(&mut self, anomaly: Anomaly) {
+        *self.counts.entry(anomaly).or_default() += 1;
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        for (anomaly, n) in other.counts {
+            *self.counts.entry(anomaly).or_default() += n;
+        }
+    }
+
+    /// The kinds that occur, with their number.
+    pub fn iter(&self) -> impl Iterator<Item = (Anomaly, u64)> + '_ {
+        self.counts.iter().map(|(&anomaly, &n)| (anomaly, n))
+    }
+
+    /// Contradictions in all.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+}

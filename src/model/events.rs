@@ -1,0 +1,312 @@
+//! The events of one trace, in columns.
+
+use super::address::AddressTable;
+use super::{Action, AddrId, EventIx, LazyColumn, StackId, StrId};
+
+/// The id of a memory pool, as torch writes it: `(0, 0)` is the default pool, anything else a
+/// private pool of a graph or a `MemPool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolKey(pub i64, pub i64);
+
+impl PoolKey {
+    /// The default pool.
+    pub const DEFAULT: Self = Self(0, 0);
+
+    /// Whether this is a pool of a captured graph or a `MemPool`.
+    pub fn is_private(self) -> bool {
+        self != Self::DEFAULT
+    }
+}
+
+/// One event, put together from the columns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// What happened.
+    pub action: Action,
+    /// The address; `None` where the event has none (an `oom`).
+    pub addr: Option<u64>,
+    /// Bytes: requested for blocks, whole pages for segments.
+    pub size: i64,
+    /// Wall clock in microseconds since 1970; `None` where it was not recorded.
+    pub time_us: Option<i64>,
+    /// The stream's number or address; `None` where it was not recorded.
+    pub stream: Option<i64>,
+    /// The stack that was recorded with the event.
+    pub stack: StackId,
+    /// The pool; `None` before torch 2.10, which did not write it.
+    pub pool: Option<PoolKey>,
+    /// `compile_context`: which compiled region was running.
+    pub compile_context: Option<StrId>,
+    /// `user_metadata`: what the program attached.
+    pub user_metadata: Option<StrId>,
+    /// `internal_metadata`: what torch attached.
+    pub internal_metadata: Option<StrId>,
+    /// `category`: what a profile knows the block to be.
+    pub category: Option<StrId>,
+    /// `forward_frames`: for memory of the backward pass, the forward code it belongs to.
+    pub forward_stack: StackId,
+    /// `device_free` of an `oom`: bytes that the device still had.
+    pub device_free: Option<i64>,
+}
+
+const NO_TIME: i64 = i64::MIN;
+const NO_ADDRESS: u64 = u64::MAX;
+
+/// Events as they are read, of all traces one after another.
+#[derive(Debug)]
+pub struct EventTable {
+    actions: Vec<u8>,
+    /// Raw addresses while reading, then empty.
+    raw_addrs: Vec<u64>,
+    /// Ids into `addresses` once the table is indexed.
+    addrs: Vec<AddrId>,
+    addresses: AddressTable,
+    sizes: Vec<i64>,
+    times: LazyColumn<i64>,
+    streams: LazyColumn<Option<i64>>,
+    stacks: Vec<StackId>,
+    pools: LazyColumn<Option<PoolKey>>,
+    compile_contexts: LazyColumn<Option<StrId>>,
+    user_metadata: LazyColumn<Option<StrId>>,
+    internal_metadata: LazyColumn<Option<StrId>>,
+    categories: LazyColumn<Option<StrId>>,
+    forward_stacks: LazyColumn<StackId>,
+    /// `device_free` of the few events that have it.
+    device_free: Vec<(u32, i64)>,
+}
+
+impl Default for EventTable {
+    fn default() -> Self {
+        Self {
+            actions: Vec::new(),
+            raw_addrs: Vec::new(),
+            addrs: Vec::new(),
+            addresses: AddressTable::default(),
+            sizes: Vec::new(),
+            times: LazyColumn::new(NO_TIME),
+            streams: LazyColumn::new(None),
+            stacks: Vec::new(),
+            pools: LazyColumn::new(None),
+            compile_contexts: LazyColumn::new(None),
+            user_metadata: LazyColumn::new(None),
+            internal_metadata: LazyColumn::new(None),
+            categories: LazyColumn::new(None),
+            forward_stacks: LazyColumn::new(StackId::EMPTY),
+            device_free: Vec::new(),
+        }
+    }
+}
+
+impl EventTable {
+    /// Append an event.
+    #[inline]
+    pub fn push(&mut self, event: &Event) {
+        if let Some(free) = event.device_free {
+            self.device_free.push((self.actions.len() as u32, free));
+        }
+        self.actions.push(event.action.code());
+        self.raw_addrs.push(event.addr.unwrap_or(NO_ADDRESS));
+        self.sizes.push(event.size);
+        self.times.push(event.time_us.unwrap_or(NO_TIME));
+        self.streams.push(event.stream);
+        self.stacks.push(event.stack);
+        self.pools.push(event.pool);
+        self.compile_contexts.push(event.compile_context);
+        self.user_metadata.push(event.user_metadata);
+        self.internal_metadata.push(event.internal_metadata);
+        self.categories.push(event.category);
+        self.forward_stacks.push(event.forward_stack);
+    }
+
+    /// Number of events.
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// One event with all its fields.
+    pub fn get(&self, ix: EventIx) -> Event {
+        let i = ix.index();
+        let row = ix.0;
+        Event {
+            action: self.action(ix),
+            addr: self.addr(ix),
+            size: self.sizes[i],
+            time_us: self.time_us(ix),
+            stream: self.streams.get(i),
+            stack: self.stacks[i],
+            pool: self.pools.get(i),
+            compile_context: self.compile_contexts.get(i),
+            user_metadata: self.user_metadata.get(i),
+            internal_metadata: self.internal_metadata.get(i),
+            category: self.categories.get(i),
+            forward_stack: self.forward_stacks.get(i),
+            device_free: self.device_free.binary_search_by_key(&row, |&(r, _)| r).ok().map(|at| self.device_free[at].1),
+        }
+    }
+
+    /// What an event did.
+    #[inline]
+    pub fn action(&self, ix: EventIx) -> Action {
+        Action::from_code(self.actions[ix.index()])
+    }
+
+    /// The bytes of an event.
+    #[inline]
+    pub fn size(&self, ix: EventIx) -> i64 {
+        self.sizes[ix.index()]
+    }
+
+    /// The stack of an event.
+    #[inline]
+    pub fn stack(&self, ix: EventIx) -> StackId {
+        self.stacks[ix.index()]
+    }
+
+    /// The stream of an event.
+    #[inline]
+    pub fn stream(&self, ix: EventIx) -> Option<i64> {
+        self.streams.get(ix.index())
+    }
+
+    /// The pool of an event.
+    #[inline]
+    pub fn pool(&self, ix: EventIx) -> Option<PoolKey> {
+        self.pools.get(ix.index())
+    }
+
+    /// The address of an event.
+    #[inline]
+    pub fn addr(&self, ix: EventIx) -> Option<u64> {
+        let raw = match self.addrs.get(ix.index()) {
+            Some(&id) => self.addresses.get(id),
+            None => self.raw_addrs[ix.index()],
+        };
+        (raw != NO_ADDRESS).then_some(raw)
+    }
+
+    /// The time of an event.
+    #[inline]
+    pub fn time_us(&self, ix: EventIx) -> Option<i64> {
+        let time = self.times.get(ix.index());
+        (time != NO_TIME).then_some(time)
+    }
+
+    /// Indices of all events.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = EventIx> + ExactSizeIterator + use<> {
+        (0..self.len() as u32).map(EventIx)
+    }
+
+    /// First and last recorded time.
+    pub fn time_range_us(&self) -> Option<(i64, i64)> {
+        let first = self.indices().find_map(|ix| self.time_us(ix))?;
+        let last = self.indices().rev().find_map(|ix| self.time_us(ix))?;
+        Some((first, last))
+    }
+
+    /// The one stream of all events, if there is only one.
+    pub fn constant_stream(&self) -> Option<Option<i64>> {
+        self.streams.constant()
+    }
+
+    /// Number of distinct addresses. Only after [`Self::index_addresses`].
+    pub(super) fn address_count(&self) -> usize {
+        self.addresses.len()
+    }
+
+    #[inline]
+    pub(super) fn addr_id(&self, ix: EventIx) -> AddrId {
+        self.addrs[ix.index()]
+    }
+
+    pub(super) fn address(&self, id: AddrId) -> u64 {
+        self.addresses.get(id)
+    }
+
+    /// Replace raw addresses by ids, which take half the room and index arrays.
+    pub(super) fn index_addresses(&mut self) {
+        let raw = std::mem::take(&mut self.raw_addrs);
+        self.addrs.reserve_exact(raw.len());
+        for addr in raw {
+            self.addrs.push(self.addresses.intern(addr));
+        }
+    }
+
+    /// The id of an address that need not occur in the trace.
+    pub(super) fn intern_address(&mut self, address: u64) -> AddrId {
+        self.addresses.intern(address)
+    }
+
+    /// The events of some ranges as a table of their own; without copying where the ranges are all
+    /// there is.
+    pub fn extract(&mut self, ranges: &[std::ops::Range<u32>]) -> Self {
+        if let [range] = ranges
+            && range.start == 0
+            && range.end as usize == self.len()
+        {
+            return std::mem::take(self);
+        }
+        let mut out = Self::default();
+        for range in ranges {
+            for row in range.clone() {
+                out.push(&self.get(EventIx(row)));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(addr: u64, size: i64) -> Event {
+        Event {
+            action: Action::Alloc,
+            addr: Some(addr),
+            size,
+            time_us: Some(size * 10),
+            stream: Some(0),
+            stack: StackId(3),
+            pool: None,
+            compile_context: None,
+            user_metadata: None,
+            internal_metadata: None,
+            category: None,
+            forward_stack: StackId::EMPTY,
+            device_free: None,
+        }
+    }
+
+    #[test]
+    fn what_is_pushed_is_read_back_before_and_after_indexing() {
+        let mut table = EventTable::default();
+        let oom = Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
+        let written = [event(1 << 63, 1), event(512, 2), oom];
+        for e in &written {
+            table.push(e);
+        }
+        let read = |table: &EventTable| -> Vec<Event> { table.indices().map(|ix| table.get(ix)).collect() };
+        assert_eq!(read(&table), written);
+        table.index_addresses();
+        assert_eq!(read(&table), written);
+        assert_eq!(table.time_range_us(), Some((10, 90)));
+    }
+
+    #[test]
+    fn extracting_ranges_keeps_their_rows() {
+        let mut table = EventTable::default();
+        for i in 0..6 {
+            table.push(&event(i, i as i64));
+        }
+        let part = table.extract(&[1..2, 4..6]);
+        let sizes: Vec<i64> = part.indices().map(|ix| part.size(ix)).collect();
+        assert_eq!(sizes, [1, 4, 5]);
+        assert_eq!(table.extract(&[0..6]).len(), 6);
+        assert!(table.is_empty());
+    }
+}

@@ -1,0 +1,83 @@
+//! Stack frames.
+
+use super::{FrameId, StrId};
+use foldhash::HashMap;
+
+/// One frame of a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The source file, or the library of a C++ frame.
+    pub file: StrId,
+    /// The line, from 1; 0 where it is not known.
+    pub line: i64,
+    /// The function.
+    pub name: StrId,
+    /// What `torch.compile` knows about the generated code: index into the table's
+    /// [`fx`](FrameTable::fx) records.
+    pub fx: Option<u32>,
+}
+
+/// Fields that torch adds to frames in FX-generated code (`augment_with_fx_traces=True`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FxInfo {
+    /// `fx_node_op`: the node's operation, e.g. `call_function`.
+    pub op: Option<StrId>,
+    /// `fx_node_name`: the node's name, e.g. `relu_1`.
+    pub name: Option<StrId>,
+    /// `fx_node_target`: what the node calls.
+    pub target: Option<StrId>,
+    /// `fx_original_trace`: the model's own source lines.
+    pub trace: Option<StrId>,
+}
+
+/// Every distinct frame once.
+#[derive(Debug, Default)]
+pub struct FrameTable {
+    frames: Vec<Frame>,
+    fx: Vec<FxInfo>,
+    lookup: HashMap<Frame, FrameId>,
+    fx_lookup: HashMap<FxInfo, u32>,
+}
+
+impl FrameTable {
+    /// The id of `frame` with `fx` attached, added if it is new.
+    pub fn intern(&mut self, frame: Frame, fx: Option<FxInfo>) -> FrameId {
+        let fx = fx.map(|info| {
+            *self.fx_lookup.entry(info).or_insert_with(|| {
+                self.fx.push(info);
+                self.fx.len() as u32 - 1
+            })
+        });
+        let frame = Frame { fx, ..frame };
+        *self.lookup.entry(frame).or_insert_with(|| {
+            self.frames.push(frame);
+            FrameId(self.frames.len() as u32 - 1)
+        })
+    }
+
+    /// The frame of an id.
+    #[inline]
+    pub fn get(&self, id: FrameId) -> Frame {
+        self.frames[id.index()]
+    }
+
+    /// What `torch.compile` recorded for a frame.
+    pub fn fx(&self, frame: Frame) -> Option<FxInfo> {
+        frame.fx.map(|i| self.fx[i as usize])
+    }
+
+    /// Number of distinct frames.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there is no frame at all.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Whether any frame carries FX fields.
+    pub fn has_fx(&self) -> bool {
+        !self.fx.is_empty()
+    }
+}

@@ -1,0 +1,276 @@
+//! Allocations as lifetimes, and the set that is live at any moment.
+
+use super::rewind::LiveBlock;
+use super::{Action, AllocId, EventIx, EventTable, Moment, PoolKey, StackId};
+
+/// Has not happened by the end of the trace.
+const NEVER: u32 = u32::MAX;
+
+/// Entries that one summary entry covers, as a power of two.
+const FANOUT_BITS: u32 = 4;
+
+/// How an allocation came into the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was live before the first recorded event.
+    Before,
+    /// It was allocated by this event.
+    Event(EventIx),
+}
+
+/// One allocation, put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its id.
+    pub id: AllocId,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Address of the first byte.
+    pub addr: u64,
+    /// Requested bytes.
+    pub size: i64,
+    /// The stream that it belongs to, where known.
+    pub stream: Option<i64>,
+    /// The pool that it belongs to, where known.
+    pub pool: Option<PoolKey>,
+    /// Where it was allocated; empty where that was not recorded.
+    pub stack: StackId,
+    /// First moment at which it is live.
+    pub start: Moment,
+    /// First moment at which the program had given it back.
+    pub requested: Option<Moment>,
+    /// First moment at which it is gone.
+    pub end: Option<Moment>,
+}
+
+impl Allocation {
+    /// The event that allocated it.
+    pub fn alloc_event(&self) -> Option<EventIx> {
+        match self.origin {
+            Origin::Before => None,
+            Origin::Event(ix) => Some(ix),
+        }
+    }
+
+    /// Whether the program had given it back and it still waits for a stream.
+    pub fn is_awaiting_at(&self, moment: Moment) -> bool {
+        self.requested.is_some_and(|at| at <= moment) && self.end.is_none_or(|end| moment < end)
+    }
+}
+
+/// What is only known of blocks from before the first event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InitialBlock {
+    pub(super) addr: u64,
+    pub(super) size: i64,
+    pub(super) stream: Option<i64>,
+    pub(super) pool: Option<PoolKey>,
+    pub(super) stack: StackId,
+}
+
+/// All allocations of a trace: columns of moments, ordered by start.
+#[derive(Debug, Default)]
+pub struct Lifetimes {
+    start: Vec<u32>,
+    requested: Vec<u32>,
+    end: Vec<u32>,
+    initial: Vec<InitialBlock>,
+    /// `latest_end[k][i]`: the latest end among `FANOUT^(k + 1)` allocations from there on. Finding
+    /// what is live skips whole groups that ended before.
+    latest_end: Vec<Vec<u32>>,
+}
+
+impl Lifetimes {
+    /// Follow every address through the trace, from the state before it.
+    pub(super) fn build(events: &EventTable, initial: &[LiveBlock], addresses: usize) -> Self {
+        let mut out = Self::default();
+        let mut holder = vec![NEVER; addresses];
+        for block in initial {
+            holder[block.addr.index()] = out.start.len() as u32;
+            out.push(0, if block.awaiting { 0 } else { NEVER });
+        }
+        for ix in events.indices() {
+            let action = events.action(ix);
+            if !matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted) {
+                continue;
+            }
+            let after = Moment::after(ix).0;
+            let slot = &mut holder[events.addr_id(ix).index()];
+            let id = *slot as usize;
+            match action {
+                Action::Alloc => {
+                    if id < out.end.len() {
+                        out.end[id] = after;
+                    }
+                    *slot = out.start.len() as u32;
+                    out.push(after, NEVER);
+                }
+                Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => out.requested[id] = after,
+                Action::FreeCompleted if id < out.end.len() => {
+                    out.end[id] = after;
+                    *slot = NEVER;
+                }
+                _ => {}
+            }
+        }
+        out.start.shrink_to_fit();
+        out.requested.shrink_to_fit();
+        out.end.shrink_to_fit();
+        out.summarise();
+        out
+    }
+
+    fn push(&mut self, start: u32, requested: u32) {
+        self.start.push(start);
+        self.requested.push(requested);
+        self.end.push(NEVER);
+    }
+
+    fn summarise(&mut self) {
+        let fold = |level: &[u32]| -> Vec<u32> {
+            level.chunks(1 << FANOUT_BITS).map(|group| group.iter().copied().max().unwrap_or(0)).collect()
+        };
+        let mut level = fold(&self.end);
+        while 1 < level.len() {
+            let next = fold(&level);
+            self.latest_end.push(level);
+            level = next;
+        }
+        self.latest_end.push(level);
+    }
+
+    /// Say what the end state or the free events know of the blocks from before the trace, in the
+    /// order in which they were given to [`Self::build`].
+    pub(super) fn describe_initial(&mut self, initial: Vec<InitialBlock>) {
+        self.initial = initial;
+    }
+
+    /// Number of allocations.
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there is no allocation.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Number of allocations from before the first event; they have the lowest ids.
+    pub fn initial_count(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// First moment at which the allocation is live.
+    #[inline]
+    pub fn start(&self, id: AllocId) -> Moment {
+        Moment(self.start[id.index()])
+    }
+
+    /// First moment at which the allocation is gone; `None` if it survives the trace.
+    #[inline]
+    pub fn end(&self, id: AllocId) -> Option<Moment> {
+        known(self.end[id.index()])
+    }
+
+    /// First moment at which the program had given the allocation back.
+    #[inline]
+    pub fn requested(&self, id: AllocId) -> Option<Moment> {
+        known(self.requested[id.index()])
+    }
+
+    /// Requested bytes of an allocation.
+    #[inline]
+    pub fn size(&self, id: AllocId, events: &EventTable) -> i64 {
+        match self.origin(id) {
+            Origin::Before => self.initial[id.index()].size,
+            Origin::Event(ix) => events.size(ix),
+        }
+    }
+
+    /// Where an allocation was made; empty where that was not recorded.
+    #[inline]
+    pub fn stack(&self, id: AllocId, events: &EventTable) -> StackId {
+        match self.origin(id) {
+            Origin::Before => self.initial[id.index()].stack,
+            Origin::Event(ix) => events.stack(ix),
+        }
+    }
+
+    /// How an allocation came into the recording.
+    #[inline]
+    pub fn origin(&self, id: AllocId) -> Origin {
+        self.start(id).event().map_or(Origin::Before, Origin::Event)
+    }
+
+    /// The allocation that an alloc event made.
+    pub fn of_alloc_event(&self, ix: EventIx) -> Option<AllocId> {
+        self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
+    }
+
+    /// Everything about one allocation.
+    pub fn get(&self, id: AllocId, events: &EventTable) -> Allocation {
+        let origin = self.origin(id);
+        let known_before = match origin {
+            Origin::Before => self.initial[id.index()],
+            Origin::Event(ix) => InitialBlock {
+                addr: events.addr(ix).unwrap_or_default(),
+                size: events.size(ix),
+                stream: events.stream(ix),
+                pool: events.pool(ix),
+                stack: events.stack(ix),
+            },
+        };
+        let InitialBlock { addr, size, stream, pool, stack } = known_before;
+        let (start, requested, end) = (self.start(id), self.requested(id), self.end(id));
+        Allocation { id, origin, addr, size, stream, pool, stack, start, requested, end }
+    }
+
+    /// The allocations that are live at a moment, in allocation order.
+    pub fn live_at(&self, moment: Moment) -> Live<'_> {
+        self.live_between(moment, moment)
+    }
+
+    /// The allocations that are live at any moment from `first` to `last`, in allocation order.
+    pub fn live_between(&self, first: Moment, last: Moment) -> Live<'_> {
+        let until = self.start.partition_point(|&start| start <= last.0);
+        Live { lifetimes: self, next: 0, until, after: first.0 }
+    }
+}
+
+fn known(moment: u32) -> Option<Moment> {
+    (moment != NEVER).then_some(Moment(moment))
+}
+
+/// Iterator over live allocations; see [`Lifetimes::live_at`].
+#[derive(Debug, Clone)]
+pub struct Live<'a> {
+    lifetimes: &'a Lifetimes,
+    next: usize,
+    until: usize,
+    after: u32,
+}
+
+impl Iterator for Live<'_> {
+    type Item = AllocId;
+
+    fn next(&mut self) -> Option<AllocId> {
+        while self.next < self.until {
+            let i = self.next;
+            if self.after < self.lifetimes.end[i] {
+                self.next += 1;
+                return Some(AllocId(i as u32));
+            }
+            // Skip the largest group that starts here and has ended.
+            let mut bits = 0;
+            for level in &self.lifetimes.latest_end {
+                let wider = bits + FANOUT_BITS;
+                if i & ((1 << wider) - 1) != 0 || self.after < level[i >> wider] {
+                    break;
+                }
+                bits = wider;
+            }
+            self.next = i + (1 << bits);
+        }
+        None
+    }
+}

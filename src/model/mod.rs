@@ -1,0 +1,38 @@
+//! The snapshot in memory: columns and ids, built once and then only read.
+//!
+//! One [`Snapshot`] holds what the whole file shares (strings, frames, stacks, settings), and one
+//! [`Timeline`] per device with its events, its final segments and everything derived from them.
+//!
+//! This layer knows no files, no pickles, no threads of its own making, no colours and no pixels.
+
+mod action;
+mod address;
+mod anomalies;
+mod column;
+mod curve;
+mod events;
+mod frames;
+mod ids;
+mod lifetimes;
+mod ranges;
+mod rewind;
+mod segments;
+mod snapshot;
+mod stacks;
+mod strings;
+mod timeline;
+
+pub use action::{Action, ActionNames};
+pub use anomalies::{Anomalies, Anomaly};
+pub use column::LazyColumn;
+pub use curve::{Curve, StepCurve};
+pub use events::{Event, EventTable, PoolKey};
+pub use frames::{Frame, FrameTable, FxInfo};
+pub use ids::{AddrId, AllocId, DeviceId, EventIx, FrameId, Moment, StackId, StrId};
+pub use lifetimes::{Allocation, Lifetimes, Origin};
+pub use ranges::{ReservedRange, ReservedRanges};
+pub use segments::{Block, BlockState, Segment, SegmentTable};
+pub use snapshot::{Annotation, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey};
+pub use stacks::StackTable;
+pub use strings::StringTable;
+pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};

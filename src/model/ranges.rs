@@ -1,0 +1,141 @@
+//! Reserved memory over time: which address ranges the driver had given out, from when to when.
+
+use super::{Action, Anomalies, Anomaly, EventTable, Moment, PoolKey, SegmentTable};
+use std::collections::BTreeMap;
+
+/// An address range that was reserved from one moment to another: a segment, or pages of an
+/// expandable segment that were mapped and unmapped together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservedRange {
+    /// Address of the first byte.
+    pub addr: u64,
+    /// Bytes.
+    pub size: i64,
+    /// First moment at which it is there.
+    pub start: Moment,
+    /// First moment at which it is gone; `None` if it survives the trace.
+    pub end: Option<Moment>,
+    /// The stream whose requests it serves.
+    pub stream: Option<i64>,
+    /// The pool that owns it.
+    pub pool: Option<PoolKey>,
+    /// Whether it is part of an expandable segment.
+    pub is_expandable: bool,
+}
+
+impl ReservedRange {
+    /// Whether the range is there at a moment.
+    pub fn is_live_at(&self, moment: Moment) -> bool {
+        self.start <= moment && self.end.is_none_or(|end| moment < end)
+    }
+
+    fn past_end(&self) -> u64 {
+        self.addr.saturating_add(self.size.max(0).unsigned_abs())
+    }
+}
+
+/// All ranges of a trace, ordered by start, then address.
+#[derive(Debug, Default)]
+pub struct ReservedRanges {
+    ranges: Vec<ReservedRange>,
+}
+
+impl ReservedRanges {
+    /// Undo the segment events from the final segments.
+    pub(super) fn build(events: &EventTable, segments: &SegmentTable) -> (Self, Anomalies) {
+        let mut undo = Undo::default();
+        for s in &segments.segments {
+            let range = ReservedRange {
+                addr: s.addr,
+                size: s.size,
+                start: Moment::START,
+                end: None,
+                stream: s.stream,
+                pool: s.pool,
+                is_expandable: s.is_expandable,
+            };
+            undo.appear(range);
+        }
+        for ix in events.indices().rev() {
+            let action = events.action(ix);
+            let is_expandable = matches!(action, Action::SegmentMap | Action::SegmentUnmap);
+            if !is_expandable && !matches!(action, Action::SegmentAlloc | Action::SegmentFree) {
+                continue;
+            }
+            let range = ReservedRange {
+                addr: events.addr(ix).unwrap_or_default(),
+                size: events.size(ix),
+                start: Moment::after(ix),
+                end: Some(Moment::after(ix)),
+                stream: events.stream(ix),
+                pool: events.pool(ix),
+                is_expandable,
+            };
+            match action {
+                Action::SegmentFree | Action::SegmentUnmap => undo.appear(range),
+                _ => undo.vanish(range),
+            }
+        }
+        undo.done.extend(undo.present.values());
+        undo.done.sort_by_key(|range| (range.start, range.addr));
+        (Self { ranges: undo.done }, undo.anomalies)
+    }
+
+    /// The ranges in order.
+    pub fn all(&self) -> &[ReservedRange] {
+        &self.ranges
+    }
+
+    /// The ranges that are there at a moment, by start.
+    pub fn live_at(&self, moment: Moment) -> impl Iterator<Item = &ReservedRange> + '_ {
+        let until = self.ranges.partition_point(|range| range.start <= moment);
+        self.ranges[..until].iter().filter(move |range| range.is_live_at(moment))
+    }
+}
+
+/// The state while going backwards.
+#[derive(Default)]
+struct Undo {
+    /// What is there after the events that are left, by address; ranges do not overlap.
+    present: BTreeMap<u64, ReservedRange>,
+    done: Vec<ReservedRange>,
+    anomalies: Anomalies,
+}
+
+impl Undo {
+    fn overlaps(&self, range: &ReservedRange) -> bool {
+        self.present.range(..range.past_end()).next_back().is_some_and(|(_, before)| range.addr < before.past_end())
+    }
+
+    /// A range went away here, so it was there before.
+    fn appear(&mut self, range: ReservedRange) {
+        if range.size <= 0 || self.overlaps(&range) {
+            self.anomalies.count(Anomaly::SegmentGoesButIsPresentAfter);
+        } else {
+            self.present.insert(range.addr, range);
+        }
+    }
+
+    /// A range came here, so it was not there before. It may be the middle of what is there now.
+    fn vanish(&mut self, range: ReservedRange) {
+        let mut left = range.size;
+        let (from, to) = (range.addr, range.past_end());
+        while let Some((&key, &held)) = self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end()) {
+            self.present.remove(&key);
+            let (cut_from, cut_to) = (from.max(held.addr), to.min(held.past_end()));
+            let piece = |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
+            if held.addr < cut_from {
+                self.present.insert(held.addr, piece(held.addr, cut_from));
+            }
+            if cut_to < held.past_end() {
+                self.present.insert(cut_to, piece(cut_to, held.past_end()));
+            }
+            let cut = ReservedRange { start: range.start, ..piece(cut_from, cut_to) };
+            left -= cut.size;
+            self.done.push(cut);
+        }
+        if left != 0 {
+            self.anomalies.count(Anomaly::SegmentAppearsButIsAbsentAfter);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! From the end state back to the start: the totals after every event, and what was there before
+//! the first.
+//!
+//! The ring buffer of a long run has dropped the beginning of the history, so a trace cannot be
+//! replayed from nothing. The end state is complete, so undoing the events from there is exact.
+
+use super::{Action, AddrId, Anomalies, Anomaly, BlockState, EventIx, EventTable, Moment, SegmentTable};
+
+/// A block that is live at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LiveBlock {
+    pub(super) addr: AddrId,
+    /// Requested bytes.
+    pub(super) size: i64,
+    pub(super) awaiting: bool,
+}
+
+/// The state that the events are undone from.
+#[derive(Debug, Default)]
+pub(super) struct EndState {
+    pub(super) blocks: Vec<LiveBlock>,
+    pub(super) reserved: i64,
+}
+
+impl EndState {
+    /// The state that the snapshot's segments describe.
+    pub(super) fn of_segments(segments: &SegmentTable, events: &mut EventTable, anomalies: &mut Anomalies) -> Self {
+        let mut blocks: Vec<LiveBlock> = Vec::new();
+        let mut seen = foldhash::HashMap::default();
+        for block in segments.blocks.iter().filter(|b| b.is_active()) {
+            let live = LiveBlock {
+                addr: events.intern_address(block.addr),
+                size: block.requested,
+                awaiting: block.state == BlockState::AwaitingFree,
+            };
+            if let Some(at) = seen.insert(live.addr, blocks.len()) {
+                anomalies.count(Anomaly::BlocksShareAddress);
+                blocks[at] = live;
+                seen.insert(live.addr, at);
+            } else {
+                blocks.push(live);
+            }
+        }
+        Self { blocks, reserved: segments.reserved() }
+    }
+
+    /// What the events alone say, for a trace whose end is missing: blocks and segments that they
+    /// neither allocate nor free are unknown and left out.
+    pub(super) fn of_trace(events: &EventTable) -> Self {
+        let mut slots = Slots::new(events.address_count());
+        let (mut reserved, mut lowest) = (0i64, 0i64);
+        for ix in events.indices() {
+            let (addr, size) = (events.addr_id(ix), events.size(ix));
+            match events.action(ix) {
+                Action::Alloc => slots.set(addr, size, SlotState::Allocated),
+                Action::FreeRequested => {
+                    let size = slots.get(addr).map_or(size, |(size, _)| size);
+                    slots.set(addr, size, SlotState::Awaiting);
+                }
+                Action::FreeCompleted => slots.clear(addr),
+                Action::SegmentAlloc | Action::SegmentMap => reserved = reserved.saturating_add(size),
+                Action::SegmentFree | Action::SegmentUnmap => reserved = reserved.saturating_sub(size),
+                _ => {}
+            }
+            lowest = lowest.min(reserved);
+        }
+        Self { blocks: slots.live(), reserved: reserved.saturating_sub(lowest) }
+    }
+}
+
+/// The totals of a trace, and the state before it.
+#[derive(Debug)]
+pub(super) struct Rewound {
+    /// Requested bytes between alloc and completed free, per moment.
+    pub(super) active: Vec<i64>,
+    /// Requested bytes between alloc and requested free, per moment.
+    pub(super) allocated: Vec<i64>,
+    /// Segment bytes, where they change.
+    pub(super) reserved: Vec<(Moment, i64)>,
+    /// What was live before the first event, by address.
+    pub(super) initial: Vec<LiveBlock>,
+    /// Number of live blocks at the first moment with the most active bytes.
+    pub(super) peak_live_blocks: usize,
+    pub(super) anomalies: Anomalies,
+}
+
+/// Undo all events from `end`.
+pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> Rewound {
+    let n = events.len();
+    let mut slots = Slots::new(addresses);
+    for block in &end.blocks {
+        slots.set(block.addr, block.size, if block.awaiting { SlotState::Awaiting } else { SlotState::Allocated });
+    }
+    let mut now = Totals::of(&slots.live());
+    let mut reserved = end.reserved;
+    let mut out = Rewound {
+        active: vec![0; n + 1],
+        allocated: vec![0; n + 1],
+        reserved: Vec::new(),
+        initial: Vec::new(),
+        peak_live_blocks: now.live,
+        anomalies: Anomalies::default(),
+    };
+    let mut peak = now.active;
+    for ix in events.indices().rev() {
+        let after = ix.index() + 1;
+        out.active[after] = now.active;
+        out.allocated[after] = now.allocated;
+        if peak <= now.active {
+            (peak, out.peak_live_blocks) = (now.active, now.live);
+        }
+        let size = events.size(ix);
+        match events.action(ix) {
+            Action::SegmentAlloc | Action::SegmentMap => {
+                out.reserved.push((Moment::after(ix), reserved));
+                reserved = reserved.saturating_sub(size);
+            }
+            Action::SegmentFree | Action::SegmentUnmap => {
+                out.reserved.push((Moment::after(ix), reserved));
+                reserved = reserved.saturating_add(size);
+            }
+            action => {
+                if let Err(anomaly) = undo(action, events, ix, &mut slots, &mut now) {
+                    out.anomalies.count(anomaly);
+                }
+            }
+        }
+    }
+    out.active[0] = now.active;
+    out.allocated[0] = now.allocated;
+    if peak <= now.active {
+        out.peak_live_blocks = now.live;
+    }
+    out.reserved.push((Moment::START, reserved));
+    out.reserved.reverse();
+    out.initial = slots.live();
+    out.initial.sort_by_key(|block| events.address(block.addr));
+    out
+}
+
+/// Undo a block event. An error says how it contradicts the state after it.
+#[inline]
+fn undo(action: Action, events: &EventTable, ix: EventIx, slots: &mut Slots, now: &mut Totals) -> Result<(), Anomaly> {
+    let (addr, size) = (events.addr_id(ix), events.size(ix));
+    match action {
+        Action::Alloc => {
+            let (held, state) = slots.get(addr).ok_or(Anomaly::AllocOfBlockNotLiveAfter)?;
+            slots.clear(addr);
+            now.live -= 1;
+            now.active = now.active.saturating_sub(held);
+            if state == SlotState::Allocated {
+                now.allocated = now.allocated.saturating_sub(held);
+            }
+            if held == size { Ok(()) } else { Err(Anomaly::AllocSizeDiffers) }
+        }
+        Action::FreeCompleted if slots.get(addr).is_some() => Err(Anomaly::FreeCompletedOfBlockLiveAfter),
+        Action::FreeCompleted => {
+            slots.set(addr, size, SlotState::Awaiting);
+            now.live += 1;
+            now.active = now.active.saturating_add(size);
+            Ok(())
+        }
+        Action::FreeRequested => match slots.get(addr) {
+            None => Err(Anomaly::FreeRequestedWithoutCompletion),
+            Some((_, SlotState::Allocated)) => Err(Anomaly::FreeRequestedOfBlockStillAllocatedAfter),
+            Some((held, SlotState::Awaiting)) => {
+                slots.set(addr, held, SlotState::Allocated);
+                now.allocated = now.allocated.saturating_add(held);
+                Ok(())
+            }
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Running totals.
+struct Totals {
+    active: i64,
+    allocated: i64,
+    live: usize,
+}
+
+impl Totals {
+    fn of(blocks: &[LiveBlock]) -> Self {
+        let active = blocks.iter().fold(0i64, |sum, b| sum.saturating_add(b.size));
+        let allocated = blocks.iter().filter(|b| !b.awaiting).fold(0i64, |sum, b| sum.saturating_add(b.size));
+        Self { active, allocated, live: blocks.len() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SlotState {
+    Allocated,
+    Awaiting,
+}
+
+/// The block at each address, if any.
+struct Slots(Vec<Option<(i64, SlotState)>>);
+
+impl Slots {
+    fn new(addresses: usize) -> Self {
+        Self(vec![None; addresses])
+    }
+
+    #[inline]
+    fn get(&self, addr: AddrId) -> Option<(i64, SlotState)> {
+        self.0[addr.index()]
+    }
+
+    #[inline]
+    fn set(&mut self, addr: AddrId, size: i64, state: SlotState) {
+        self.0[addr.index()] = Some((size, state));
+    }
+
+    #[inline]
+    fn clear(&mut self, addr: AddrId) {
+        self.0[addr.index()] = None;
+    }
+
+    fn live(&self) -> Vec<LiveBlock> {
+        (0..)
+            .map(AddrId)
+            .zip(&self.0)
+            .filter_map(|(addr, slot)| {
+                slot.map(|(size, state)| LiveBlock { addr, size, awaiting: state == SlotState::Awaiting })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Interned stacks.
+
+use super::{FrameId, StackId};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
+
+/// Every distinct stack once: frame ids, innermost first, in one buffer. Id 0 is the empty stack.
+#[derive(Debug)]
+pub struct StackTable {
+    frames: Vec<FrameId>,
+    /// Where each stack ends in `frames`.
+    ends: Vec<usize>,
+    lookup: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl Default for StackTable {
+    fn default() -> Self {
+        Self { frames: Vec::new(), ends: vec![0], lookup: HashTable::new(), hasher: RandomState::default() }
+    }
+}
+
+impl StackTable {
+    /// The id of a stack, added if it is new.
+    #[inline]
+    pub fn intern(&mut self, stack: &[FrameId]) -> StackId {
+        if stack.is_empty() {
+            return StackId::EMPTY;
+        }
+        let hash = self.hasher.hash_one(stack);
+        let (frames, ends) = (&self.frames, &self.ends);
+        if let Some(&id) = self.lookup.find(hash, |&id| slice(frames, ends, id) == stack) {
+            return StackId(id);
+        }
+        let id = self.ends.len() as u32;
+        self.frames.extend_from_slice(stack);
+        self.ends.push(self.frames.len());
+        let (frames, ends, hasher) = (&self.frames, &self.ends, &self.hasher);
+        self.lookup.insert_unique(hash, id, |&id| hasher.hash_one(slice(frames, ends, id)));
+        StackId(id)
+    }
+
+    /// The frames of a stack, innermost first.
+    pub fn frames(&self, id: StackId) -> &[FrameId] {
+        slice(&self.frames, &self.ends, id.0)
+    }
+
+    /// Number of distinct stacks, the empty one included.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Never: the empty stack is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+fn slice<'a>(frames: &'a [FrameId], ends: &[usize], id: u32) -> &'a [FrameId] {
+    let i = id as usize;
+    let start = if i == 0 { 0 } else { ends[i - 1] };
+    &frames[start..ends[i]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_stacks_share_an_id_and_the_empty_one_is_zero() {
+        let mut table = StackTable::default();
+        let a = table.intern(&[FrameId(3), FrameId(1)]);
+        let b = table.intern(&[FrameId(3)]);
+        assert_eq!(table.intern(&[]), StackId::EMPTY);
+        assert_eq!(table.intern(&[FrameId(3), FrameId(1)]), a);
+        assert_ne!(a, b);
+        assert_eq!(table.frames(a), [FrameId(3), FrameId(1)]);
+        assert_eq!(table.frames(StackId::EMPTY), []);
+        assert_eq!(table.len(), 3);
+    }
+}

@@ -1,0 +1,93 @@
+//! Interned strings.
+
+use super::StrId;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::borrow::Cow;
+use std::hash::BuildHasher as _;
+
+/// Every distinct string of the file once, in one buffer.
+///
+/// Contents are the pickle's bytes: UTF-8, except that Python may put lone surrogates there.
+#[derive(Debug, Default)]
+pub struct StringTable {
+    bytes: Vec<u8>,
+    /// Where each string ends in `bytes`.
+    ends: Vec<usize>,
+    lookup: HashTable<u32>,
+    /// Seeded per table, so that a file cannot be built to make every lookup collide.
+    hasher: RandomState,
+}
+
+impl StringTable {
+    /// The id of `text`, which is added if it is new; the flag says whether it was.
+    #[inline]
+    pub fn intern(&mut self, text: &[u8]) -> (StrId, bool) {
+        let hash = self.hasher.hash_one(text);
+        let (bytes, ends) = (&self.bytes, &self.ends);
+        if let Some(&id) = self.lookup.find(hash, |&id| slice(bytes, ends, id) == text) {
+            return (StrId(id), false);
+        }
+        let id = self.ends.len() as u32;
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+        let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
+        self.lookup.insert_unique(hash, id, |&id| hasher.hash_one(slice(bytes, ends, id)));
+        (StrId(id), true)
+    }
+
+    /// The bytes of a string.
+    pub fn bytes(&self, id: StrId) -> &[u8] {
+        slice(&self.bytes, &self.ends, id.0)
+    }
+
+    /// A string as text; bytes that are not UTF-8 become replacement characters.
+    pub fn get(&self, id: StrId) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(id))
+    }
+
+    /// Number of distinct strings.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no string at all.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Bytes of text held.
+    pub fn text_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn slice<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
+    let i = id as usize;
+    let start = if i == 0 { 0 } else { ends[i - 1] };
+    &bytes[start..ends[i]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_share_an_id() {
+        let mut table = StringTable::default();
+        let (a, new_a) = table.intern(b"addr");
+        let (empty, _) = table.intern(b"");
+        let (b, new_b) = table.intern(b"addr");
+        assert_eq!((a, new_a, new_b), (b, true, false));
+        assert_eq!(table.get(empty), "");
+        assert_eq!(table.get(a), "addr");
+        assert_eq!(table.len(), 2);
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_can_still_be_shown() {
+        let mut table = StringTable::default();
+        let (id, _) = table.intern(b"a\xed\xa0\x80b");
+        assert!(table.get(id).starts_with('a'));
+    }
+}

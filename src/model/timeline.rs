@@ -1,0 +1,171 @@
+//! One device: its events, its end state, and everything derived from the two.
+
+use super::lifetimes::InitialBlock;
+use super::rewind::{EndState, LiveBlock, rewind};
+use super::{
+    Action, Anomalies, BlockState, Curve, DeviceId, EventIx, EventTable, Lifetimes, PoolKey, ReservedRanges,
+    SegmentTable, StackId, StepCurve,
+};
+use foldhash::HashMap;
+
+/// Where the absolute figures of a timeline come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// The snapshot's segments: the state after the last event.
+    EndState,
+    /// The events alone, because the file is damaged before the trace's end: what they neither
+    /// allocate nor free is unknown and missing from all figures.
+    TraceOnly,
+}
+
+/// A request that could not be met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OomEvent {
+    /// Its event.
+    pub event: EventIx,
+    /// Bytes that were requested, rounded to blocks.
+    pub requested: i64,
+    /// Bytes that the device had left; `None` where it was not recorded.
+    pub device_free: Option<i64>,
+}
+
+/// What a timeline is built from.
+#[derive(Debug)]
+pub struct TimelineInput {
+    /// The device.
+    pub device: DeviceId,
+    /// Its trace.
+    pub events: EventTable,
+    /// Its segments at the end of the trace.
+    pub segments: SegmentTable,
+    /// Whether the segments can serve as the end state.
+    pub anchor: Anchor,
+}
+
+/// One device's memory over time.
+#[derive(Debug)]
+pub struct Timeline {
+    /// The device.
+    pub device: DeviceId,
+    /// The events, in the order in which they happened.
+    pub events: EventTable,
+    /// Segments and blocks after the last event.
+    pub segments: SegmentTable,
+    /// Requested bytes from alloc to completed free.
+    pub active: Curve,
+    /// Requested bytes from alloc to requested free.
+    pub allocated: Curve,
+    /// Segment bytes.
+    pub reserved: StepCurve,
+    /// Every allocation.
+    pub lifetimes: Lifetimes,
+    /// Reserved address ranges over time.
+    pub ranges: ReservedRanges,
+    /// Requests that could not be met.
+    pub ooms: Vec<OomEvent>,
+    /// Where the absolute figures come from.
+    pub anchor: Anchor,
+    /// Live blocks before the first event, counted while undoing.
+    pub initial_live_blocks: usize,
+    /// Live blocks at the active peak, counted while undoing.
+    pub peak_live_blocks: usize,
+    /// Contradictions found.
+    pub anomalies: Anomalies,
+}
+
+impl Timeline {
+    /// Derive everything from events and segments.
+    pub fn build(input: TimelineInput) -> Self {
+        let TimelineInput { device, mut events, segments, anchor } = input;
+        let mut anomalies = Anomalies::default();
+        events.index_addresses();
+        let end = match anchor {
+            Anchor::EndState => EndState::of_segments(&segments, &mut events, &mut anomalies),
+            Anchor::TraceOnly => EndState::of_trace(&events),
+        };
+        let addresses = events.address_count();
+        let ((rewound, ranges), ooms) = {
+            let no_segments = SegmentTable::default();
+            let end_segments = if anchor == Anchor::EndState { &segments } else { &no_segments };
+            let work = || (rewind(&events, &end, addresses), ReservedRanges::build(&events, end_segments));
+            (work(), find_ooms(&events))
+        };
+        let (ranges, range_anomalies) = ranges;
+        anomalies.merge(rewound.anomalies);
+        anomalies.merge(range_anomalies);
+        let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
+        let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
+        lifetimes.describe_initial(known);
+        Self {
+            device,
+            active: Curve::new(rewound.active),
+            allocated: Curve::new(rewound.allocated),
+            reserved: StepCurve::new(rewound.reserved),
+            lifetimes,
+            ranges,
+            ooms,
+            anchor,
+            initial_live_blocks: rewound.initial.len(),
+            peak_live_blocks: rewound.peak_live_blocks,
+            anomalies,
+            events,
+            segments,
+        }
+    }
+
+    /// Number of moments: the state before the first event, and after each.
+    pub fn moments(&self) -> usize {
+        self.events.len() + 1
+    }
+
+    /// Streams of the events and segments, ascending.
+    pub fn streams(&self) -> Vec<i64> {
+        let mut streams = std::collections::BTreeSet::new();
+        match self.events.constant_stream() {
+            Some(stream) if !self.events.is_empty() => streams.extend(stream),
+            Some(_) => {}
+            None => streams.extend(self.events.indices().filter_map(|ix| self.events.stream(ix))),
+        }
+        streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));
+        streams.into_iter().collect()
+    }
+}
+
+fn find_ooms(events: &EventTable) -> Vec<OomEvent> {
+    events
+        .indices()
+        .filter(|&ix| events.action(ix) == Action::Oom)
+        .map(|event| {
+            let e = events.get(event);
+            // Before torch 2.0 the free bytes were written in the place of the address.
+            let device_free = e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok()));
+            OomEvent { event, requested: e.size, device_free }
+        })
+        .collect()
+}
+
+/// What can be known of blocks from before the trace: from the end state if they survive, else
+/// from the event that freed them (whose stack is not used, since it may be the free's).
+fn describe_initial(
+    initial: &[LiveBlock],
+    lifetimes: &Lifetimes,
+    events: &EventTable,
+    segments: &SegmentTable,
+) -> Vec<InitialBlock> {
+    let mut survivors: HashMap<u64, (StackId, Option<i64>, Option<PoolKey>)> = HashMap::default();
+    for segment in &segments.segments {
+        for block in segments.blocks_of(segment).iter().filter(|b| b.state != BlockState::Inactive) {
+            survivors.insert(block.addr, (block.stack, segment.stream, segment.pool));
+        }
+    }
+    let describe = |(i, block): (usize, &LiveBlock)| {
+        let addr = events.address(block.addr);
+        let id = super::AllocId(i as u32);
+        let (stack, stream, pool) = match lifetimes.end(id).and_then(super::Moment::event) {
+            Some(freed) => (StackId::EMPTY, events.stream(freed), events.pool(freed)),
+            None => survivors.get(&addr).copied().unwrap_or((StackId::EMPTY, None, None)),
+        };
+        InitialBlock { addr, size: block.size, stream, pool, stack }
+    };
+    initial.iter().enumerate().map(describe).collect()
+}

@@ -1,0 +1,27 @@
+//! A streaming decoder for Python pickles that hold only plain data.
+//!
+//! Bytes go in through a [`Feed`], finished values come out through a [`Sink`]. The decoder keeps
+//! the pickle machine's stack and memo, and nothing else: what a dict or a list *means* is the
+//! sink's business, so a gigabyte of events never exists as a tree.
+//!
+//! Nothing is ever imported or called. The opcodes that would do so are refused by name
+//! ([`ErrorKind::Forbidden`]).
+//!
+//! This module knows no PyTorch, no files and no threads.
+
+mod error;
+mod feed;
+mod machine;
+mod memo;
+mod number;
+mod opcode;
+mod salvage;
+mod sink;
+mod text;
+mod value;
+
+pub use error::{DecodeError, ErrorKind};
+pub use feed::{ChunkSource, Chunk, Feed, HEADROOM};
+pub use machine::{Decoded, decode};
+pub use sink::Sink;
+pub use value::{Handle, Value};

@@ -1,0 +1,390 @@
+//! The sink that the decoder fills: rows for records, small states for everything else.
+
+use super::containers::{DictState, Dicts, ListState, Lists, LooseValues, RecordList};
+use super::fields::Fields;
+use super::keys::{Key, RecordKind};
+use super::notes::Notes;
+use crate::model::{
+    Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId, StackTable,
+    StrId, StringTable,
+};
+use crate::pickle::{ErrorKind, Handle, Sink, Value};
+use foldhash::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most bytes of distinct text that are kept.
+const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// The deepest stack that is kept, in frames.
+const MAX_STACK_FRAMES: usize = 1 << 16;
+
+/// Lists are written in batches of this many items by Python's pickler.
+const BATCH_ITEMS: usize = 1000;
+
+/// In [`Builder::key_of_string`]: a string that is no key.
+const NO_KEY: u8 = u8::MAX;
+
+/// What a tuple is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TupleState {
+    /// Two small ints: the id of a pool.
+    Pool(PoolKey),
+    /// Something that is not used.
+    Other,
+}
+
+/// A block before it is known which segment it belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockRow {
+    /// `None` in files before torch 2.1: blocks follow one another.
+    pub(super) addr: Option<u64>,
+    pub(super) block: crate::model::Block,
+}
+
+/// An entry of a block's `history` (torch before 2.1).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HistoryRow {
+    pub(super) real_size: i64,
+    pub(super) stack: StackId,
+}
+
+/// Collects a snapshot from the decoder.
+#[derive(Debug, Default)]
+pub struct Builder {
+    pub(super) strings: StringTable,
+    pub(super) frames: FrameTable,
+    pub(super) stacks: StackTable,
+    pub(super) actions: ActionNames,
+    pub(super) events: EventTable,
+    pub(super) blocks: Vec<BlockRow>,
+    pub(super) history: Vec<HistoryRow>,
+    pub(super) segments: SegmentTable,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) dicts: Dicts,
+    pub(super) lists: Lists,
+    pub(super) loose: LooseValues,
+    pub(super) record_lists: Vec<RecordList>,
+    pub(super) tuples: Vec<TupleState>,
+    pub(super) notes: Notes,
+    pub(super) fields: Fields,
+    pub(super) action_of_string: Vec<Option<Action>>,
+    /// The key that each string spells, or [`NO_KEY`].
+    key_of_string: Vec<u8>,
+    /// Keys of the current dict that no record has.
+    unknown_keys: Vec<StrId>,
+    pool_tuples: HashMap<PoolKey, Handle>,
+    last_pool: Option<(PoolKey, Handle)>,
+    frame_scratch: Vec<FrameId>,
+    progress: Option<Arc<AtomicU64>>,
+}
+
+impl Builder {
+    /// A builder that reports the number of events read so far.
+    pub fn with_progress(events: Arc<AtomicU64>) -> Self {
+        Self { progress: Some(events), ..Self::default() }
+    }
+
+    /// The string of a handle that the decoder was given for one.
+    #[inline]
+    pub(super) fn str_id(handle: Handle) -> StrId {
+        StrId(handle.0)
+    }
+
+    #[inline]
+    pub(super) fn key(&self, handle: Handle) -> Option<Key> {
+        match self.key_of_string[handle.0 as usize] {
+            NO_KEY => None,
+            index => Some(Key::from_index(usize::from(index))),
+        }
+    }
+
+    /// Turn pairs into the record that they describe, if they describe one.
+    #[inline]
+    fn build_record(&mut self, pairs: &[Value]) -> Result<Option<DictState>, ErrorKind> {
+        self.fields.clear();
+        self.unknown_keys.clear();
+        for pair in pairs.chunks_exact(2) {
+            let Value::Str(name) = pair[0] else { continue };
+            match self.key_of_string[name.0 as usize] {
+                NO_KEY => self.unknown_keys.push(Self::str_id(name)),
+                index => self.fields.set(Key::from_index(usize::from(index)), pair[1]),
+            }
+        }
+        let present = self.fields.present;
+        let Some(kind) = RecordKind::of(present) else { return Ok(None) };
+        if !present.is_subset_of(kind.known()) {
+            for key in present.without(kind.known()) {
+                self.notes.misplaced_key(kind, key);
+            }
+        }
+        for &key in &self.unknown_keys {
+            self.notes.unknown_key(kind.name(), key);
+        }
+        self.record(kind).map(Some)
+    }
+
+    /// Decide what a dict is now that something uses it, if its pairs came one by one.
+    pub(super) fn resolve_dict(&mut self, dict: Handle) -> Result<DictState, ErrorKind> {
+        let state = self.dicts.get(dict);
+        let DictState::Loose(container) = state else { return Ok(state) };
+        let pairs = self.loose.take(container);
+        match self.build_record(&pairs)? {
+            Some(state) => {
+                self.dicts.set(dict, state);
+                Ok(state)
+            }
+            None => {
+                self.loose.extend(container, &pairs);
+                Ok(state)
+            }
+        }
+    }
+
+    /// The stack that a `frames` value holds. `Err` if it is something else.
+    pub(super) fn stack(&mut self, value: Option<Value>) -> Result<Result<StackId, ()>, ErrorKind> {
+        let list = match value {
+            None => return Ok(Ok(StackId::EMPTY)),
+            Some(Value::List(list)) => list,
+            Some(_) => return Ok(Err(())),
+        };
+        match self.lists.get(list) {
+            ListState::Fresh => Ok(Ok(StackId::EMPTY)),
+            ListState::Stack(id) => Ok(Ok(id)),
+            ListState::Records(_) => Ok(Err(())),
+            ListState::Loose(container) => {
+                let items = self.loose.take(container);
+                let is_stack = self.collect_frames(&items)?;
+                self.loose.extend(container, &items);
+                if !is_stack {
+                    return Ok(Err(()));
+                }
+                let id = self.stacks.intern(&self.frame_scratch);
+                self.lists.set(list, ListState::Stack(id));
+                Ok(Ok(id))
+            }
+        }
+    }
+
+    /// Put the frames that `items` are into the scratch stack. Returns whether all of them are.
+    fn collect_frames(&mut self, items: &[Value]) -> Result<bool, ErrorKind> {
+        self.frame_scratch.clear();
+        for &item in items {
+            let state = match item {
+                Value::Dict(dict) => self.resolve_dict(dict)?,
+                // Forward traces are lists of lines rather than of frames.
+                Value::Str(line) => DictState::Frame(self.line_frame(Self::str_id(line))),
+                _ => return Ok(false),
+            };
+            let DictState::Frame(id) = state else { return Ok(false) };
+            self.frame_scratch.push(id);
+        }
+        if MAX_STACK_FRAMES < self.frame_scratch.len() {
+            self.notes.skipped("frames beyond the 65536th of a stack", (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64);
+            self.frame_scratch.truncate(MAX_STACK_FRAMES);
+        }
+        Ok(true)
+    }
+
+    /// First items of a list.
+    fn start_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
+        let first = match items.first() {
+            Some(&Value::Dict(dict)) => self.resolve_dict(dict)?,
+            _ => DictState::Fresh,
+        };
+        match first {
+            DictState::Frame(_) if 1 < items.len() && self.collect_frames(items)? => {
+                let id = self.stacks.intern(&self.frame_scratch);
+                self.lists.set(list, ListState::Stack(id));
+                Ok(())
+            }
+            DictState::Record(kind, _) => {
+                self.record_lists.push(RecordList::new(kind));
+                let at = self.record_lists.len() as u32 - 1;
+                self.lists.set(list, ListState::Records(at));
+                self.push_records(at, items)
+            }
+            _ => {
+                let container = self.loose.add();
+                self.loose.extend(container, items);
+                self.lists.set(list, ListState::Loose(container));
+                Ok(())
+            }
+        }
+    }
+
+    fn push_records(&mut self, at: u32, items: &[Value]) -> Result<(), ErrorKind> {
+        let mut foreign = 0;
+        let kind = self.record_lists[at as usize].kind;
+        for &item in items {
+            let state = match item {
+                Value::Dict(dict) => self.resolve_dict(dict)?,
+                _ => DictState::Fresh,
+            };
+            match state {
+                DictState::Record(k, row) if k == kind => self.record_lists[at as usize].push(row),
+                _ => foreign += 1,
+            }
+        }
+        self.notes.skipped("items that do not fit the list they are in", foreign);
+        if let (RecordKind::Event, Some(progress)) = (kind, &self.progress) {
+            progress.store(self.events.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// More frames for a list that was taken for complete: stacks of over a thousand frames come in
+    /// batches.
+    fn grow_stack(&mut self, list: Handle, id: StackId, items: &[Value]) -> Result<(), ErrorKind> {
+        let before = self.stacks.frames(id).to_vec();
+        let is_batch = before.len().is_multiple_of(BATCH_ITEMS) && before.len() < MAX_STACK_FRAMES;
+        if !is_batch || !self.collect_frames(items)? {
+            self.notes.skipped("frames added to a stack that was complete", items.len() as u64);
+            return Ok(());
+        }
+        let all = [before, std::mem::take(&mut self.frame_scratch)].concat();
+        let id = self.stacks.intern(&all);
+        self.lists.set(list, ListState::Stack(id));
+        Ok(())
+    }
+}
+
+impl Sink for Builder {
+    fn string(&mut self, text: &[u8]) -> Result<Handle, ErrorKind> {
+        let (id, is_new) = self.strings.intern(text);
+        if is_new {
+            if MAX_TEXT_BYTES < self.strings.text_bytes() {
+                return Err(ErrorKind::Limit { what: "bytes of distinct text", limit: MAX_TEXT_BYTES as u64 });
+            }
+            self.key_of_string.push(Key::parse(text).map_or(NO_KEY, |key| key as u8));
+        }
+        Ok(Handle(id.0))
+    }
+
+    fn bytes(&mut self, _bytes: &[u8]) -> Result<Handle, ErrorKind> {
+        self.notes.skipped("bytes objects, which snapshots do not have", 1);
+        Ok(Handle(0))
+    }
+
+    #[inline]
+    fn list(&mut self) -> Result<Handle, ErrorKind> {
+        handle(self.lists.add())
+    }
+
+    #[inline]
+    fn dict(&mut self) -> Result<Handle, ErrorKind> {
+        handle(self.dicts.add())
+    }
+
+    fn set(&mut self) -> Result<Handle, ErrorKind> {
+        self.notes.skipped("sets, which snapshots do not have", 1);
+        Ok(Handle(0))
+    }
+
+    fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
+        let pool = match items {
+            &[Value::Int(a), Value::Int(b)] => PoolKey(a, b),
+            _ => {
+                self.tuples.push(TupleState::Other);
+                return handle(self.tuples.len() as u32 - 1);
+            }
+        };
+        if let Some((last, handle)) = self.last_pool
+            && last == pool
+        {
+            return Ok(handle);
+        }
+        let tuples = &mut self.tuples;
+        let handle = *self.pool_tuples.entry(pool).or_insert_with(|| {
+            tuples.push(TupleState::Pool(pool));
+            Handle(tuples.len() as u32 - 1)
+        });
+        self.last_pool = Some((pool, handle));
+        Ok(handle)
+    }
+
+    fn extend_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        match self.lists.get(list) {
+            ListState::Fresh => self.start_list(list, items),
+            ListState::Records(at) => self.push_records(at, items),
+            ListState::Stack(id) => self.grow_stack(list, id, items),
+            ListState::Loose(container) => {
+                self.loose.extend(container, items);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn update_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
+        let state = self.dicts.get(dict);
+        // A single pair may be one of many that come one by one, as protocol 0 writes them.
+        if state == DictState::Fresh
+            && 2 < pairs.len()
+            && let Some(record) = self.build_record(pairs)?
+        {
+            self.dicts.set(dict, record);
+            return Ok(());
+        }
+        match state {
+            DictState::Fresh => {
+                let container = self.loose.add();
+                self.loose.extend(container, pairs);
+                self.dicts.set(dict, DictState::Loose(container));
+            }
+            DictState::Loose(container) => self.loose.extend(container, pairs),
+            DictState::Frame(_) | DictState::Record(..) => {
+                self.notes.skipped("keys set on a record that was complete", pairs.len() as u64 / 2);
+            }
+        }
+        Ok(())
+    }
+
+    fn extend_set(&mut self, _set: Handle, _items: &[Value]) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    fn interrupted_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
+        // What is not whole has no meaning yet, and is last.
+        let whole = match items {
+            [rest @ .., Value::Dict(dict)]
+                if matches!(self.dicts.get(*dict), DictState::Fresh | DictState::Loose(_)) =>
+            {
+                rest
+            }
+            all => all,
+        };
+        self.extend_list(list, whole)?;
+        if let ListState::Records(at) = self.lists.get(list) {
+            self.record_lists[at as usize].is_interrupted = true;
+        }
+        Ok(())
+    }
+
+    fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
+        let keys = |value: &Value| match value {
+            Value::Str(name) => self.key(*name),
+            _ => None,
+        };
+        let is_root = pairs
+            .iter()
+            .step_by(2)
+            .filter_map(keys)
+            .any(|key| matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
+        // Part of a record is no record; of the snapshot itself, every part is welcome.
+        if is_root { self.update_dict(dict, pairs) } else { Ok(()) }
+    }
+}
+
+/// Handles that the memo can hold.
+#[inline]
+fn handle(id: u32) -> Result<Handle, ErrorKind> {
+    if id < Handle::LIMIT - 1 {
+        Ok(Handle(id))
+    } else {
+        Err(ErrorKind::Limit { what: "containers", limit: u64::from(Handle::LIMIT) })
+    }
+}

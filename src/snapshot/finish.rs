@@ -1,0 +1,180 @@
+//! From rows to a snapshot: which trace and which segments belong to which device.
+
+use super::SnapshotError;
+use super::builder::Builder;
+use super::containers::{DictState, ListState, RecordList};
+use super::keys::{Key, RecordKind};
+use crate::model::{Anchor, Damage, DeviceId, SegmentTable, Snapshot, Timeline, TimelineInput};
+use crate::pickle::{Decoded, Value};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many of a foreign pickle's keys are named.
+const MAX_NAMED_KEYS: usize = 12;
+
+/// The values of the snapshot's own keys.
+#[derive(Debug, Default)]
+struct Root {
+    segments: Option<RecordList>,
+    host_segments: Option<RecordList>,
+    /// Traces by device.
+    traces: BTreeMap<DeviceId, RecordList>,
+    settings: Option<Value>,
+}
+
+impl Builder {
+    /// Put the snapshot together.
+    ///
+    /// # Errors
+    /// When the pickle holds something else, or was damaged before anything usable.
+    pub fn finish(mut self, decoded: Decoded) -> Result<Snapshot, SnapshotError> {
+        let damage = decoded.damage.map(|error| Damage { offset: error.offset, reason: error.kind.to_string() });
+        let root = match (self.root(decoded.root), &damage) {
+            (Err(_), Some(damage)) => {
+                let Damage { offset, reason } = damage.clone();
+                return Err(SnapshotError::NothingUsable { offset, reason });
+            }
+            (root, _) => root?,
+        };
+        let settings = root.settings.map(|value| self.settings(value)).unwrap_or_default();
+        if self.loose.dropped != 0 {
+            let dropped = self.loose.dropped;
+            self.notes.skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
+        }
+        let inputs = self.timeline_inputs(&root);
+        let mut snapshot = Snapshot {
+            unknown_keys: self.notes.unknown_keys(&self.strings),
+            issues: self.notes.issues(),
+            strings: self.strings,
+            frames: self.frames,
+            stacks: self.stacks,
+            actions: self.actions,
+            timelines: Vec::new(),
+            settings,
+            annotations: self.annotations,
+            damage,
+            pickle_bytes: decoded.read_bytes,
+        };
+        // The decoder's tables are as large as the events: free them before deriving more.
+        drop((self.dicts, self.lists, self.loose, self.record_lists, self.tuples));
+        snapshot.timelines = inputs.into_par_iter().map(Timeline::build).collect();
+        Ok(snapshot)
+    }
+
+    fn root(&mut self, value: Option<Value>) -> Result<Root, SnapshotError> {
+        let wrong = |found: &str| SnapshotError::WrongRoot { found: found.to_owned() };
+        match value {
+            None => Err(wrong("nothing")),
+            Some(Value::List(list)) => match self.lists.get(list) {
+                // torch.cuda.memory_snapshot() returns the segments alone.
+                ListState::Fresh => Ok(Root::default()),
+                ListState::Records(at) if self.record_lists[at as usize].kind == RecordKind::Segment => {
+                    Ok(Root { segments: Some(self.record_lists[at as usize].clone()), ..Root::default() })
+                }
+                _ => Err(wrong("a list of something else")),
+            },
+            Some(Value::Dict(dict)) => match self.dicts.get(dict) {
+                DictState::Loose(container) => {
+                    let pairs = self.loose.get(container).to_vec();
+                    self.root_dict(&pairs)
+                }
+                DictState::Fresh => Err(SnapshotError::NoSnapshotKeys { keys: Vec::new() }),
+                DictState::Frame(_) => Err(wrong("a single stack frame")),
+                DictState::Record(kind, _) => Err(wrong(&format!("a single {}", kind.name()))),
+            },
+            Some(other) => Err(wrong(other.type_name())),
+        }
+    }
+
+    fn root_dict(&mut self, pairs: &[Value]) -> Result<Root, SnapshotError> {
+        let mut root = Root::default();
+        let mut is_snapshot = false;
+        for pair in pairs.chunks_exact(2) {
+            let Value::Str(name) = pair[0] else { continue };
+            let key = self.key(name);
+            is_snapshot |= matches!(key, Some(Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
+            match key {
+                Some(Key::Segments) => root.segments = self.record_list(pair[1], RecordKind::Segment),
+                Some(Key::HostSegments) => root.host_segments = self.record_list(pair[1], RecordKind::Segment),
+                Some(Key::DeviceTraces) => {
+                    let traces = self.traces(pair[1]);
+                    root.traces.extend((0..).map(DeviceId).zip(traces).filter(|(_, trace)| !trace.rows.is_empty()));
+                }
+                Some(Key::HostTraces) => {
+                    let merged = self.traces(pair[1]).into_iter().reduce(|mut all, trace| {
+                        trace.iter().for_each(|row| all.push(row));
+                        all.is_interrupted |= trace.is_interrupted;
+                        all
+                    });
+                    root.traces.extend(merged.filter(|t| !t.rows.is_empty()).map(|trace| (DeviceId::HOST, trace)));
+                }
+                Some(Key::AllocatorSettings) => root.settings = Some(pair[1]),
+                Some(Key::ExternalAnnotations) => {}
+                _ => self.notes.unknown_key("snapshot", Self::str_id(name)),
+            }
+        }
+        if is_snapshot { Ok(root) } else { Err(SnapshotError::NoSnapshotKeys { keys: self.key_names(pairs) }) }
+    }
+
+    fn key_names(&self, pairs: &[Value]) -> Vec<String> {
+        let names = pairs.iter().step_by(2).map(|key| match key {
+            Value::Str(name) => self.strings.get(Self::str_id(*name)).chars().take(40).collect(),
+            other => other.type_name().to_owned(),
+        });
+        names.take(MAX_NAMED_KEYS).collect()
+    }
+
+    /// A list of records of one kind; anything else counts as an oddity.
+    fn record_list(&mut self, value: Value, kind: RecordKind) -> Option<RecordList> {
+        let Value::List(list) = value else {
+            self.notes.skipped("values of the snapshot's own keys that are no lists", 1);
+            return None;
+        };
+        match self.lists.get(list) {
+            ListState::Records(at) if self.record_lists[at as usize].kind == kind => {
+                Some(self.record_lists[at as usize].clone())
+            }
+            ListState::Fresh => None,
+            _ => {
+                self.notes.skipped("lists of the snapshot that hold something unexpected", 1);
+                None
+            }
+        }
+    }
+
+    /// The traces in a list of lists of events, or in a list of events.
+    fn traces(&mut self, value: Value) -> Vec<RecordList> {
+        let nested = match value {
+            Value::List(list) => match self.lists.get(list) {
+                ListState::Loose(container) => self.loose.get(container).to_vec(),
+                _ => vec![value],
+            },
+            _ => vec![value],
+        };
+        let trace = |value| self.record_list(value, RecordKind::Event).unwrap_or_else(|| RecordList::new(RecordKind::Event));
+        nested.into_iter().map(trace).collect()
+    }
+
+    /// Events and segments by device.
+    fn timeline_inputs(&mut self, root: &Root) -> Vec<TimelineInput> {
+        let table = &self.segments;
+        let select = |list: &Option<RecordList>, device: Option<DeviceId>| {
+            let rows = list.iter().flat_map(|list| list.iter());
+            let segments = rows.map(|row| table.segments[row as usize].clone());
+            let segments = segments.map(|s| crate::model::Segment { device: device.unwrap_or(s.device), ..s }).collect();
+            SegmentTable { segments, blocks: table.blocks.clone() }
+        };
+        let (on_devices, on_host) = (select(&root.segments, None), select(&root.host_segments, Some(DeviceId::HOST)));
+        let mut devices: BTreeSet<DeviceId> = root.traces.keys().copied().collect();
+        devices.extend(on_devices.segments.iter().chain(&on_host.segments).map(|s| s.device));
+        // One table would do, but a damaged or odd file may name host memory twice.
+        let input = |device: DeviceId| {
+            let trace = root.traces.get(&device);
+            let ranges = trace.map(|t| t.rows.clone()).unwrap_or_default();
+            let anchor = if trace.is_some_and(|t| t.is_interrupted) { Anchor::TraceOnly } else { Anchor::EndState };
+            let segments = if device == DeviceId::HOST { on_host.of_device(device) } else { on_devices.of_device(device) };
+            TimelineInput { device, events: self.events.extract(&ranges), segments, anchor }
+        };
+        devices.into_iter().map(input).collect()
+    }
+}

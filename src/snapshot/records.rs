@@ -1,0 +1,281 @@
+//! From the fields of a dict to a row.
+
+use super::builder::{BlockRow, Builder, HistoryRow, TupleState};
+use super::containers::{DictState, ListState};
+use super::fields::Mismatch;
+use super::keys::{Key, RecordKind};
+use crate::model::{
+    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment, StackId, StrId,
+};
+use crate::pickle::{ErrorKind, Handle, Value};
+
+impl Builder {
+    /// Store the current fields as a row of their kind.
+    #[inline]
+    pub(super) fn record(&mut self, kind: RecordKind) -> Result<DictState, ErrorKind> {
+        let row = match kind {
+            RecordKind::Event => {
+                let event = self.event()?;
+                self.events.push(&event);
+                self.events.len()
+            }
+            RecordKind::Frame => return Ok(DictState::Frame(self.frame())),
+            RecordKind::Block => {
+                let row = self.block()?;
+                self.blocks.push(row);
+                self.blocks.len()
+            }
+            RecordKind::Segment => {
+                let segment = self.segment()?;
+                self.segments.segments.push(segment);
+                self.segments.segments.len()
+            }
+            RecordKind::History => {
+                let stack = self.stack_field(kind, Key::Frames)?;
+                let real_size = self.size_field(kind, Key::RealSize).unwrap_or(0);
+                self.history.push(HistoryRow { real_size, stack });
+                self.history.len()
+            }
+            RecordKind::Annotation => {
+                let annotation = self.annotation();
+                self.annotations.push(annotation);
+                self.annotations.len()
+            }
+        };
+        u32::try_from(row)
+            .ok()
+            .filter(|&row| row <= Handle::LIMIT)
+            .map(|row| DictState::Record(kind, row - 1))
+            .ok_or(ErrorKind::Limit { what: "records", limit: u64::from(Handle::LIMIT) })
+    }
+
+    fn event(&mut self) -> Result<Event, ErrorKind> {
+        let kind = RecordKind::Event;
+        let stack = self.stack_field(kind, Key::Frames)?;
+        let forward_stack = self.stack_field(kind, Key::ForwardFrames)?;
+        Ok(Event {
+            action: self.action(),
+            addr: self.checked(kind, self.fields.address(Key::Addr)),
+            size: self.size_field(kind, Key::Size).unwrap_or(0),
+            time_us: self.checked(kind, self.fields.int(Key::TimeUs)),
+            stream: self.stream_field(kind),
+            stack,
+            pool: self.pool_field(kind, Key::PoolId),
+            compile_context: self.str_field(kind, Key::CompileContext),
+            user_metadata: self.str_field(kind, Key::UserMetadata),
+            internal_metadata: self.str_field(kind, Key::InternalMetadata),
+            category: self.str_field(kind, Key::Category),
+            forward_stack,
+            device_free: self.size_field(kind, Key::DeviceFree),
+        })
+    }
+
+    /// The action, looked up once per spelling.
+    fn action(&mut self) -> Action {
+        let Some(Value::Str(name)) = self.fields.get(Key::Action) else {
+            self.notes.mismatch(RecordKind::Event, Key::Action);
+            let (unnamed, is_new) = self.strings.intern(b"");
+            debug_assert!(!is_new || unnamed.index() + 1 == self.strings.len());
+            return self.actions.action(unnamed, &self.strings);
+        };
+        let i = name.0 as usize;
+        if let Some(&Some(action)) = self.action_of_string.get(i) {
+            return action;
+        }
+        let action = self.actions.action(Self::str_id(name), &self.strings);
+        if self.action_of_string.len() <= i {
+            self.action_of_string.resize(i + 1, None);
+        }
+        self.action_of_string[i] = Some(action);
+        action
+    }
+
+    fn frame(&mut self) -> FrameId {
+        let kind = RecordKind::Frame;
+        let unnamed = |builder: &mut Self, key| builder.str_field(kind, key).unwrap_or_else(|| builder.empty_string());
+        let fx = [Key::FxNodeOp, Key::FxNodeName, Key::FxNodeTarget, Key::FxOriginalTrace]
+            .map(|key| self.str_field(kind, key));
+        let [op, name, target, trace] = fx;
+        let fx = fx.iter().any(Option::is_some).then_some(FxInfo { op, name, target, trace });
+        let frame = Frame {
+            file: unnamed(self, Key::Filename),
+            line: self.checked(kind, self.fields.int(Key::Line)).unwrap_or(0),
+            name: unnamed(self, Key::Name),
+            fx: None,
+        };
+        self.frames.intern(frame, fx)
+    }
+
+    /// A frame that is only a line of text.
+    pub(super) fn line_frame(&mut self, line: StrId) -> FrameId {
+        let file = self.empty_string();
+        self.frames.intern(Frame { file, line: 0, name: line, fx: None }, None)
+    }
+
+    fn block(&mut self) -> Result<BlockRow, ErrorKind> {
+        let kind = RecordKind::Block;
+        let history = self.first_history();
+        let size = self.size_field(kind, Key::Size).unwrap_or(0);
+        let requested = match history {
+            Some(entry) => entry.real_size,
+            None => self.size_field(kind, Key::RequestedSize).unwrap_or(size),
+        };
+        let stack = match (self.fields.get(Key::Frames), history) {
+            (None, Some(entry)) => entry.stack,
+            _ => self.stack_field(kind, Key::Frames)?,
+        };
+        let addr = self.checked(kind, self.fields.address(Key::Address));
+        let state = self.str_field(kind, Key::State);
+        let state = match state.map(|id| self.strings.bytes(id)) {
+            Some(b"active_allocated") => BlockState::Allocated,
+            Some(b"active_awaiting_free" | b"active_pending_free") => BlockState::AwaitingFree,
+            Some(b"inactive") => BlockState::Inactive,
+            _ => {
+                self.notes.skipped("blocks in a state that is not known, counted as inactive", 1);
+                BlockState::Inactive
+            }
+        };
+        Ok(BlockRow { addr, block: Block { addr: 0, size, requested, state, stack } })
+    }
+
+    /// The latest entry of a legacy block's history.
+    fn first_history(&mut self) -> Option<HistoryRow> {
+        let Some(Value::List(list)) = self.fields.get(Key::History) else { return None };
+        let ListState::Records(at) = self.lists.get(list) else { return None };
+        let list = &self.record_lists[at as usize];
+        let first = list.iter().next().filter(|_| list.kind == RecordKind::History)?;
+        Some(self.history[first as usize])
+    }
+
+    fn segment(&mut self) -> Result<Segment, ErrorKind> {
+        let kind = RecordKind::Segment;
+        let stack = self.stack_field(kind, Key::Frames)?;
+        let addr = self.checked(kind, self.fields.address(Key::Address)).unwrap_or(0);
+        let start = self.segments.blocks.len();
+        self.adopt_blocks(addr);
+        Ok(Segment {
+            device: DeviceId(self.checked(kind, self.fields.int(Key::Device)).unwrap_or(0)),
+            addr,
+            size: self.size_field(kind, Key::TotalSize).unwrap_or(0),
+            stream: self.stream_field(kind),
+            pool: self.pool_field(kind, Key::SegmentPoolId),
+            kind: self.str_field(kind, Key::SegmentType),
+            is_expandable: matches!(self.fields.get(Key::IsExpandable), Some(Value::Bool(true))),
+            stack,
+            blocks: start..self.segments.blocks.len(),
+        })
+    }
+
+    /// Give the blocks of the current segment their addresses and places.
+    fn adopt_blocks(&mut self, segment_addr: u64) {
+        let rows = match self.fields.get(Key::Blocks) {
+            Some(Value::List(list)) => match self.lists.get(list) {
+                ListState::Records(at) => Some(&self.record_lists[at as usize]),
+                ListState::Fresh => None,
+                _ => return self.notes.mismatch(RecordKind::Segment, Key::Blocks),
+            },
+            _ => return self.notes.mismatch(RecordKind::Segment, Key::Blocks),
+        };
+        let Some(rows) = rows.filter(|rows| rows.kind == RecordKind::Block) else { return };
+        let mut next = segment_addr;
+        for row in rows.iter() {
+            let BlockRow { addr, block } = self.blocks[row as usize];
+            let addr = addr.unwrap_or(next);
+            next = addr.saturating_add(block.size.unsigned_abs());
+            self.segments.blocks.push(Block { addr, ..block });
+        }
+    }
+
+    fn annotation(&mut self) -> Annotation {
+        let kind = RecordKind::Annotation;
+        let stage = self.str_field(kind, Key::Stage);
+        let name = self.str_field(kind, Key::Name);
+        Annotation {
+            is_start: stage.is_some_and(|id| self.strings.bytes(id) == b"START"),
+            name: name.unwrap_or_else(|| self.empty_string()),
+            device: self.checked(kind, self.fields.int(Key::Device)).map(DeviceId),
+            time_us: self.checked(kind, self.fields.int(Key::TimeUs)),
+        }
+    }
+
+    fn empty_string(&mut self) -> StrId {
+        // Through the sink's own method, which keeps the table of keys in step.
+        crate::pickle::Sink::string(self, b"").map_or(StrId(0), Self::str_id)
+    }
+
+    #[inline]
+    fn stack_field(&mut self, kind: RecordKind, key: Key) -> Result<StackId, ErrorKind> {
+        if !self.fields.present.has(key) {
+            return Ok(StackId::EMPTY);
+        }
+        // Looking at the list may resolve dicts that came pair by pair, which uses the fields.
+        match self.fields.get(key) {
+            Some(Value::List(list)) if matches!(self.lists.get(list), ListState::Loose(_)) => {
+                let fields = std::mem::take(&mut self.fields);
+                let stack = self.stack(Some(Value::List(list)));
+                self.fields = fields;
+                stack
+            }
+            value => self.stack(value),
+        }
+        .map(|stack| {
+            stack.unwrap_or_else(|()| {
+                self.notes.mismatch(kind, key);
+                StackId::EMPTY
+            })
+        })
+    }
+
+    /// A size: not negative, and small enough that sums of many do not overflow.
+    #[inline]
+    fn size_field(&mut self, kind: RecordKind, key: Key) -> Option<i64> {
+        let size = self.checked(kind, self.fields.int(key))?;
+        if (0..=1 << 48).contains(&size) {
+            Some(size)
+        } else {
+            self.notes.skipped("sizes below zero or above 256 TiB, counted as zero", 1);
+            Some(0)
+        }
+    }
+
+    /// A stream: its number, or the address of its handle.
+    #[inline]
+    fn stream_field(&mut self, kind: RecordKind) -> Option<i64> {
+        self.checked(kind, self.fields.address(Key::Stream)).map(u64::cast_signed)
+    }
+
+    #[inline]
+    fn str_field(&mut self, kind: RecordKind, key: Key) -> Option<StrId> {
+        self.checked(kind, self.fields.str(key)).map(Self::str_id)
+    }
+
+    #[inline]
+    fn pool_field(&mut self, kind: RecordKind, key: Key) -> Option<PoolKey> {
+        let pool = match self.fields.get(key)? {
+            Value::Tuple(tuple) => match self.tuples[tuple.0 as usize] {
+                TupleState::Pool(pool) => Some(pool),
+                TupleState::Other => None,
+            },
+            Value::List(list) => match self.lists.get(list) {
+                ListState::Loose(container) => match self.loose.get(container) {
+                    &[Value::Int(a), Value::Int(b)] => Some(PoolKey(a, b)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        if pool.is_none() {
+            self.notes.mismatch(kind, key);
+        }
+        pool
+    }
+
+    #[inline]
+    fn checked<T>(&mut self, kind: RecordKind, field: Result<Option<T>, Mismatch>) -> Option<T> {
+        field.unwrap_or_else(|Mismatch(key)| {
+            self.notes.mismatch(kind, key);
+            None
+        })
+    }
+}
