@@ -1,6 +1,19 @@
-//! oomscope
+//! oomscope: a viewer for PyTorch CUDA memory snapshots.
+//!
+//! Data flows one way, and each layer knows only those before it:
+//!
+//! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
+//! lifetimes) → [`analysis`] (questions to the model) → [`report`] (text) → [`cli`]. [`load`] joins
+//! the first three to files and threads.
+//!
+//! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
 #![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod cli;
+pub mod load;
 pub mod model;
 pub mod pickle;
+pub mod report;
 pub mod snapshot;
-pub mod load;
+pub mod units;

@@ -5,8 +5,9 @@ use super::{Input, LoadError, Progress, load};
 use crate::model::Snapshot;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 /// What a background load ended with.
 pub type LoadOutcome = Result<Arc<Snapshot>, LoadError>;
@@ -55,13 +56,19 @@ impl LoadJob {
         &self.progress
     }
 
-    /// The outcome, once there is one.
+    /// The outcome, if there is one already.
     pub fn poll(&self) -> Option<LoadOutcome> {
-        match self.outcome.try_recv() {
+        self.wait(Duration::ZERO)
+    }
+
+    /// The outcome, if there is one within `patience`. It is given out once.
+    pub fn wait(&self, patience: Duration) -> Option<LoadOutcome> {
+        match self.outcome.recv_timeout(patience) {
             Ok(outcome) => Some(outcome),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => {
-                Some(Err(LoadError::Internal { input: self.input.name(), message: "the load ended without result".into() }))
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                let message = "the load ended without result".to_owned();
+                Some(Err(LoadError::Internal { input: self.input.name(), message }))
             }
         }
     }

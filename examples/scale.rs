@@ -1,0 +1,366 @@
+//! Write a large snapshot by repeating a recorded one.
+//!
+//! ```text
+//! cargo run --release --example scale -- SNAPSHOT COPIES OUT.pickle
+//! ```
+//!
+//! Each copy has the events of the first device again, with later times. Between copies, events are
+//! added that lead from the end state back to the start state, so the result is a trace without
+//! contradictions. The pickle is laid out as torch and Python write it: frames and keys once, then
+//! by memo; a new list of frames for each alloc and for each pair of frees; lists in batches of 1000.
+
+use oomscope::load::{Input, Progress, load};
+use oomscope::model::{Action, Event, EventIx, Moment, PoolKey, ReservedRange, Snapshot, StackId, Timeline};
+use serde::Serialize;
+use serde_pickle::{SerOptions, Serializer};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Microseconds between two copies.
+const GAP_US: i64 = 1000;
+
+/// Items per batch, as in Python's pickler.
+const BATCH: usize = 1000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [source, copies, out] = args.as_slice() else {
+        return Err("usage: scale SNAPSHOT COPIES OUT.pickle".into());
+    };
+    let snapshot = load(&Input::from_arg(Path::new(source)), &Progress::default())?;
+    let timeline = snapshot.main_timeline().ok_or("the snapshot has no device")?;
+    let mut pickle = Pickle::new(BufWriter::with_capacity(1 << 20, File::create(out)?));
+    let events = write_snapshot(&mut pickle, &snapshot, timeline, copies.parse()?)?;
+    pickle.finish()?;
+    println!("{out}: {events} events");
+    Ok(())
+}
+
+fn write_snapshot<W: Write>(
+    pickle: &mut Pickle<W>,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    copies: i64,
+) -> Result<u64, Box<dyn Error>> {
+    pickle.begin_dict()?;
+    pickle.key("segments")?;
+    write_segments(pickle, snapshot, timeline)?;
+    pickle.key("device_traces")?;
+    pickle.begin_list()?;
+    pickle.begin_list()?;
+    let bridge = bridge(timeline);
+    let (first_us, last_us) = timeline.events.time_range_us().unwrap_or((0, 0));
+    let mut trace = Trace { pickle, snapshot, written: 0, freed: None };
+    for copy in 0..copies {
+        let shift_us = copy * (last_us - first_us + GAP_US);
+        for ix in timeline.events.indices() {
+            trace.event(&timeline.events.get(ix), shift_us)?;
+        }
+        if copy + 1 < copies {
+            for event in &bridge {
+                trace.event(event, shift_us)?;
+            }
+        }
+    }
+    let written = trace.written;
+    pickle.end_list()?;
+    pickle.end_list()?;
+    pickle.key("external_annotations")?;
+    pickle.begin_list()?;
+    pickle.end_list()?;
+    pickle.end_dict()?;
+    Ok(written)
+}
+
+/// Events that lead from the state after the trace to the state before it.
+fn bridge(timeline: &Timeline) -> Vec<Event> {
+    let (start, end) = (Moment::START, Moment(timeline.events.len() as u32));
+    let template = timeline.events.indices().next_back().map(|ix: EventIx| timeline.events.get(ix));
+    let Some(template) = template else { return Vec::new() };
+    let event = |action, addr, size, stream, pool: Option<PoolKey>| Event {
+        action,
+        addr: Some(addr),
+        size,
+        stream,
+        pool,
+        stack: StackId::EMPTY,
+        device_free: None,
+        ..template
+    };
+    let mut out = Vec::new();
+    let live = |moment| timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events));
+    for a in live(end).filter(|a| a.start != start) {
+        if !a.is_awaiting_at(end) {
+            out.push(event(Action::FreeRequested, a.addr, a.size, a.stream, a.pool));
+        }
+        out.push(event(Action::FreeCompleted, a.addr, a.size, a.stream, a.pool));
+    }
+    let range = |r: &ReservedRange, plain, expandable| {
+        event(if r.is_expandable { expandable } else { plain }, r.addr, r.size, r.stream, r.pool)
+    };
+    let ranges = &timeline.ranges;
+    out.extend(
+        ranges.live_at(end).filter(|r| r.start != start).map(|r| range(r, Action::SegmentFree, Action::SegmentUnmap)),
+    );
+    out.extend(
+        ranges.live_at(start).filter(|r| r.end.is_some()).map(|r| range(r, Action::SegmentAlloc, Action::SegmentMap)),
+    );
+    out.extend(live(start).filter(|a| a.end.is_some()).map(|a| event(Action::Alloc, a.addr, a.size, a.stream, a.pool)));
+    out
+}
+
+fn write_segments<W: Write>(
+    pickle: &mut Pickle<W>,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+) -> Result<(), Box<dyn Error>> {
+    pickle.begin_list()?;
+    for segment in &timeline.segments.segments {
+        pickle.begin_dict()?;
+        pickle.pair("device", &0i64)?;
+        pickle.pair("address", &segment.addr)?;
+        pickle.pair("total_size", &segment.size)?;
+        pickle.pair("stream", &segment.stream.unwrap_or(0))?;
+        pickle.key("segment_type")?;
+        pickle.str(&segment.kind.map(|id| snapshot.strings.get(id)).unwrap_or_default())?;
+        pickle.key("segment_pool_id")?;
+        pickle.pool(segment.pool.unwrap_or(PoolKey::DEFAULT))?;
+        pickle.pair("is_expandable", &segment.is_expandable)?;
+        pickle.key("blocks")?;
+        pickle.begin_list()?;
+        for block in timeline.segments.blocks_of(segment) {
+            pickle.begin_dict()?;
+            pickle.pair("address", &block.addr)?;
+            pickle.pair("size", &block.size)?;
+            pickle.pair("requested_size", &block.requested)?;
+            pickle.key("state")?;
+            pickle.str(match block.state {
+                oomscope::model::BlockState::Allocated => "active_allocated",
+                oomscope::model::BlockState::AwaitingFree => "active_pending_free",
+                oomscope::model::BlockState::Inactive => "inactive",
+            })?;
+            pickle.key("frames")?;
+            pickle.stack(snapshot, block.stack)?;
+            pickle.end_dict()?;
+            pickle.item()?;
+        }
+        pickle.end_list()?;
+        pickle.end_dict()?;
+        pickle.item()?;
+    }
+    pickle.end_list()?;
+    Ok(())
+}
+
+/// Writes events into the open list.
+struct Trace<'a, W: Write> {
+    pickle: &'a mut Pickle<W>,
+    snapshot: &'a Snapshot,
+    written: u64,
+    /// The list of frames of the latest requested free: the completed free shares it.
+    freed: Option<(StackId, u32)>,
+}
+
+impl<W: Write> Trace<'_, W> {
+    fn event(&mut self, event: &Event, shift_us: i64) -> Result<(), Box<dyn Error>> {
+        let pickle = &mut *self.pickle;
+        pickle.begin_dict()?;
+        pickle.key("action")?;
+        pickle.str(&self.snapshot.actions.name(event.action, &self.snapshot.strings))?;
+        match (event.action, event.device_free) {
+            (Action::Oom, Some(free)) => pickle.pair("device_free", &free)?,
+            _ => pickle.pair("addr", &event.addr.unwrap_or(0))?,
+        }
+        pickle.pair("size", &event.size)?;
+        pickle.pair("stream", &event.stream.unwrap_or(0))?;
+        if let Some(time_us) = event.time_us {
+            pickle.pair("time_us", &(time_us + shift_us))?;
+        }
+        if let Some(context) = event.compile_context {
+            pickle.key("compile_context")?;
+            pickle.fresh_str(&self.snapshot.strings.get(context))?;
+        }
+        if let Some(metadata) = event.user_metadata {
+            pickle.key("user_metadata")?;
+            pickle.fresh_str(&self.snapshot.strings.get(metadata))?;
+        }
+        if let Some(pool) = event.pool {
+            pickle.key("pool_id")?;
+            pickle.pool(pool)?;
+        }
+        pickle.key("frames")?;
+        match (event.action, self.freed) {
+            (Action::FreeCompleted, Some((stack, list))) if stack == event.stack => pickle.get(list)?,
+            _ => {
+                let list = pickle.stack(self.snapshot, event.stack)?;
+                self.freed = (event.action == Action::FreeRequested).then_some((event.stack, list));
+            }
+        }
+        pickle.end_dict()?;
+        pickle.item()?;
+        self.written += 1;
+        Ok(())
+    }
+}
+
+/// A pickle in the making: scalars through serde-pickle, and the memo that it does not have.
+struct Pickle<W: Write> {
+    out: W,
+    raw: Vec<u8>,
+    memo: u32,
+    strings: HashMap<String, u32>,
+    frames: HashMap<oomscope::model::FrameId, u32>,
+    /// Items in the current batch of each open list.
+    batches: Vec<usize>,
+}
+
+impl<W: Write> Pickle<W> {
+    fn new(out: W) -> Self {
+        let raw = vec![0x80, 4];
+        Self { out, raw, memo: 0, strings: HashMap::new(), frames: HashMap::new(), batches: Vec::new() }
+    }
+
+    fn op(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.raw.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn scalar(&mut self, value: &impl Serialize) -> Result<(), Box<dyn Error>> {
+        let mut text = Serializer::new(&mut self.raw, SerOptions::new());
+        value.serialize(&mut text)?;
+        Ok(())
+    }
+
+    fn memoize(&mut self) -> u32 {
+        self.raw.push(0x94);
+        self.memo += 1;
+        self.memo - 1
+    }
+
+    fn get(&mut self, index: u32) -> std::io::Result<()> {
+        match u8::try_from(index) {
+            Ok(short) => self.op(&[b'h', short]),
+            Err(_) => {
+                self.op(b"j")?;
+                self.op(&index.to_le_bytes())
+            }
+        }
+    }
+
+    fn fresh_str(&mut self, text: &str) -> Result<u32, Box<dyn Error>> {
+        match u8::try_from(text.len()) {
+            Ok(len) => self.op(&[0x8c, len])?,
+            Err(_) => {
+                self.op(b"X")?;
+                self.op(&u32::try_from(text.len())?.to_le_bytes())?;
+            }
+        }
+        self.op(text.as_bytes())?;
+        Ok(self.memoize())
+    }
+
+    fn str(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
+        if let Some(&index) = self.strings.get(text) {
+            return Ok(self.get(index)?);
+        }
+        let index = self.fresh_str(text)?;
+        self.strings.insert(text.to_owned(), index);
+        Ok(())
+    }
+
+    fn key(&mut self, name: &str) -> Result<(), Box<dyn Error>> {
+        self.str(name)
+    }
+
+    fn pair(&mut self, name: &str, value: &impl Serialize) -> Result<(), Box<dyn Error>> {
+        self.key(name)?;
+        self.scalar(value)
+    }
+
+    fn pool(&mut self, pool: PoolKey) -> Result<(), Box<dyn Error>> {
+        self.scalar(&pool.0)?;
+        self.scalar(&pool.1)?;
+        self.op(&[0x86])?;
+        self.memoize();
+        Ok(())
+    }
+
+    fn begin_dict(&mut self) -> std::io::Result<()> {
+        self.op(b"}")?;
+        self.memoize();
+        self.op(b"(")
+    }
+
+    fn end_dict(&mut self) -> std::io::Result<()> {
+        self.op(b"u")
+    }
+
+    fn begin_list(&mut self) -> std::io::Result<u32> {
+        self.op(b"]")?;
+        let index = self.memoize();
+        self.op(b"(")?;
+        self.batches.push(0);
+        Ok(index)
+    }
+
+    /// After each item of a list.
+    fn item(&mut self) -> Result<(), Box<dyn Error>> {
+        if let Some(n) = self.batches.last_mut() {
+            *n += 1;
+            if *n == BATCH {
+                *n = 0;
+                self.op(b"e(")?;
+            }
+        }
+        self.flush()
+    }
+
+    fn end_list(&mut self) -> std::io::Result<()> {
+        self.batches.pop();
+        self.op(b"e")
+    }
+
+    fn stack(&mut self, snapshot: &Snapshot, stack: StackId) -> Result<u32, Box<dyn Error>> {
+        let list = self.begin_list()?;
+        for &id in snapshot.stacks.frames(stack) {
+            if let Some(&index) = self.frames.get(&id) {
+                self.get(index)?;
+                continue;
+            }
+            let frame = snapshot.frames.get(id);
+            self.frames.insert(id, self.memo);
+            self.begin_dict()?;
+            self.key("name")?;
+            self.str(&snapshot.strings.get(frame.name))?;
+            self.key("filename")?;
+            self.str(&snapshot.strings.get(frame.file))?;
+            self.pair("line", &frame.line)?;
+            self.end_dict()?;
+        }
+        self.end_list()?;
+        Ok(list)
+    }
+
+    fn flush(&mut self) -> Result<(), Box<dyn Error>> {
+        if 1 << 16 <= self.raw.len() {
+            self.write_out()?;
+        }
+        Ok(())
+    }
+
+    fn write_out(&mut self) -> Result<(), Box<dyn Error>> {
+        let raw = std::mem::take(&mut self.raw);
+        self.out.write_all(&raw)?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), Box<dyn Error>> {
+        self.op(b".")?;
+        self.write_out()?;
+        self.out.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! The arguments. Each subcommand keeps its own beside what it does.
+
+use super::{live::LiveArgs, open::OpenArgs, stats::StatsArgs};
+use clap::{Parser, Subcommand};
+
+/// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
+///
+/// Without a command, opens a window with the allocation timeline of each file.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  oomscope snapshot.pickle                  open the window
+  oomscope stats rank*.pickle               a short summary of each file
+  oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
+  oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
+
+Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
+and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
+Nothing in a file is ever executed."
+)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) open: OpenArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Print the figures of each device: peaks, totals, OOMs, holes
+    Stats(StatsArgs),
+    /// Print the allocations that are live at a moment, largest first
+    Live(LiveArgs),
+}

@@ -1,0 +1,105 @@
+//! `oomscope live`.
+
+use super::{Failure, loading, output};
+use crate::analysis::{At, MomentError, resolve};
+use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::report::{self, LiveSet};
+use clap::{Args, ValueEnum};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Rows of the table where `--top` does not say.
+const TEXT_ROWS: usize = 30;
+
+/// Arguments of `live`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oomscope live snapshot.pickle --at oom --top 20
+  oomscope live snapshot.pickle --at 41220 --device 1 --format csv > live.csv
+  oomscope live snapshot.pickle --format json | jq 'map(.size) | add'
+
+Sizes are in bytes as requested, without rounding. Stacks are innermost first, and empty where none
+was recorded.")]
+pub(super) struct LiveArgs {
+    /// A snapshot; '-' is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The moment: peak (most bytes active), oom (the last one), end, or after an event's number
+    #[arg(long, value_name = "peak|oom|end|EVENT", default_value = "peak", value_parser = parse_at)]
+    at: At,
+    /// Only this device; -1 is pinned host memory
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    device: Option<i64>,
+    /// Only the N largest
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+fn parse_at(text: &str) -> Result<At, String> {
+    match text {
+        "peak" => Ok(At::Peak),
+        "oom" => Ok(At::Oom),
+        "end" => Ok(At::End),
+        _ => text.parse().map(At::Event).map_err(|_| "expected peak, oom, end or an event's number".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
+    let snapshot = loading::load(&args.file)?;
+    let sets = live_sets(&snapshot, args)?;
+    let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
+    let rows = report::live_rows(&snapshot, &sets, args.top.unwrap_or(default_top));
+    let mut out = output::stdout();
+    match args.format {
+        Format::Text => report::live_text(&mut out, &snapshot, &sets, &rows)?,
+        Format::Json => report::live_json(&mut out, &rows)?,
+        Format::Csv => report::live_csv(&mut out, &snapshot, &rows)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The moment on each device that is asked for. Without `--device`, devices that do not have the
+/// moment are left out, as long as one has it.
+fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<'a>>, Failure> {
+    let timelines = match args.device {
+        None => snapshot.timelines.iter().collect(),
+        Some(device) => vec![snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device))?],
+    };
+    if matches!(args.at, At::Event(_)) && 1 < timelines.len() {
+        let devices = device_list(snapshot);
+        return Err(Failure::new("an event's number means another moment on each device", format!("add --device ({devices})")));
+    }
+    let resolved: Vec<(&Timeline, Result<_, MomentError>)> =
+        timelines.into_iter().map(|t| (t, resolve(args.at, t))).collect();
+    let sets: Vec<LiveSet<'_>> = resolved
+        .iter()
+        .filter_map(|&(timeline, moment)| moment.ok().map(|moment| LiveSet { timeline, moment }))
+        .collect();
+    match (sets.is_empty(), resolved.into_iter().find_map(|(_, moment)| moment.err())) {
+        (true, Some(error)) => Err(Failure::new(
+            format_args!("{}: {error}", args.file.display()),
+            "use --at peak or --at end, or an event that 'oomscope stats' counts",
+        )),
+        _ => Ok(sets),
+    }
+}
+
+fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
+    Failure::new(format_args!("device {device} is not in the snapshot"), format!("it has {}", device_list(snapshot)))
+}
+
+fn device_list(snapshot: &Snapshot) -> String {
+    let names: Vec<String> = snapshot.timelines.iter().map(|t| t.device.0.to_string()).collect();
+    if names.is_empty() { "no device".to_owned() } else { format!("devices {}", names.join(", ")) }
+}

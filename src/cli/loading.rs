@@ -1,0 +1,47 @@
+//! Loading with a progress bar on the terminal.
+
+use super::{Failure, output};
+use crate::load::{Input, LoadJob, Progress};
+use crate::model::Snapshot;
+use crate::units;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the bar moves. Files that load faster never show one.
+const TICK: Duration = Duration::from_millis(150);
+
+/// Load a file, showing progress on standard error if it is a terminal.
+pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
+    let input = Input::from_arg(path);
+    let name = input.name();
+    let job = LoadJob::start(input, || {})
+        .map_err(|e| Failure::new(format_args!("cannot start a thread: {e}"), "close other programs"))?;
+    let mut bar: Option<ProgressBar> = None;
+    let outcome = loop {
+        if let Some(outcome) = job.wait(TICK) {
+            break outcome;
+        }
+        let bar = bar.get_or_insert_with(|| new_bar(job.progress()));
+        bar.set_position(job.progress().read_bytes());
+        bar.set_message(format!("{} events", units::count(job.progress().events())));
+    };
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let snapshot = outcome.map_err(|error| Failure::new(&error, error.hint()))?;
+    if let Some(damage) = &snapshot.damage {
+        output::notice(&format!(
+            "warning: {name} is damaged at byte {} ({}); showing what is whole before it",
+            damage.offset, damage.reason
+        ));
+    }
+    Ok(snapshot)
+}
+
+fn new_bar(progress: &Progress) -> ProgressBar {
+    let bar = progress.total_bytes().map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    let template = "{bar:30} {binary_bytes} of {binary_total_bytes}, {msg}";
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

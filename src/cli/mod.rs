@@ -1,0 +1,66 @@
+//! The command line: arguments in, text or a window out, and an exit code.
+//!
+//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage.
+
+mod args;
+mod live;
+mod loading;
+mod open;
+mod output;
+mod stats;
+
+use args::{Args, Command};
+use clap::Parser as _;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// What a command ends with when it does not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Already reported, or nothing to report: a reader that went away.
+    Silent(ExitCode),
+    /// One line for the user, and what to try.
+    Message {
+        /// What went wrong.
+        message: String,
+        /// What to try.
+        hint: String,
+    },
+}
+
+impl Failure {
+    fn new(message: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self::Message { message: message.to_string(), hint: hint.into() }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // `oomscope … | head` has seen enough.
+            Self::Silent(ExitCode::SUCCESS)
+        } else {
+            Self::new(format_args!("cannot write the output: {error}"), "check the disk and the permissions")
+        }
+    }
+}
+
+/// Run the program with the process's arguments.
+pub fn run() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).init();
+    let args = Args::parse();
+    let outcome = match args.command {
+        Some(Command::Stats(args)) => stats::run(&args),
+        Some(Command::Live(args)) => live::run(&args),
+        None => open::run(&args.open),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Silent(code)) => code,
+        Err(Failure::Message { message, hint }) => {
+            output::error(&message, &hint);
+            ExitCode::FAILURE
+        }
+    }
+}

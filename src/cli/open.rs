@@ -1,0 +1,33 @@
+//! `oomscope FILE…`: the window.
+
+use super::{Failure, loading, output};
+use crate::report;
+use clap::Args;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Arguments without a subcommand.
+#[derive(Debug, Args)]
+pub(super) struct OpenArgs {
+    /// Snapshots to open in the window; '-' is standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
+    print_instead(args, "there is no display")
+}
+
+/// Without a window, the same files as text.
+fn print_instead(args: &OpenArgs, reason: &str) -> Result<(), Failure> {
+    if args.files.is_empty() {
+        return Err(Failure::new(format_args!("{reason}"), "use 'oomscope stats FILE' or 'oomscope live FILE' instead"));
+    }
+    output::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
+    let mut out = output::stdout();
+    for path in &args.files {
+        report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?)?;
+    }
+    out.flush()?;
+    Ok(())
+}

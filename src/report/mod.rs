@@ -1,0 +1,15 @@
+//! From analysis results to text: the same figures for people and for programs.
+//!
+//! Functions here write to whatever they are given. They do not decide what is worth saying, and
+//! they do not know where the text goes.
+
+mod live;
+mod settings;
+mod site;
+mod stats;
+mod table;
+
+pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
+pub use settings::non_default_settings;
+pub use site::{SiteFrame, frame_line, site_label, site_frame, stack_lines};
+pub use stats::{stats_json, stats_text};

@@ -1,0 +1,70 @@
+//! Allocator settings that were changed by the user.
+
+use crate::model::{Setting, SettingValue, Snapshot};
+use crate::units;
+
+/// Settings that differ from the allocator's default, as `name=value`, in file order.
+///
+/// Defaults are those of `CUDAAllocatorConfig.h` in torch 2.15.
+pub fn non_default_settings(snapshot: &Snapshot) -> Vec<String> {
+    snapshot.settings.iter().filter(|s| !is_default(s)).map(describe).collect()
+}
+
+fn is_default(setting: &Setting) -> bool {
+    match (setting.name.as_str(), &setting.value) {
+        (_, SettingValue::None) | (_, SettingValue::Bool(false)) => true,
+        (_, SettingValue::Text(text)) => text.is_empty(),
+        ("pinned_num_register_threads", value) => *value == SettingValue::Int(1),
+        (_, SettingValue::Int(n)) => matches!(n, -1 | 0) || *n == i64::MAX,
+        (_, SettingValue::Float(f)) => *f == 0.0,
+        (_, SettingValue::Table(entries)) => entries.iter().all(is_default),
+        (_, SettingValue::Bool(true)) => false,
+    }
+}
+
+fn describe(setting: &Setting) -> String {
+    format!("{}={}", units::printable(&setting.name), value_text(&setting.value))
+}
+
+fn value_text(value: &SettingValue) -> String {
+    match value {
+        SettingValue::None => "None".to_owned(),
+        SettingValue::Bool(true) => "True".to_owned(),
+        SettingValue::Bool(false) => "False".to_owned(),
+        SettingValue::Int(n) => n.to_string(),
+        SettingValue::Float(f) => f.to_string(),
+        SettingValue::Text(text) => units::printable(text),
+        SettingValue::Table(entries) => {
+            let entry = |s: &Setting| format!("{}:{}", units::printable(&s.name), value_text(&s.value));
+            format!("[{}]", entries.iter().map(entry).collect::<Vec<_>>().join(","))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changed_settings_are_named() {
+        let setting = |name: &str, value| Setting { name: name.to_owned(), value };
+        let snapshot = Snapshot {
+            settings: vec![
+                setting("PYTORCH_CUDA_ALLOC_CONF", SettingValue::Text("expandable_segments:True".to_owned())),
+                setting("max_split_size", SettingValue::Int(-1)),
+                setting("expandable_segments", SettingValue::Bool(true)),
+                setting("pinned_num_register_threads", SettingValue::Int(1)),
+                setting("roundup_power2_divisions", SettingValue::Table(vec![setting("1", SettingValue::Int(4))])),
+            ],
+            ..Snapshot::default()
+        };
+        assert_eq!(
+            non_default_settings(&snapshot),
+            [
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                "expandable_segments=True",
+                "roundup_power2_divisions=[1:4]"
+            ]
+        );
+    }
+}

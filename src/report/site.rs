@@ -1,0 +1,86 @@
+//! How a stack is named in one line: the first frame of the user's own code.
+
+use crate::model::{Frame, FrameId, Snapshot, StackId};
+use crate::units;
+
+/// A frame as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteFrame {
+    /// Full path as recorded.
+    pub file: String,
+    /// Line from 1; 0 where it is not known.
+    pub line: i64,
+    /// Function.
+    pub name: String,
+}
+
+/// The text of a frame, control characters replaced.
+pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
+    let Frame { file, line, name, .. } = snapshot.frames.get(id);
+    SiteFrame {
+        file: units::printable(&snapshot.strings.get(file)),
+        line,
+        name: units::printable(&snapshot.strings.get(name)),
+    }
+}
+
+/// `train.py:55 attention`.
+pub fn frame_line(frame: &SiteFrame) -> String {
+    match (frame.file.as_str(), frame.line) {
+        ("", _) => frame.name.clone(),
+        (file, 0) => format!("{} {}", units::basename(file), frame.name),
+        (file, line) => format!("{}:{line} {}", units::basename(file), frame.name),
+    }
+}
+
+/// Whether a frame belongs to torch, the interpreter or a C++ library rather than to the user.
+pub fn is_internal(frame: &SiteFrame) -> bool {
+    const PACKAGES: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "/lib/python3"];
+    let file = frame.file.as_str();
+    let is_python = file.ends_with(".py") || file.contains(".py[");
+    !is_python || file.starts_with('<') || PACKAGES.iter().any(|package| file.contains(package))
+}
+
+/// One line for a stack: its first frame of the user's own code, else its innermost frame.
+pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
+    let frames: Vec<SiteFrame> =
+        snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
+    let own = frames.iter().find(|frame| !is_internal(frame));
+    own.or(frames.first()).map_or_else(|| "no stack recorded".to_owned(), frame_line)
+}
+
+/// The whole stack, a line per frame, innermost first.
+pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> Vec<String> {
+    let line = |&id| {
+        let frame = site_frame(snapshot, id);
+        match (frame.file.as_str(), frame.line) {
+            ("", _) => frame.name,
+            (file, line) => format!("{file}:{line} {}", frame.name),
+        }
+    };
+    snapshot.stacks.frames(stack).iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(file: &str) -> SiteFrame {
+        SiteFrame { file: file.to_owned(), line: 7, name: "f".to_owned() }
+    }
+
+    #[test]
+    fn own_code_is_python_outside_of_torch_and_the_standard_library() {
+        assert!(!is_internal(&frame("/home/me/train.py")));
+        assert!(is_internal(&frame("/env/lib/python3.11/site-packages/torch/nn/modules/linear.py")));
+        assert!(is_internal(&frame("/usr/lib/python3.11/runpy.py")));
+        assert!(is_internal(&frame("CUDACachingAllocator.cpp")));
+        assert!(is_internal(&frame("<frozen runpy>")));
+    }
+
+    #[test]
+    fn a_frame_reads_as_basename_line_and_function() {
+        assert_eq!(frame_line(&frame("/home/me/train.py")), "train.py:7 f");
+        assert_eq!(frame_line(&SiteFrame { line: 0, ..frame("lib.so") }), "lib.so f");
+    }
+}

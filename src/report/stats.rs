@@ -1,0 +1,156 @@
+//! `stats`: the figures of each device, as JSON or as a short summary.
+
+use super::{non_default_settings, site_label};
+use crate::analysis::{DeviceStats, device_stats, live_at, sites};
+use crate::model::{Anchor, Snapshot, Timeline};
+use crate::units;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// One record of the JSON: a device's figures, and what the whole file has to say.
+#[derive(Serialize)]
+struct Record<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    stats: DeviceStats,
+    /// Whether the figures rest on the whole file.
+    complete: bool,
+    damage: Option<DamageRecord<'a>>,
+    settings: Vec<String>,
+    annotations: usize,
+    unknown_keys: Vec<UnknownKeyRecord<'a>>,
+    issues: Vec<IssueRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct DamageRecord<'a> {
+    offset: u64,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct UnknownKeyRecord<'a> {
+    record: &'a str,
+    key: &'a str,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct IssueRecord<'a> {
+    what: &'a str,
+    count: u64,
+}
+
+/// Write the figures of all devices of all files as one JSON array.
+///
+/// # Errors
+/// When writing fails.
+pub fn stats_json(out: &mut dyn Write, files: &[(String, &Snapshot)]) -> io::Result<()> {
+    let records: Vec<Record<'_>> = files
+        .iter()
+        .flat_map(|(file, snapshot)| snapshot.timelines.iter().map(|t| record(file, snapshot, t)))
+        .collect();
+    serde_json::to_writer_pretty(&mut *out, &records)?;
+    writeln!(out)
+}
+
+fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Record<'a> {
+    let unknown = snapshot.unknown_keys.iter();
+    Record {
+        file,
+        stats: device_stats(snapshot, timeline),
+        complete: snapshot.damage.is_none(),
+        damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: &d.reason }),
+        settings: non_default_settings(snapshot),
+        annotations: snapshot.annotations.len(),
+        unknown_keys: unknown.map(|u| UnknownKeyRecord { record: u.record, key: &u.key, count: u.count }).collect(),
+        issues: snapshot.issues.iter().map(|i| IssueRecord { what: &i.what, count: i.count }).collect(),
+    }
+}
+
+/// Write a summary for people.
+///
+/// # Errors
+/// When writing fails.
+pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot) -> io::Result<()> {
+    writeln!(out, "{}", units::printable(file))?;
+    if let Some(damage) = &snapshot.damage {
+        writeln!(out, "  PARTIAL: damaged at byte {}: {}", units::count(damage.offset), units::printable(&damage.reason))?;
+    }
+    let settings = non_default_settings(snapshot);
+    let settings = if settings.is_empty() { "default".to_owned() } else { settings.join(" ") };
+    writeln!(out, "  settings     {settings}")?;
+    for key in &snapshot.unknown_keys {
+        let name = units::printable(&key.key);
+        writeln!(out, "  unknown key  '{name}' of {} ({} times)", key.record, units::count(key.count))?;
+    }
+    for issue in &snapshot.issues {
+        writeln!(out, "  note         {} ({} times)", issue.what, units::count(issue.count))?;
+    }
+    if snapshot.timelines.is_empty() {
+        writeln!(out, "  empty: no segments and no events were recorded")?;
+    }
+    for timeline in &snapshot.timelines {
+        device_text(out, snapshot, timeline)?;
+    }
+    Ok(())
+}
+
+fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
+    let stats = device_stats(snapshot, timeline);
+    let span = stats.time_us.map(|[first, last]| format!(" over {}", units::duration_us(last.saturating_sub(first))));
+    writeln!(out, "{}", timeline.device)?;
+    writeln!(out, "  events       {}{}", units::count(stats.events as u64), span.unwrap_or_default())?;
+    if timeline.anchor == Anchor::TraceOnly {
+        writeln!(out, "  baseline     unknown: the trace is cut off, so blocks that it does not mention are missing")?;
+    }
+    let at = |index: i64| match index {
+        -1 => "before the first event".to_owned(),
+        index => format!("after event {}", units::count(index)),
+    };
+    let peak = &stats.peak;
+    writeln!(out, "  peak active  {} {}", units::bytes_exact(peak.active), at(peak.active_index))?;
+    writeln!(out, "  allocated    {} {}", units::bytes_exact(peak.allocated), at(peak.allocated_index))?;
+    writeln!(out, "  reserved     {} {}", units::bytes_exact(peak.reserved), at(peak.reserved_index))?;
+    let initial = &stats.initial;
+    writeln!(out, "  before trace {} active in {} blocks", units::bytes_exact(initial.active), units::count(initial.live_blocks as u64))?;
+    end_text(out, &stats)?;
+    for oom in &stats.oom {
+        let free = oom.device_free.map_or_else(|| "unknown".to_owned(), units::bytes);
+        let requested = units::bytes_exact(oom.requested);
+        writeln!(out, "  OOM          {requested} requested at event {}, device free {free}", units::count(oom.index))?;
+    }
+    let contradictions = stats.anomalies.iter().chain(&stats.segment_anomalies);
+    for (kind, n) in contradictions {
+        writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
+    }
+    top_sites_text(out, snapshot, timeline)
+}
+
+fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
+    let end = &stats.r#final;
+    writeln!(
+        out,
+        "  at the end   {} active, {} reserved in {} segments, {} free in {} holes, the largest {}",
+        units::bytes(end.active),
+        units::bytes(end.reserved),
+        units::count(stats.segments as u64),
+        units::bytes(end.hole_bytes),
+        units::count(end.holes as u64),
+        units::bytes(end.largest_hole),
+    )
+}
+
+/// The lines of code that hold most at the peak.
+fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
+    const LISTED: usize = 5;
+    let (moment, active) = timeline.active.peak();
+    let live = live_at(timeline, moment);
+    for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
+        let label = if i == 0 { "at the peak" } else { "" };
+        let share = units::percent(site.bytes, active);
+        let blocks = if site.count == 1 { "1 block".to_owned() } else { format!("{} blocks", units::count(site.count as u64)) };
+        writeln!(out, "  {label:<12} {:>9} {share:>7}  {} ({blocks})", units::bytes(site.bytes), site_label(snapshot, site.stack))?;
+    }
+    Ok(())
+}

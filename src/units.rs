@@ -1,0 +1,118 @@
+//! How numbers read everywhere: the same in every view, report and picture.
+
+/// A size in binary units with at least three significant digits: `2.63 GiB`, `1004 MiB`, `512 B`.
+pub fn bytes(size: i64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let sign = if size < 0 { "-" } else { "" };
+    let magnitude = size.unsigned_abs();
+    let mut unit = 0;
+    let mut value = magnitude as f64;
+    while 1023.5 <= value && unit + 1 < UNITS.len() && 1024 <= magnitude {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match (unit, value) {
+        (0, _) => format!("{sign}{magnitude} B"),
+        (_, v) if v < 9.995 => format!("{sign}{v:.2} {}", UNITS[unit]),
+        (_, v) if v < 99.95 => format!("{sign}{v:.1} {}", UNITS[unit]),
+        (_, v) => format!("{sign}{v:.0} {}", UNITS[unit]),
+    }
+}
+
+/// A number with thousands separated: `41,220`.
+pub fn count(n: impl Into<i128>) -> String {
+    let n = n.into();
+    let digits = n.unsigned_abs().to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
+    if n < 0 {
+        out.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i != 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A size with its exact bytes: `2.63 GiB (2,823,946,240 bytes)`.
+pub fn bytes_exact(size: i64) -> String {
+    if size.abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
+}
+
+/// A duration: `3.412 s`, `12.3 ms`, `85 µs`.
+pub fn duration_us(us: i64) -> String {
+    let sign = if us < 0 { "-" } else { "" };
+    let us = us.unsigned_abs();
+    match us {
+        0..1_000 => format!("{sign}{us} µs"),
+        1_000..1_000_000 => format!("{sign}{:.1} ms", us as f64 / 1e3),
+        1_000_000..600_000_000 => format!("{sign}{:.3} s", us as f64 / 1e6),
+        _ => {
+            let seconds = us / 1_000_000;
+            let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+            format!("{sign}{hours}:{minutes:02}:{seconds:02}")
+        }
+    }
+}
+
+/// A share of a whole in percent: `12.3 %`.
+pub fn percent(part: i64, whole: i64) -> String {
+    if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
+}
+
+/// An address: `0x7f21ac000000`.
+pub fn address(addr: u64) -> String {
+    format!("{addr:#x}")
+}
+
+/// Text from a file, made safe for a terminal or a label: control characters are replaced.
+pub fn printable(text: &str) -> String {
+    let replace = |c: char| if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '\u{fffd}' } else { c };
+    text.chars().map(replace).collect()
+}
+
+/// The last part of a path, whichever system wrote it.
+pub fn basename(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_three_significant_digits() {
+        let shown: Vec<String> =
+            [0, 999, 1023, 1024, 1536, 10_250, 1_048_575, 1 << 20, 2_823_946_240, -5 << 30].map(bytes).into();
+        assert_eq!(
+            shown,
+            ["0 B", "999 B", "1023 B", "1.00 KiB", "1.50 KiB", "10.0 KiB", "1.00 MiB", "1.00 MiB", "2.63 GiB", "-5.00 GiB"]
+        );
+        assert_eq!(bytes(1004 << 20), "1004 MiB");
+        assert_eq!(bytes_exact(1536), "1.50 KiB (1,536 bytes)");
+        assert_eq!(bytes(i64::MIN), "-8.00 EiB");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1234567), "1,234,567");
+        assert_eq!(count(-123), "-123");
+    }
+
+    #[test]
+    fn durations_use_a_fitting_unit() {
+        assert_eq!(duration_us(85), "85 µs");
+        assert_eq!(duration_us(12_345), "12.3 ms");
+        assert_eq!(duration_us(3_412_000), "3.412 s");
+        assert_eq!(duration_us(3_725_000_000), "1:02:05");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\x1b[31mb\nc\u{202e}"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}");
+        assert_eq!(basename(r"C:\train\model.py"), "model.py");
+    }
+}
