@@ -10,7 +10,9 @@
 //! by memo; a new list of frames for each alloc and for each pair of frees; lists in batches of 1000.
 
 use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Action, Event, EventIx, Moment, PoolKey, ReservedRange, Snapshot, StackId, Timeline};
+use oomscope::model::{
+    Action, Event, EventIx, Moment, PoolKey, ReservedRange, Setting, SettingValue, Snapshot, StackId, Timeline,
+};
 use serde::Serialize;
 use serde_pickle::{SerOptions, Serializer};
 use std::collections::HashMap;
@@ -68,11 +70,25 @@ fn write_snapshot<W: Write>(
     let written = trace.written;
     pickle.end_list()?;
     pickle.end_list()?;
+    pickle.pair("allocator_settings", &settings(&snapshot.settings))?;
     pickle.key("external_annotations")?;
     pickle.begin_list()?;
     pickle.end_list()?;
     pickle.end_dict()?;
     Ok(written)
+}
+
+/// The settings as a value that serde-pickle writes.
+fn settings(settings: &[Setting]) -> serde_json::Value {
+    let value = |s: &Setting| match &s.value {
+        SettingValue::Bool(b) => (*b).into(),
+        SettingValue::Int(n) => (*n).into(),
+        SettingValue::Float(f) => (*f).into(),
+        SettingValue::Text(text) => text.as_str().into(),
+        SettingValue::Table(entries) => self::settings(entries),
+        SettingValue::None => serde_json::Value::Null,
+    };
+    settings.iter().map(|s| (s.name.clone(), value(s))).collect()
 }
 
 /// Events that lead from the state after the trace to the state before it.
@@ -120,10 +136,10 @@ fn write_segments<W: Write>(
     pickle.begin_list()?;
     for segment in &timeline.segments.segments {
         pickle.begin_dict()?;
-        pickle.pair("device", &0i64)?;
-        pickle.pair("address", &segment.addr)?;
-        pickle.pair("total_size", &segment.size)?;
-        pickle.pair("stream", &segment.stream.unwrap_or(0))?;
+        pickle.int("device", 0)?;
+        pickle.int("address", segment.addr.cast_signed())?;
+        pickle.int("total_size", segment.size)?;
+        pickle.int("stream", segment.stream.unwrap_or(0))?;
         pickle.key("segment_type")?;
         pickle.str(&segment.kind.map(|id| snapshot.strings.get(id)).unwrap_or_default())?;
         pickle.key("segment_pool_id")?;
@@ -133,9 +149,9 @@ fn write_segments<W: Write>(
         pickle.begin_list()?;
         for block in timeline.segments.blocks_of(segment) {
             pickle.begin_dict()?;
-            pickle.pair("address", &block.addr)?;
-            pickle.pair("size", &block.size)?;
-            pickle.pair("requested_size", &block.requested)?;
+            pickle.int("address", block.addr.cast_signed())?;
+            pickle.int("size", block.size)?;
+            pickle.int("requested_size", block.requested)?;
             pickle.key("state")?;
             pickle.str(match block.state {
                 oomscope::model::BlockState::Allocated => "active_allocated",
@@ -171,13 +187,13 @@ impl<W: Write> Trace<'_, W> {
         pickle.key("action")?;
         pickle.str(&self.snapshot.actions.name(event.action, &self.snapshot.strings))?;
         match (event.action, event.device_free) {
-            (Action::Oom, Some(free)) => pickle.pair("device_free", &free)?,
-            _ => pickle.pair("addr", &event.addr.unwrap_or(0))?,
+            (Action::Oom, Some(free)) => pickle.int("device_free", free)?,
+            _ => pickle.int("addr", event.addr.unwrap_or(0).cast_signed())?,
         }
-        pickle.pair("size", &event.size)?;
-        pickle.pair("stream", &event.stream.unwrap_or(0))?;
+        pickle.int("size", event.size)?;
+        pickle.int("stream", event.stream.unwrap_or(0))?;
         if let Some(time_us) = event.time_us {
-            pickle.pair("time_us", &(time_us + shift_us))?;
+            pickle.int("time_us", time_us + shift_us)?;
         }
         if let Some(context) = event.compile_context {
             pickle.key("compile_context")?;
@@ -234,6 +250,26 @@ impl<W: Write> Pickle<W> {
         Ok(())
     }
 
+    /// An int as Python's pickler writes it: in the shortest form. (serde-pickle knows two forms.)
+    fn int(&mut self, name: &str, value: i64) -> Result<(), Box<dyn Error>> {
+        self.key(name)?;
+        if let Ok(small) = u8::try_from(value) {
+            self.op(&[b'K', small])?;
+        } else if let Ok(small) = u16::try_from(value) {
+            self.op(b"M")?;
+            self.op(&small.to_le_bytes())?;
+        } else if let Ok(medium) = i32::try_from(value) {
+            self.op(b"J")?;
+            self.op(&medium.to_le_bytes())?;
+        } else {
+            let bits = 65 - value.unsigned_abs().leading_zeros();
+            let len = bits.div_ceil(8).min(8) as u8;
+            self.op(&[0x8a, len])?;
+            self.op(&value.to_le_bytes()[..usize::from(len)])?;
+        }
+        Ok(())
+    }
+
     fn memoize(&mut self) -> u32 {
         self.raw.push(0x94);
         self.memo += 1;
@@ -281,9 +317,8 @@ impl<W: Write> Pickle<W> {
     }
 
     fn pool(&mut self, pool: PoolKey) -> Result<(), Box<dyn Error>> {
-        self.scalar(&pool.0)?;
-        self.scalar(&pool.1)?;
-        self.op(&[0x86])?;
+        let small = |part: i64| u8::try_from(part).unwrap_or(0);
+        self.op(&[b'K', small(pool.0), b'K', small(pool.1), 0x86])?;
         self.memoize();
         Ok(())
     }
@@ -337,7 +372,7 @@ impl<W: Write> Pickle<W> {
             self.str(&snapshot.strings.get(frame.name))?;
             self.key("filename")?;
             self.str(&snapshot.strings.get(frame.file))?;
-            self.pair("line", &frame.line)?;
+            self.int("line", frame.line)?;
             self.end_dict()?;
         }
         self.end_list()?;

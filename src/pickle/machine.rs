@@ -2,7 +2,8 @@
 
 use super::feed::{ChunkSource, Feed, PADDING};
 use super::memo::Memo;
-use super::{DecodeError, ErrorKind, Sink, Value, number, opcode};
+use super::runs::Runs;
+use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, number, opcode};
 use std::ops::Range;
 
 /// The longest stack that is kept. A C++ pickler puts all events of a list there before the list
@@ -37,6 +38,7 @@ pub fn decode<S: ChunkSource, K: Sink>(source: S, sink: &mut K) -> Result<Decode
         stack: Vec::new(),
         marks: Vec::new(),
         memo: Memo::default(),
+        runs: Runs::default(),
         op_start: 0,
     };
     let outcome = machine.run();
@@ -52,14 +54,15 @@ pub fn decode<S: ChunkSource, K: Sink>(source: S, sink: &mut K) -> Result<Decode
 }
 
 pub(super) struct Machine<'k, S, K> {
-    feed: Feed<S>,
+    pub(super) feed: Feed<S>,
     pub(super) sink: &'k mut K,
     pub(super) stack: Vec<Value>,
     /// Stack heights at which a MARK lies.
     pub(super) marks: Vec<usize>,
-    memo: Memo,
+    pub(super) memo: Memo,
+    pub(super) runs: Runs,
     /// Offset of the opcode that is being carried out.
-    op_start: u64,
+    pub(super) op_start: u64,
 }
 
 /// What to do after an opcode.
@@ -77,7 +80,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     return Err(ErrorKind::UnexpectedEnd);
                 }
             }
-            self.run_simple_opcodes()?;
+            self.run_frequent_opcodes()?;
             self.op_start = self.feed.offset();
             self.check_limits()?;
             if self.feed.pos == self.feed.end {
@@ -87,72 +90,6 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 return Ok(root);
             }
         }
-    }
-
-    /// The hot loop: carry out the frequent opcodes with short arguments for as long as they come
-    /// and the window holds them. Leaves everything else to [`Self::step`].
-    #[inline]
-    fn run_simple_opcodes(&mut self) -> Result<(), ErrorKind> {
-        let feed = &mut self.feed;
-        let last = feed.end.saturating_sub(PADDING);
-        let mut pos = feed.pos;
-        while pos < last {
-            let Some(head) = feed.buf[pos..].first_chunk::<10>() else { break };
-            let value = match head[0] {
-                opcode::BINGET => {
-                    let index = u64::from(head[1]);
-                    let Some(value) = self.memo.get(index) else { break };
-                    pos += 2;
-                    value
-                }
-                opcode::LONG_BINGET => {
-                    let index = u64::from(u32::from_le_bytes([head[1], head[2], head[3], head[4]]));
-                    let Some(value) = self.memo.get(index) else { break };
-                    pos += 5;
-                    value
-                }
-                opcode::BININT => {
-                    pos += 5;
-                    Value::Int(i64::from(i32::from_le_bytes([head[1], head[2], head[3], head[4]])))
-                }
-                opcode::BININT1 => {
-                    pos += 2;
-                    Value::Int(i64::from(head[1]))
-                }
-                opcode::BININT2 => {
-                    pos += 3;
-                    Value::Int(i64::from(u16::from_le_bytes([head[1], head[2]])))
-                }
-                opcode::LONG1 if head[1] <= 8 => {
-                    let len = usize::from(head[1]);
-                    pos += 2 + len;
-                    number::little_endian(&head[2..2 + len])
-                }
-                opcode::MARK => {
-                    pos += 1;
-                    self.marks.push(self.stack.len());
-                    continue;
-                }
-                opcode::MEMOIZE => {
-                    let Some(&top) = self.stack.last() else { break };
-                    self.memo.memoize(top)?;
-                    pos += 1;
-                    continue;
-                }
-                opcode::EMPTY_DICT => {
-                    pos += 1;
-                    Value::Dict(self.sink.dict()?)
-                }
-                opcode::EMPTY_LIST => {
-                    pos += 1;
-                    Value::List(self.sink.list()?)
-                }
-                _ => break,
-            };
-            self.stack.push(value);
-        }
-        feed.pos = pos;
-        Ok(())
     }
 
     /// Carry out one opcode of any kind.
@@ -185,8 +122,8 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 let top = self.top(op)?;
                 self.stack.push(top);
             }
-            opcode::NONE => self.stack.push(Value::None),
-            opcode::NEWTRUE | opcode::NEWFALSE => self.stack.push(Value::Bool(byte == opcode::NEWTRUE)),
+            opcode::NONE => self.stack.push(Value::NONE),
+            opcode::NEWTRUE | opcode::NEWFALSE => self.stack.push(Value::bool(byte == opcode::NEWTRUE)),
             opcode::APPEND | opcode::APPENDS | opcode::SETITEM | opcode::SETITEMS | opcode::ADDITEMS => {
                 self.fill(byte, op)?;
             }
@@ -200,10 +137,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Opcodes that push a new scalar, string or container.
     fn construct(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
         let value = match byte {
-            opcode::BININT => Value::Int(i64::from(i32::from_le_bytes(self.fixed()?))),
-            opcode::BININT1 => Value::Int(i64::from(u8::from_le_bytes(self.fixed()?))),
-            opcode::BININT2 => Value::Int(i64::from(u16::from_le_bytes(self.fixed()?))),
-            opcode::BINFLOAT => Value::Float(f64::from_be_bytes(self.fixed()?)),
+            opcode::BININT => Value::int(i64::from(i32::from_le_bytes(self.fixed()?))),
+            opcode::BININT1 => Value::int(i64::from(u8::from_le_bytes(self.fixed()?))),
+            opcode::BININT2 => Value::int(i64::from(u16::from_le_bytes(self.fixed()?))),
+            opcode::BINFLOAT => Value::float(f64::from_be_bytes(self.fixed()?)),
             opcode::LONG1 | opcode::LONG4 => {
                 let len = self.length(if byte == opcode::LONG1 { 1 } else { 4 })?;
                 let digits = self.take(len)?;
@@ -217,10 +154,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 let line = self.line()?;
                 number::float(&self.feed.buf[line]).ok_or(ErrorKind::Argument(op))?
             }
-            opcode::EMPTY_DICT => Value::Dict(self.sink.dict()?),
-            opcode::EMPTY_LIST => Value::List(self.sink.list()?),
-            opcode::EMPTY_SET => Value::Set(self.sink.set()?),
-            opcode::EMPTY_TUPLE => Value::Tuple(self.sink.tuple(&[])?),
+            opcode::EMPTY_DICT => Value::reference(Kind::Dict, self.sink.dict()?),
+            opcode::EMPTY_LIST => Value::reference(Kind::List, self.sink.list()?),
+            opcode::EMPTY_SET => Value::reference(Kind::Set, self.sink.set()?),
+            opcode::EMPTY_TUPLE => Value::reference(Kind::Tuple, self.sink.tuple(&[])?),
             opcode::TUPLE1 => self.tuple(self.below_top(1, op)?)?,
             opcode::TUPLE2 => self.tuple(self.below_top(2, op)?)?,
             opcode::TUPLE3 => self.tuple(self.below_top(3, op)?)?,
@@ -251,21 +188,22 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::UNICODE => super::text::raw_unicode_escape(line),
                 _ => return Err(ErrorKind::UnknownOpcode(byte)),
             };
-            return self.sink.string(&text.ok_or(ErrorKind::Argument(op))?).map(Value::Str);
+            return self.sink.string(&text.ok_or(ErrorKind::Argument(op))?).map(|handle| Value::reference(Kind::Str, handle));
         }
         let len = self.length(width)?;
         let range = self.take(len)?;
         let content = &self.feed.buf[range];
         match byte {
             opcode::SHORT_BINBYTES | opcode::BINBYTES | opcode::BINBYTES8 | opcode::BYTEARRAY8 => {
-                self.sink.bytes(content).map(Value::Bytes)
+                self.sink.bytes(content).map(|handle| Value::reference(Kind::Bytes, handle))
             }
-            _ => self.sink.string(content).map(Value::Str),
+            _ => self.sink.string(content).map(|handle| Value::reference(Kind::Str, handle)),
         }
     }
 
     /// Opcodes that move values from the stack into the container below them.
-    fn fill(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
+    #[inline]
+    pub(super) fn fill(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
         let at = match byte {
             opcode::APPEND => self.below_top(1, op)?,
             opcode::SETITEM => self.below_top(2, op)?,
@@ -274,13 +212,13 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         let container = *at.checked_sub(1).and_then(|below| self.stack.get(below)).ok_or(ErrorKind::StackUnderflow(op))?;
         let items = &self.stack[at..];
         let wrong = |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
-        match (byte, container) {
-            (opcode::APPEND | opcode::APPENDS, Value::List(list)) => self.sink.extend_list(list, items)?,
+        match (byte, container.view()) {
+            (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => self.sink.extend_list(list, items)?,
             (opcode::APPEND | opcode::APPENDS, _) => return wrong("a list"),
-            (opcode::ADDITEMS, Value::Set(set)) => self.sink.extend_set(set, items)?,
+            (opcode::ADDITEMS, View::Ref(Kind::Set, set)) => self.sink.extend_set(set, items)?,
             (opcode::ADDITEMS, _) => return wrong("a set"),
-            (_, Value::Dict(_)) if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
-            (_, Value::Dict(dict)) => self.sink.update_dict(dict, items)?,
+            (_, View::Ref(Kind::Dict, _)) if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
+            (_, View::Ref(Kind::Dict, dict)) => self.sink.update_dict(dict, items)?,
             _ => return wrong("a dict"),
         }
         self.stack.truncate(at);
@@ -295,18 +233,18 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             opcode::LIST => {
                 let list = self.sink.list()?;
                 self.sink.extend_list(list, items)?;
-                Value::List(list)
+                Value::reference(Kind::List, list)
             }
             opcode::DICT if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
             opcode::DICT => {
                 let dict = self.sink.dict()?;
                 self.sink.update_dict(dict, items)?;
-                Value::Dict(dict)
+                Value::reference(Kind::Dict, dict)
             }
             _ => {
                 let set = self.sink.set()?;
                 self.sink.extend_set(set, items)?;
-                Value::Set(set)
+                Value::reference(Kind::Set, set)
             }
         };
         self.stack.truncate(at);
@@ -314,10 +252,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     }
 
     /// A tuple of the values from height `at` on, which it replaces.
-    fn tuple(&mut self, at: usize) -> Result<Value, ErrorKind> {
+    pub(super) fn tuple(&mut self, at: usize) -> Result<Value, ErrorKind> {
         let tuple = self.sink.tuple(&self.stack[at..])?;
         self.stack.truncate(at);
-        Ok(Value::Tuple(tuple))
+        Ok(Value::reference(Kind::Tuple, tuple))
     }
 
     fn get(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
@@ -342,7 +280,11 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             _ => self.index_line(op)?,
         };
         let top = self.top(op)?;
-        self.memo.put(index, top)
+        if self.memo.put(index, top)? {
+            // The same bytes would mean something else from now on.
+            self.runs.clear();
+        }
+        Ok(())
     }
 
     fn index_line(&mut self, op: &'static str) -> Result<u64, ErrorKind> {
@@ -387,7 +329,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     }
 
     /// The height at which the topmost `n` values start.
-    fn below_top(&self, n: usize, op: &'static str) -> Result<usize, ErrorKind> {
+    pub(super) fn below_top(&self, n: usize, op: &'static str) -> Result<usize, ErrorKind> {
         let at = self.stack.len().checked_sub(n).ok_or(ErrorKind::StackUnderflow(op))?;
         if at < self.floor() { Err(ErrorKind::StackUnderflow(op)) } else { Ok(at) }
     }

@@ -11,17 +11,19 @@
 
 mod error;
 mod feed;
+mod frequent;
 mod machine;
 mod memo;
 mod number;
 mod opcode;
+mod runs;
 mod salvage;
 mod sink;
 mod text;
 mod value;
 
 pub use error::{DecodeError, ErrorKind};
-pub use feed::{ChunkSource, Chunk, Feed, HEADROOM};
+pub use feed::{Chunk, ChunkSource};
 pub use machine::{Decoded, decode};
 pub use sink::Sink;
-pub use value::{Handle, Value};
+pub use value::{Handle, Kind, Value, View};

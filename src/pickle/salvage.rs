@@ -2,7 +2,7 @@
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
-use super::{ErrorKind, Sink, Value};
+use super::{ErrorKind, Kind, Sink, Value, View};
 
 impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Put every whole value on the stack into the container that was waiting for it, from the
@@ -14,9 +14,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     pub(super) fn salvage(&mut self) -> Result<Option<Value>, ErrorKind> {
         while let Some(at) = self.marks.pop() {
             let at = at.min(self.stack.len());
-            match at.checked_sub(1).map(|below| self.stack[below]) {
-                Some(Value::List(list)) => self.sink.interrupted_list(list, &self.stack[at..])?,
-                Some(Value::Dict(dict)) => {
+            match at.checked_sub(1).map(|below| self.stack[below].view()) {
+                Some(View::Ref(Kind::List, list)) => self.sink.interrupted_list(list, &self.stack[at..])?,
+                Some(View::Ref(Kind::Dict, dict)) => {
                     self.settle_pairs(at)?;
                     let whole = self.stack[at..].len() / 2 * 2;
                     self.sink.interrupted_dict(dict, &self.stack[at..at + whole])?;
@@ -37,12 +37,12 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         for i in at..self.stack.len() {
             let value = self.stack[i];
             let expects_key = (kept - at).is_multiple_of(2);
-            match (expects_key, value, kept.checked_sub(1).map(|k| self.stack[k])) {
-                (true, Value::Str(_), _) | (false, ..) => {
+            match (expects_key, value.view(), kept.checked_sub(1).map(|k| self.stack[k].view())) {
+                (true, View::Ref(Kind::Str, _), _) | (false, ..) => {
                     self.stack[kept] = value;
                     kept += 1;
                 }
-                (true, _, Some(Value::List(list))) if at < kept => {
+                (true, _, Some(View::Ref(Kind::List, list))) if at < kept => {
                     self.sink.interrupted_list(list, &[value])?;
                 }
                 (true, ..) => {}
@@ -55,11 +55,11 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Without any MARK left: nested containers of one item each, the outermost at the bottom.
     fn settle_below(&mut self) -> Result<(), ErrorKind> {
         while let [.., below, top] = self.stack[..] {
-            match (below, top) {
-                (Value::List(list), value) => self.sink.interrupted_list(list, &[value])?,
-                (Value::Str(_), _) if 3 <= self.stack.len() => {
+            match (below.view(), top) {
+                (View::Ref(Kind::List, list), value) => self.sink.interrupted_list(list, &[value])?,
+                (View::Ref(Kind::Str, _), _) if 3 <= self.stack.len() => {
                     let pair = self.stack.len() - 2;
-                    if let Value::Dict(dict) = self.stack[pair - 1] {
+                    if let View::Ref(Kind::Dict, dict) = self.stack[pair - 1].view() {
                         self.sink.interrupted_dict(dict, &self.stack[pair..])?;
                         self.stack.pop();
                     }
@@ -68,7 +68,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             }
             self.stack.pop();
         }
-        if let [Value::List(list)] = self.stack[..] {
+        if let [root] = self.stack[..]
+            && let View::Ref(Kind::List, list) = root.view()
+        {
             self.sink.interrupted_list(list, &[])?;
         }
         Ok(())

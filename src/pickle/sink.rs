@@ -35,6 +35,13 @@ pub trait Sink {
     /// Add `items` to a set.
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
 
+    /// A name for what the list holds now, under which [`Self::repeat_list`] can make equal lists.
+    /// `None` where the sink has no such name.
+    fn list_contents(&self, list: Handle) -> Option<u32>;
+
+    /// A new list with the items that [`Self::list_contents`] gave a name to.
+    fn repeat_list(&mut self, contents: u32) -> Result<Handle, ErrorKind>;
+
     /// The input ended inside this list: `items` are the whole items that were read and not yet
     /// appended; more would have followed.
     fn interrupted_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind>;

@@ -4,14 +4,62 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u32);
 
+/// Bits of a handle where it is packed with its kind.
+const HANDLE_BITS: u32 = 29;
+
 impl Handle {
     /// One more than the largest handle: the memo packs a handle and its kind into 32 bits.
-    pub const LIMIT: u32 = 1 << 29;
+    pub const LIMIT: u32 = 1 << HANDLE_BITS;
+}
+
+/// What a handle stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A `str`.
+    Str,
+    /// A `bytes` or `bytearray`.
+    Bytes,
+    /// A `list`.
+    List,
+    /// A `dict`.
+    Dict,
+    /// A `tuple`.
+    Tuple,
+    /// A `set` or `frozenset`.
+    Set,
+}
+
+/// The tag of a [`Value`]: its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Tag {
+    Str,
+    Bytes,
+    List,
+    Dict,
+    Tuple,
+    Set,
+    None,
+    Bool,
+    Int,
+    Uint,
+    BigInt,
+    Float,
 }
 
 /// One value of the pickle.
+///
+/// Two machine words that stay in registers; [`View`] is for looking at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Value {
+    tag: Tag,
+    bits: u64,
+}
+
+/// What a [`Value`] is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub enum View {
     /// `None`.
     None,
     /// `True` or `False`.
@@ -24,34 +72,124 @@ pub enum Value {
     BigInt,
     /// A float.
     Float(f64),
-    /// A `str`.
-    Str(Handle),
-    /// A `bytes` or `bytearray`.
-    Bytes(Handle),
-    /// A `list`.
-    List(Handle),
-    /// A `dict`.
-    Dict(Handle),
-    /// A `tuple`.
-    Tuple(Handle),
-    /// A `set` or `frozenset`.
-    Set(Handle),
+    /// A string or container that the sink keeps.
+    Ref(Kind, Handle),
 }
 
 impl Value {
+    /// `None`.
+    pub const NONE: Self = Self { tag: Tag::None, bits: 0 };
+
+    /// An int beyond 64 bits.
+    pub(super) const BIG_INT: Self = Self { tag: Tag::BigInt, bits: 0 };
+
+    /// A bool.
+    pub(super) fn bool(value: bool) -> Self {
+        Self { tag: Tag::Bool, bits: u64::from(value) }
+    }
+
+    /// An int.
+    #[inline]
+    pub(super) fn int(value: i64) -> Self {
+        Self { tag: Tag::Int, bits: value.cast_unsigned() }
+    }
+
+    /// An int from 2^63 on.
+    pub(super) fn uint(value: u64) -> Self {
+        Self { tag: Tag::Uint, bits: value }
+    }
+
+    /// A float.
+    pub(super) fn float(value: f64) -> Self {
+        Self { tag: Tag::Float, bits: value.to_bits() }
+    }
+
+    /// A string or container.
+    #[inline]
+    pub fn reference(kind: Kind, handle: Handle) -> Self {
+        let tag = match kind {
+            Kind::Str => Tag::Str,
+            Kind::Bytes => Tag::Bytes,
+            Kind::List => Tag::List,
+            Kind::Dict => Tag::Dict,
+            Kind::Tuple => Tag::Tuple,
+            Kind::Set => Tag::Set,
+        };
+        Self { tag, bits: u64::from(handle.0) }
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn view(self) -> View {
+        let reference = |kind| View::Ref(kind, Handle(self.bits as u32));
+        match self.tag {
+            Tag::Str => reference(Kind::Str),
+            Tag::Bytes => reference(Kind::Bytes),
+            Tag::List => reference(Kind::List),
+            Tag::Dict => reference(Kind::Dict),
+            Tag::Tuple => reference(Kind::Tuple),
+            Tag::Set => reference(Kind::Set),
+            Tag::None => View::None,
+            Tag::Bool => View::Bool(self.bits != 0),
+            Tag::Int => View::Int(self.bits.cast_signed()),
+            Tag::Uint => View::Uint(self.bits),
+            Tag::BigInt => View::BigInt,
+            Tag::Float => View::Float(f64::from_bits(self.bits)),
+        }
+    }
+
+    /// The handle, if the value is of this kind.
+    #[inline]
+    pub fn handle(self, kind: Kind) -> Option<Handle> {
+        (self.tag as u8 == kind as u8).then_some(Handle(self.bits as u32))
+    }
+
+    /// Kind and handle in 32 bits, for the memo. `None` for scalars.
+    #[inline]
+    pub(super) fn pack(self) -> Option<u32> {
+        let kind = self.tag as u32;
+        (kind <= Kind::Set as u32).then_some(kind << HANDLE_BITS | self.bits as u32)
+    }
+
+    /// The inverse of [`Self::pack`]; `None` for patterns that it never makes.
+    #[inline]
+    pub(super) fn unpack(packed: u32) -> Option<Self> {
+        const TAGS: [Tag; 6] = [Tag::Str, Tag::Bytes, Tag::List, Tag::Dict, Tag::Tuple, Tag::Set];
+        let tag = *TAGS.get((packed >> HANDLE_BITS) as usize)?;
+        Some(Self { tag, bits: u64::from(packed & (Handle::LIMIT - 1)) })
+    }
+
     /// The Python type's name, for messages.
     pub fn type_name(self) -> &'static str {
-        match self {
-            Self::None => "None",
-            Self::Bool(_) => "a bool",
-            Self::Int(_) | Self::Uint(_) | Self::BigInt => "an int",
-            Self::Float(_) => "a float",
-            Self::Str(_) => "a str",
-            Self::Bytes(_) => "bytes",
-            Self::List(_) => "a list",
-            Self::Dict(_) => "a dict",
-            Self::Tuple(_) => "a tuple",
-            Self::Set(_) => "a set",
+        match self.tag {
+            Tag::None => "None",
+            Tag::Bool => "a bool",
+            Tag::Int | Tag::Uint | Tag::BigInt => "an int",
+            Tag::Float => "a float",
+            Tag::Str => "a str",
+            Tag::Bytes => "bytes",
+            Tag::List => "a list",
+            Tag::Dict => "a dict",
+            Tag::Tuple => "a tuple",
+            Tag::Set => "a set",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_survive_packing_and_scalars_do_not_pack() {
+        for kind in [Kind::Str, Kind::Bytes, Kind::List, Kind::Dict, Kind::Tuple, Kind::Set] {
+            let value = Value::reference(kind, Handle(Handle::LIMIT - 1));
+            assert_eq!(value.view(), View::Ref(kind, Handle(Handle::LIMIT - 1)));
+            assert_eq!(value.handle(kind), Some(Handle(Handle::LIMIT - 1)));
+            assert_eq!(value.pack().and_then(Value::unpack), Some(value));
+        }
+        assert_eq!(Value::int(3).pack(), None);
+        assert_eq!(Value::int(3).handle(Kind::Str), None);
+        assert_eq!(Value::unpack(u32::MAX), None);
     }
 }

@@ -4,11 +4,12 @@ use super::containers::{DictState, Dicts, ListState, Lists, LooseValues, RecordL
 use super::fields::Fields;
 use super::keys::{Key, RecordKind};
 use super::notes::Notes;
+use super::records::pool_key;
 use crate::model::{
     Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId, StackTable,
     StrId, StringTable,
 };
-use crate::pickle::{ErrorKind, Handle, Sink, Value};
+use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value, View};
 use foldhash::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,7 +106,7 @@ impl Builder {
         self.fields.clear();
         self.unknown_keys.clear();
         for pair in pairs.chunks_exact(2) {
-            let Value::Str(name) = pair[0] else { continue };
+            let Some(name) = pair[0].handle(Kind::Str) else { continue };
             match self.key_of_string[name.0 as usize] {
                 NO_KEY => self.unknown_keys.push(Self::str_id(name)),
                 index => self.fields.set(Key::from_index(usize::from(index)), pair[1]),
@@ -143,11 +144,8 @@ impl Builder {
 
     /// The stack that a `frames` value holds. `Err` if it is something else.
     pub(super) fn stack(&mut self, value: Option<Value>) -> Result<Result<StackId, ()>, ErrorKind> {
-        let list = match value {
-            None => return Ok(Ok(StackId::EMPTY)),
-            Some(Value::List(list)) => list,
-            Some(_) => return Ok(Err(())),
-        };
+        let Some(value) = value else { return Ok(Ok(StackId::EMPTY)) };
+        let Some(list) = value.handle(Kind::List) else { return Ok(Err(())) };
         match self.lists.get(list) {
             ListState::Fresh => Ok(Ok(StackId::EMPTY)),
             ListState::Stack(id) => Ok(Ok(id)),
@@ -170,10 +168,10 @@ impl Builder {
     fn collect_frames(&mut self, items: &[Value]) -> Result<bool, ErrorKind> {
         self.frame_scratch.clear();
         for &item in items {
-            let state = match item {
-                Value::Dict(dict) => self.resolve_dict(dict)?,
+            let state = match item.view() {
+                View::Ref(Kind::Dict, dict) => self.resolve_dict(dict)?,
                 // Forward traces are lists of lines rather than of frames.
-                Value::Str(line) => DictState::Frame(self.line_frame(Self::str_id(line))),
+                View::Ref(Kind::Str, line) => DictState::Frame(self.line_frame(Self::str_id(line))),
                 _ => return Ok(false),
             };
             let DictState::Frame(id) = state else { return Ok(false) };
@@ -188,9 +186,9 @@ impl Builder {
 
     /// First items of a list.
     fn start_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
-        let first = match items.first() {
-            Some(&Value::Dict(dict)) => self.resolve_dict(dict)?,
-            _ => DictState::Fresh,
+        let first = match items.first().and_then(|item| item.handle(Kind::Dict)) {
+            Some(dict) => self.resolve_dict(dict)?,
+            None => DictState::Fresh,
         };
         match first {
             DictState::Frame(_) if 1 < items.len() && self.collect_frames(items)? => {
@@ -217,9 +215,9 @@ impl Builder {
         let mut foreign = 0;
         let kind = self.record_lists[at as usize].kind;
         for &item in items {
-            let state = match item {
-                Value::Dict(dict) => self.resolve_dict(dict)?,
-                _ => DictState::Fresh,
+            let state = match item.handle(Kind::Dict) {
+                Some(dict) => self.resolve_dict(dict)?,
+                None => DictState::Fresh,
             };
             match state {
                 DictState::Record(k, row) if k == kind => self.record_lists[at as usize].push(row),
@@ -282,12 +280,9 @@ impl Sink for Builder {
     }
 
     fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
-        let pool = match items {
-            &[Value::Int(a), Value::Int(b)] => PoolKey(a, b),
-            _ => {
-                self.tuples.push(TupleState::Other);
-                return handle(self.tuples.len() as u32 - 1);
-            }
+        let Some(pool) = pool_key(items) else {
+            self.tuples.push(TupleState::Other);
+            return handle(self.tuples.len() as u32 - 1);
         };
         if let Some((last, handle)) = self.last_pool
             && last == pool
@@ -347,14 +342,25 @@ impl Sink for Builder {
         Ok(())
     }
 
+    fn list_contents(&self, list: Handle) -> Option<u32> {
+        match self.lists.get(list) {
+            ListState::Stack(id) => Some(id.0),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn repeat_list(&mut self, contents: u32) -> Result<Handle, ErrorKind> {
+        let list = self.list()?;
+        self.lists.set(list, ListState::Stack(StackId(contents)));
+        Ok(list)
+    }
+
     fn interrupted_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
         // What is not whole has no meaning yet, and is last.
+        let is_open = |dict| matches!(self.dicts.get(dict), DictState::Fresh | DictState::Loose(_));
         let whole = match items {
-            [rest @ .., Value::Dict(dict)]
-                if matches!(self.dicts.get(*dict), DictState::Fresh | DictState::Loose(_)) =>
-            {
-                rest
-            }
+            [rest @ .., last] if last.handle(Kind::Dict).is_some_and(is_open) => rest,
             all => all,
         };
         self.extend_list(list, whole)?;
@@ -365,10 +371,7 @@ impl Sink for Builder {
     }
 
     fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
-        let keys = |value: &Value| match value {
-            Value::Str(name) => self.key(*name),
-            _ => None,
-        };
+        let keys = |value: &Value| value.handle(Kind::Str).and_then(|name| self.key(name));
         let is_root = pairs
             .iter()
             .step_by(2)

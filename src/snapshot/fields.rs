@@ -1,7 +1,7 @@
 //! The fields of one dict while it is turned into a record.
 
 use super::keys::{Key, KeySet};
-use crate::pickle::{Handle, Value};
+use crate::pickle::{Handle, Kind, Value, View};
 
 /// Values by key. Reused from dict to dict: only the keys in `present` are valid.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Fields {
 
 impl Default for Fields {
     fn default() -> Self {
-        Self { values: [Value::None; Key::COUNT], present: KeySet::default() }
+        Self { values: [Value::NONE; Key::COUNT], present: KeySet::default() }
     }
 }
 
@@ -32,15 +32,15 @@ impl Fields {
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Value> {
         let value = self.values[key as usize];
-        (self.present.has(key) && value != Value::None).then_some(value)
+        (self.present.has(key) && value != Value::NONE).then_some(value)
     }
 
     /// An int field. `Err` when it is there with another type or does not fit.
     #[inline]
     pub(super) fn int(&self, key: Key) -> Result<Option<i64>, Mismatch> {
-        match self.get(key) {
+        match self.get(key).map(Value::view) {
             None => Ok(None),
-            Some(Value::Int(value)) => Ok(Some(value)),
+            Some(View::Int(value)) => Ok(Some(value)),
             Some(_) => Err(Mismatch(key)),
         }
     }
@@ -49,10 +49,10 @@ impl Fields {
     /// negative numbers for the upper half.
     #[inline]
     pub(super) fn address(&self, key: Key) -> Result<Option<u64>, Mismatch> {
-        match self.get(key) {
+        match self.get(key).map(Value::view) {
             None => Ok(None),
-            Some(Value::Int(value)) => Ok(Some(value.cast_unsigned())),
-            Some(Value::Uint(value)) => Ok(Some(value)),
+            Some(View::Int(value)) => Ok(Some(value.cast_unsigned())),
+            Some(View::Uint(value)) => Ok(Some(value)),
             Some(_) => Err(Mismatch(key)),
         }
     }
@@ -62,8 +62,7 @@ impl Fields {
     pub(super) fn str(&self, key: Key) -> Result<Option<Handle>, Mismatch> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Str(handle)) => Ok(Some(handle)),
-            Some(_) => Err(Mismatch(key)),
+            Some(value) => value.handle(Kind::Str).map(Some).ok_or(Mismatch(key)),
         }
     }
 }

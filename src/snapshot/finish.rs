@@ -5,7 +5,7 @@ use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
 use crate::model::{Anchor, Damage, DeviceId, SegmentTable, Snapshot, Timeline, TimelineInput};
-use crate::pickle::{Decoded, Value};
+use crate::pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,9 +63,9 @@ impl Builder {
 
     fn root(&mut self, value: Option<Value>) -> Result<Root, SnapshotError> {
         let wrong = |found: &str| SnapshotError::WrongRoot { found: found.to_owned() };
-        match value {
+        match value.map(Value::view) {
             None => Err(wrong("nothing")),
-            Some(Value::List(list)) => match self.lists.get(list) {
+            Some(View::Ref(Kind::List, list)) => match self.lists.get(list) {
                 // torch.cuda.memory_snapshot() returns the segments alone.
                 ListState::Fresh => Ok(Root::default()),
                 ListState::Records(at) if self.record_lists[at as usize].kind == RecordKind::Segment => {
@@ -73,7 +73,7 @@ impl Builder {
                 }
                 _ => Err(wrong("a list of something else")),
             },
-            Some(Value::Dict(dict)) => match self.dicts.get(dict) {
+            Some(View::Ref(Kind::Dict, dict)) => match self.dicts.get(dict) {
                 DictState::Loose(container) => {
                     let pairs = self.loose.get(container).to_vec();
                     self.root_dict(&pairs)
@@ -82,7 +82,7 @@ impl Builder {
                 DictState::Frame(_) => Err(wrong("a single stack frame")),
                 DictState::Record(kind, _) => Err(wrong(&format!("a single {}", kind.name()))),
             },
-            Some(other) => Err(wrong(other.type_name())),
+            Some(_) => Err(wrong(value.map_or("nothing", Value::type_name))),
         }
     }
 
@@ -90,7 +90,7 @@ impl Builder {
         let mut root = Root::default();
         let mut is_snapshot = false;
         for pair in pairs.chunks_exact(2) {
-            let Value::Str(name) = pair[0] else { continue };
+            let Some(name) = pair[0].handle(Kind::Str) else { continue };
             let key = self.key(name);
             is_snapshot |= matches!(key, Some(Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
             match key {
@@ -117,16 +117,16 @@ impl Builder {
     }
 
     fn key_names(&self, pairs: &[Value]) -> Vec<String> {
-        let names = pairs.iter().step_by(2).map(|key| match key {
-            Value::Str(name) => self.strings.get(Self::str_id(*name)).chars().take(40).collect(),
-            other => other.type_name().to_owned(),
+        let names = pairs.iter().step_by(2).map(|key| match key.handle(Kind::Str) {
+            Some(name) => self.strings.get(Self::str_id(name)).chars().take(40).collect(),
+            None => key.type_name().to_owned(),
         });
         names.take(MAX_NAMED_KEYS).collect()
     }
 
     /// A list of records of one kind; anything else counts as an oddity.
     fn record_list(&mut self, value: Value, kind: RecordKind) -> Option<RecordList> {
-        let Value::List(list) = value else {
+        let Some(list) = value.handle(Kind::List) else {
             self.notes.skipped("values of the snapshot's own keys that are no lists", 1);
             return None;
         };
@@ -144,11 +144,8 @@ impl Builder {
 
     /// The traces in a list of lists of events, or in a list of events.
     fn traces(&mut self, value: Value) -> Vec<RecordList> {
-        let nested = match value {
-            Value::List(list) => match self.lists.get(list) {
-                ListState::Loose(container) => self.loose.get(container).to_vec(),
-                _ => vec![value],
-            },
+        let nested = match value.handle(Kind::List).map(|list| self.lists.get(list)) {
+            Some(ListState::Loose(container)) => self.loose.get(container).to_vec(),
             _ => vec![value],
         };
         let trace = |value| self.record_list(value, RecordKind::Event).unwrap_or_else(|| RecordList::new(RecordKind::Event));

@@ -7,7 +7,7 @@ use super::keys::{Key, RecordKind};
 use crate::model::{
     Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment, StackId, StrId,
 };
-use crate::pickle::{ErrorKind, Handle, Value};
+use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
 
 impl Builder {
     /// Store the current fields as a row of their kind.
@@ -72,7 +72,7 @@ impl Builder {
 
     /// The action, looked up once per spelling.
     fn action(&mut self) -> Action {
-        let Some(Value::Str(name)) = self.fields.get(Key::Action) else {
+        let Some(name) = self.fields.get(Key::Action).and_then(|value| value.handle(Kind::Str)) else {
             self.notes.mismatch(RecordKind::Event, Key::Action);
             let (unnamed, is_new) = self.strings.intern(b"");
             debug_assert!(!is_new || unnamed.index() + 1 == self.strings.len());
@@ -140,7 +140,7 @@ impl Builder {
 
     /// The latest entry of a legacy block's history.
     fn first_history(&mut self) -> Option<HistoryRow> {
-        let Some(Value::List(list)) = self.fields.get(Key::History) else { return None };
+        let list = self.fields.get(Key::History)?.handle(Kind::List)?;
         let ListState::Records(at) = self.lists.get(list) else { return None };
         let list = &self.record_lists[at as usize];
         let first = list.iter().next().filter(|_| list.kind == RecordKind::History)?;
@@ -160,7 +160,7 @@ impl Builder {
             stream: self.stream_field(kind),
             pool: self.pool_field(kind, Key::SegmentPoolId),
             kind: self.str_field(kind, Key::SegmentType),
-            is_expandable: matches!(self.fields.get(Key::IsExpandable), Some(Value::Bool(true))),
+            is_expandable: self.fields.get(Key::IsExpandable).map(Value::view) == Some(View::Bool(true)),
             stack,
             blocks: start..self.segments.blocks.len(),
         })
@@ -168,15 +168,15 @@ impl Builder {
 
     /// Give the blocks of the current segment their addresses and places.
     fn adopt_blocks(&mut self, segment_addr: u64) {
-        let rows = match self.fields.get(Key::Blocks) {
-            Some(Value::List(list)) => match self.lists.get(list) {
-                ListState::Records(at) => Some(&self.record_lists[at as usize]),
-                ListState::Fresh => None,
-                _ => return self.notes.mismatch(RecordKind::Segment, Key::Blocks),
-            },
-            _ => return self.notes.mismatch(RecordKind::Segment, Key::Blocks),
+        let list = self.fields.get(Key::Blocks).and_then(|value| value.handle(Kind::List));
+        let rows = match list.map(|list| self.lists.get(list)) {
+            Some(ListState::Fresh) => return,
+            Some(ListState::Records(at)) => Some(&self.record_lists[at as usize]),
+            _ => None,
         };
-        let Some(rows) = rows.filter(|rows| rows.kind == RecordKind::Block) else { return };
+        let Some(rows) = rows.filter(|rows| rows.kind == RecordKind::Block) else {
+            return self.notes.mismatch(RecordKind::Segment, Key::Blocks);
+        };
         let mut next = segment_addr;
         for row in rows.iter() {
             let BlockRow { addr, block } = self.blocks[row as usize];
@@ -209,21 +209,22 @@ impl Builder {
             return Ok(StackId::EMPTY);
         }
         // Looking at the list may resolve dicts that came pair by pair, which uses the fields.
-        match self.fields.get(key) {
-            Some(Value::List(list)) if matches!(self.lists.get(list), ListState::Loose(_)) => {
+        let value = self.fields.get(key);
+        let list = value.and_then(|value| value.handle(Kind::List)).map(|list| self.lists.get(list));
+        let stack = match list {
+            Some(ListState::Stack(id)) => Ok(id),
+            Some(ListState::Loose(_)) => {
                 let fields = std::mem::take(&mut self.fields);
-                let stack = self.stack(Some(Value::List(list)));
+                let stack = self.stack(value)?;
                 self.fields = fields;
                 stack
             }
-            value => self.stack(value),
-        }
-        .map(|stack| {
-            stack.unwrap_or_else(|()| {
-                self.notes.mismatch(kind, key);
-                StackId::EMPTY
-            })
-        })
+            _ => self.stack(value)?,
+        };
+        Ok(stack.unwrap_or_else(|()| {
+            self.notes.mismatch(kind, key);
+            StackId::EMPTY
+        }))
     }
 
     /// A size: not negative, and small enough that sums of many do not overflow.
@@ -251,16 +252,13 @@ impl Builder {
 
     #[inline]
     fn pool_field(&mut self, kind: RecordKind, key: Key) -> Option<PoolKey> {
-        let pool = match self.fields.get(key)? {
-            Value::Tuple(tuple) => match self.tuples[tuple.0 as usize] {
+        let pool = match self.fields.get(key)?.view() {
+            View::Ref(Kind::Tuple, tuple) => match self.tuples[tuple.0 as usize] {
                 TupleState::Pool(pool) => Some(pool),
                 TupleState::Other => None,
             },
-            Value::List(list) => match self.lists.get(list) {
-                ListState::Loose(container) => match self.loose.get(container) {
-                    &[Value::Int(a), Value::Int(b)] => Some(PoolKey(a, b)),
-                    _ => None,
-                },
+            View::Ref(Kind::List, list) => match self.lists.get(list) {
+                ListState::Loose(container) => pool_key(self.loose.get(container)),
                 _ => None,
             },
             _ => None,
@@ -277,5 +275,13 @@ impl Builder {
             self.notes.mismatch(kind, key);
             None
         })
+    }
+}
+
+/// The pool whose id is these two numbers.
+pub(super) fn pool_key(items: &[Value]) -> Option<PoolKey> {
+    match (items.len(), items.first()?.view(), items.last()?.view()) {
+        (2, View::Int(a), View::Int(b)) => Some(PoolKey(a, b)),
+        _ => None,
     }
 }

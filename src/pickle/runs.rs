@@ -1,0 +1,148 @@
+//! Lists that are written as nothing but memo references, recognised by their bytes.
+
+use super::opcode;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
+
+/// Most bytes of runs that are remembered.
+const MAX_BYTES: usize = 32 << 20;
+
+/// One remembered run.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: usize,
+    end: usize,
+    /// The sink's name for the list that the run makes.
+    contents: u32,
+    /// The run that came after this one last time.
+    next: u32,
+}
+
+/// Known runs. Training repeats itself, so the run after a known one is mostly known, too.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    bytes: Vec<u8>,
+    runs: Vec<Run>,
+    lookup: HashTable<u32>,
+    hasher: RandomState,
+    latest: u32,
+}
+
+impl Runs {
+    /// Length and contents of the run at the start of the window, if it is the expected one.
+    #[inline]
+    pub(super) fn expected(&mut self, window: &[u8]) -> Option<(usize, u32)> {
+        let next = self.runs.get(self.latest as usize)?.next;
+        let run = self.runs.get(next as usize)?;
+        let bytes = &self.bytes[run.start..run.end];
+        if window.get(..bytes.len())? != bytes {
+            return None;
+        }
+        self.latest = next;
+        Some((bytes.len(), run.contents))
+    }
+
+    /// Length and contents of the run at the start of the window, if it was seen before.
+    pub(super) fn find(&mut self, window: &[u8]) -> Option<(usize, u32)> {
+        let run = &window[..length(window)?];
+        let (runs, bytes) = (&self.runs, &self.bytes);
+        let is_same = |&id: &u32| bytes[runs[id as usize].start..runs[id as usize].end] == *run;
+        let id = *self.lookup.find(self.hasher.hash_one(run), is_same)?;
+        self.follow(id);
+        Some((run.len(), self.runs[id as usize].contents))
+    }
+
+    /// Remember a run.
+    pub(super) fn insert(&mut self, run: &[u8], contents: u32) {
+        if MAX_BYTES < self.bytes.len() + run.len() {
+            return;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(run);
+        let id = self.runs.len() as u32;
+        self.runs.push(Run { start, end: self.bytes.len(), contents, next: id });
+        let (runs, bytes, hasher) = (&self.runs, &self.bytes, &self.hasher);
+        let hash = |id: &u32| hasher.hash_one(&bytes[runs[*id as usize].start..runs[*id as usize].end]);
+        self.lookup.insert_unique(hasher.hash_one(run), id, hash);
+        self.follow(id);
+    }
+
+    /// Forget everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn follow(&mut self, id: u32) {
+        if let Some(latest) = self.runs.get_mut(self.latest as usize) {
+            latest.next = id;
+        }
+        self.latest = id;
+    }
+}
+
+/// Whether an opcode pushes a memo entry in the binary protocols.
+#[inline]
+pub(super) fn is_get(byte: u8) -> bool {
+    matches!(byte, opcode::BINGET | opcode::LONG_BINGET)
+}
+
+/// The length of the run at the start of the window, its APPENDS included. `None` if something else
+/// than memo references comes, or the window ends first.
+pub(super) fn length(window: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match *window.get(at)? {
+            opcode::BINGET => at += 2,
+            opcode::LONG_BINGET => at += 5,
+            opcode::APPENDS => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// The memo entries that a run refers to.
+pub(super) fn indices(run: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || match *run.get(at)? {
+        opcode::BINGET => {
+            at += 2;
+            run.get(at - 1).map(|&index| u64::from(index))
+        }
+        opcode::LONG_BINGET => {
+            at += 5;
+            run.get(at - 4..at)?.first_chunk().map(|&index| u64::from(u32::from_le_bytes(index)))
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &[u8] = b"h\x05j\x65\x00\x01\x00h\x65e";
+    const B: &[u8] = b"h\x07e";
+
+    #[test]
+    fn a_run_ends_at_its_appends_and_not_at_an_index_that_looks_like_it() {
+        assert_eq!(length(&[A, b"rest"].concat()), Some(A.len()));
+        assert_eq!(indices(A).collect::<Vec<_>>(), [5, 0x10065, 0x65]);
+        assert_eq!(length(b"h\x05}"), None);
+        assert_eq!(length(b"h\x05j\x01"), None);
+    }
+
+    #[test]
+    fn runs_are_found_and_then_expected_in_their_order() {
+        let mut runs = Runs::default();
+        assert_eq!(runs.find(A), None);
+        runs.insert(A, 10);
+        runs.insert(B, 20);
+        assert_eq!(runs.find(A), Some((A.len(), 10)));
+        assert_eq!(runs.expected(&[B, b"more"].concat()), Some((B.len(), 20)));
+        assert_eq!(runs.expected(B), None);
+        assert_eq!(runs.find(B), Some((B.len(), 20)));
+        runs.clear();
+        assert_eq!(runs.find(B), None);
+    }
+}
