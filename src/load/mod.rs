@@ -79,7 +79,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<Snapshot, LoadError> {
 pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Result<Snapshot, LoadError> {
     let counted = progress::CountingReader::new(raw, progress);
     let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
-    let (builder, decoded) = pipe::decode(reader, Builder::with_progress(progress.events_counter()), name, progress)?;
+    let (builder, decoded) = pipe::decode(reader, Builder::new(progress.events_counter(), progress.total_bytes()), name, progress)?;
     progress.set_building();
     builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source })
 }

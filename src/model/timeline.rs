@@ -121,9 +121,8 @@ impl Timeline {
     /// Streams of the events and segments, ascending.
     pub fn streams(&self) -> Vec<i64> {
         let mut streams = std::collections::BTreeSet::new();
-        match self.events.constant_stream() {
-            Some(stream) if !self.events.is_empty() => streams.extend(stream),
-            Some(_) => {}
+        match self.events.distinct_streams() {
+            Some(distinct) => streams.extend(distinct.iter().flatten()),
             None => streams.extend(self.events.indices().filter_map(|ix| self.events.stream(ix))),
         }
         streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));

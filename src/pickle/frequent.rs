@@ -2,7 +2,7 @@
 
 use super::feed::{ChunkSource, PADDING};
 use super::machine::Machine;
-use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs};
+use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs, short_strings};
 
 impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Carry out frequent opcodes for as long as they come and the window holds them. Whatever is
@@ -42,6 +42,20 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::LONG1 if matches!(head[1], 1..=8) => {
                     let [_, len, word @ ..] = head;
                     self.stack.push(Value::int(number::short_little_endian(word, len)));
+                    pos += 2 + usize::from(len);
+                }
+                opcode::SHORT_BINUNICODE if head[1] <= short_strings::MAX_LEN => {
+                    let [_, len, bytes @ ..] = head;
+                    let word = short_strings::word(bytes, len);
+                    let handle = match self.short_strings.get(word, len) {
+                        Some(handle) => handle,
+                        None => {
+                            let handle = self.sink.string(&bytes[..usize::from(len)])?;
+                            self.short_strings.insert(word, len, handle);
+                            handle
+                        }
+                    };
+                    self.stack.push(Value::reference(Kind::Str, handle));
                     pos += 2 + usize::from(len);
                 }
                 opcode::SHORT_BINUNICODE => {

@@ -3,6 +3,7 @@
 use super::feed::{ChunkSource, Feed, PADDING};
 use super::memo::Memo;
 use super::runs::Runs;
+use super::short_strings::ShortStrings;
 use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, number, opcode};
 use std::ops::Range;
 
@@ -12,6 +13,9 @@ const MAX_STACK: usize = 1 << 25;
 
 /// The deepest nesting that is followed.
 const MAX_MARKS: usize = 1 << 20;
+
+/// Snapshots have at most one memo entry in this many bytes.
+const BYTES_PER_MEMO_ENTRY: u64 = 24;
 
 /// The result of decoding: the root value, and why there is not more of it.
 #[derive(Debug)]
@@ -27,18 +31,23 @@ pub struct Decoded {
 /// Decode one pickle from `source` into `sink`.
 ///
 /// Damage (a truncated or garbled input) is reported in the result together with what could be
-/// saved.
+/// saved. `expected_bytes` is the length of the pickle, where known: room for the memo is set aside.
 ///
 /// # Errors
 /// Opcodes that would run code, exceeded limits, cancellation, and whatever the sink refuses.
-pub fn decode<S: ChunkSource, K: Sink>(source: S, sink: &mut K) -> Result<Decoded, DecodeError> {
+pub fn decode<S: ChunkSource, K: Sink>(
+    source: S,
+    sink: &mut K,
+    expected_bytes: Option<u64>,
+) -> Result<Decoded, DecodeError> {
     let mut machine = Machine {
         feed: Feed::new(source),
         sink,
         stack: Vec::new(),
         marks: Vec::new(),
-        memo: Memo::default(),
+        memo: Memo::with_capacity(expected_bytes.map_or(0, |bytes| bytes / BYTES_PER_MEMO_ENTRY)),
         runs: Runs::default(),
+        short_strings: ShortStrings::default(),
         op_start: 0,
     };
     let outcome = machine.run();
@@ -61,6 +70,7 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     pub(super) runs: Runs,
+    pub(super) short_strings: ShortStrings,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
 }

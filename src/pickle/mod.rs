@@ -18,6 +18,7 @@ mod number;
 mod opcode;
 mod runs;
 mod salvage;
+mod short_strings;
 mod sink;
 mod text;
 mod value;

@@ -23,6 +23,12 @@ const MAX_STACK_FRAMES: usize = 1 << 16;
 /// Lists are written in batches of this many items by Python's pickler.
 const BATCH_ITEMS: usize = 1000;
 
+/// Traces have at most one event in this many bytes.
+const BYTES_PER_EVENT: usize = 80;
+
+/// Size of the largest pickle that room is made for in advance.
+const MAX_ROOM_BYTES: u64 = 4 << 30;
+
 /// In [`Builder::key_of_string`]: a string that is no key.
 const NO_KEY: u8 = u8::MAX;
 
@@ -81,9 +87,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder that reports the number of events read so far.
-    pub fn with_progress(events: Arc<AtomicU64>) -> Self {
-        Self { progress: Some(events), ..Self::default() }
+    /// A builder that reports the number of events read so far, with room for what a pickle of
+    /// `expected_bytes` can hold. Room that is not used costs no memory.
+    pub fn new(events: Arc<AtomicU64>, expected_bytes: Option<u64>) -> Self {
+        let mut builder = Self { progress: Some(events), ..Self::default() };
+        let bytes = expected_bytes.unwrap_or(0).min(MAX_ROOM_BYTES) as usize;
+        builder.events.reserve(bytes / BYTES_PER_EVENT);
+        builder.dicts.reserve(bytes / BYTES_PER_EVENT);
+        builder.lists.reserve(bytes / BYTES_PER_EVENT);
+        builder
     }
 
     /// The string of a handle that the decoder was given for one.

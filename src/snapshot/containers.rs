@@ -55,6 +55,10 @@ impl Dicts {
     const RECORDS: [RecordKind; 5] =
         [RecordKind::Event, RecordKind::Block, RecordKind::Segment, RecordKind::History, RecordKind::Annotation];
 
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.0.reserve(n);
+    }
+
     #[inline]
     pub(super) fn add(&mut self) -> u32 {
         self.0.push(0);
@@ -93,6 +97,10 @@ impl Dicts {
 pub(super) struct Lists(Vec<u32>);
 
 impl Lists {
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.0.reserve(n);
+    }
+
     #[inline]
     pub(super) fn add(&mut self) -> u32 {
         self.0.push(0);
