@@ -55,8 +55,13 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                             handle
                         }
                     };
-                    self.stack.push(Value::reference(Kind::Str, handle));
+                    let text = Value::reference(Kind::Str, handle);
+                    self.stack.push(text);
                     pos += 2 + usize::from(len);
+                    if self.feed.buf[pos] == opcode::MEMOIZE {
+                        self.memo.memoize(text)?;
+                        pos += 1;
+                    }
                 }
                 opcode::SHORT_BINUNICODE => {
                     let text = pos + 2..pos + 2 + usize::from(head[1]);
@@ -77,9 +82,15 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     pos += 1;
                 }
                 opcode::EMPTY_DICT => {
-                    let dict = self.sink.dict()?;
-                    self.stack.push(Value::reference(Kind::Dict, dict));
+                    let dict = Value::reference(Kind::Dict, self.sink.dict()?);
+                    self.stack.push(dict);
                     pos += 1;
+                    // How picklers begin every dict that they will fill.
+                    if head[1] == opcode::MEMOIZE && head[2] == opcode::MARK {
+                        self.memo.memoize(dict)?;
+                        self.marks.push(self.stack.len());
+                        pos += 2;
+                    }
                 }
                 opcode::EMPTY_LIST => {
                     let is_run = head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);

@@ -1,7 +1,7 @@
 //! The sink that the decoder fills: rows for records, small states for everything else.
 
 use super::containers::{DictState, Dicts, ListState, Lists, LooseValues, RecordList};
-use super::fields::Fields;
+use super::fields::Shape;
 use super::keys::{Key, RecordKind};
 use super::notes::Notes;
 use super::records::pool_key;
@@ -28,6 +28,13 @@ const BYTES_PER_EVENT: usize = 80;
 
 /// Size of the largest pickle that room is made for in advance.
 const MAX_ROOM_BYTES: u64 = 4 << 30;
+
+/// Shapes of dicts that are remembered.
+const MAX_SHAPES: usize = 64;
+
+/// How deep records that came pair by pair may lie inside each other. Events hold stacks, stacks
+/// hold frames, and that is all.
+const MAX_RESOLVING: u32 = 8;
 
 /// In [`Builder::key_of_string`]: a string that is no key.
 const NO_KEY: u8 = u8::MAX;
@@ -74,12 +81,13 @@ pub struct Builder {
     pub(super) record_lists: Vec<RecordList>,
     pub(super) tuples: Vec<TupleState>,
     pub(super) notes: Notes,
-    pub(super) fields: Fields,
     pub(super) action_of_string: Vec<Option<Action>>,
     /// The key that each string spells, or [`NO_KEY`].
     key_of_string: Vec<u8>,
-    /// Keys of the current dict that no record has.
-    unknown_keys: Vec<StrId>,
+    shapes: Vec<Shape>,
+    latest_shape: usize,
+    /// Dicts that are being resolved, one inside the other.
+    resolving: u32,
     pool_tuples: HashMap<PoolKey, Handle>,
     last_pool: Option<(PoolKey, Handle)>,
     frame_scratch: Vec<FrameId>,
@@ -115,34 +123,48 @@ impl Builder {
     /// Turn pairs into the record that they describe, if they describe one.
     #[inline]
     fn build_record(&mut self, pairs: &[Value]) -> Result<Option<DictState>, ErrorKind> {
-        self.fields.clear();
-        self.unknown_keys.clear();
-        for pair in pairs.chunks_exact(2) {
-            let Some(name) = pair[0].handle(Kind::Str) else { continue };
-            match self.key_of_string[name.0 as usize] {
-                NO_KEY => self.unknown_keys.push(Self::str_id(name)),
-                index => self.fields.set(Key::from_index(usize::from(index)), pair[1]),
-            }
+        if !self.shapes.get(self.latest_shape).is_some_and(|shape| shape.fits(pairs)) {
+            self.find_shape(pairs);
         }
-        let present = self.fields.present;
-        let Some(kind) = RecordKind::of(present) else { return Ok(None) };
-        if !present.is_subset_of(kind.known()) {
-            for key in present.without(kind.known()) {
-                self.notes.misplaced_key(kind, key);
-            }
+        let Some(shape) = self.shapes.get(self.latest_shape) else { return Ok(None) };
+        let Some(kind) = shape.kind else { return Ok(None) };
+        let fields = shape.fields(pairs);
+        if !shape.is_plain() {
+            shape.misplaced.iter().for_each(|&key| self.notes.misplaced_key(kind, key));
+            shape.unknown.iter().for_each(|&key| self.notes.unknown_key(kind.name(), key));
         }
-        for &key in &self.unknown_keys {
-            self.notes.unknown_key(kind.name(), key);
+        self.record(kind, &fields).map(Some)
+    }
+
+    /// Make the shape of a dict the latest one.
+    fn find_shape(&mut self, pairs: &[Value]) {
+        if let Some(known) = self.shapes.iter().position(|shape| shape.fits(pairs)) {
+            self.latest_shape = known;
+            return;
         }
-        self.record(kind).map(Some)
+        let shape = Shape::new(pairs, |name| self.key(name));
+        if self.shapes.len() < MAX_SHAPES {
+            self.latest_shape = self.shapes.len();
+            self.shapes.push(shape);
+        } else {
+            // A file with this many shapes is odd; the last place serves all others.
+            self.latest_shape = MAX_SHAPES - 1;
+            self.shapes[MAX_SHAPES - 1] = shape;
+        }
     }
 
     /// Decide what a dict is now that something uses it, if its pairs came one by one.
     pub(super) fn resolve_dict(&mut self, dict: Handle) -> Result<DictState, ErrorKind> {
         let state = self.dicts.get(dict);
         let DictState::Loose(container) = state else { return Ok(state) };
+        if MAX_RESOLVING <= self.resolving {
+            return Ok(state);
+        }
         let pairs = self.loose.take(container);
-        match self.build_record(&pairs)? {
+        self.resolving += 1;
+        let record = self.build_record(&pairs);
+        self.resolving -= 1;
+        match record? {
             Some(state) => {
                 self.dicts.set(dict, state);
                 Ok(state)
@@ -155,8 +177,7 @@ impl Builder {
     }
 
     /// The stack that a `frames` value holds. `Err` if it is something else.
-    pub(super) fn stack(&mut self, value: Option<Value>) -> Result<Result<StackId, ()>, ErrorKind> {
-        let Some(value) = value else { return Ok(Ok(StackId::EMPTY)) };
+    pub(super) fn stack(&mut self, value: Value) -> Result<Result<StackId, ()>, ErrorKind> {
         let Some(list) = value.handle(Kind::List) else { return Ok(Err(())) };
         match self.lists.get(list) {
             ListState::Fresh => Ok(Ok(StackId::EMPTY)),
