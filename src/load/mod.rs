@@ -81,10 +81,16 @@ pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Resu
     let start = Instant::now();
     let counted = progress::CountingReader::new(raw, progress);
     let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
-    let (builder, decoded) = pipe::decode(reader, Builder::new(progress.events_counter(), progress.total_bytes()), name, progress)?;
+    let (builder, decoded) = pipe::decode(
+        reader,
+        Builder::new(progress.events_counter(), progress.total_bytes()),
+        name,
+        progress,
+    )?;
     log::debug!("{name}: decoded {} bytes after {:?}", decoded.read_bytes, start.elapsed());
     progress.set_building();
-    let snapshot = builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
+    let snapshot =
+        builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
     log::debug!("{name}: loaded after {:?}", start.elapsed());
     snapshot
 }

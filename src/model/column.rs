@@ -223,7 +223,8 @@ mod tests {
     #[test]
     fn times_of_any_distance_are_kept() {
         let near = [None, Some(1_000), Some(999), Some(5_000), None];
-        let far = [Some(1_000), None, Some(1_000 + i64::from(u32::MAX)), Some(i64::MIN), Some(i64::MAX), Some(3)];
+        let far =
+            [Some(1_000), None, Some(1_000 + i64::from(u32::MAX)), Some(i64::MIN), Some(i64::MAX), Some(3)];
         for times in [&near[..], &far[..], &[None, None][..]] {
             let mut column = TimeColumn::default();
             times.iter().for_each(|&time| column.push(time));

@@ -154,7 +154,11 @@ impl EventTable {
             internal_metadata: self.internal_metadata.get(i),
             category: self.categories.get(i),
             forward_stack: self.forward_stacks.get(i),
-            device_free: self.device_free.binary_search_by_key(&row, |&(r, _)| r).ok().map(|at| self.device_free[at].1),
+            device_free: self
+                .device_free
+                .binary_search_by_key(&row, |&(r, _)| r)
+                .ok()
+                .map(|at| self.device_free[at].1),
         }
     }
 
@@ -297,7 +301,8 @@ mod tests {
     #[test]
     fn what_is_pushed_is_read_back_before_and_after_indexing() {
         let mut table = EventTable::default();
-        let oom = Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
+        let oom =
+            Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
         let written = [event(1 << 63, 1), event(512, 2), oom];
         for e in &written {
             table.push(e);

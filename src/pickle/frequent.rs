@@ -93,7 +93,8 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     }
                 }
                 opcode::EMPTY_LIST => {
-                    let is_run = head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);
+                    let is_run =
+                        head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);
                     let run = if is_run { self.list_of_gets(pos + 3, last)? } else { None };
                     pos = if let Some(end) = run {
                         end

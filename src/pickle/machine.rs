@@ -198,7 +198,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::UNICODE => super::text::raw_unicode_escape(line),
                 _ => return Err(ErrorKind::UnknownOpcode(byte)),
             };
-            return self.sink.string(&text.ok_or(ErrorKind::Argument(op))?).map(|handle| Value::reference(Kind::Str, handle));
+            return self
+                .sink
+                .string(&text.ok_or(ErrorKind::Argument(op))?)
+                .map(|handle| Value::reference(Kind::Str, handle));
         }
         let len = self.length(width)?;
         let range = self.take(len)?;
@@ -219,15 +222,23 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             opcode::SETITEM => self.below_top(2, op)?,
             _ => self.mark(op)?,
         };
-        let container = *at.checked_sub(1).and_then(|below| self.stack.get(below)).ok_or(ErrorKind::StackUnderflow(op))?;
+        let container = *at
+            .checked_sub(1)
+            .and_then(|below| self.stack.get(below))
+            .ok_or(ErrorKind::StackUnderflow(op))?;
         let items = &self.stack[at..];
-        let wrong = |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
+        let wrong =
+            |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
         match (byte, container.view()) {
-            (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => self.sink.extend_list(list, items)?,
+            (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => {
+                self.sink.extend_list(list, items)?
+            }
             (opcode::APPEND | opcode::APPENDS, _) => return wrong("a list"),
             (opcode::ADDITEMS, View::Ref(Kind::Set, set)) => self.sink.extend_set(set, items)?,
             (opcode::ADDITEMS, _) => return wrong("a set"),
-            (_, View::Ref(Kind::Dict, _)) if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
+            (_, View::Ref(Kind::Dict, _)) if items.len() % 2 == 1 => {
+                return Err(ErrorKind::StackUnderflow(op));
+            }
             (_, View::Ref(Kind::Dict, dict)) => self.sink.update_dict(dict, items)?,
             _ => return wrong("a dict"),
         }

@@ -54,7 +54,10 @@ mod tests {
                 setting("max_split_size", SettingValue::Int(-1)),
                 setting("expandable_segments", SettingValue::Bool(true)),
                 setting("pinned_num_register_threads", SettingValue::Int(1)),
-                setting("roundup_power2_divisions", SettingValue::Table(vec![setting("1", SettingValue::Int(4))])),
+                setting(
+                    "roundup_power2_divisions",
+                    SettingValue::Table(vec![setting("1", SettingValue::Int(4))]),
+                ),
             ],
             ..Snapshot::default()
         };

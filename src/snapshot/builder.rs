@@ -6,8 +6,8 @@ use super::keys::{Key, RecordKind};
 use super::notes::Notes;
 use super::records::pool_key;
 use crate::model::{
-    Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId, StackTable,
-    StrId, StringTable,
+    Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId,
+    StackTable, StrId, StringTable,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value, View};
 use foldhash::HashMap;
@@ -211,7 +211,10 @@ impl Builder {
             self.frame_scratch.push(id);
         }
         if MAX_STACK_FRAMES < self.frame_scratch.len() {
-            self.notes.skipped("frames beyond the 65536th of a stack", (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64);
+            self.notes.skipped(
+                "frames beyond the 65536th of a stack",
+                (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64,
+            );
             self.frame_scratch.truncate(MAX_STACK_FRAMES);
         }
         Ok(true)
@@ -285,7 +288,10 @@ impl Sink for Builder {
         let (id, is_new) = self.strings.intern(text);
         if is_new {
             if MAX_TEXT_BYTES < self.strings.text_bytes() {
-                return Err(ErrorKind::Limit { what: "bytes of distinct text", limit: MAX_TEXT_BYTES as u64 });
+                return Err(ErrorKind::Limit {
+                    what: "bytes of distinct text",
+                    limit: MAX_TEXT_BYTES as u64,
+                });
             }
             self.key_of_string.push(Key::parse(text).map_or(NO_KEY, |key| key as u8));
         }
@@ -405,11 +411,9 @@ impl Sink for Builder {
 
     fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
         let keys = |value: &Value| value.handle(Kind::Str).and_then(|name| self.key(name));
-        let is_root = pairs
-            .iter()
-            .step_by(2)
-            .filter_map(keys)
-            .any(|key| matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
+        let is_root = pairs.iter().step_by(2).filter_map(keys).any(|key| {
+            matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces)
+        });
         // Part of a record is no record; of the snapshot itself, every part is welcome.
         if is_root { self.update_dict(dict, pairs) } else { Ok(()) }
     }

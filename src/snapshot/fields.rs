@@ -49,7 +49,8 @@ impl Shape {
     /// Whether a dict has these keys in this order.
     #[inline]
     pub(super) fn fits(&self, pairs: &[Value]) -> bool {
-        pairs.len() == 2 * self.keys.len() && self.keys.iter().zip(pairs.iter().step_by(2)).all(|(a, b)| a == b)
+        pairs.len() == 2 * self.keys.len()
+            && self.keys.iter().zip(pairs.iter().step_by(2)).all(|(a, b)| a == b)
     }
 
     /// Whether every key is understood in this kind of record.

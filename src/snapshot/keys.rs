@@ -123,7 +123,8 @@ pub(super) enum RecordKind {
 }
 
 impl RecordKind {
-    const ALL: [Self; 6] = [Self::Event, Self::Frame, Self::Block, Self::Segment, Self::History, Self::Annotation];
+    const ALL: [Self; 6] =
+        [Self::Event, Self::Frame, Self::Block, Self::Segment, Self::History, Self::Annotation];
 
     /// The kind of a dict with these keys; `None` if it is none of them.
     #[inline]

@@ -5,7 +5,8 @@ use super::containers::{DictState, ListState};
 use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
 use crate::model::{
-    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment, StackId, StrId,
+    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment,
+    StackId, StrId,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
 
@@ -92,7 +93,9 @@ impl Builder {
 
     fn frame(&mut self, fields: &Fields<'_>) -> FrameId {
         let kind = RecordKind::Frame;
-        let unnamed = |builder: &mut Self, key| builder.str_field(fields, kind, key).unwrap_or_else(|| builder.empty_string());
+        let unnamed = |builder: &mut Self, key| {
+            builder.str_field(fields, kind, key).unwrap_or_else(|| builder.empty_string())
+        };
         let fx = [Key::FxNodeOp, Key::FxNodeName, Key::FxNodeTarget, Key::FxOriginalTrace]
             .map(|key| self.str_field(fields, kind, key));
         let [op, name, target, trace] = fx;
