@@ -247,7 +247,7 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
 fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> Vec<TopStack> {
     let at_end: HashMap<u64, StackId> =
         timeline.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();
-    let mut by_stack: HashMap<StackId, i64> = HashMap::default();
+    let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
     for a in live {
         let stack = match a.alloc_event() {
             Some(ix) => timeline.events.stack(ix),

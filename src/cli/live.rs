@@ -50,9 +50,7 @@ fn parse_at(text: &str) -> Result<At, String> {
         "peak" => Ok(At::Peak),
         "oom" => Ok(At::Oom),
         "end" => Ok(At::End),
-        _ => {
-            text.parse().map(At::Event).map_err(|_| "expected peak, oom, end or an event's number".to_owned())
-        }
+        _ => text.parse().map(At::Event).map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
     }
 }
 

@@ -54,6 +54,7 @@ const NO_ADDRESS: u64 = u64::MAX;
 
 /// Events as they are read, of all traces one after another.
 #[derive(Debug)]
+#[derive(Default)]
 pub struct EventTable {
     actions: Vec<u8>,
     /// Raw addresses while reading, then empty.
@@ -75,27 +76,6 @@ pub struct EventTable {
     device_free: Vec<(u32, i64)>,
 }
 
-impl Default for EventTable {
-    fn default() -> Self {
-        Self {
-            actions: Vec::new(),
-            raw_addrs: Vec::new(),
-            addrs: Vec::new(),
-            addresses: AddressTable::default(),
-            sizes: SizeColumn::default(),
-            times: TimeColumn::default(),
-            streams: CodedColumn::default(),
-            stacks: Vec::new(),
-            pools: CodedColumn::default(),
-            compile_contexts: CodedColumn::default(),
-            user_metadata: CodedColumn::default(),
-            internal_metadata: CodedColumn::default(),
-            categories: CodedColumn::default(),
-            forward_stacks: CodedColumn::default(),
-            device_free: Vec::new(),
-        }
-    }
-}
 
 impl EventTable {
     /// Make room for this many events. Room that is not used costs no memory.

@@ -106,7 +106,7 @@ impl Lifetimes {
                     out.push(after, NEVER);
                 }
                 Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => {
-                    out.requested[id] = after
+                    out.requested[id] = after;
                 }
                 Action::FreeCompleted if id < out.end.len() => {
                     out.end[id] = after;

@@ -47,13 +47,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::SHORT_BINUNICODE if head[1] <= short_strings::MAX_LEN => {
                     let [_, len, bytes @ ..] = head;
                     let word = short_strings::word(bytes, len);
-                    let handle = match self.short_strings.get(word, len) {
-                        Some(handle) => handle,
-                        None => {
-                            let handle = self.sink.string(&bytes[..usize::from(len)])?;
-                            self.short_strings.insert(word, len, handle);
-                            handle
-                        }
+                    let handle = if let Some(handle) = self.short_strings.get(word, len) { handle } else {
+                        let handle = self.sink.string(&bytes[..usize::from(len)])?;
+                        self.short_strings.insert(word, len, handle);
+                        handle
                     };
                     let text = Value::reference(Kind::Str, handle);
                     self.stack.push(text);

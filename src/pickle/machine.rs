@@ -231,7 +231,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
         match (byte, container.view()) {
             (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => {
-                self.sink.extend_list(list, items)?
+                self.sink.extend_list(list, items)?;
             }
             (opcode::APPEND | opcode::APPENDS, _) => return wrong("a list"),
             (opcode::ADDITEMS, View::Ref(Kind::Set, set)) => self.sink.extend_set(set, items)?,

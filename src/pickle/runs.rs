@@ -24,7 +24,7 @@ const PREDICTIONS: usize = 1 << 14;
 #[derive(Debug)]
 pub(super) struct Runs {
     bytes: Vec<u8>,
-    runs: Vec<Run>,
+    known: Vec<Run>,
     lookup: HashTable<u32>,
     hasher: RandomState,
     /// The run that followed last time, by [`Self::context`].
@@ -37,7 +37,7 @@ impl Default for Runs {
     fn default() -> Self {
         Self {
             bytes: Vec::new(),
-            runs: Vec::new(),
+            known: Vec::new(),
             lookup: HashTable::new(),
             hasher: RandomState::default(),
             predictions: vec![u32::MAX; PREDICTIONS],
@@ -51,7 +51,7 @@ impl Runs {
     #[inline]
     pub(super) fn expected(&mut self, window: &[u8]) -> Option<(usize, u32)> {
         let id = self.predictions[self.context];
-        let run = *self.runs.get(id as usize)?;
+        let run = *self.known.get(id as usize)?;
         let len = run.end - run.start;
         if *window.get(..len)? != self.bytes[run.start..run.end] {
             return None;
@@ -63,11 +63,11 @@ impl Runs {
     /// Length and contents of the run at the start of the window, if it was seen before.
     pub(super) fn find(&mut self, window: &[u8]) -> Option<(usize, u32)> {
         let run = &window[..length(window)?];
-        let (runs, bytes) = (&self.runs, &self.bytes);
+        let (runs, bytes) = (&self.known, &self.bytes);
         let is_same = |&id: &u32| bytes[runs[id as usize].start..runs[id as usize].end] == *run;
         let id = *self.lookup.find(self.hasher.hash_one(run), is_same)?;
         self.follow(id);
-        Some((run.len(), self.runs[id as usize].contents))
+        Some((run.len(), self.known[id as usize].contents))
     }
 
     /// Remember a run.
@@ -77,9 +77,9 @@ impl Runs {
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(run);
-        let id = self.runs.len() as u32;
-        self.runs.push(Run { start, end: self.bytes.len(), contents });
-        let (runs, bytes, hasher) = (&self.runs, &self.bytes, &self.hasher);
+        let id = self.known.len() as u32;
+        self.known.push(Run { start, end: self.bytes.len(), contents });
+        let (runs, bytes, hasher) = (&self.known, &self.bytes, &self.hasher);
         let hash = |id: &u32| hasher.hash_one(&bytes[runs[*id as usize].start..runs[*id as usize].end]);
         self.lookup.insert_unique(hasher.hash_one(run), id, hash);
         self.follow(id);

@@ -164,15 +164,12 @@ impl Builder {
         self.resolving += 1;
         let record = self.build_record(&pairs);
         self.resolving -= 1;
-        match record? {
-            Some(state) => {
-                self.dicts.set(dict, state);
-                Ok(state)
-            }
-            None => {
-                self.loose.extend(container, &pairs);
-                Ok(state)
-            }
+        if let Some(state) = record? {
+            self.dicts.set(dict, state);
+            Ok(state)
+        } else {
+            self.loose.extend(container, &pairs);
+            Ok(state)
         }
     }
 

@@ -99,7 +99,7 @@ impl Builder {
             match key {
                 Some(Key::Segments) => root.segments = self.record_list(pair[1], RecordKind::Segment),
                 Some(Key::HostSegments) => {
-                    root.host_segments = self.record_list(pair[1], RecordKind::Segment)
+                    root.host_segments = self.record_list(pair[1], RecordKind::Segment);
                 }
                 Some(Key::DeviceTraces) => {
                     let traces = self.traces(pair[1]);
