@@ -50,7 +50,10 @@ fn parse_at(text: &str) -> Result<At, String> {
         "peak" => Ok(At::Peak),
         "oom" => Ok(At::Oom),
         "end" => Ok(At::End),
-        _ => text.parse().map(At::Event).map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
+        _ => text
+            .parse()
+            .map(At::Event)
+            .map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
     }
 }
 

@@ -53,8 +53,7 @@ pub struct Event {
 const NO_ADDRESS: u64 = u64::MAX;
 
 /// Events as they are read, of all traces one after another.
-#[derive(Debug)]
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct EventTable {
     actions: Vec<u8>,
     /// Raw addresses while reading, then empty.
@@ -75,7 +74,6 @@ pub struct EventTable {
     /// `device_free` of the few events that have it.
     device_free: Vec<(u32, i64)>,
 }
-
 
 impl EventTable {
     /// Make room for this many events. Room that is not used costs no memory.

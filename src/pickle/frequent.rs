@@ -47,7 +47,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::SHORT_BINUNICODE if head[1] <= short_strings::MAX_LEN => {
                     let [_, len, bytes @ ..] = head;
                     let word = short_strings::word(bytes, len);
-                    let handle = if let Some(handle) = self.short_strings.get(word, len) { handle } else {
+                    let handle = if let Some(handle) = self.short_strings.get(word, len) {
+                        handle
+                    } else {
                         let handle = self.sink.string(&bytes[..usize::from(len)])?;
                         self.short_strings.insert(word, len, handle);
                         handle

@@ -20,6 +20,8 @@ mod runs;
 mod salvage;
 mod short_strings;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod text;
 mod value;
 
