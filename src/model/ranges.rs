@@ -65,7 +65,7 @@ impl ReservedRanges {
             let range = ReservedRange {
                 addr: events.addr(ix).unwrap_or_default(),
                 size: events.size(ix),
-                start: Moment::after(ix),
+                start: Moment::START,
                 end: Some(Moment::after(ix)),
                 stream: events.stream(ix),
                 pool: events.pool(ix),
@@ -73,7 +73,7 @@ impl ReservedRanges {
             };
             match action {
                 Action::SegmentFree | Action::SegmentUnmap => undo.appear(range),
-                _ => undo.vanish(range),
+                _ => undo.vanish(range, Moment::after(ix)),
             }
         }
         undo.done.extend(undo.present.values());
@@ -117,7 +117,7 @@ impl Undo {
     }
 
     /// A range came here, so it was not there before. It may be the middle of what is there now.
-    fn vanish(&mut self, range: ReservedRange) {
+    fn vanish(&mut self, range: ReservedRange, start: Moment) {
         let mut left = range.size;
         let (from, to) = (range.addr, range.past_end());
         while let Some((&key, &held)) = self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end()) {
@@ -130,7 +130,7 @@ impl Undo {
             if cut_to < held.past_end() {
                 self.present.insert(cut_to, piece(cut_to, held.past_end()));
             }
-            let cut = ReservedRange { start: range.start, ..piece(cut_from, cut_to) };
+            let cut = ReservedRange { start, ..piece(cut_from, cut_to) };
             left -= cut.size;
             self.done.push(cut);
         }
