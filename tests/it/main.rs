@@ -8,7 +8,7 @@ mod damage;
 mod formats;
 mod layering;
 mod pickles;
-//mod properties;
+mod properties;
 mod stats_golden;
 mod stats_shared;
 mod support;
