@@ -85,10 +85,11 @@ impl Timeline {
         };
         let addresses = events.address_count();
         let ((rewound, ranges), ooms) = {
-            let no_segments = SegmentTable::default();
-            let end_segments = if anchor == Anchor::EndState { &segments } else { &no_segments };
-            let work = || (rewind(&events, &end, addresses), ReservedRanges::build(&events, end_segments));
-            (work(), find_ooms(&events))
+            let ranges = match anchor {
+                Anchor::EndState => ReservedRanges::build(&events, &segments),
+                Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
+            };
+            ((rewind(&events, &end, addresses), ranges), find_ooms(&events))
         };
         let (ranges, range_anomalies) = ranges;
         anomalies.merge(rewound.anomalies);
