@@ -94,6 +94,13 @@ fn compressed_files_and_pages_read_as_the_plain_file() {
 }
 
 #[test]
+fn a_page_that_torch_wrote_reads_as_its_pickle() {
+    // torch 2.15: python -m torch.cuda._memory_viz trace_plot small.protocol4.pickle -o trace_plot.html
+    let expected = stats(&load_clean(&data("small.protocol4.pickle")));
+    assert_eq!(stats(&load_clean(&data("trace_plot.html"))), expected);
+}
+
+#[test]
 fn pages_of_every_padding_are_read() {
     for extra in 0..4 {
         let name = "x".repeat(extra);

@@ -487,7 +487,7 @@ fn check_contradictions(timeline: &Timeline, history: &History) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_history_reads_back_to_the_same_model(histories in histories()) {
