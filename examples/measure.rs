@@ -46,8 +46,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = best.as_secs_f64();
     let (gigabytes, million_events) = (size as f64 / 1e9, events as f64 / 1e6);
     writeln!(out, "file:   {:.1} MB, {events} events", gigabytes * 1e3)?;
-    writeln!(out, "best:   {:.1} ms, {:.3} GB/s, {:.2} million events/s", seconds * 1e3, gigabytes / seconds, million_events / seconds)?;
-    writeln!(out, "memory: {:.1} MB anonymous, {:.3} of the file", most_bytes as f64 / 1e6, most_bytes as f64 / size as f64)?;
+    writeln!(
+        out,
+        "best:   {:.1} ms, {:.3} GB/s, {:.2} million events/s",
+        seconds * 1e3,
+        gigabytes / seconds,
+        million_events / seconds
+    )?;
+    writeln!(
+        out,
+        "memory: {:.1} MB anonymous, {:.3} of the file",
+        most_bytes as f64 / 1e6,
+        most_bytes as f64 / size as f64
+    )?;
     Ok(())
 }
 

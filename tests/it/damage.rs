@@ -91,7 +91,10 @@ fn a_cut_at_any_byte_keeps_every_whole_event_and_no_part_of_one() {
         let mut before = 0;
         for cut in 0..bytes.len() {
             let now = check_cut(&bytes, cut, &whole).iter().sum::<usize>();
-            assert!(now == before || now == before + 1, "protocol {protocol}, cut at {cut}: {before} then {now} events");
+            assert!(
+                now == before || now == before + 1,
+                "protocol {protocol}, cut at {cut}: {before} then {now} events"
+            );
             if now != before {
                 steps.push(cut);
             }
@@ -119,7 +122,10 @@ fn a_cut_anywhere_in_a_real_file_keeps_the_events_before_it() {
     let mut before = vec![0; whole.len()];
     for cut in cuts {
         let now = check_cut(&bytes, cut, &whole);
-        assert!(before.iter().zip(&now).all(|(before, now)| before <= now), "cut at {cut}: {before:?} then {now:?}");
+        assert!(
+            before.iter().zip(&now).all(|(before, now)| before <= now),
+            "cut at {cut}: {before:?} then {now:?}"
+        );
         before = now;
     }
 }
@@ -147,7 +153,7 @@ fn figures_are_exact_if_the_cut_is_behind_the_trace_and_marked_if_it_is_inside()
         let traces = find(&bytes, b"device_traces");
         let settings = find(&bytes, b"allocator_settings");
         assert!(traces < settings);
-        for cut in [settings, settings + 18, (settings + bytes.len()) / 2, bytes.len() - 1] {
+        for cut in [settings, settings + 18, usize::midpoint(settings, bytes.len()), bytes.len() - 1] {
             let part = outcome(&bytes[..cut]).expect("all of the trace is there");
             assert_eq!(stats(&part), expected, "{name} cut at {cut}");
             assert!(part.timelines.iter().all(|timeline| timeline.anchor == Anchor::EndState));
@@ -172,7 +178,8 @@ fn the_program_says_that_a_file_is_partial() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0));
     assert!(text.contains("PARTIAL: damaged at byte") && text.contains("baseline     unknown"), "{text}");
-    let output = oomscope().args(["stats", "--format", "json"]).arg(&path).output().expect("the program starts");
+    let output =
+        oomscope().args(["stats", "--format", "json"]).arg(&path).output().expect("the program starts");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(json[0]["complete"], false);
     assert!(json[0]["damage"]["offset"].as_u64().is_some_and(|offset| offset <= bytes.len() as u64 / 2));
@@ -258,7 +265,8 @@ fn what_follows_the_pickle_is_ignored() {
 
 /// Inputs that claim or nest far more than they hold.
 fn hostile() -> Vec<(&'static str, Vec<u8>)> {
-    let framed = |head: &[u8], unit: &[u8], times: usize, tail: &[u8]| [head, &unit.repeat(times), tail].concat();
+    let framed =
+        |head: &[u8], unit: &[u8], times: usize, tail: &[u8]| [head, &unit.repeat(times), tail].concat();
     let gzip = |unit: u8, megabytes: usize| {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let block = vec![unit; 1 << 20];
@@ -283,13 +291,19 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("a frame of 2^64 - 1 bytes", b"\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xff]".to_vec()),
         ("lists in lists", framed(b"\x80\x04", b"](", 500_000, &b"e".repeat(500_000))),
         ("tuples in tuples", framed(b"\x80\x04)", b"\x85", 5_000_000, b".")),
-        ("dicts in dicts", framed(b"\x80\x04", b"}\x8c\x08segments", 200_000, &framed(b"N", b"s", 200_000, b"."))),
+        (
+            "dicts in dicts",
+            framed(b"\x80\x04", b"}\x8c\x08segments", 200_000, &framed(b"N", b"s", 200_000, b".")),
+        ),
         ("ten megabytes of empty lists", framed(b"\x80\x04", b"]", 10_000_000, b"")),
         ("ten megabytes of empty dicts", framed(b"\x80\x04", b"}", 10_000_000, b"")),
         ("ten million memo entries", framed(b"\x80\x04]", b"\x94", 10_000_000, b".")),
         ("a line without end", framed(b"V", b"a", 20_000_000, b"")),
         ("an int of many digits", framed(b"L", b"9", 5_000_000, b"L\n.")),
-        ("one event without end", framed(b"\x80\x04}(\x8c\x06action\x8c\x05alloc", b"\x8c\x01xN", 2_000_000, b"")),
+        (
+            "one event without end",
+            framed(b"\x80\x04}(\x8c\x06action\x8c\x05alloc", b"\x8c\x01xN", 2_000_000, b""),
+        ),
         ("gigabytes of zeros in a gzip", gzip(0, 1024)),
         ("hundreds of megabytes of Nones in a gzip", gzip(b'N', 256)),
         ("a megabyte of lists that hold themselves", framed(b"\x80\x04]q\x00", b"h\x00a", 300_000, b".")),

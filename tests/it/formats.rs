@@ -1,6 +1,8 @@
 //! Every wrapping, protocol and version of a snapshot reads as the same model.
 
-use crate::pickles::{block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with, without};
+use crate::pickles::{
+    block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with, without,
+};
 use crate::support::{load_bytes, root, sample};
 use base64::Engine as _;
 use oomscope::analysis::{DeviceStats, device_stats};
@@ -39,7 +41,11 @@ fn data(name: &str) -> Vec<u8> {
 fn stack(snapshot: &Snapshot, id: StackId) -> Vec<(String, i64, String)> {
     let frame = |&id| {
         let frame = snapshot.frames.get(id);
-        (snapshot.strings.get(frame.file).into_owned(), frame.line, snapshot.strings.get(frame.name).into_owned())
+        (
+            snapshot.strings.get(frame.file).into_owned(),
+            frame.line,
+            snapshot.strings.get(frame.name).into_owned(),
+        )
     };
     snapshot.stacks.frames(id).iter().map(frame).collect()
 }
@@ -104,7 +110,10 @@ fn a_page_that_torch_wrote_reads_as_its_pickle() {
 fn pages_of_every_padding_are_read() {
     for extra in 0..4 {
         let name = "x".repeat(extra);
-        let value = with(&snapshot([], []), [("external_annotations", list([])), ("segments", list([segment(0, BASE, MIB, [])]))]);
+        let value = with(
+            &snapshot([], []),
+            [("external_annotations", list([])), ("segments", list([segment(0, BASE, MIB, [])]))],
+        );
         let value = with(&value, [("allocator_settings", dict([("conf", text(&name))]))]);
         let snapshot = load_clean(page(&pickle(&value), "'x'").as_bytes());
         assert_eq!(only(&snapshot).segments.reserved(), MIB);
@@ -139,10 +148,14 @@ fn every_protocol_reads_the_same() {
         assert_eq!(snapshot.annotations.len(), 1, "protocol {protocol}");
         let timeline = &snapshot.timelines[0];
         let first = timeline.events.get(EventIx(1));
-        let frames = [("/train/modèle.py".to_owned(), 55, "forward".to_owned()), ("/train/modèle.py".to_owned(), 7, "forward".to_owned())];
+        let frames = [
+            ("/train/modèle.py".to_owned(), 55, "forward".to_owned()),
+            ("/train/modèle.py".to_owned(), 7, "forward".to_owned()),
+        ];
         assert_eq!(stack(&snapshot, first.stack), frames, "protocol {protocol}");
         assert_eq!(first.pool, Some(PoolKey::DEFAULT), "protocol {protocol}");
-        let tagged = timeline.events.get(EventIx(2)).user_metadata.map(|id| snapshot.strings.get(id).into_owned());
+        let tagged =
+            timeline.events.get(EventIx(2)).user_metadata.map(|id| snapshot.strings.get(id).into_owned());
         assert_eq!(tagged.as_deref(), Some("état"), "protocol {protocol}");
     }
 }
@@ -184,7 +197,8 @@ fn legacy_blocks_carry_their_history() {
     let entry = |real: i64, line| {
         dict([("addr", int(BASE)), ("real_size", int(real)), ("frames", list([frame("old.py", line, "f")]))])
     };
-    let old = |size: i64, state: &str| without(&block(state, 0, size, 0), &["address", "requested_size", "frames"]);
+    let old =
+        |size: i64, state: &str| without(&block(state, 0, size, 0), &["address", "requested_size", "frames"]);
     let blocks = [
         with(&old(MIB, "active_allocated"), [("history", list([entry(777, 3), entry(888, 4)]))]),
         old(MIB, "inactive"),
@@ -200,7 +214,10 @@ fn legacy_blocks_carry_their_history() {
     assert_eq!((blocks[0].requested, blocks[2].requested), (777, 999));
     assert_eq!(stack(&snapshot, blocks[0].stack), [("old.py".to_owned(), 3, "f".to_owned())]);
     let figures = &stats(&snapshot)[0].r#final;
-    assert_eq!((figures.active, figures.active_rounded, figures.allocated_rounded), (777 + 999, 2 * MIB, MIB));
+    assert_eq!(
+        (figures.active, figures.active_rounded, figures.allocated_rounded),
+        (777 + 999, 2 * MIB, MIB)
+    );
 }
 
 #[test]
@@ -221,7 +238,10 @@ fn addresses_and_streams_use_all_64_bits() {
     let highest = u64::MAX - 0xf_ffff;
     let stream = with(&event("alloc", high, 5), [("stream", int(high))]);
     let blocks = [block("active_allocated", high, MIB, 5)];
-    let segments = [segment(0, high, MIB, blocks), segment(0, highest, MIB, [block("active_allocated", highest, MIB, 6)])];
+    let segments = [
+        segment(0, high, MIB, blocks),
+        segment(0, highest, MIB, [block("active_allocated", highest, MIB, 6)]),
+    ];
     let snapshot = load_value(&snapshot(segments, [list([stream])]));
     let timeline = only(&snapshot);
     assert_eq!(timeline.events.addr(EventIx(0)), Some(high));
@@ -238,19 +258,31 @@ fn host_memory_is_one_more_device() {
     let event = event("alloc", BASE, 9);
     // As one trace, and as a list of traces.
     for traces in [list([event.clone()]), list([list([event.clone()])]), list([list([]), list([event])])] {
-        let snapshot = load_value(&with(&root, [("host_segments", list([host.clone()])), ("host_traces", traces)]));
-        assert_eq!(snapshot.timelines.iter().map(|t| t.device).collect::<Vec<_>>(), [DeviceId::HOST, DeviceId(0)]);
+        let snapshot =
+            load_value(&with(&root, [("host_segments", list([host.clone()])), ("host_traces", traces)]));
+        assert_eq!(
+            snapshot.timelines.iter().map(|t| t.device).collect::<Vec<_>>(),
+            [DeviceId::HOST, DeviceId(0)]
+        );
         let timeline = &snapshot.timelines[0];
-        assert_eq!((timeline.events.len(), timeline.active.at(Moment(1)), timeline.reserved.at(Moment(1))), (1, 9, MIB));
+        assert_eq!(
+            (timeline.events.len(), timeline.active.at(Moment(1)), timeline.reserved.at(Moment(1))),
+            (1, 9, MIB)
+        );
     }
 }
 
 #[test]
 fn unknown_keys_are_kept_by_name_and_counted() {
-    let odd = |value: &Value| with(value, [("colour", text("red")), ("weights", list([dict([("deep", int(1))])]))]);
+    let odd =
+        |value: &Value| with(value, [("colour", text("red")), ("weights", list([dict([("deep", int(1))])]))]);
     let segment = odd(&segment(0, BASE, MIB, [odd(&block("active_allocated", BASE, MIB, 5))]));
-    let framed = with(&event("alloc", BASE, 5), [("frames", list([with(&frame("a.py", 1, "f"), [("column", int(4))])]))]);
-    let root = with(&snapshot([segment], [list([odd(&framed), odd(&event("snapshot", 0, 0))])]), [("rank", int(3))]);
+    let framed = with(
+        &event("alloc", BASE, 5),
+        [("frames", list([with(&frame("a.py", 1, "f"), [("column", int(4))])]))],
+    );
+    let root =
+        with(&snapshot([segment], [list([odd(&framed), odd(&event("snapshot", 0, 0))])]), [("rank", int(3))]);
     let snapshot = load(&pickle(&root));
     let mut found: Vec<(&str, &str, u64)> =
         snapshot.unknown_keys.iter().map(|u| (u.record, u.key.as_str(), u.count)).collect();
@@ -290,7 +322,8 @@ fn frames_keep_what_the_compiler_knows() {
     let ids = snapshot.stacks.frames(timeline.events.stack(EventIx(0)));
     let [with_fx, without_fx] = [0, 1].map(|i| snapshot.frames.get(ids[i]));
     let info = snapshot.frames.fx(with_fx).expect("FX fields");
-    let read = [info.op, info.name, info.target, info.trace].map(|id| id.map(|id| snapshot.strings.get(id).into_owned()));
+    let read = [info.op, info.name, info.target, info.trace]
+        .map(|id| id.map(|id| snapshot.strings.get(id).into_owned()));
     let expected = ["call_function", "relu_1", "torch.relu", "model.py:3"].map(|text| Some(text.to_owned()));
     assert_eq!((read, snapshot.frames.fx(without_fx)), (expected, None));
     // They read the same, so they count once.
@@ -318,7 +351,8 @@ fn metadata_of_events_is_kept() {
     let words = words.map(|id| id.map(|id| snapshot.strings.get(id).into_owned()));
     assert_eq!(words, ["gradient", "mine", "torch's", "0/0"].map(|text| Some(text.to_owned())));
     assert_eq!((read.pool, read.time_us), (Some(PoolKey(2, 7)), Some(1_700_000_000_000_000)));
-    let forward: Vec<String> = stack(&snapshot, read.forward_stack).into_iter().map(|(_, _, name)| name).collect();
+    let forward: Vec<String> =
+        stack(&snapshot, read.forward_stack).into_iter().map(|(_, _, name)| name).collect();
     assert_eq!(forward, ["  File \"a.py\", line 3, in f\n", "    return x\n"]);
     let bare = only(&snapshot).events.get(EventIx(0));
     assert_eq!((bare.category, bare.pool, bare.forward_stack), (None, None, StackId::EMPTY));
@@ -332,14 +366,18 @@ fn an_oom_says_what_was_free() {
     };
     let trace = list([oom(&[("device_free", 42)]), oom(&[("addr", 43)]), oom(&[])]);
     let snapshot = load_value(&snapshot([], [trace]));
-    let free: Vec<_> = only(&snapshot).ooms.iter().map(|oom| (oom.event.0, oom.requested, oom.device_free)).collect();
+    let free: Vec<_> =
+        only(&snapshot).ooms.iter().map(|oom| (oom.event.0, oom.requested, oom.device_free)).collect();
     assert_eq!(free, [(0, 1000, Some(42)), (1, 1000, Some(43)), (2, 1000, None)]);
 }
 
 #[test]
 fn unknown_actions_are_counted_by_name() {
     let events = [event("alloc", BASE, 5), event("teleport", BASE, 5), event("teleport", 1, 2)];
-    let snapshot = load_value(&snapshot([segment(0, BASE, MIB, [block("active_allocated", BASE, MIB, 5)])], [list(events)]));
+    let snapshot = load_value(&snapshot(
+        [segment(0, BASE, MIB, [block("active_allocated", BASE, MIB, 5)])],
+        [list(events)],
+    ));
     let figures = &stats(&snapshot)[0];
     let actions: Vec<_> = figures.actions.iter().map(|(name, &n)| (name.as_str(), n)).collect();
     assert_eq!(actions, [("alloc", 1), ("teleport", 2)]);
@@ -351,14 +389,20 @@ fn unknown_actions_are_counted_by_name() {
 fn values_of_an_unexpected_type_are_reported_and_left_out() {
     let events = [
         with(&event("alloc", BASE, 5), [("action", int(3))]),
-        with(&event("alloc", BASE, 5), [("size", text("five")), ("stream", Value::F64(0.5)), ("frames", int(3))]),
+        with(
+            &event("alloc", BASE, 5),
+            [("size", text("five")), ("stream", Value::F64(0.5)), ("frames", int(3))],
+        ),
         with(&event("alloc", BASE, 5), [("late_key", int(1)), ("user_metadata", text("after the odd one"))]),
     ];
     let snapshot = load(&pickle(&with(&snapshot([], [list(events)]), [("zz_new_key", text("zz_new_text"))])));
     assert_eq!(snapshot.damage, None);
     assert_eq!(snapshot.issues.iter().map(|issue| issue.count).sum::<u64>(), 4, "{:?}", snapshot.issues);
     let timeline = only(&snapshot);
-    assert_eq!((timeline.events.len(), timeline.events.size(EventIx(1)), timeline.events.stream(EventIx(1))), (3, 0, None));
+    assert_eq!(
+        (timeline.events.len(), timeline.events.size(EventIx(1)), timeline.events.stream(EventIx(1))),
+        (3, 0, None)
+    );
     let last = timeline.events.get(EventIx(2));
     let text = last.user_metadata.map(|id| snapshot.strings.get(id).into_owned());
     assert_eq!((last.action, text.as_deref()), (Action::Alloc, Some("after the odd one")));

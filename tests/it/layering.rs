@@ -189,7 +189,8 @@ fn layers_know_only_those_before_them() {
 #[test]
 fn only_the_outermost_layers_use_the_process() {
     let wrong = offenders(|source, line| {
-        let is_outermost = MAY_USE_PROCESS.contains(&source.layer().as_str()) || source.path == Path::new("main.rs");
+        let is_outermost =
+            MAY_USE_PROCESS.contains(&source.layer().as_str()) || source.path == Path::new("main.rs");
         !is_outermost && (mentions(line, "std::env") || mentions(line, "std::process"))
     });
     assert!(wrong.is_empty(), "only cli and app may use std::env and std::process:\n{}", wrong.join("\n"));

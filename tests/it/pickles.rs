@@ -4,7 +4,9 @@ use serde_pickle::{HashableValue, SerOptions, Value};
 
 /// A dict.
 pub(crate) fn dict<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
-    Value::Dict(pairs.into_iter().map(|(key, value)| (HashableValue::String(key.to_owned()), value)).collect())
+    Value::Dict(
+        pairs.into_iter().map(|(key, value)| (HashableValue::String(key.to_owned()), value)).collect(),
+    )
 }
 
 /// A dict with further entries, or with other values for entries that it has.
@@ -79,7 +81,10 @@ pub(crate) fn segment(device: i64, addr: u64, size: i64, blocks: impl IntoIterat
 }
 
 /// A snapshot of some segments and of one trace per device.
-pub(crate) fn snapshot(segments: impl IntoIterator<Item = Value>, traces: impl IntoIterator<Item = Value>) -> Value {
+pub(crate) fn snapshot(
+    segments: impl IntoIterator<Item = Value>,
+    traces: impl IntoIterator<Item = Value>,
+) -> Value {
     dict([("segments", list(segments)), ("device_traces", list(traces))])
 }
 

@@ -10,6 +10,7 @@ use oomscope::model::{Action, AllocId, DeviceId, EventIx, Moment, Origin, PoolKe
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_pickle::Value;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a page: the places at which blocks and mapped memory start.
@@ -105,7 +106,7 @@ impl History {
                 ("segment_alloc", self.page(region, 0), n as i64 * PAGE)
             }
             2 if !is_expandable && !here.is_empty() && here.iter().all(|page| is_free(&state, page)) => {
-                here.iter().for_each(|page| _ = state.pages.remove(page));
+                state.pages.retain(|page| !here.contains(page));
                 ("segment_free", here[0], here.len() as i64 * PAGE)
             }
             0..=2 if is_expandable => {
@@ -157,7 +158,7 @@ impl History {
             stack: usize::from(a) / 16 % STACKS.len(),
             pool: [Some((0, 0)), Some((0, 0)), Some((0, 3)), None][usize::from(b) / 4 % 4],
             tag: (a % 5 == 0).then_some(usize::from(b) % TAGS.len()),
-            device_free: (action == "oom").then_some(i64::from(size) * 3),
+            device_free: (action == "oom").then_some(size * 3),
         });
         self.states.push(state);
     }
@@ -244,7 +245,9 @@ fn histories() -> impl Strategy<Value = Vec<History>> {
     vec(device, 1..=3).prop_map(|devices| {
         let play = |(device, (requests, dropped)): (usize, (Vec<Request>, usize))| {
             let mut history = History::new(device);
-            requests.into_iter().for_each(|request| history.request(request));
+            for request in requests {
+                history.request(request);
+            }
             history.drop_first(dropped);
             history
         };
@@ -291,7 +294,9 @@ fn check_events(snapshot: &Snapshot, timeline: &Timeline, history: &History) {
             .frames(read.stack)
             .iter()
             .map(|&id| snapshot.frames.get(id))
-            .map(|f| (string(Some(f.file)).unwrap_or_default(), f.line, string(Some(f.name)).unwrap_or_default()))
+            .map(|f| {
+                (string(Some(f.file)).unwrap_or_default(), f.line, string(Some(f.name)).unwrap_or_default())
+            })
             .collect();
         let found = Written {
             action: written.action,
@@ -306,7 +311,8 @@ fn check_events(snapshot: &Snapshot, timeline: &Timeline, history: &History) {
         };
         assert_eq!(&found, written);
         assert_eq!(snapshot.actions.name(read.action, &snapshot.strings), written.action);
-        let expected = STACKS[written.stack].iter().map(|&(file, line, name)| (file.to_owned(), line, name.to_owned()));
+        let expected =
+            STACKS[written.stack].iter().map(|&(file, line, name)| (file.to_owned(), line, name.to_owned()));
         assert_eq!(stack, expected.collect::<Vec<_>>());
         assert_eq!(string(read.category).is_some(), written.tag.is_some());
         assert_eq!((read.internal_metadata, read.compile_context), (None, None));
@@ -322,7 +328,8 @@ fn totals(state: &State) -> (i64, i64, i64) {
 
 fn check_moments(timeline: &Timeline, history: &History) {
     for (moment, state) in moments(timeline).zip(&history.states) {
-        let expected: BTreeMap<_, _> = state.live.iter().map(|(&addr, l)| (addr, (l.size, l.alloc))).collect();
+        let expected: BTreeMap<_, _> =
+            state.live.iter().map(|(&addr, l)| (addr, (l.size, l.alloc))).collect();
         let found = live_set(timeline, timeline.lifetimes.live_at(moment));
         assert_eq!(found, expected, "live at {moment:?}");
         for id in timeline.lifetimes.live_at(moment) {
@@ -365,7 +372,8 @@ fn check_ranges(timeline: &Timeline, history: &History) {
             timeline.lifetimes.live_between(Moment(first as u32), Moment(last as u32)).collect();
         assert!(ids.is_sorted());
         let get = |&id: &AllocId| timeline.lifetimes.get(id, &timeline.events);
-        let found: Vec<_> = ids.iter().map(get).map(|a| (a.addr, a.alloc_event().map(EventIx::index))).collect();
+        let found: Vec<_> =
+            ids.iter().map(get).map(|a| (a.addr, a.alloc_event().map(EventIx::index))).collect();
         assert_eq!(found.len(), expected.len(), "live from {first} to {last}");
         assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "live from {first} to {last}");
     }
@@ -387,7 +395,8 @@ struct Rewound {
 
 fn rewind(history: &History) -> Rewound {
     let end = history.end();
-    let mut live: BTreeMap<u64, (i64, bool)> = end.live.iter().map(|(&addr, l)| (addr, (l.size, l.awaiting))).collect();
+    let mut live: BTreeMap<u64, (i64, bool)> =
+        end.live.iter().map(|(&addr, l)| (addr, (l.size, l.awaiting))).collect();
     let (mut active, mut allocated, mut reserved) = totals(end);
     let mut anomalies: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut curve = Vec::new();
@@ -406,11 +415,11 @@ fn rewind(history: &History) -> Rewound {
                 }
             },
             "free_completed" => {
-                if live.contains_key(&e.addr) {
-                    odd("free_completed_of_block_live_after");
-                } else {
-                    live.insert(e.addr, (e.size, true));
+                if let Entry::Vacant(slot) = live.entry(e.addr) {
+                    slot.insert((e.size, true));
                     active += e.size;
+                } else {
+                    odd("free_completed_of_block_live_after");
                 }
             }
             "free_requested" => match live.get_mut(&e.addr) {
