@@ -196,7 +196,7 @@ fn distinct_stacks(snapshot: &Snapshot, timeline: &Timeline) -> usize {
 
 fn final_state(timeline: &Timeline) -> FinalState {
     let blocks = &timeline.segments.blocks;
-    let sum = |keep: fn(BlockState) -> bool| blocks.iter().filter(|b| keep(b.state)).map(|b| b.size).sum();
+    let sum = |keep: fn(BlockState) -> bool| total(blocks.iter().filter(|b| keep(b.state)).map(|b| b.size));
     // A block counts once, even if two segments list its address.
     let live: HashMap<u64, i64> =
         blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.requested)).collect();
@@ -205,12 +205,17 @@ fn final_state(timeline: &Timeline) -> FinalState {
         reserved: timeline.segments.reserved(),
         allocated_rounded: sum(|state| state == BlockState::Allocated),
         active_rounded: sum(|state| state != BlockState::Inactive),
-        active: live.values().sum(),
+        active: total(live.values().copied()),
         live_blocks: live.len(),
         holes: holes().count(),
-        hole_bytes: holes().sum(),
+        hole_bytes: total(holes()),
         largest_hole: holes().max().unwrap_or(0),
     }
+}
+
+/// A sum that stops at the largest number: sizes come from a file.
+fn total(sizes: impl Iterator<Item = i64>) -> i64 {
+    sizes.fold(0, i64::saturating_add)
 }
 
 fn index(moment: Moment) -> i64 {
@@ -253,11 +258,13 @@ fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> 
             Some(ix) => timeline.events.stack(ix),
             None => at_end.get(&a.addr).copied().unwrap_or(StackId::EMPTY),
         };
-        *by_stack.entry(stack).or_default() += a.size;
+        let bytes = by_stack.entry(stack).or_default();
+        *bytes = bytes.saturating_add(a.size);
     }
     let mut by_text: BTreeMap<String, i64> = BTreeMap::new();
     for (stack, bytes) in by_stack {
-        *by_text.entry(stack_text(snapshot, stack)).or_default() += bytes;
+        let total = by_text.entry(stack_text(snapshot, stack)).or_default();
+        *total = total.saturating_add(bytes);
     }
     let mut totals: Vec<(String, i64)> = by_text.into_iter().collect();
     totals.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));

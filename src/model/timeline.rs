@@ -84,12 +84,12 @@ impl Timeline {
             Anchor::TraceOnly => EndState::of_trace(&events),
         };
         let addresses = events.address_count();
-        let no_segments = SegmentTable::default();
-        let end_segments = if anchor == Anchor::EndState { &segments } else { &no_segments };
-        let (rewound, ((ranges, range_anomalies), ooms)) = rayon::join(
-            || rewind(&events, &end, addresses),
-            || (ReservedRanges::build(&events, end_segments), find_ooms(&events)),
-        );
+        let build_ranges = || match anchor {
+            Anchor::EndState => ReservedRanges::build(&events, &segments),
+            Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
+        };
+        let (rewound, ((ranges, range_anomalies), ooms)) =
+            rayon::join(|| rewind(&events, &end, addresses), || (build_ranges(), find_ooms(&events)));
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
         let (mut lifetimes, (active, allocated)) = rayon::join(

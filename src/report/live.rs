@@ -93,17 +93,9 @@ pub fn live_json(out: &mut dyn Write, rows: &[LiveRow]) -> io::Result<()> {
 /// When writing fails.
 pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record([
-        "device",
-        "addr",
-        "size",
-        "stream",
-        "pool",
-        "alloc_event",
-        "alloc_time_us",
-        "age_us",
-        "stack",
-    ])?;
+    let header =
+        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
+    csv.write_record(header).map_err(io_error)?;
     for row in rows {
         let optional = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
         csv.write_record([
@@ -116,9 +108,18 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
             optional(row.alloc_time_us),
             optional(row.age_us),
             spreadsheet_safe(&stack_lines(snapshot, row.allocation.stack).join(" < ")),
-        ])?;
+        ])
+        .map_err(io_error)?;
     }
     csv.flush()
+}
+
+/// The system's error as it was, so that a pipe that closed is still known as one.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 /// Spreadsheets run cells that start like a formula.

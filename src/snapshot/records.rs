@@ -75,8 +75,7 @@ impl Builder {
     fn action(&mut self, fields: &Fields<'_>) -> Action {
         let Some(name) = fields.get(Key::Action).and_then(|value| value.handle(Kind::Str)) else {
             self.notes.mismatch(RecordKind::Event, Key::Action);
-            let (unnamed, is_new) = self.strings.intern(b"");
-            debug_assert!(!is_new || unnamed.index() + 1 == self.strings.len());
+            let unnamed = self.empty_string();
             return self.actions.action(unnamed, &self.strings);
         };
         let i = name.0 as usize;
