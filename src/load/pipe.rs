@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Bytes per piece. Large enough that handing over costs nothing, small enough to stay in cache.
-const CHUNK_BYTES: usize = 512 * 1024;
+const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Pieces that may wait between the threads.
 const CHUNKS_AHEAD: usize = 3;
