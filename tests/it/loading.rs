@@ -160,7 +160,7 @@ fn a_background_load_reports_what_went_wrong() {
 fn a_background_load_that_nobody_wants_any_more_stops() {
     let (wake, woken) = sync_channel(1);
     let job = LoadJob::start(Input::File(sample("gpt_oom_forward.pickle")), move || {
-        wake.send(()).expect("someone listens")
+        wake.send(()).expect("someone listens");
     });
     let job = job.expect("a thread");
     let progress = job.progress().clone();
