@@ -131,7 +131,10 @@ impl Undo {
     }
 
     fn overlaps(&self, range: &ReservedRange) -> bool {
-        self.present.range(..range.past_end()).next_back().is_some_and(|(_, before)| range.addr < before.past_end())
+        self.present
+            .range(..range.past_end())
+            .next_back()
+            .is_some_and(|(_, before)| range.addr < before.past_end())
     }
 
     /// A range went away here, so it was there before.
@@ -157,10 +160,13 @@ impl Undo {
     fn take(&mut self, range: &ReservedRange) -> Vec<ReservedRange> {
         let mut cuts = Vec::new();
         let (from, to) = (range.addr, range.past_end());
-        while let Some((&key, &held)) = self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end()) {
+        while let Some((&key, &held)) =
+            self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end())
+        {
             self.present.remove(&key);
             let (cut_from, cut_to) = (from.max(held.addr), to.min(held.past_end()));
-            let piece = |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
+            let piece =
+                |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
             if held.addr < cut_from {
                 self.present.insert(held.addr, piece(held.addr, cut_from));
             }

@@ -93,7 +93,8 @@ pub fn live_json(out: &mut dyn Write, rows: &[LiveRow]) -> io::Result<()> {
 /// When writing fails.
 pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    let header = ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
+    let header =
+        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
     csv.write_record(header).map_err(io_error)?;
     for row in rows {
         let optional = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
@@ -130,15 +131,31 @@ fn spreadsheet_safe(text: &str) -> String {
 ///
 /// # Errors
 /// When writing fails.
-pub fn live_text(out: &mut dyn Write, snapshot: &Snapshot, sets: &[LiveSet<'_>], rows: &[LiveRow]) -> io::Result<()> {
+pub fn live_text(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+) -> io::Result<()> {
     for set in sets {
         let moment = set.moment.event().map_or_else(
             || "before the first event".to_owned(),
-            |event| format!("after event {} of {}", units::count(event.0), units::count(set.timeline.events.len() as u64)),
+            |event| {
+                format!(
+                    "after event {} of {}",
+                    units::count(event.0),
+                    units::count(set.timeline.events.len() as u64)
+                )
+            },
         );
         let live = set.timeline.lifetimes.live_at(set.moment).count();
         let active = units::bytes_exact(set.timeline.active.at(set.moment));
-        writeln!(out, "{} {moment}: {active} active in {} blocks", set.timeline.device, units::count(live as u64))?;
+        writeln!(
+            out,
+            "{} {moment}: {active} active in {} blocks",
+            set.timeline.device,
+            units::count(live as u64)
+        )?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
     table.extend(rows.iter().map(|row| text_cells(snapshot, row)));
