@@ -50,6 +50,14 @@ pub enum ErrorKind {
     /// The argument of an opcode does not parse.
     #[error("opcode {0} has a malformed argument")]
     Argument(&'static str),
+    /// A string claims to be longer than any that is read. Damage to its length reads like this.
+    #[error("expected a string of at most {limit} bytes, found one of {found}")]
+    LongString {
+        /// The length that the pickle claims, in bytes.
+        found: u64,
+        /// The longest string that is read, in bytes.
+        limit: u64,
+    },
     /// A limit that keeps memory bounded was exceeded.
     #[error("more than {limit} {what} in one pickle")]
     Limit {

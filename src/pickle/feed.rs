@@ -90,8 +90,7 @@ impl<S: ChunkSource> Feed<S> {
     /// Make at least `need` bytes available, unless the input ends before. Returns whether it did.
     pub(super) fn require(&mut self, need: usize) -> Result<bool, ErrorKind> {
         if MAX_ARGUMENT_BYTES < need {
-            let limit = MAX_ARGUMENT_BYTES as u64;
-            return Err(ErrorKind::Limit { what: "bytes in one string", limit });
+            return Err(ErrorKind::LongString { found: need as u64, limit: MAX_ARGUMENT_BYTES as u64 });
         }
         while self.end - self.pos < need && !self.finished {
             self.refill()?;

@@ -193,6 +193,7 @@ fn a_cut_pickle_keeps_what_is_whole() {
     assert_eq!(cut(b"\x80\x04}\x94(\x8c\x01a]\x94]\x94(K\x01K\x02"), "{'a': [[1, 2]]}");
     assert_eq!(cut(b"\x80\x04}\x94(\x8c\x01aK\x01\x8c\x01b"), "{'a': 1}");
     assert_eq!(cut(b"\x80\x04](K\x01(K\x02K\x03"), "[1]");
+    assert_eq!(cut(b"\x80\x04](K\x01X\xff\xff\xff\x7fabc"), "[1]");
     assert_eq!(cut(b"\x80\x04"), "");
     let (_, damage) = read(b"\x80\x04](K\x01\xffK");
     assert_eq!(damage.as_deref(), Some("at byte 6: expected a pickle opcode, found byte 0xff"));
