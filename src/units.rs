@@ -19,6 +19,21 @@ pub fn bytes(size: i64) -> String {
     }
 }
 
+/// A size on an axis with marks every `step` bytes: as many digits as tell neighbours apart.
+pub fn bytes_at_step(size: i64, step: i64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if size == 0 {
+        return "0 B".to_owned();
+    }
+    let step = step.max(1);
+    // The step's own unit as long as numbers stay short, then larger ones with decimals.
+    let unit_of = |bytes: i64| (bytes.unsigned_abs().max(1).ilog2() / 10) as usize;
+    let unit = unit_of(step).max(unit_of(size.saturating_div(10).max(1)));
+    let unit_bytes = (1u64 << (10 * unit)) as f64;
+    let decimals = (unit_bytes / step as f64).log10().ceil().max(0.0) as usize;
+    format!("{:.decimals$} {}", size as f64 / unit_bytes, UNITS[unit])
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
