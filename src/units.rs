@@ -25,13 +25,19 @@ pub fn bytes_at_step(size: i64, step: i64) -> String {
     if size == 0 {
         return "0 B".to_owned();
     }
-    let step = step.max(1);
-    // The step's own unit as long as numbers stay short, then larger ones with decimals.
-    let unit_of = |bytes: i64| (bytes.unsigned_abs().max(1).ilog2() / 10) as usize;
-    let unit = unit_of(step).max(unit_of(size.saturating_div(10).max(1)));
-    let unit_bytes = (1u64 << (10 * unit)) as f64;
-    let decimals = (unit_bytes / step as f64).log10().ceil().max(0.0) as usize;
-    format!("{:.decimals$} {}", size as f64 / unit_bytes, UNITS[unit])
+    let unit_of = |bytes: i64| bytes.unsigned_abs().max(1).ilog2() / 10;
+    let (of_size, of_step) = (unit_of(size), unit_of(step));
+    let halvings = (10 * of_size).saturating_sub(step.max(1).ilog2());
+    // Powers of two are exact with as many decimals as halvings; else whole numbers of the step's
+    // unit, unless they get too long.
+    let is_short = size.unsigned_abs() >> (10 * of_step) < 100_000;
+    let (unit, decimals) = match (halvings, is_short) {
+        (0..=2, _) => (of_size, halvings),
+        (_, true) => (of_step, 0),
+        (_, false) => (of_size, (f64::from(halvings) * std::f64::consts::LOG10_2).ceil() as u32),
+    };
+    let (unit, decimals) = (unit as usize, decimals as usize);
+    format!("{:.decimals$} {}", size as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit])
 }
 
 /// A number with thousands separated: `41,220`.

@@ -6,7 +6,7 @@ use crate::draw::{Palette, Tick, byte_ticks, event_ticks};
 use crate::model::Moment;
 use crate::units;
 use eframe::egui;
-use egui_plot::{GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
+use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
 
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let palette = theme::palette(ui);
@@ -16,8 +16,8 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         let (cursor, peak) = (device.cursor, device.figures.peak.0);
         let lines = [
             ("reserved", &curves.reserved, palette.reserved),
-            ("active", &curves.active, palette.accent),
             ("allocated", &curves.allocated, palette.allocated),
+            ("active", &curves.active, palette.accent),
         ];
         let plot = plot(palette).show(ui, |plot| {
             plot.set_plot_bounds_x(full.x0..=full.x1);
@@ -52,11 +52,12 @@ fn plot(palette: &Palette) -> Plot<'static> {
         .show_background(false)
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(theme::faded(palette.line, 0.8))
-        .legend(Legend::default())
-        .y_axis_min_width(64.0)
+        .legend(Legend::default().position(Corner::LeftTop).text_style(egui::TextStyle::Small).background_alpha(0.6))
+        .y_axis_min_width(58.0)
         .x_grid_spacer(|input| marks(&event_ticks(input.bounds.0, input.bounds.1, 8)))
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
-        .x_axis_formatter(|mark, _| units::count(mark.value as i64 - 1))
+        // The first mark would touch the lowest of the other axis.
+        .x_axis_formatter(|mark, _| if mark.value <= 1.0 { String::new() } else { units::count(mark.value as i64 - 1) })
         .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
         .label_formatter(|hover| match hover {
             HoverPosition::NearDataPoint { plot_name, position, .. } => Some(label(plot_name, *position)),

@@ -12,7 +12,24 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     });
 }
 
+/// The request that failed at the cursor, if there is one.
+fn oom_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+    let mut shows_internal = device.shows_internal_frames;
+    if let Some(oom) = device.oom() {
+        let red = theme::color(theme::palette(ui).oom);
+        ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
+        if oom.frames.is_empty() {
+            ui.label(theme::muted(ui, oom.site.as_str()));
+        } else {
+            stack_view::ui(ui, &oom.frames, &mut shows_internal);
+        }
+        ui.add_space(14.0);
+    }
+    device.shows_internal_frames = shows_internal;
+}
+
 fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+    oom_ui(ui, device);
     let timeline = device.timeline();
     let (cursor, active) = (device.cursor, timeline.active.at(device.cursor));
     let place = cursor.event().map_or_else(

@@ -1,7 +1,7 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
 use super::contributors::Contributors;
-use super::facts::{AllocationFacts, Figures};
+use super::facts::{AllocationFacts, Figures, OomFacts};
 use super::rasters::{RasterMode, Rasters};
 use crate::draw::{View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
@@ -33,6 +33,7 @@ pub(super) struct DeviceState {
     pub(super) curves: Curves,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
+    oom: Option<OomFacts>,
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -58,6 +59,7 @@ impl DeviceState {
             curves: Curves::new(timeline),
             contributors: None,
             facts: None,
+            oom: None,
             figures,
             snapshot,
             at,
@@ -129,6 +131,16 @@ impl DeviceState {
         let known = self.facts.take().filter(|known| known.id == id);
         let found = known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
         Some(self.facts.insert(found))
+    }
+
+    /// The request that failed at the cursor.
+    pub(super) fn oom(&mut self) -> Option<&OomFacts> {
+        let event = self.cursor.event()?;
+        let ooms = &self.timeline().ooms;
+        let oom = ooms[ooms.binary_search_by_key(&event, |oom| oom.event).ok()?];
+        let known = self.oom.take().filter(|known| known.event == event);
+        let found = known.unwrap_or_else(|| OomFacts::new(&self.snapshot, self.timeline(), &oom));
+        Some(self.oom.insert(found))
     }
 
     /// Time since the first event.

@@ -1,6 +1,6 @@
 //! Facts as text, put together once and then only shown.
 
-use crate::model::{AllocId, Allocation, EventIx, Moment, PoolKey, Snapshot, Timeline};
+use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline};
 use crate::report::{SiteFrame, is_internal, non_default_settings, site_frame, site_label, stack_lines};
 use crate::units;
 
@@ -96,6 +96,38 @@ pub(super) struct AllocationFacts {
     pub(super) copy: String,
 }
 
+/// A request that failed, as text.
+pub(super) struct OomFacts {
+    /// Its event.
+    pub(super) event: EventIx,
+    /// `1004 MiB`.
+    pub(super) size: String,
+    /// Where it was made.
+    pub(super) site: String,
+    /// The stack, innermost first.
+    pub(super) frames: Vec<FrameText>,
+}
+
+impl OomFacts {
+    pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, oom: &OomEvent) -> Self {
+        let stack = timeline.events.stack(oom.event);
+        Self {
+            event: oom.event,
+            size: units::bytes(oom.requested),
+            site: site_label(snapshot, stack),
+            frames: frames(snapshot, stack),
+        }
+    }
+}
+
+fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameText> {
+    let text = |&id| {
+        let frame = site_frame(snapshot, id);
+        FrameText { is_internal: is_internal(&frame), frame }
+    };
+    snapshot.stacks.frames(stack).iter().map(text).collect()
+}
+
 /// One frame as text.
 pub(super) struct FrameText {
     pub(super) frame: SiteFrame,
@@ -107,10 +139,6 @@ impl AllocationFacts {
     pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, figures: &Figures, id: AllocId) -> Self {
         let allocation = timeline.lifetimes.get(id, &timeline.events);
         let rows = rows(timeline, figures, &allocation);
-        let frames = snapshot.stacks.frames(allocation.stack).iter().map(|&frame| {
-            let frame = site_frame(snapshot, frame);
-            FrameText { is_internal: is_internal(&frame), frame }
-        });
         let mut copy: String = rows.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
         for line in stack_lines(snapshot, allocation.stack) {
             copy += &format!("  {line}\n");
@@ -120,7 +148,7 @@ impl AllocationFacts {
             site: site_label(snapshot, allocation.stack),
             size: units::bytes(allocation.size),
             rows,
-            frames: frames.collect(),
+            frames: frames(snapshot, allocation.stack),
             copy,
         }
     }

@@ -33,11 +33,14 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     if ui.link(units::bytes(peak)).on_hover_text(hint(peak, "Go to the peak (P)")).clicked() {
         device.go_to_peak();
     }
+    if has_oom {
+        ui.label(theme::muted(ui, "·"));
+    }
     if has_oom && ui.link("go to OOM").on_hover_text("Go to the next out-of-memory event (O)").clicked() {
         device.go_to_oom();
     }
     figure(ui, "· reserved", device.figures.reserved_peak, "Most bytes reserved from the driver");
-    figure(ui, "· before recording", device.figures.baseline, "Active before the first recorded event");
+    figure(ui, "· active before recording", device.figures.baseline, "Active before the first recorded event");
     let settings = &device.figures.settings;
     if settings.is_empty() {
         ui.label(theme::muted(ui, "· default settings"));

@@ -16,7 +16,6 @@ pub(super) enum RasterMode {
     /// On another thread.
     Background,
     /// At once, so that no frame ever shows an old picture.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests need pictures without waiting"))]
     Blocking,
 }
 

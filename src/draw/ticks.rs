@@ -44,7 +44,7 @@ mod tests {
     fn sizes_are_marked_at_powers_of_two() {
         let gib = f64::from(1 << 30);
         assert_eq!(labels(&byte_ticks(0.0, 4.2 * gib, 6)), ["0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB"]);
-        assert_eq!(labels(&byte_ticks(0.0, 1.1 * gib, 5)), ["0 B", "256 MiB", "512 MiB", "768 MiB", "1024 MiB"]);
+        assert_eq!(labels(&byte_ticks(0.0, 1.1 * gib, 5)), ["0 B", "256 MiB", "512 MiB", "768 MiB", "1.00 GiB"]);
     }
 
     #[test]

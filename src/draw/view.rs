@@ -30,7 +30,10 @@ impl View {
             timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0))
         });
         let top = failed.fold(timeline.active.peak().1.max(timeline.reserved.peak().1), i64::max);
-        Self { x0: 0.0, x1: timeline.moments() as f64, y0: 0.0, y1: (top as f64 * 1.06).max(MIN_BYTES) }
+        let moments = timeline.moments() as f64;
+        // What happens last, such as an OOM, should not be drawn on the edge.
+        let x1 = if moments < 2.0 { moments } else { moments * 1.006 };
+        Self { x0: 0.0, x1, y0: 0.0, y1: (top as f64 * 1.06).max(MIN_BYTES) }
     }
 
     /// Moments from left to right.
