@@ -32,13 +32,14 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     oom_ui(ui, device);
     let timeline = device.timeline();
     let (cursor, active) = (device.cursor, timeline.active.at(device.cursor));
-    let place = cursor.event().map_or_else(
-        || "Before the first event".to_owned(),
-        |event| format!("After event {}", units::count(event.0)),
-    );
+    let place = match cursor.event() {
+        Some(event) => format!("After event {}", units::count(event.0)),
+        None if timeline.events.is_empty() => "When the snapshot was taken".to_owned(),
+        None => "Before the first event".to_owned(),
+    };
     let what = if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
         " (out of memory)"
-    } else if cursor == device.figures.peak.0 {
+    } else if cursor == device.figures.peak.0 && !timeline.events.is_empty() {
         " (peak)"
     } else {
         ""

@@ -1,6 +1,6 @@
 //! Facts as text, put together once and then only shown.
 
-use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline};
 use crate::report::{SiteFrame, is_internal, non_default_settings, site_frame, site_label, stack_lines};
 use crate::units;
 
@@ -10,8 +10,8 @@ pub(super) struct Figures {
     pub(super) peak: (Moment, i64),
     /// The reserved peak, in bytes.
     pub(super) reserved_peak: i64,
-    /// Bytes that were active before the first event.
-    pub(super) baseline: i64,
+    /// Bytes that were active before the first event, where that is known.
+    pub(super) baseline: Option<i64>,
     /// Settings that differ from the default.
     pub(super) settings: Vec<String>,
     /// What happened, in a sentence.
@@ -25,9 +25,9 @@ impl Figures {
         Self {
             peak: timeline.active.peak(),
             reserved_peak: timeline.reserved.peak().1,
-            baseline: timeline.active.at(Moment::START),
+            baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
             settings: non_default_settings(snapshot),
-            verdict: verdict(timeline),
+            verdict: verdict(timeline, snapshot.damage.is_some()),
             first_time_us: timeline.events.time_range_us().map(|(first, _)| first),
         }
     }
@@ -60,12 +60,17 @@ impl Figures {
 }
 
 /// What happened, from the model's figures alone.
-fn verdict(timeline: &Timeline) -> String {
+fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
     let Some(oom) = timeline.ooms.last() else {
         let (moment, bytes) = timeline.active.peak();
+        let bytes = units::bytes(bytes);
+        if timeline.events.is_empty() {
+            return format!("{bytes} active when the snapshot was taken");
+        }
+        let none = if is_damaged { "No out-of-memory event in what could be read" } else { "No out-of-memory event" };
         return match moment.event() {
-            Some(event) => format!("No out-of-memory event. Peak of {} after event {}", units::bytes(bytes), units::count(event.0)),
-            None => format!("No out-of-memory event. {} active before the first event", units::bytes(bytes)),
+            Some(event) => format!("{none}. Peak of {bytes} after event {}", units::count(event.0)),
+            None => format!("{none}. Peak of {bytes} before the first event"),
         };
     };
     let at = Moment::after(oom.event);

@@ -21,11 +21,13 @@ pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str) {
         .size_range(260.0..=640.0)
         .frame(theme::panel_frame(ui, 12, 10))
         .show(ui, |ui| details_panel::ui(ui, device));
-    Panel::bottom("curves")
-        .default_size(150.0)
-        .size_range(90.0..=420.0)
-        .frame(theme::panel_frame(ui, 8, 6))
-        .show(ui, |ui| curves_panel::ui(ui, device));
+    if !device.timeline().events.is_empty() {
+        Panel::bottom("curves")
+            .default_size(150.0)
+            .size_range(90.0..=420.0)
+            .frame(theme::panel_frame(ui, 8, 6))
+            .show(ui, |ui| curves_panel::ui(ui, device));
+    }
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).window)).inner_margin(8.0);
     CentralPanel::default().frame(frame).show(ui, |ui| timeline_panel::ui(ui, device));
 }

@@ -39,8 +39,11 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     if has_oom && ui.link("go to OOM").on_hover_text("Go to the next out-of-memory event (O)").clicked() {
         device.go_to_oom();
     }
-    figure(ui, "· reserved", device.figures.reserved_peak, "Most bytes reserved from the driver");
-    figure(ui, "· active before recording", device.figures.baseline, "Active before the first recorded event");
+    figure(ui, "· peak reserved", device.figures.reserved_peak, "Most bytes reserved from the driver");
+    match device.figures.baseline {
+        Some(baseline) => figure(ui, "· active before recording", baseline, "Active before the first recorded event"),
+        None => drop(ui.label(theme::muted(ui, "· active before recording unknown"))),
+    }
     let settings = &device.figures.settings;
     if settings.is_empty() {
         ui.label(theme::muted(ui, "· default settings"));

@@ -19,6 +19,7 @@ fn text(device: &DeviceState) -> String {
     let (timeline, cursor) = (device.timeline(), device.cursor);
     let events = units::count(timeline.events.len() as u64);
     let mut parts = vec![match cursor.event() {
+        None if timeline.events.is_empty() => "no events".to_owned(),
         None => format!("before event 0 of {events}"),
         Some(event) => format!("after event {} of {events}", units::count(event.0)),
     }];

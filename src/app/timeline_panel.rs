@@ -72,7 +72,9 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, rect: Rect, palette: &Palette,
         canvas.totals(shown);
     }
     canvas.frame();
-    canvas.peak(peak);
+    if !device.timeline().events.is_empty() {
+        canvas.peak(peak);
+    }
     if let Some(timeline) = snapshot.timelines.get(device.index()) {
         canvas.ooms(timeline);
     }

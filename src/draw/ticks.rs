@@ -24,7 +24,8 @@ pub fn event_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|&step| rough <= step).unwrap_or(power * 10.0);
     let events = multiples((low - 1.0).max(0.0), high - 1.0, step);
-    events.map(|event| Tick { at: event + 1.0, label: units::count(event as i64) }).collect()
+    let inside = events.filter(|event| event + 1.0 < high);
+    inside.map(|event| Tick { at: event + 1.0, label: units::count(event as i64) }).collect()
 }
 
 fn multiples(low: f64, high: f64, step: f64) -> impl Iterator<Item = f64> {
