@@ -11,7 +11,8 @@
 
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{
-    Action, Event, EventIx, Moment, PoolKey, ReservedRange, Setting, SettingValue, Snapshot, StackId, Timeline,
+    Action, Event, EventIx, Moment, PoolKey, ReservedRange, Setting, SettingValue, Snapshot, StackId,
+    Timeline,
 };
 use serde::Serialize;
 use serde_pickle::{SerOptions, Serializer};
@@ -107,7 +108,8 @@ fn bridge(timeline: &Timeline) -> Vec<Event> {
         ..template
     };
     let mut out = Vec::new();
-    let live = |moment| timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events));
+    let live =
+        |moment| timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events));
     for a in live(end).filter(|a| a.start != start) {
         if !a.is_awaiting_at(end) {
             out.push(event(Action::FreeRequested, a.addr, a.size, a.stream, a.pool));
@@ -119,12 +121,22 @@ fn bridge(timeline: &Timeline) -> Vec<Event> {
     };
     let ranges = &timeline.ranges;
     out.extend(
-        ranges.live_at(end).filter(|r| r.start != start).map(|r| range(r, Action::SegmentFree, Action::SegmentUnmap)),
+        ranges
+            .live_at(end)
+            .filter(|r| r.start != start)
+            .map(|r| range(r, Action::SegmentFree, Action::SegmentUnmap)),
     );
     out.extend(
-        ranges.live_at(start).filter(|r| r.end.is_some()).map(|r| range(r, Action::SegmentAlloc, Action::SegmentMap)),
+        ranges
+            .live_at(start)
+            .filter(|r| r.end.is_some())
+            .map(|r| range(r, Action::SegmentAlloc, Action::SegmentMap)),
     );
-    out.extend(live(start).filter(|a| a.end.is_some()).map(|a| event(Action::Alloc, a.addr, a.size, a.stream, a.pool)));
+    out.extend(
+        live(start)
+            .filter(|a| a.end.is_some())
+            .map(|a| event(Action::Alloc, a.addr, a.size, a.stream, a.pool)),
+    );
     out
 }
 

@@ -90,7 +90,13 @@ pub fn address(addr: u64) -> String {
 
 /// Text from a file, made safe for a terminal or a label: control characters are replaced.
 pub fn printable(text: &str) -> String {
-    let replace = |c: char| if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '\u{fffd}' } else { c };
+    let replace = |c: char| {
+        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
     text.chars().map(replace).collect()
 }
 
@@ -109,7 +115,18 @@ mod tests {
             [0, 999, 1023, 1024, 1536, 10_250, 1_048_575, 1 << 20, 2_823_946_240, -5 << 30].map(bytes).into();
         assert_eq!(
             shown,
-            ["0 B", "999 B", "1023 B", "1.00 KiB", "1.50 KiB", "10.0 KiB", "1.00 MiB", "1.00 MiB", "2.63 GiB", "-5.00 GiB"]
+            [
+                "0 B",
+                "999 B",
+                "1023 B",
+                "1.00 KiB",
+                "1.50 KiB",
+                "10.0 KiB",
+                "1.00 MiB",
+                "1.00 MiB",
+                "2.63 GiB",
+                "-5.00 GiB"
+            ]
         );
         assert_eq!(bytes(1004 << 20), "1004 MiB");
         assert_eq!(bytes_exact(1536), "1.50 KiB (1,536 bytes)");

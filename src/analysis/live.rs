@@ -73,7 +73,8 @@ pub struct SiteTotal {
 pub fn sites<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Vec<SiteTotal> {
     let mut totals: BTreeMap<StackId, SiteTotal> = BTreeMap::new();
     for a in allocations {
-        let site = totals.entry(a.stack).or_insert(SiteTotal { stack: a.stack, bytes: 0, count: 0, largest: 0 });
+        let site =
+            totals.entry(a.stack).or_insert(SiteTotal { stack: a.stack, bytes: 0, count: 0, largest: 0 });
         site.bytes = site.bytes.saturating_add(a.size);
         site.count += 1;
         site.largest = site.largest.max(a.size);

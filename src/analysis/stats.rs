@@ -5,9 +5,7 @@
 //! `rounded`. Field names are the keys of `stats --format json`.
 
 use super::live_at;
-use crate::model::{
-    Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline,
-};
+use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -139,8 +137,11 @@ pub struct Oom {
 
 /// The figures of one device.
 pub fn device_stats(snapshot: &Snapshot, timeline: &Timeline) -> DeviceStats {
-    let (block, segment) = timeline.anomalies.iter().partition::<Vec<_>, _>(|(kind, _)| kind.is_about_blocks());
-    let named = |counts: Vec<(crate::model::Anomaly, u64)>| counts.into_iter().map(|(kind, n)| (kind.name(), n)).collect();
+    let (block, segment) =
+        timeline.anomalies.iter().partition::<Vec<_>, _>(|(kind, _)| kind.is_about_blocks());
+    let named = |counts: Vec<(crate::model::Anomaly, u64)>| {
+        counts.into_iter().map(|(kind, n)| (kind.name(), n)).collect()
+    };
     let ooms = timeline.ooms.iter();
     DeviceStats {
         device: timeline.device.0,
@@ -158,7 +159,9 @@ pub fn device_stats(snapshot: &Snapshot, timeline: &Timeline) -> DeviceStats {
             live_blocks: timeline.initial_live_blocks,
         },
         peak: peak(snapshot, timeline),
-        oom: ooms.map(|o| Oom { index: o.event.0, requested: o.requested, device_free: o.device_free }).collect(),
+        oom: ooms
+            .map(|o| Oom { index: o.event.0, requested: o.requested, device_free: o.device_free })
+            .collect(),
         anomalies: named(block),
         segment_anomalies: named(segment),
         private_pools: private_pools(timeline),
@@ -193,20 +196,26 @@ fn distinct_stacks(snapshot: &Snapshot, timeline: &Timeline) -> usize {
 
 fn final_state(timeline: &Timeline) -> FinalState {
     let blocks = &timeline.segments.blocks;
-    let sum = |keep: fn(BlockState) -> bool| blocks.iter().filter(|b| keep(b.state)).map(|b| b.size).sum();
+    let sum = |keep: fn(BlockState) -> bool| total(blocks.iter().filter(|b| keep(b.state)).map(|b| b.size));
     // A block counts once, even if two segments list its address.
-    let live: HashMap<u64, i64> = blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.requested)).collect();
+    let live: HashMap<u64, i64> =
+        blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.requested)).collect();
     let holes = || blocks.iter().filter(|b| !b.is_active()).map(|b| b.size);
     FinalState {
         reserved: timeline.segments.reserved(),
         allocated_rounded: sum(|state| state == BlockState::Allocated),
         active_rounded: sum(|state| state != BlockState::Inactive),
-        active: live.values().sum(),
+        active: total(live.values().copied()),
         live_blocks: live.len(),
         holes: holes().count(),
-        hole_bytes: holes().sum(),
+        hole_bytes: total(holes()),
         largest_hole: holes().max().unwrap_or(0),
     }
+}
+
+/// A sum that stops at the largest number: sizes come from a file.
+fn total(sizes: impl Iterator<Item = i64>) -> i64 {
+    sizes.fold(0, i64::saturating_add)
 }
 
 fn index(moment: Moment) -> i64 {
@@ -228,7 +237,11 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
         reserved_index: index(reserved_at),
         live_blocks: timeline.peak_live_blocks,
         top: top
-            .map(|a| TopAllocation { addr: a.addr, size: a.size, alloc_index: a.alloc_event().map(|ix| ix.0) })
+            .map(|a| TopAllocation {
+                addr: a.addr,
+                size: a.size,
+                alloc_index: a.alloc_event().map(|ix| ix.0),
+            })
             .collect(),
         top_stacks: top_stacks(snapshot, timeline, &live),
     }
@@ -239,22 +252,28 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
 fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> Vec<TopStack> {
     let at_end: HashMap<u64, StackId> =
         timeline.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();
-    let mut by_stack: HashMap<StackId, i64> = HashMap::default();
+    let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
     for a in live {
         let stack = match a.alloc_event() {
             Some(ix) => timeline.events.stack(ix),
             None => at_end.get(&a.addr).copied().unwrap_or(StackId::EMPTY),
         };
-        *by_stack.entry(stack).or_default() += a.size;
+        let bytes = by_stack.entry(stack).or_default();
+        *bytes = bytes.saturating_add(a.size);
     }
     let mut by_text: BTreeMap<String, i64> = BTreeMap::new();
     for (stack, bytes) in by_stack {
-        *by_text.entry(stack_text(snapshot, stack)).or_default() += bytes;
+        let total = by_text.entry(stack_text(snapshot, stack)).or_default();
+        *total = total.saturating_add(bytes);
     }
     let mut totals: Vec<(String, i64)> = by_text.into_iter().collect();
     totals.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
     let top = totals.into_iter().take(TOP_STACKS);
-    top.map(|(text, bytes)| TopStack { bytes, innermost: text.split('\n').next().unwrap_or_default().to_owned() }).collect()
+    top.map(|(text, bytes)| TopStack {
+        bytes,
+        innermost: text.split('\n').next().unwrap_or_default().to_owned(),
+    })
+    .collect()
 }
 
 fn stack_text(snapshot: &Snapshot, stack: StackId) -> String {

@@ -46,19 +46,16 @@ impl Contributors {
         for site in sites(&live) {
             let label = site_label(snapshot, site.stack);
             let Some(&largest) = largest.get(&site.stack) else { continue };
-            match at.get(&label) {
-                Some(&row) => {
-                    let row = &mut rows[row];
-                    if timeline.lifetimes.size(row.largest, &timeline.events) < site.largest {
-                        row.largest = largest;
-                    }
-                    row.bytes = row.bytes.saturating_add(site.bytes);
-                    row.blocks += site.count;
+            if let Some(&row) = at.get(&label) {
+                let row = &mut rows[row];
+                if timeline.lifetimes.size(row.largest, &timeline.events) < site.largest {
+                    row.largest = largest;
                 }
-                None => {
-                    at.insert(label.clone(), rows.len());
-                    rows.push(SiteRow { label, bytes: site.bytes, blocks: site.count, stack: site.stack, largest });
-                }
+                row.bytes = row.bytes.saturating_add(site.bytes);
+                row.blocks += site.count;
+            } else {
+                at.insert(label.clone(), rows.len());
+                rows.push(SiteRow { label, bytes: site.bytes, blocks: site.count, stack: site.stack, largest });
             }
         }
         rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));

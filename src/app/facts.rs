@@ -77,10 +77,10 @@ fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
     let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
     let mut text = format!("Out of memory: {} requested with {} active", units::bytes(oom.requested), units::bytes(active));
     if active < reserved {
-        text += &format!(", {} reserved but not in use", units::bytes(reserved - active));
+        text = format!("{text}, {} reserved but not in use", units::bytes(reserved - active));
     }
     if let Some(free) = oom.device_free {
-        text += &format!(", {} free on the device", units::bytes(free));
+        text = format!("{text}, {} free on the device", units::bytes(free));
     }
     text
 }
@@ -144,17 +144,15 @@ impl AllocationFacts {
     pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, figures: &Figures, id: AllocId) -> Self {
         let allocation = timeline.lifetimes.get(id, &timeline.events);
         let rows = rows(timeline, figures, &allocation);
-        let mut copy: String = rows.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-        for line in stack_lines(snapshot, allocation.stack) {
-            copy += &format!("  {line}\n");
-        }
+        let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        lines.extend(stack_lines(snapshot, allocation.stack).iter().map(|line| format!("  {line}")));
         Self {
             id,
             site: site_label(snapshot, allocation.stack),
             size: units::bytes(allocation.size),
             rows,
             frames: frames(snapshot, allocation.stack),
-            copy,
+            copy: lines.join("\n"),
         }
     }
 }

@@ -50,7 +50,10 @@ fn parse_at(text: &str) -> Result<At, String> {
         "peak" => Ok(At::Peak),
         "oom" => Ok(At::Oom),
         "end" => Ok(At::End),
-        _ => text.parse().map(At::Event).map_err(|_| "expected peak, oom, end or an event's number".to_owned()),
+        _ => text
+            .parse()
+            .map(At::Event)
+            .map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
     }
 }
 
@@ -78,7 +81,10 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
     };
     if matches!(args.at, At::Event(_)) && 1 < timelines.len() {
         let devices = device_list(snapshot);
-        return Err(Failure::new("an event's number means another moment on each device", format!("add --device ({devices})")));
+        return Err(Failure::new(
+            "an event's number means another moment on each device",
+            format!("add --device ({devices})"),
+        ));
     }
     let resolved: Vec<(&Timeline, Result<_, MomentError>)> =
         timelines.into_iter().map(|t| (t, resolve(args.at, t))).collect();
@@ -96,7 +102,10 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
 }
 
 fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
-    Failure::new(format_args!("device {device} is not in the snapshot"), format!("it has {}", device_list(snapshot)))
+    Failure::new(
+        format_args!("device {device} is not in the snapshot"),
+        format!("it has {}", device_list(snapshot)),
+    )
 }
 
 fn device_list(snapshot: &Snapshot) -> String {

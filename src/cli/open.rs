@@ -24,7 +24,10 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 /// Without a window, the same files as text.
 fn print_instead(args: &OpenArgs, reason: &str) -> Result<(), Failure> {
     if args.files.is_empty() {
-        return Err(Failure::new(format_args!("{reason}"), "use 'oomscope stats FILE' or 'oomscope live FILE' instead"));
+        return Err(Failure::new(
+            format_args!("{reason}"),
+            "use 'oomscope stats FILE' or 'oomscope live FILE' instead",
+        ));
     }
     output::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
     let mut out = output::stdout();

@@ -1,7 +1,7 @@
 //! Where text goes.
 
 use crate::units;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write as _};
 
 /// Standard output, buffered. Flush it: a failed write must become an exit code.
 pub(super) fn stdout() -> BufWriter<io::StdoutLock<'static>> {

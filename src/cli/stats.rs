@@ -46,7 +46,8 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
             for path in &args.files {
                 snapshots.push((path.display().to_string(), loading::load(path)?));
             }
-            let files: Vec<_> = snapshots.iter().map(|(name, snapshot)| (name.clone(), &**snapshot)).collect();
+            let files: Vec<_> =
+                snapshots.iter().map(|(name, snapshot)| (name.clone(), &**snapshot)).collect();
             report::stats_json(&mut out, &files)?;
         }
     }

@@ -19,7 +19,7 @@ pub(crate) enum Step {
 pub(crate) fn sawtooth(events: usize) -> Vec<Step> {
     let step = |i: usize| {
         let (slot, size) = ((i % 8) as u64, ((i % 8) as i64 + 1) * 4096);
-        if i / 8 % 2 == 0 { Step::Alloc(slot, size) } else { Step::Free(slot, size) }
+        if (i / 8).is_multiple_of(2) { Step::Alloc(slot, size) } else { Step::Free(slot, size) }
     };
     (0..events).map(step).collect()
 }

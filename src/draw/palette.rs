@@ -148,7 +148,7 @@ fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Björn Ottosson's OKLab, from polar coordinates; out-of-gamut channels are clipped.
+/// Björn Ottosson's `OKLab`, from polar coordinates; out-of-gamut channels are clipped.
 fn srgb_from_oklch(lightness: f32, chroma: f32, hue_degrees: f32) -> Rgb {
     let (sin, cos) = hue_degrees.to_radians().sin_cos();
     let (a, b) = (chroma * cos, chroma * sin);

@@ -74,7 +74,9 @@ impl LoadError {
                 "name the snapshot file inside the directory"
             }
             Self::Read { .. } => "check that the file can be read and is not compressed in another format",
-            Self::Empty { .. } => "the process that wrote it probably died before _dump_snapshot finished; write it again",
+            Self::Empty { .. } => {
+                "the process that wrote it probably died before _dump_snapshot finished; write it again"
+            }
             Self::Foreign { .. } => RECORD,
             Self::Decode { source, .. } => match source.kind {
                 ErrorKind::Forbidden(_) => {
@@ -84,7 +86,9 @@ impl LoadError {
                 _ => RECORD,
             },
             Self::NoSnapshot { source, .. } => match source {
-                SnapshotError::NothingUsable { .. } => "check that the file was copied completely and is a memory snapshot",
+                SnapshotError::NothingUsable { .. } => {
+                    "check that the file was copied completely and is a memory snapshot"
+                }
                 _ => RECORD,
             },
             Self::Cancelled { .. } => "open it again to load it",

@@ -21,6 +21,7 @@ use crate::snapshot::Builder;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Where a snapshot comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +78,19 @@ pub fn load(input: &Input, progress: &Progress) -> Result<Snapshot, LoadError> {
 /// # Errors
 /// As [`load`].
 pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Result<Snapshot, LoadError> {
+    let start = Instant::now();
     let counted = progress::CountingReader::new(raw, progress);
     let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
-    let (builder, decoded) = pipe::decode(reader, Builder::with_progress(progress.events_counter()), name, progress)?;
+    let (builder, decoded) = pipe::decode(
+        reader,
+        Builder::new(progress.events_counter(), progress.total_bytes()),
+        name,
+        progress,
+    )?;
+    log::debug!("{name}: decoded {} bytes after {:?}", decoded.read_bytes, start.elapsed());
     progress.set_building();
-    builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source })
+    let snapshot =
+        builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
+    log::debug!("{name}: loaded after {:?}", start.elapsed());
+    snapshot
 }

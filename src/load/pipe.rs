@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Bytes per piece. Large enough that handing over costs nothing, small enough to stay in cache.
-const CHUNK_BYTES: usize = 512 * 1024;
+const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Pieces that may wait between the threads.
 const CHUNKS_AHEAD: usize = 3;
@@ -23,14 +23,18 @@ pub(super) fn decode(
     let (full_tx, full_rx) = sync_channel(CHUNKS_AHEAD);
     let (spent_tx, spent_rx) = sync_channel(CHUNKS_AHEAD + 2);
     let chunks = Chunks { full: full_rx, spent: spent_tx, progress: progress.clone() };
+    let expected_bytes = progress.total_bytes();
     let outcome = thread::scope(|scope| {
-        let decoder = thread::Builder::new()
-            .name("oomscope-decode".to_owned())
-            .spawn_scoped(scope, move || pickle::decode(chunks, &mut builder).map(|decoded| (builder, decoded)));
+        let decoder =
+            thread::Builder::new().name("oomscope-decode".to_owned()).spawn_scoped(scope, move || {
+                pickle::decode(chunks, &mut builder, expected_bytes).map(|decoded| (builder, decoded))
+            });
         let decoder = decoder.map_err(|source| LoadError::Read { input: name.to_owned(), source })?;
         read_all(&mut reader, &full_tx, &spent_rx, progress);
         drop(full_tx);
-        decoder.join().map_err(|panic| LoadError::Internal { input: name.to_owned(), message: panic_message(&*panic) })
+        decoder
+            .join()
+            .map_err(|panic| LoadError::Internal { input: name.to_owned(), message: panic_message(&*panic) })
     })?;
     outcome.map_err(|source| match source.kind {
         ErrorKind::Cancelled => LoadError::Cancelled { input: name.to_owned() },

@@ -1,52 +1,181 @@
-//! A column that costs nothing while it always holds the same value.
+//! Columns that take little room for what traces hold.
 
-/// Values by row. Most files use one stream, one pool and no metadata: those columns stay one
-/// value long.
+/// Values by row, of which few are different: streams, pools, metadata.
+///
+/// While all rows are equal, a column is one value long. Up to 256 different values take a byte per
+/// row; only columns with more store the values themselves.
 #[derive(Debug, Clone)]
-pub struct LazyColumn<T> {
-    default: T,
-    len: usize,
-    /// Empty until a row differs from the first one.
+pub struct CodedColumn<T> {
+    /// The different values, in order of appearance.
+    values: Vec<T>,
+    /// Index into `values` by row; empty while there is one value.
+    codes: Vec<u8>,
+    /// The values by row, once there are too many different ones for codes.
     rows: Vec<T>,
+    len: usize,
+    last_code: u8,
 }
 
-impl<T: Copy + PartialEq> LazyColumn<T> {
-    /// An empty column; `default` is only what [`get`](Self::get) returns out of range.
-    pub fn new(default: T) -> Self {
-        Self { default, len: 0, rows: Vec::new() }
+impl<T> Default for CodedColumn<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), codes: Vec::new(), rows: Vec::new(), len: 0, last_code: 0 }
     }
+}
+
+impl<T: Copy + PartialEq> CodedColumn<T> {
+    const MAX_VALUES: usize = 256;
 
     /// Append a value.
     #[inline]
     pub fn push(&mut self, value: T) {
-        if self.len == 0 {
-            self.default = value;
+        if self.values.get(usize::from(self.last_code)) != Some(&value) || !self.rows.is_empty() {
+            self.change(value);
         }
-        if value != self.default && self.rows.is_empty() {
-            self.rows = vec![self.default; self.len];
-        }
-        self.len += 1;
-        if value != self.default || !self.rows.is_empty() {
+        if self.rows.is_empty() {
+            if !self.codes.is_empty() {
+                self.codes.push(self.last_code);
+            }
+        } else {
             self.rows.push(value);
         }
+        self.len += 1;
     }
 
-    /// The value of a row.
+    /// A value that differs from the one before.
+    fn change(&mut self, value: T) {
+        if !self.rows.is_empty() {
+            return;
+        }
+        let known = self.values.iter().position(|known| *known == value);
+        if known.is_none() && self.values.len() == Self::MAX_VALUES {
+            self.rows = (0..self.len).map(|row| self.values[usize::from(self.codes[row])]).collect();
+            self.codes = Vec::new();
+            return;
+        }
+        let code = known.unwrap_or(self.values.len());
+        if known.is_none() {
+            self.values.push(value);
+        }
+        if code != 0 && self.codes.is_empty() {
+            self.codes = vec![0; self.len];
+        }
+        self.last_code = code as u8;
+    }
+
+    /// The value of a row. Panics where there is no such row.
     #[inline]
     pub fn get(&self, row: usize) -> T {
-        self.rows.get(row).copied().unwrap_or(self.default)
+        debug_assert!(row < self.len);
+        match (self.codes.get(row), self.rows.get(row)) {
+            (Some(&code), _) => self.values[usize::from(code)],
+            (None, Some(&value)) => value,
+            (None, None) => self.values[0],
+        }
     }
 
-    /// The one value of all rows, if there is only one.
-    pub fn constant(&self) -> Option<T> {
-        self.rows.is_empty().then_some(self.default)
+    /// The different values, if there are at most 256.
+    pub fn distinct(&self) -> Option<&[T]> {
+        self.rows.is_empty().then_some(&self.values)
+    }
+}
+
+/// Sizes in bytes, four bytes each: the few that need more are kept aside.
+#[derive(Debug, Default, Clone)]
+pub(super) struct SizeColumn {
+    /// [`LARGE`](Self::LARGE) stands for a size in `large`.
+    rows: Vec<u32>,
+    /// Row and size, by row.
+    large: Vec<(u32, i64)>,
+}
+
+impl SizeColumn {
+    const LARGE: u32 = u32::MAX;
+
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.rows.reserve(rows);
     }
 
-    /// The rows of a range as a column of their own.
-    pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
-        let len = range.len();
-        let rows = if self.rows.is_empty() { Vec::new() } else { self.rows[range].to_vec() };
-        Self { default: self.default, len, rows }
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, size: i64) {
+        let small = u32::try_from(size).unwrap_or(Self::LARGE);
+        if small == Self::LARGE {
+            self.large.push((self.rows.len() as u32, size));
+        }
+        self.rows.push(small);
+    }
+
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> i64 {
+        match self.rows[row] {
+            Self::LARGE => self.get_large(row as u32),
+            small => i64::from(small),
+        }
+    }
+
+    fn get_large(&self, row: u32) -> i64 {
+        self.large.binary_search_by_key(&row, |&(r, _)| r).map_or(0, |at| self.large[at].1)
+    }
+}
+
+/// Times in microseconds, four bytes each while all lie within 71 minutes of the first.
+#[derive(Debug, Default, Clone)]
+pub(super) struct TimeColumn {
+    first_us: i64,
+    /// Microseconds since `first_us`, plus one; 0 where no time was recorded.
+    offsets: Vec<u32>,
+    /// Instead of `offsets`, once they do not suffice.
+    wide: Vec<Option<i64>>,
+    has_any: bool,
+}
+
+impl TimeColumn {
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.offsets.reserve(rows);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.offsets.shrink_to_fit();
+        self.wide.shrink_to_fit();
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, time_us: Option<i64>) {
+        if let Some(time_us) = time_us
+            && !self.has_any
+        {
+            self.first_us = time_us;
+            self.has_any = true;
+        }
+        if self.wide.is_empty() {
+            match time_us.map_or(Some(0), |time_us| self.offset(time_us)) {
+                Some(offset) => return self.offsets.push(offset),
+                None => self.widen(),
+            }
+        }
+        self.wide.push(time_us);
+    }
+
+    fn offset(&self, time_us: i64) -> Option<u32> {
+        let offset = time_us.checked_sub(self.first_us)?.checked_add(1)?;
+        u32::try_from(offset).ok().filter(|&offset| offset != 0)
+    }
+
+    fn widen(&mut self) {
+        self.wide = (0..self.offsets.len()).map(|row| self.get(row)).collect();
+        self.offsets = Vec::new();
+    }
+
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<i64> {
+        match self.offsets.get(row) {
+            Some(0) => None,
+            Some(&offset) => Some(self.first_us + i64::from(offset) - 1),
+            None => self.wide[row],
+        }
     }
 }
 
@@ -56,30 +185,50 @@ mod tests {
 
     #[test]
     fn a_constant_column_stores_no_rows() {
-        let mut column = LazyColumn::new(0);
+        let mut column = CodedColumn::default();
         for _ in 0..5 {
             column.push(7);
         }
-        assert_eq!((column.constant(), column.get(3)), (Some(7), 7));
-        assert!(column.rows.is_empty());
+        assert_eq!((column.get(3), column.distinct()), (7, Some(&[7][..])));
+        assert!(column.codes.is_empty() && column.rows.is_empty());
     }
 
     #[test]
-    fn the_first_row_that_differs_makes_it_dense() {
-        let mut column = LazyColumn::new(0);
-        for value in [7, 7, 9, 7] {
-            column.push(value);
+    fn coded_columns_read_back_at_every_number_of_different_values() {
+        for different in [1, 2, 255, 256, 257, 700] {
+            let mut column = CodedColumn::default();
+            let values: Vec<u32> = (0..2000).map(|i| i * i % different).collect();
+            values.iter().for_each(|&value| column.push(value));
+            assert_eq!((0..values.len()).map(|row| column.get(row)).collect::<Vec<_>>(), values);
         }
-        let read: Vec<i32> = (0..4).map(|row| column.get(row)).collect();
-        assert_eq!((read, column.constant()), (vec![7, 7, 9, 7], None));
-        assert_eq!(column.slice(1..3).get(1), 9);
     }
 
     #[test]
     fn a_second_row_that_differs_from_the_first_is_kept() {
-        let mut column = LazyColumn::new(0);
-        column.push(1);
-        column.push(2);
-        assert_eq!((column.get(0), column.get(1)), (1, 2));
+        let mut column = CodedColumn::default();
+        for value in [1, 2, 2, 1] {
+            column.push(value);
+        }
+        assert_eq!((0..4).map(|row| column.get(row)).collect::<Vec<_>>(), [1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn sizes_of_any_magnitude_are_kept() {
+        let mut column = SizeColumn::default();
+        let sizes = [0, 512, i64::from(u32::MAX) - 1, i64::from(u32::MAX), 1 << 40, 7];
+        sizes.iter().for_each(|&size| column.push(size));
+        assert_eq!((0..sizes.len()).map(|row| column.get(row)).collect::<Vec<_>>(), sizes);
+    }
+
+    #[test]
+    fn times_of_any_distance_are_kept() {
+        let near = [None, Some(1_000), Some(999), Some(5_000), None];
+        let far =
+            [Some(1_000), None, Some(1_000 + i64::from(u32::MAX)), Some(i64::MIN), Some(i64::MAX), Some(3)];
+        for times in [&near[..], &far[..], &[None, None][..]] {
+            let mut column = TimeColumn::default();
+            times.iter().for_each(|&time| column.push(time));
+            assert_eq!((0..times.len()).map(|row| column.get(row)).collect::<Vec<_>>(), times);
+        }
     }
 }

@@ -97,7 +97,11 @@ impl StepCurve {
     pub fn max_in(&self, range: Range<usize>) -> i64 {
         let first = self.at(Moment(range.start as u32));
         let from = self.steps.partition_point(|&(start, _)| start.index() <= range.start);
-        self.steps[from..].iter().take_while(|(start, _)| start.index() < range.end).map(|&(_, v)| v).fold(first, i64::max)
+        self.steps[from..]
+            .iter()
+            .take_while(|(start, _)| start.index() < range.end)
+            .map(|&(_, v)| v)
+            .fold(first, i64::max)
     }
 
     /// The changes, in order.

@@ -1,7 +1,8 @@
 //! The events of one trace, in columns.
 
 use super::address::AddressTable;
-use super::{Action, AddrId, EventIx, LazyColumn, StackId, StrId};
+use super::column::{CodedColumn, SizeColumn, TimeColumn};
+use super::{Action, AddrId, EventIx, StackId, StrId};
 
 /// The id of a memory pool, as torch writes it: `(0, 0)` is the default pool, anything else a
 /// private pool of a graph or a `MemPool`.
@@ -49,11 +50,10 @@ pub struct Event {
     pub device_free: Option<i64>,
 }
 
-const NO_TIME: i64 = i64::MIN;
 const NO_ADDRESS: u64 = u64::MAX;
 
 /// Events as they are read, of all traces one after another.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EventTable {
     actions: Vec<u8>,
     /// Raw addresses while reading, then empty.
@@ -61,43 +61,30 @@ pub struct EventTable {
     /// Ids into `addresses` once the table is indexed.
     addrs: Vec<AddrId>,
     addresses: AddressTable,
-    sizes: Vec<i64>,
-    times: LazyColumn<i64>,
-    streams: LazyColumn<Option<i64>>,
+    sizes: SizeColumn,
+    times: TimeColumn,
+    streams: CodedColumn<Option<i64>>,
     stacks: Vec<StackId>,
-    pools: LazyColumn<Option<PoolKey>>,
-    compile_contexts: LazyColumn<Option<StrId>>,
-    user_metadata: LazyColumn<Option<StrId>>,
-    internal_metadata: LazyColumn<Option<StrId>>,
-    categories: LazyColumn<Option<StrId>>,
-    forward_stacks: LazyColumn<StackId>,
+    pools: CodedColumn<Option<PoolKey>>,
+    compile_contexts: CodedColumn<Option<StrId>>,
+    user_metadata: CodedColumn<Option<StrId>>,
+    internal_metadata: CodedColumn<Option<StrId>>,
+    categories: CodedColumn<Option<StrId>>,
+    forward_stacks: CodedColumn<StackId>,
     /// `device_free` of the few events that have it.
     device_free: Vec<(u32, i64)>,
 }
 
-impl Default for EventTable {
-    fn default() -> Self {
-        Self {
-            actions: Vec::new(),
-            raw_addrs: Vec::new(),
-            addrs: Vec::new(),
-            addresses: AddressTable::default(),
-            sizes: Vec::new(),
-            times: LazyColumn::new(NO_TIME),
-            streams: LazyColumn::new(None),
-            stacks: Vec::new(),
-            pools: LazyColumn::new(None),
-            compile_contexts: LazyColumn::new(None),
-            user_metadata: LazyColumn::new(None),
-            internal_metadata: LazyColumn::new(None),
-            categories: LazyColumn::new(None),
-            forward_stacks: LazyColumn::new(StackId::EMPTY),
-            device_free: Vec::new(),
-        }
-    }
-}
-
 impl EventTable {
+    /// Make room for this many events. Room that is not used costs no memory.
+    pub fn reserve(&mut self, events: usize) {
+        self.actions.reserve(events);
+        self.raw_addrs.reserve(events);
+        self.sizes.reserve(events);
+        self.times.reserve(events);
+        self.stacks.reserve(events);
+    }
+
     /// Append an event.
     #[inline]
     pub fn push(&mut self, event: &Event) {
@@ -107,7 +94,7 @@ impl EventTable {
         self.actions.push(event.action.code());
         self.raw_addrs.push(event.addr.unwrap_or(NO_ADDRESS));
         self.sizes.push(event.size);
-        self.times.push(event.time_us.unwrap_or(NO_TIME));
+        self.times.push(event.time_us);
         self.streams.push(event.stream);
         self.stacks.push(event.stack);
         self.pools.push(event.pool);
@@ -135,7 +122,7 @@ impl EventTable {
         Event {
             action: self.action(ix),
             addr: self.addr(ix),
-            size: self.sizes[i],
+            size: self.sizes.get(i),
             time_us: self.time_us(ix),
             stream: self.streams.get(i),
             stack: self.stacks[i],
@@ -145,7 +132,11 @@ impl EventTable {
             internal_metadata: self.internal_metadata.get(i),
             category: self.categories.get(i),
             forward_stack: self.forward_stacks.get(i),
-            device_free: self.device_free.binary_search_by_key(&row, |&(r, _)| r).ok().map(|at| self.device_free[at].1),
+            device_free: self
+                .device_free
+                .binary_search_by_key(&row, |&(r, _)| r)
+                .ok()
+                .map(|at| self.device_free[at].1),
         }
     }
 
@@ -158,7 +149,7 @@ impl EventTable {
     /// The bytes of an event.
     #[inline]
     pub fn size(&self, ix: EventIx) -> i64 {
-        self.sizes[ix.index()]
+        self.sizes.get(ix.index())
     }
 
     /// The stack of an event.
@@ -192,8 +183,7 @@ impl EventTable {
     /// The time of an event.
     #[inline]
     pub fn time_us(&self, ix: EventIx) -> Option<i64> {
-        let time = self.times.get(ix.index());
-        (time != NO_TIME).then_some(time)
+        self.times.get(ix.index())
     }
 
     /// Indices of all events.
@@ -208,9 +198,9 @@ impl EventTable {
         Some((first, last))
     }
 
-    /// The one stream of all events, if there is only one.
-    pub fn constant_stream(&self) -> Option<Option<i64>> {
-        self.streams.constant()
+    /// The different streams of the events, if they are few enough to be listed.
+    pub fn distinct_streams(&self) -> Option<&[Option<i64>]> {
+        self.streams.distinct()
     }
 
     /// Number of distinct addresses. Only after [`Self::index_addresses`].
@@ -229,6 +219,10 @@ impl EventTable {
 
     /// Replace raw addresses by ids, which take half the room and index arrays.
     pub(super) fn index_addresses(&mut self) {
+        self.actions.shrink_to_fit();
+        self.sizes.shrink_to_fit();
+        self.times.shrink_to_fit();
+        self.stacks.shrink_to_fit();
         let raw = std::mem::take(&mut self.raw_addrs);
         self.addrs.reserve_exact(raw.len());
         for addr in raw {
@@ -285,7 +279,8 @@ mod tests {
     #[test]
     fn what_is_pushed_is_read_back_before_and_after_indexing() {
         let mut table = EventTable::default();
-        let oom = Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
+        let oom =
+            Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
         let written = [event(1 << 63, 1), event(512, 2), oom];
         for e in &written {
             table.push(e);

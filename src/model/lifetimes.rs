@@ -105,7 +105,9 @@ impl Lifetimes {
                     *slot = out.start.len() as u32;
                     out.push(after, NEVER);
                 }
-                Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => out.requested[id] = after,
+                Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => {
+                    out.requested[id] = after;
+                }
                 Action::FreeCompleted if id < out.end.len() => {
                     out.end[id] = after;
                     *slot = NEVER;

@@ -24,7 +24,7 @@ mod timeline;
 
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
-pub use column::LazyColumn;
+pub use column::CodedColumn;
 pub use curve::{Curve, StepCurve};
 pub use events::{Event, EventTable, PoolKey};
 pub use frames::{Frame, FrameTable, FxInfo};

@@ -1,6 +1,6 @@
 //! Reserved memory over time: which address ranges the driver had given out, from when to when.
 
-use super::{Action, Anomalies, Anomaly, EventTable, Moment, PoolKey, SegmentTable};
+use super::{Action, Anomalies, Anomaly, EventIx, EventTable, Moment, PoolKey, SegmentTable};
 use std::collections::BTreeMap;
 
 /// An address range that was reserved from one moment to another: a segment, or pages of an
@@ -45,7 +45,7 @@ impl ReservedRanges {
     pub(super) fn build(events: &EventTable, segments: &SegmentTable) -> (Self, Anomalies) {
         let mut undo = Undo::default();
         for s in &segments.segments {
-            let range = ReservedRange {
+            undo.appear(ReservedRange {
                 addr: s.addr,
                 size: s.size,
                 start: Moment::START,
@@ -53,32 +53,24 @@ impl ReservedRanges {
                 stream: s.stream,
                 pool: s.pool,
                 is_expandable: s.is_expandable,
-            };
-            undo.appear(range);
+            });
         }
-        for ix in events.indices().rev() {
-            let action = events.action(ix);
-            let is_expandable = matches!(action, Action::SegmentMap | Action::SegmentUnmap);
-            if !is_expandable && !matches!(action, Action::SegmentAlloc | Action::SegmentFree) {
-                continue;
-            }
-            let range = ReservedRange {
-                addr: events.addr(ix).unwrap_or_default(),
-                size: events.size(ix),
-                start: Moment::after(ix),
-                end: Some(Moment::after(ix)),
-                stream: events.stream(ix),
-                pool: events.pool(ix),
-                is_expandable,
-            };
-            match action {
-                Action::SegmentFree | Action::SegmentUnmap => undo.appear(range),
-                _ => undo.vanish(range),
+        undo.all(events)
+    }
+
+    /// The same where the final segments are not known: what the events alone leave behind stands
+    /// in for them.
+    pub(super) fn build_from_trace(events: &EventTable) -> (Self, Anomalies) {
+        let mut undo = Undo::default();
+        for ix in events.indices() {
+            let Some((comes, range)) = change(events, ix) else { continue };
+            // Only the way back counts contradictions.
+            undo.take(&range);
+            if comes && 0 < range.size {
+                undo.present.insert(range.addr, ReservedRange { end: None, ..range });
             }
         }
-        undo.done.extend(undo.present.values());
-        undo.done.sort_by_key(|range| (range.start, range.addr));
-        (Self { ranges: undo.done }, undo.anomalies)
+        undo.all(events)
     }
 
     /// The ranges in order.
@@ -93,6 +85,27 @@ impl ReservedRanges {
     }
 }
 
+/// The range that an event is about, and whether it comes or goes.
+fn change(events: &EventTable, ix: EventIx) -> Option<(bool, ReservedRange)> {
+    let (comes, is_expandable) = match events.action(ix) {
+        Action::SegmentAlloc => (true, false),
+        Action::SegmentFree => (false, false),
+        Action::SegmentMap => (true, true),
+        Action::SegmentUnmap => (false, true),
+        _ => return None,
+    };
+    let range = ReservedRange {
+        addr: events.addr(ix).unwrap_or_default(),
+        size: events.size(ix),
+        start: Moment::START,
+        end: Some(Moment::after(ix)),
+        stream: events.stream(ix),
+        pool: events.pool(ix),
+        is_expandable,
+    };
+    Some((comes, range))
+}
+
 /// The state while going backwards.
 #[derive(Default)]
 struct Undo {
@@ -103,8 +116,25 @@ struct Undo {
 }
 
 impl Undo {
+    /// Undo all events.
+    fn all(mut self, events: &EventTable) -> (ReservedRanges, Anomalies) {
+        for ix in events.indices().rev() {
+            match change(events, ix) {
+                Some((true, range)) => self.vanish(&range, Moment::after(ix)),
+                Some((false, range)) => self.appear(range),
+                None => {}
+            }
+        }
+        self.done.extend(self.present.values());
+        self.done.sort_by_key(|range| (range.start, range.addr));
+        (ReservedRanges { ranges: self.done }, self.anomalies)
+    }
+
     fn overlaps(&self, range: &ReservedRange) -> bool {
-        self.present.range(..range.past_end()).next_back().is_some_and(|(_, before)| range.addr < before.past_end())
+        self.present
+            .range(..range.past_end())
+            .next_back()
+            .is_some_and(|(_, before)| range.addr < before.past_end())
     }
 
     /// A range went away here, so it was there before.
@@ -117,25 +147,34 @@ impl Undo {
     }
 
     /// A range came here, so it was not there before. It may be the middle of what is there now.
-    fn vanish(&mut self, range: ReservedRange) {
-        let mut left = range.size;
+    fn vanish(&mut self, range: &ReservedRange, start: Moment) {
+        let cuts = self.take(range);
+        let found: i64 = cuts.iter().map(|cut| cut.size).sum();
+        self.done.extend(cuts.into_iter().map(|cut| ReservedRange { start, ..cut }));
+        if found != range.size {
+            self.anomalies.count(Anomaly::SegmentAppearsButIsAbsentAfter);
+        }
+    }
+
+    /// Remove a range of addresses from what is there, and return what of it was there.
+    fn take(&mut self, range: &ReservedRange) -> Vec<ReservedRange> {
+        let mut cuts = Vec::new();
         let (from, to) = (range.addr, range.past_end());
-        while let Some((&key, &held)) = self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end()) {
+        while let Some((&key, &held)) =
+            self.present.range(..to).next_back().filter(|(_, held)| from < held.past_end())
+        {
             self.present.remove(&key);
             let (cut_from, cut_to) = (from.max(held.addr), to.min(held.past_end()));
-            let piece = |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
+            let piece =
+                |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
             if held.addr < cut_from {
                 self.present.insert(held.addr, piece(held.addr, cut_from));
             }
             if cut_to < held.past_end() {
                 self.present.insert(cut_to, piece(cut_to, held.past_end()));
             }
-            let cut = ReservedRange { start: range.start, ..piece(cut_from, cut_to) };
-            left -= cut.size;
-            self.done.push(cut);
+            cuts.push(piece(cut_from, cut_to));
         }
-        if left != 0 {
-            self.anomalies.count(Anomaly::SegmentAppearsButIsAbsentAfter);
-        }
+        cuts
     }
 }

@@ -24,7 +24,11 @@ pub(super) struct EndState {
 
 impl EndState {
     /// The state that the snapshot's segments describe.
-    pub(super) fn of_segments(segments: &SegmentTable, events: &mut EventTable, anomalies: &mut Anomalies) -> Self {
+    pub(super) fn of_segments(
+        segments: &SegmentTable,
+        events: &mut EventTable,
+        anomalies: &mut Anomalies,
+    ) -> Self {
         let mut blocks: Vec<LiveBlock> = Vec::new();
         let mut seen = foldhash::HashMap::default();
         for block in segments.blocks.iter().filter(|b| b.is_active()) {
@@ -89,7 +93,11 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
     let n = events.len();
     let mut slots = Slots::new(addresses);
     for block in &end.blocks {
-        slots.set(block.addr, block.size, if block.awaiting { SlotState::Awaiting } else { SlotState::Allocated });
+        slots.set(
+            block.addr,
+            block.size,
+            if block.awaiting { SlotState::Awaiting } else { SlotState::Allocated },
+        );
     }
     let mut now = Totals::of(&slots.live());
     let mut reserved = end.reserved;
@@ -140,7 +148,13 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
 
 /// Undo a block event. An error says how it contradicts the state after it.
 #[inline]
-fn undo(action: Action, events: &EventTable, ix: EventIx, slots: &mut Slots, now: &mut Totals) -> Result<(), Anomaly> {
+fn undo(
+    action: Action,
+    events: &EventTable,
+    ix: EventIx,
+    slots: &mut Slots,
+    now: &mut Totals,
+) -> Result<(), Anomaly> {
     let (addr, size) = (events.addr_id(ix), events.size(ix));
     match action {
         Action::Alloc => {

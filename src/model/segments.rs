@@ -89,6 +89,6 @@ impl SegmentTable {
 
     /// Bytes reserved from the driver.
     pub fn reserved(&self) -> i64 {
-        self.segments.iter().map(|s| s.size).sum()
+        self.segments.iter().fold(0, |sum, s| sum.saturating_add(s.size))
     }
 }

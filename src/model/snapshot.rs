@@ -105,6 +105,8 @@ impl Snapshot {
 
     /// The timeline to show first: the one with an OOM, else the one with most events.
     pub fn main_timeline(&self) -> Option<&Timeline> {
-        self.timelines.iter().max_by_key(|t| (!t.ooms.is_empty(), t.events.len(), t.segments.segments.len(), std::cmp::Reverse(t.device)))
+        self.timelines.iter().max_by_key(|t| {
+            (!t.ooms.is_empty(), t.events.len(), t.segments.segments.len(), std::cmp::Reverse(t.device))
+        })
     }
 }

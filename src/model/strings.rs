@@ -15,9 +15,6 @@ pub struct StringTable {
     /// Where each string ends in `bytes`.
     ends: Vec<usize>,
     lookup: HashTable<u32>,
-    /// The strings of up to seven bytes that were interned last, by a part of their bits: traces
-    /// repeat a few short strings in every event.
-    recent: Vec<(u64, u32)>,
     /// Seeded per table, so that a file cannot be built to make every lookup collide.
     hasher: RandomState,
 }
@@ -26,23 +23,6 @@ impl StringTable {
     /// The id of `text`, which is added if it is new; the flag says whether it was.
     #[inline]
     pub fn intern(&mut self, text: &[u8]) -> (StrId, bool) {
-        let Some(word) = short_word(text) else { return self.intern_any(text) };
-        if self.recent.is_empty() {
-            self.recent = vec![(0, u32::MAX); RECENT];
-        }
-        let slot = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize;
-        if let (known, id) = self.recent[slot]
-            && known == word
-            && id != u32::MAX
-        {
-            return (StrId(id), false);
-        }
-        let interned = self.intern_any(text);
-        self.recent[slot] = (word, interned.0.0);
-        interned
-    }
-
-    fn intern_any(&mut self, text: &[u8]) -> (StrId, bool) {
         let hash = self.hasher.hash_one(text);
         let (bytes, ends) = (&self.bytes, &self.ends);
         if let Some(&id) = self.lookup.find(hash, |&id| slice(bytes, ends, id) == text) {
@@ -79,23 +59,6 @@ impl StringTable {
     /// Bytes of text held.
     pub fn text_bytes(&self) -> usize {
         self.bytes.len()
-    }
-}
-
-/// Places for recent short strings.
-const RECENT: usize = 64;
-
-/// A string of up to seven bytes as one word that no other string has: its bytes, then 0xff as the
-/// end.
-#[inline]
-fn short_word(text: &[u8]) -> Option<u64> {
-    let mut word = [0; 8];
-    if text.len() < 8 && !text.contains(&0xff) {
-        word[..text.len()].copy_from_slice(text);
-        word[text.len()] = 0xff;
-        Some(u64::from_le_bytes(word))
-    } else {
-        None
     }
 }
 

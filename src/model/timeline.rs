@@ -84,22 +84,24 @@ impl Timeline {
             Anchor::TraceOnly => EndState::of_trace(&events),
         };
         let addresses = events.address_count();
-        let ((rewound, ranges), ooms) = {
-            let no_segments = SegmentTable::default();
-            let end_segments = if anchor == Anchor::EndState { &segments } else { &no_segments };
-            let work = || (rewind(&events, &end, addresses), ReservedRanges::build(&events, end_segments));
-            (work(), find_ooms(&events))
+        let build_ranges = || match anchor {
+            Anchor::EndState => ReservedRanges::build(&events, &segments),
+            Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
         };
-        let (ranges, range_anomalies) = ranges;
+        let (rewound, ((ranges, range_anomalies), ooms)) =
+            rayon::join(|| rewind(&events, &end, addresses), || (build_ranges(), find_ooms(&events)));
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
-        let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
+        let (mut lifetimes, (active, allocated)) = rayon::join(
+            || Lifetimes::build(&events, &rewound.initial, addresses),
+            || (Curve::new(rewound.active), Curve::new(rewound.allocated)),
+        );
         let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
         lifetimes.describe_initial(known);
         Self {
             device,
-            active: Curve::new(rewound.active),
-            allocated: Curve::new(rewound.allocated),
+            active,
+            allocated,
             reserved: StepCurve::new(rewound.reserved),
             lifetimes,
             ranges,
@@ -121,9 +123,8 @@ impl Timeline {
     /// Streams of the events and segments, ascending.
     pub fn streams(&self) -> Vec<i64> {
         let mut streams = std::collections::BTreeSet::new();
-        match self.events.constant_stream() {
-            Some(stream) if !self.events.is_empty() => streams.extend(stream),
-            Some(_) => {}
+        match self.events.distinct_streams() {
+            Some(distinct) => streams.extend(distinct.iter().flatten()),
             None => streams.extend(self.events.indices().filter_map(|ix| self.events.stream(ix))),
         }
         streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));

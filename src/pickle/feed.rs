@@ -5,7 +5,7 @@ use std::io;
 
 /// Room before the data of each [`Chunk`]: what is left of the previous chunk goes there, so that
 /// an opcode's argument is always contiguous without copying whole chunks.
-pub const HEADROOM: usize = 64 * 1024;
+pub(super) const HEADROOM: usize = 64 * 1024;
 
 /// Zero bytes behind the data, so that an opcode's fixed argument can be read before checking
 /// whether it is all there.
@@ -61,7 +61,7 @@ impl ChunkSource for &[u8] {
 /// The window of input that the machine reads from.
 ///
 /// `buf[pos..end]` is unread data; at least [`PADDING`] readable bytes follow `end`.
-pub struct Feed<S> {
+pub(super) struct Feed<S> {
     source: S,
     pub(super) buf: Vec<u8>,
     pub(super) pos: usize,
@@ -73,12 +73,12 @@ pub struct Feed<S> {
 
 impl<S: ChunkSource> Feed<S> {
     /// A window over all that `source` will give.
-    pub fn new(source: S) -> Self {
+    pub(super) fn new(source: S) -> Self {
         Self { source, buf: vec![0; PADDING], pos: 0, end: 0, base: 0, finished: false }
     }
 
     /// Offset in the pickle of the next unread byte.
-    pub fn offset(&self) -> u64 {
+    pub(super) fn offset(&self) -> u64 {
         self.offset_at(self.pos)
     }
 

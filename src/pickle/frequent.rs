@@ -2,7 +2,7 @@
 
 use super::feed::{ChunkSource, PADDING};
 use super::machine::Machine;
-use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs};
+use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs, short_strings};
 
 impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Carry out frequent opcodes for as long as they come and the window holds them. Whatever is
@@ -44,6 +44,24 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     self.stack.push(Value::int(number::short_little_endian(word, len)));
                     pos += 2 + usize::from(len);
                 }
+                opcode::SHORT_BINUNICODE if head[1] <= short_strings::MAX_LEN => {
+                    let [_, len, bytes @ ..] = head;
+                    let word = short_strings::word(bytes, len);
+                    let handle = if let Some(handle) = self.short_strings.get(word, len) {
+                        handle
+                    } else {
+                        let handle = self.sink.string(&bytes[..usize::from(len)])?;
+                        self.short_strings.insert(word, len, handle);
+                        handle
+                    };
+                    let text = Value::reference(Kind::Str, handle);
+                    self.stack.push(text);
+                    pos += 2 + usize::from(len);
+                    if self.feed.buf[pos] == opcode::MEMOIZE {
+                        self.memo.memoize(text)?;
+                        pos += 1;
+                    }
+                }
                 opcode::SHORT_BINUNICODE => {
                     let text = pos + 2..pos + 2 + usize::from(head[1]);
                     if last < text.end {
@@ -63,12 +81,19 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     pos += 1;
                 }
                 opcode::EMPTY_DICT => {
-                    let dict = self.sink.dict()?;
-                    self.stack.push(Value::reference(Kind::Dict, dict));
+                    let dict = Value::reference(Kind::Dict, self.sink.dict()?);
+                    self.stack.push(dict);
                     pos += 1;
+                    // How picklers begin every dict that they will fill.
+                    if head[1] == opcode::MEMOIZE && head[2] == opcode::MARK {
+                        self.memo.memoize(dict)?;
+                        self.marks.push(self.stack.len());
+                        pos += 2;
+                    }
                 }
                 opcode::EMPTY_LIST => {
-                    let is_run = head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);
+                    let is_run =
+                        head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);
                     let run = if is_run { self.list_of_gets(pos + 3, last)? } else { None };
                     pos = if let Some(end) = run {
                         end

@@ -3,6 +3,7 @@
 use super::feed::{ChunkSource, Feed, PADDING};
 use super::memo::Memo;
 use super::runs::Runs;
+use super::short_strings::ShortStrings;
 use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, number, opcode};
 use std::ops::Range;
 
@@ -12,6 +13,9 @@ const MAX_STACK: usize = 1 << 25;
 
 /// The deepest nesting that is followed.
 const MAX_MARKS: usize = 1 << 20;
+
+/// Snapshots have at most one memo entry in this many bytes.
+const BYTES_PER_MEMO_ENTRY: u64 = 24;
 
 /// The result of decoding: the root value, and why there is not more of it.
 #[derive(Debug)]
@@ -27,18 +31,23 @@ pub struct Decoded {
 /// Decode one pickle from `source` into `sink`.
 ///
 /// Damage (a truncated or garbled input) is reported in the result together with what could be
-/// saved.
+/// saved. `expected_bytes` is the length of the pickle, where known: room for the memo is set aside.
 ///
 /// # Errors
 /// Opcodes that would run code, exceeded limits, cancellation, and whatever the sink refuses.
-pub fn decode<S: ChunkSource, K: Sink>(source: S, sink: &mut K) -> Result<Decoded, DecodeError> {
+pub fn decode<S: ChunkSource, K: Sink>(
+    source: S,
+    sink: &mut K,
+    expected_bytes: Option<u64>,
+) -> Result<Decoded, DecodeError> {
     let mut machine = Machine {
         feed: Feed::new(source),
         sink,
         stack: Vec::new(),
         marks: Vec::new(),
-        memo: Memo::default(),
+        memo: Memo::with_capacity(expected_bytes.map_or(0, |bytes| bytes / BYTES_PER_MEMO_ENTRY)),
         runs: Runs::default(),
+        short_strings: ShortStrings::default(),
         op_start: 0,
     };
     let outcome = machine.run();
@@ -61,6 +70,7 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     pub(super) runs: Runs,
+    pub(super) short_strings: ShortStrings,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
 }
@@ -188,7 +198,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 opcode::UNICODE => super::text::raw_unicode_escape(line),
                 _ => return Err(ErrorKind::UnknownOpcode(byte)),
             };
-            return self.sink.string(&text.ok_or(ErrorKind::Argument(op))?).map(|handle| Value::reference(Kind::Str, handle));
+            return self
+                .sink
+                .string(&text.ok_or(ErrorKind::Argument(op))?)
+                .map(|handle| Value::reference(Kind::Str, handle));
         }
         let len = self.length(width)?;
         let range = self.take(len)?;
@@ -209,15 +222,23 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             opcode::SETITEM => self.below_top(2, op)?,
             _ => self.mark(op)?,
         };
-        let container = *at.checked_sub(1).and_then(|below| self.stack.get(below)).ok_or(ErrorKind::StackUnderflow(op))?;
+        let container = *at
+            .checked_sub(1)
+            .and_then(|below| self.stack.get(below))
+            .ok_or(ErrorKind::StackUnderflow(op))?;
         let items = &self.stack[at..];
-        let wrong = |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
+        let wrong =
+            |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
         match (byte, container.view()) {
-            (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => self.sink.extend_list(list, items)?,
+            (opcode::APPEND | opcode::APPENDS, View::Ref(Kind::List, list)) => {
+                self.sink.extend_list(list, items)?;
+            }
             (opcode::APPEND | opcode::APPENDS, _) => return wrong("a list"),
             (opcode::ADDITEMS, View::Ref(Kind::Set, set)) => self.sink.extend_set(set, items)?,
             (opcode::ADDITEMS, _) => return wrong("a set"),
-            (_, View::Ref(Kind::Dict, _)) if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
+            (_, View::Ref(Kind::Dict, _)) if items.len() % 2 == 1 => {
+                return Err(ErrorKind::StackUnderflow(op));
+            }
             (_, View::Ref(Kind::Dict, dict)) => self.sink.update_dict(dict, items)?,
             _ => return wrong("a dict"),
         }

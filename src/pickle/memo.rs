@@ -11,6 +11,9 @@ const UNUSED: u32 = u32::MAX;
 /// How far ahead of the dense part an entry may lie and still extend it.
 const MAX_GAP: u64 = 4096;
 
+/// The most entries that room is made for in advance.
+const MAX_ROOM: u64 = 1 << 28;
+
 /// Memo entries, four bytes each: picklers memoize several objects per event.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
@@ -24,6 +27,11 @@ pub(super) struct Memo {
 }
 
 impl Memo {
+    /// An empty memo with room for this many entries. Room that is not used costs no memory.
+    pub(super) fn with_capacity(entries: u64) -> Self {
+        Self { dense: Vec::with_capacity(entries.min(MAX_ROOM) as usize), ..Self::default() }
+    }
+
     /// MEMOIZE: store under the next number.
     #[inline]
     pub(super) fn memoize(&mut self, value: Value) -> Result<(), ErrorKind> {

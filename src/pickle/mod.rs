@@ -18,7 +18,10 @@ mod number;
 mod opcode;
 mod runs;
 mod salvage;
+mod short_strings;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod text;
 mod value;
 

@@ -68,7 +68,10 @@ mod tests {
         assert_eq!(little_endian(&[0xff]), Value::int(-1));
         assert_eq!(little_endian(&[0, 0, 0, 0, 0, 0, 0, 0x80]), Value::int(i64::MIN));
         assert_eq!(little_endian(&[0, 0, 0, 0, 0, 0, 0, 0x80, 0]), Value::uint(1 << 63));
-        assert_eq!(little_endian(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]), Value::uint(u64::MAX));
+        assert_eq!(
+            little_endian(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]),
+            Value::uint(u64::MAX)
+        );
         assert_eq!(little_endian(&[0, 0, 0, 0, 0, 0, 0, 0, 1]), Value::BIG_INT);
         assert_eq!(little_endian(&[0, 0, 0, 0, 0, 0, 0, 0, 0xff]), Value::BIG_INT);
         assert_eq!(little_endian(&[5, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Value::int(5));

@@ -1,6 +1,6 @@
 //! The pickle opcodes, protocols 0 to 5, and their names for messages.
 //!
-//! Source: `Lib/pickletools.py` of CPython 3.14 lists every opcode with its argument format.
+//! Source: `Lib/pickletools.py` of `CPython` 3.14 lists every opcode with its argument format.
 
 /// Declares each opcode once: the constant and the name that messages use.
 macro_rules! opcodes {

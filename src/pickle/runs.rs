@@ -15,42 +15,59 @@ struct Run {
     end: usize,
     /// The sink's name for the list that the run makes.
     contents: u32,
-    /// The run that came after this one last time.
-    next: u32,
 }
 
-/// Known runs. Training repeats itself, so the run after a known one is mostly known, too.
-#[derive(Debug, Default)]
+/// Places for predictions.
+const PREDICTIONS: usize = 1 << 14;
+
+/// Known runs. Training repeats itself, so after the same few runs mostly the same one follows.
+#[derive(Debug)]
 pub(super) struct Runs {
     bytes: Vec<u8>,
-    runs: Vec<Run>,
+    known: Vec<Run>,
     lookup: HashTable<u32>,
     hasher: RandomState,
-    latest: u32,
+    /// The run that followed last time, by [`Self::context`].
+    predictions: Vec<u32>,
+    /// A hash of the latest few runs.
+    context: usize,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            known: Vec::new(),
+            lookup: HashTable::new(),
+            hasher: RandomState::default(),
+            predictions: vec![u32::MAX; PREDICTIONS],
+            context: 0,
+        }
+    }
 }
 
 impl Runs {
     /// Length and contents of the run at the start of the window, if it is the expected one.
     #[inline]
     pub(super) fn expected(&mut self, window: &[u8]) -> Option<(usize, u32)> {
-        let next = self.runs.get(self.latest as usize)?.next;
-        let run = self.runs.get(next as usize)?;
-        let bytes = &self.bytes[run.start..run.end];
-        if window.get(..bytes.len())? != bytes {
+        let id = self.predictions[self.context];
+        let run = *self.known.get(id as usize)?;
+        let len = run.end - run.start;
+        if *window.get(..len)? != self.bytes[run.start..run.end] {
             return None;
         }
-        self.latest = next;
-        Some((bytes.len(), run.contents))
+        self.advance(id);
+        Some((len, run.contents))
     }
 
     /// Length and contents of the run at the start of the window, if it was seen before.
     pub(super) fn find(&mut self, window: &[u8]) -> Option<(usize, u32)> {
         let run = &window[..length(window)?];
-        let (runs, bytes) = (&self.runs, &self.bytes);
+        let (runs, bytes) = (&self.known, &self.bytes);
         let is_same = |&id: &u32| bytes[runs[id as usize].start..runs[id as usize].end] == *run;
         let id = *self.lookup.find(self.hasher.hash_one(run), is_same)?;
         self.follow(id);
-        Some((run.len(), self.runs[id as usize].contents))
+        Some((run.len(), self.known[id as usize].contents))
     }
 
     /// Remember a run.
@@ -60,9 +77,9 @@ impl Runs {
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(run);
-        let id = self.runs.len() as u32;
-        self.runs.push(Run { start, end: self.bytes.len(), contents, next: id });
-        let (runs, bytes, hasher) = (&self.runs, &self.bytes, &self.hasher);
+        let id = self.known.len() as u32;
+        self.known.push(Run { start, end: self.bytes.len(), contents });
+        let (runs, bytes, hasher) = (&self.known, &self.bytes, &self.hasher);
         let hash = |id: &u32| hasher.hash_one(&bytes[runs[*id as usize].start..runs[*id as usize].end]);
         self.lookup.insert_unique(hasher.hash_one(run), id, hash);
         self.follow(id);
@@ -74,10 +91,15 @@ impl Runs {
     }
 
     fn follow(&mut self, id: u32) {
-        if let Some(latest) = self.runs.get_mut(self.latest as usize) {
-            latest.next = id;
-        }
-        self.latest = id;
+        self.predictions[self.context] = id;
+        self.advance(id);
+    }
+
+    /// Shift a run into the context, out of which older ones fall after five more.
+    #[inline]
+    fn advance(&mut self, id: u32) {
+        let mixed = (id as usize).wrapping_mul(0x9e37_79b1) >> 7;
+        self.context = ((self.context << 3) ^ mixed) & (PREDICTIONS - 1);
     }
 }
 
@@ -138,10 +160,13 @@ mod tests {
         assert_eq!(runs.find(A), None);
         runs.insert(A, 10);
         runs.insert(B, 20);
-        assert_eq!(runs.find(A), Some((A.len(), 10)));
-        assert_eq!(runs.expected(&[B, b"more"].concat()), Some((B.len(), 20)));
-        assert_eq!(runs.expected(B), None);
-        assert_eq!(runs.find(B), Some((B.len(), 20)));
+        for _ in 0..8 {
+            assert_eq!(runs.find(A), Some((A.len(), 10)));
+            assert_eq!(runs.find(B), Some((B.len(), 20)));
+        }
+        assert_eq!(runs.expected(&[A, b"more"].concat()), Some((A.len(), 10)));
+        assert_eq!(runs.expected(b"h\x09e"), None);
+        assert_eq!(runs.expected(B), Some((B.len(), 20)));
         runs.clear();
         assert_eq!(runs.find(B), None);
     }

@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn unicode_lines() {
         assert_eq!(raw_unicode_escape(br"a\u005cb\u000ac"), Some(b"a\\b\nc".to_vec()));
-        assert_eq!(raw_unicode_escape(b"caf\xe9 \\U0001f600"), Some("caf\u{e9} \u{1f600}".as_bytes().to_vec()));
+        assert_eq!(
+            raw_unicode_escape(b"caf\xe9 \\U0001f600"),
+            Some("caf\u{e9} \u{1f600}".as_bytes().to_vec())
+        );
         assert_eq!(raw_unicode_escape(br"\u12"), None);
     }
 }

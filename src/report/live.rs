@@ -93,7 +93,9 @@ pub fn live_json(out: &mut dyn Write, rows: &[LiveRow]) -> io::Result<()> {
 /// When writing fails.
 pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"])?;
+    let header =
+        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
+    csv.write_record(header).map_err(io_error)?;
     for row in rows {
         let optional = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
         csv.write_record([
@@ -106,9 +108,18 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
             optional(row.alloc_time_us),
             optional(row.age_us),
             spreadsheet_safe(&stack_lines(snapshot, row.allocation.stack).join(" < ")),
-        ])?;
+        ])
+        .map_err(io_error)?;
     }
     csv.flush()
+}
+
+/// The system's error as it was, so that a pipe that closed is still known as one.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 /// Spreadsheets run cells that start like a formula.
@@ -120,15 +131,31 @@ fn spreadsheet_safe(text: &str) -> String {
 ///
 /// # Errors
 /// When writing fails.
-pub fn live_text(out: &mut dyn Write, snapshot: &Snapshot, sets: &[LiveSet<'_>], rows: &[LiveRow]) -> io::Result<()> {
+pub fn live_text(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+) -> io::Result<()> {
     for set in sets {
         let moment = set.moment.event().map_or_else(
             || "before the first event".to_owned(),
-            |event| format!("after event {} of {}", units::count(event.0), units::count(set.timeline.events.len() as u64)),
+            |event| {
+                format!(
+                    "after event {} of {}",
+                    units::count(event.0),
+                    units::count(set.timeline.events.len() as u64)
+                )
+            },
         );
         let live = set.timeline.lifetimes.live_at(set.moment).count();
         let active = units::bytes_exact(set.timeline.active.at(set.moment));
-        writeln!(out, "{} {moment}: {active} active in {} blocks", set.timeline.device, units::count(live as u64))?;
+        writeln!(
+            out,
+            "{} {moment}: {active} active in {} blocks",
+            set.timeline.device,
+            units::count(live as u64)
+        )?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
     table.extend(rows.iter().map(|row| text_cells(snapshot, row)));

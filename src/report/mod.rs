@@ -11,5 +11,5 @@ mod table;
 
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
-pub use site::{SiteFrame, frame_line, is_internal, site_label, site_frame, stack_lines};
+pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
 pub use stats::{stats_json, stats_text};

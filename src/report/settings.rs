@@ -12,7 +12,7 @@ pub fn non_default_settings(snapshot: &Snapshot) -> Vec<String> {
 
 fn is_default(setting: &Setting) -> bool {
     match (setting.name.as_str(), &setting.value) {
-        (_, SettingValue::None) | (_, SettingValue::Bool(false)) => true,
+        (_, SettingValue::None | SettingValue::Bool(false)) => true,
         (_, SettingValue::Text(text)) => text.is_empty(),
         ("pinned_num_register_threads", value) => *value == SettingValue::Int(1),
         (_, SettingValue::Int(n)) => matches!(n, -1 | 0) || *n == i64::MAX,
@@ -54,7 +54,10 @@ mod tests {
                 setting("max_split_size", SettingValue::Int(-1)),
                 setting("expandable_segments", SettingValue::Bool(true)),
                 setting("pinned_num_register_threads", SettingValue::Int(1)),
-                setting("roundup_power2_divisions", SettingValue::Table(vec![setting("1", SettingValue::Int(4))])),
+                setting(
+                    "roundup_power2_divisions",
+                    SettingValue::Table(vec![setting("1", SettingValue::Int(4))]),
+                ),
             ],
             ..Snapshot::default()
         };

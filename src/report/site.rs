@@ -37,8 +37,10 @@ pub fn frame_line(frame: &SiteFrame) -> String {
 pub fn is_internal(frame: &SiteFrame) -> bool {
     const PACKAGES: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "/lib/python3"];
     let file = frame.file.as_str();
-    let is_python = file.ends_with(".py") || file.contains(".py[");
-    !is_python || file.starts_with('<') || PACKAGES.iter().any(|package| file.contains(package))
+    let extension = std::path::Path::new(file).extension();
+    // Cells of a notebook have no extension.
+    let is_python = extension.is_some_and(|e| e == "py") || file.starts_with("<ipython-input");
+    !is_python || PACKAGES.iter().any(|package| file.contains(package))
 }
 
 /// One line for a stack: its first frame of the user's own code, else its innermost frame.
@@ -76,6 +78,7 @@ mod tests {
         assert!(is_internal(&frame("/usr/lib/python3.11/runpy.py")));
         assert!(is_internal(&frame("CUDACachingAllocator.cpp")));
         assert!(is_internal(&frame("<frozen runpy>")));
+        assert!(!is_internal(&frame("<ipython-input-3-8a1b>")));
     }
 
     #[test]

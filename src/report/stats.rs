@@ -63,7 +63,9 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Rec
         damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: &d.reason }),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
-        unknown_keys: unknown.map(|u| UnknownKeyRecord { record: u.record, key: &u.key, count: u.count }).collect(),
+        unknown_keys: unknown
+            .map(|u| UnknownKeyRecord { record: u.record, key: &u.key, count: u.count })
+            .collect(),
         issues: snapshot.issues.iter().map(|i| IssueRecord { what: &i.what, count: i.count }).collect(),
     }
 }
@@ -75,7 +77,12 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Rec
 pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot) -> io::Result<()> {
     writeln!(out, "{}", units::printable(file))?;
     if let Some(damage) = &snapshot.damage {
-        writeln!(out, "  PARTIAL: damaged at byte {}: {}", units::count(damage.offset), units::printable(&damage.reason))?;
+        writeln!(
+            out,
+            "  PARTIAL: damaged at byte {}: {}",
+            units::count(damage.offset),
+            units::printable(&damage.reason)
+        )?;
     }
     let settings = non_default_settings(snapshot);
     let settings = if settings.is_empty() { "default".to_owned() } else { settings.join(" ") };
@@ -98,11 +105,16 @@ pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot) -> io::R
 
 fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
     let stats = device_stats(snapshot, timeline);
-    let span = stats.time_us.map(|[first, last]| format!(" over {}", units::duration_us(last.saturating_sub(first))));
+    let span = stats
+        .time_us
+        .map(|[first, last]| format!(" over {}", units::duration_us(last.saturating_sub(first))));
     writeln!(out, "{}", timeline.device)?;
     writeln!(out, "  events       {}{}", units::count(stats.events as u64), span.unwrap_or_default())?;
     if timeline.anchor == Anchor::TraceOnly {
-        writeln!(out, "  baseline     unknown: the trace is cut off, so blocks that it does not mention are missing")?;
+        writeln!(
+            out,
+            "  baseline     unknown: the trace is cut off, so blocks that it does not mention are missing"
+        )?;
     }
     let at = |index: i64| match index {
         -1 => "before the first event".to_owned(),
@@ -113,12 +125,21 @@ fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) ->
     writeln!(out, "  allocated    {} {}", units::bytes_exact(peak.allocated), at(peak.allocated_index))?;
     writeln!(out, "  reserved     {} {}", units::bytes_exact(peak.reserved), at(peak.reserved_index))?;
     let initial = &stats.initial;
-    writeln!(out, "  before trace {} active in {} blocks", units::bytes_exact(initial.active), units::count(initial.live_blocks as u64))?;
+    writeln!(
+        out,
+        "  before trace {} active in {} blocks",
+        units::bytes_exact(initial.active),
+        units::count(initial.live_blocks as u64)
+    )?;
     end_text(out, &stats)?;
     for oom in &stats.oom {
         let free = oom.device_free.map_or_else(|| "unknown".to_owned(), units::bytes);
         let requested = units::bytes_exact(oom.requested);
-        writeln!(out, "  OOM          {requested} requested at event {}, device free {free}", units::count(oom.index))?;
+        writeln!(
+            out,
+            "  OOM          {requested} requested at event {}, device free {free}",
+            units::count(oom.index)
+        )?;
     }
     let contradictions = stats.anomalies.iter().chain(&stats.segment_anomalies);
     for (kind, n) in contradictions {
@@ -149,8 +170,17 @@ fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline)
     for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
         let label = if i == 0 { "at the peak" } else { "" };
         let share = units::percent(site.bytes, active);
-        let blocks = if site.count == 1 { "1 block".to_owned() } else { format!("{} blocks", units::count(site.count as u64)) };
-        writeln!(out, "  {label:<12} {:>9} {share:>7}  {} ({blocks})", units::bytes(site.bytes), site_label(snapshot, site.stack))?;
+        let blocks = if site.count == 1 {
+            "1 block".to_owned()
+        } else {
+            format!("{} blocks", units::count(site.count as u64))
+        };
+        writeln!(
+            out,
+            "  {label:<12} {:>9} {share:>7}  {} ({blocks})",
+            units::bytes(site.bytes),
+            site_label(snapshot, site.stack)
+        )?;
     }
     Ok(())
 }

@@ -19,9 +19,10 @@ pub(super) fn write(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) 
             if !line.is_empty() {
                 line.push_str("  ");
             }
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
             match align {
-                Align::Left => line.push_str(&format!("{cell:<width$}")),
-                Align::Right => line.push_str(&format!("{cell:>width$}")),
+                Align::Left => line.extend([cell.as_str(), &padding]),
+                Align::Right => line.extend([&padding, cell.as_str()]),
             }
         }
         writeln!(out, "{}", line.trim_end())?;

@@ -1,13 +1,13 @@
 //! The sink that the decoder fills: rows for records, small states for everything else.
 
 use super::containers::{DictState, Dicts, ListState, Lists, LooseValues, RecordList};
-use super::fields::Fields;
+use super::fields::Shape;
 use super::keys::{Key, RecordKind};
 use super::notes::Notes;
 use super::records::pool_key;
 use crate::model::{
-    Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId, StackTable,
-    StrId, StringTable,
+    Action, ActionNames, Annotation, EventTable, FrameId, FrameTable, PoolKey, SegmentTable, StackId,
+    StackTable, StrId, StringTable,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value, View};
 use foldhash::HashMap;
@@ -22,6 +22,19 @@ const MAX_STACK_FRAMES: usize = 1 << 16;
 
 /// Lists are written in batches of this many items by Python's pickler.
 const BATCH_ITEMS: usize = 1000;
+
+/// Traces have at most one event in this many bytes.
+const BYTES_PER_EVENT: usize = 80;
+
+/// Size of the largest pickle that room is made for in advance.
+const MAX_ROOM_BYTES: u64 = 4 << 30;
+
+/// Shapes of dicts that are remembered.
+const MAX_SHAPES: usize = 64;
+
+/// How deep records that came pair by pair may lie inside each other. Events hold stacks, stacks
+/// hold frames, and that is all.
+const MAX_RESOLVING: u32 = 8;
 
 /// In [`Builder::key_of_string`]: a string that is no key.
 const NO_KEY: u8 = u8::MAX;
@@ -68,12 +81,13 @@ pub struct Builder {
     pub(super) record_lists: Vec<RecordList>,
     pub(super) tuples: Vec<TupleState>,
     pub(super) notes: Notes,
-    pub(super) fields: Fields,
     pub(super) action_of_string: Vec<Option<Action>>,
     /// The key that each string spells, or [`NO_KEY`].
     key_of_string: Vec<u8>,
-    /// Keys of the current dict that no record has.
-    unknown_keys: Vec<StrId>,
+    shapes: Vec<Shape>,
+    latest_shape: usize,
+    /// Dicts that are being resolved, one inside the other.
+    resolving: u32,
     pool_tuples: HashMap<PoolKey, Handle>,
     last_pool: Option<(PoolKey, Handle)>,
     frame_scratch: Vec<FrameId>,
@@ -81,9 +95,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder that reports the number of events read so far.
-    pub fn with_progress(events: Arc<AtomicU64>) -> Self {
-        Self { progress: Some(events), ..Self::default() }
+    /// A builder that reports the number of events read so far, with room for what a pickle of
+    /// `expected_bytes` can hold. Room that is not used costs no memory.
+    pub fn new(events: Arc<AtomicU64>, expected_bytes: Option<u64>) -> Self {
+        let mut builder = Self { progress: Some(events), ..Self::default() };
+        let bytes = expected_bytes.unwrap_or(0).min(MAX_ROOM_BYTES) as usize;
+        builder.events.reserve(bytes / BYTES_PER_EVENT);
+        builder.dicts.reserve(bytes / BYTES_PER_EVENT);
+        builder.lists.reserve(bytes / BYTES_PER_EVENT);
+        builder
     }
 
     /// The string of a handle that the decoder was given for one.
@@ -103,48 +123,58 @@ impl Builder {
     /// Turn pairs into the record that they describe, if they describe one.
     #[inline]
     fn build_record(&mut self, pairs: &[Value]) -> Result<Option<DictState>, ErrorKind> {
-        self.fields.clear();
-        self.unknown_keys.clear();
-        for pair in pairs.chunks_exact(2) {
-            let Some(name) = pair[0].handle(Kind::Str) else { continue };
-            match self.key_of_string[name.0 as usize] {
-                NO_KEY => self.unknown_keys.push(Self::str_id(name)),
-                index => self.fields.set(Key::from_index(usize::from(index)), pair[1]),
-            }
+        if !self.shapes.get(self.latest_shape).is_some_and(|shape| shape.fits(pairs)) {
+            self.find_shape(pairs);
         }
-        let present = self.fields.present;
-        let Some(kind) = RecordKind::of(present) else { return Ok(None) };
-        if !present.is_subset_of(kind.known()) {
-            for key in present.without(kind.known()) {
-                self.notes.misplaced_key(kind, key);
-            }
+        let Some(shape) = self.shapes.get(self.latest_shape) else { return Ok(None) };
+        let Some(kind) = shape.kind else { return Ok(None) };
+        let fields = shape.fields(pairs);
+        if !shape.is_plain() {
+            shape.misplaced.iter().for_each(|&key| self.notes.misplaced_key(kind, key));
+            shape.unknown.iter().for_each(|&key| self.notes.unknown_key(kind.name(), key));
         }
-        for &key in &self.unknown_keys {
-            self.notes.unknown_key(kind.name(), key);
+        self.record(kind, &fields).map(Some)
+    }
+
+    /// Make the shape of a dict the latest one.
+    fn find_shape(&mut self, pairs: &[Value]) {
+        if let Some(known) = self.shapes.iter().position(|shape| shape.fits(pairs)) {
+            self.latest_shape = known;
+            return;
         }
-        self.record(kind).map(Some)
+        let shape = Shape::new(pairs, |name| self.key(name));
+        if self.shapes.len() < MAX_SHAPES {
+            self.latest_shape = self.shapes.len();
+            self.shapes.push(shape);
+        } else {
+            // A file with this many shapes is odd; the last place serves all others.
+            self.latest_shape = MAX_SHAPES - 1;
+            self.shapes[MAX_SHAPES - 1] = shape;
+        }
     }
 
     /// Decide what a dict is now that something uses it, if its pairs came one by one.
     pub(super) fn resolve_dict(&mut self, dict: Handle) -> Result<DictState, ErrorKind> {
         let state = self.dicts.get(dict);
         let DictState::Loose(container) = state else { return Ok(state) };
+        if MAX_RESOLVING <= self.resolving {
+            return Ok(state);
+        }
         let pairs = self.loose.take(container);
-        match self.build_record(&pairs)? {
-            Some(state) => {
-                self.dicts.set(dict, state);
-                Ok(state)
-            }
-            None => {
-                self.loose.extend(container, &pairs);
-                Ok(state)
-            }
+        self.resolving += 1;
+        let record = self.build_record(&pairs);
+        self.resolving -= 1;
+        if let Some(state) = record? {
+            self.dicts.set(dict, state);
+            Ok(state)
+        } else {
+            self.loose.extend(container, &pairs);
+            Ok(state)
         }
     }
 
     /// The stack that a `frames` value holds. `Err` if it is something else.
-    pub(super) fn stack(&mut self, value: Option<Value>) -> Result<Result<StackId, ()>, ErrorKind> {
-        let Some(value) = value else { return Ok(Ok(StackId::EMPTY)) };
+    pub(super) fn stack(&mut self, value: Value) -> Result<Result<StackId, ()>, ErrorKind> {
         let Some(list) = value.handle(Kind::List) else { return Ok(Err(())) };
         match self.lists.get(list) {
             ListState::Fresh => Ok(Ok(StackId::EMPTY)),
@@ -178,7 +208,10 @@ impl Builder {
             self.frame_scratch.push(id);
         }
         if MAX_STACK_FRAMES < self.frame_scratch.len() {
-            self.notes.skipped("frames beyond the 65536th of a stack", (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64);
+            self.notes.skipped(
+                "frames beyond the 65536th of a stack",
+                (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64,
+            );
             self.frame_scratch.truncate(MAX_STACK_FRAMES);
         }
         Ok(true)
@@ -252,7 +285,10 @@ impl Sink for Builder {
         let (id, is_new) = self.strings.intern(text);
         if is_new {
             if MAX_TEXT_BYTES < self.strings.text_bytes() {
-                return Err(ErrorKind::Limit { what: "bytes of distinct text", limit: MAX_TEXT_BYTES as u64 });
+                return Err(ErrorKind::Limit {
+                    what: "bytes of distinct text",
+                    limit: MAX_TEXT_BYTES as u64,
+                });
             }
             self.key_of_string.push(Key::parse(text).map_or(NO_KEY, |key| key as u8));
         }
@@ -372,11 +408,9 @@ impl Sink for Builder {
 
     fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
         let keys = |value: &Value| value.handle(Kind::Str).and_then(|name| self.key(name));
-        let is_root = pairs
-            .iter()
-            .step_by(2)
-            .filter_map(keys)
-            .any(|key| matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
+        let is_root = pairs.iter().step_by(2).filter_map(keys).any(|key| {
+            matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces)
+        });
         // Part of a record is no record; of the snapshot itself, every part is welcome.
         if is_root { self.update_dict(dict, pairs) } else { Ok(()) }
     }

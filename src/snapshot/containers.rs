@@ -52,8 +52,17 @@ pub(super) struct Dicts(Vec<u32>);
 
 impl Dicts {
     /// Records of one kind are rows of one table; events come first because they are many.
-    const RECORDS: [RecordKind; 5] =
-        [RecordKind::Event, RecordKind::Block, RecordKind::Segment, RecordKind::History, RecordKind::Annotation];
+    const RECORDS: [RecordKind; 5] = [
+        RecordKind::Event,
+        RecordKind::Block,
+        RecordKind::Segment,
+        RecordKind::History,
+        RecordKind::Annotation,
+    ];
+
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.0.reserve(n);
+    }
 
     #[inline]
     pub(super) fn add(&mut self) -> u32 {
@@ -93,6 +102,10 @@ impl Dicts {
 pub(super) struct Lists(Vec<u32>);
 
 impl Lists {
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.0.reserve(n);
+    }
+
     #[inline]
     pub(super) fn add(&mut self) -> u32 {
         self.0.push(0);
@@ -210,7 +223,9 @@ mod tests {
             dicts.set(handle, state);
             assert_eq!(dicts.get(handle), state);
         }
-        for state in [ListState::Fresh, ListState::Loose(0), ListState::Stack(StackId(3)), ListState::Records(0)] {
+        for state in
+            [ListState::Fresh, ListState::Loose(0), ListState::Stack(StackId(3)), ListState::Records(0)]
+        {
             lists.set(handle, state);
             assert_eq!(lists.get(handle), state);
         }

@@ -13,7 +13,9 @@ pub enum SnapshotError {
         keys: Vec<String>,
     },
     /// Another object.
-    #[error("expected a dict with the key 'segments' or 'device_traces', or a list of segments, found {found}")]
+    #[error(
+        "expected a dict with the key 'segments' or 'device_traces', or a list of segments, found {found}"
+    )]
     WrongRoot {
         /// The Python type that was found.
         found: String,
@@ -32,5 +34,8 @@ fn describe_keys(keys: &[String]) -> String {
     if keys.is_empty() {
         return "an empty dict".to_owned();
     }
-    format!("a dict with the keys {}", keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(", "))
+    format!(
+        "a dict with the keys {}",
+        keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(", ")
+    )
 }

@@ -1,38 +1,87 @@
 //! The fields of one dict while it is turned into a record.
 
-use super::keys::{Key, KeySet};
+use super::keys::{Key, KeySet, RecordKind};
+use crate::model::StrId;
 use crate::pickle::{Handle, Kind, Value, View};
 
-/// Values by key. Reused from dict to dict: only the keys in `present` are valid.
+/// In [`Shape::positions`]: the dict does not have the key.
+const ABSENT: u8 = u8::MAX;
+
+/// The keys of a dict, in their order. All events of a trace share a few shapes, so what the keys
+/// mean is found out once per shape.
 #[derive(Debug)]
-pub(super) struct Fields {
-    values: [Value; Key::COUNT],
-    pub(super) present: KeySet,
+pub(super) struct Shape {
+    keys: Vec<Value>,
+    /// What a dict with these keys is.
+    pub(super) kind: Option<RecordKind>,
+    /// The pair that has each key.
+    positions: [u8; Key::COUNT],
+    /// Keys that are understood, but not in this kind of record.
+    pub(super) misplaced: Vec<Key>,
+    /// Keys that no record has.
+    pub(super) unknown: Vec<StrId>,
 }
 
-impl Default for Fields {
-    fn default() -> Self {
-        Self { values: [Value::NONE; Key::COUNT], present: KeySet::default() }
+impl Shape {
+    /// The largest dict that can be a record.
+    pub(super) const MAX_PAIRS: usize = 128;
+
+    /// The shape of a dict whose keys are understood by `key_of`.
+    pub(super) fn new(pairs: &[Value], key_of: impl Fn(Handle) -> Option<Key>) -> Self {
+        let mut present = KeySet::default();
+        let mut positions = [ABSENT; Key::COUNT];
+        let mut unknown = Vec::new();
+        for (i, name) in pairs.iter().step_by(2).enumerate().take(Self::MAX_PAIRS) {
+            let Some(name) = name.handle(Kind::Str) else { continue };
+            match key_of(name) {
+                None => unknown.push(StrId(name.0)),
+                Some(key) => {
+                    positions[key as usize] = i as u8;
+                    present.insert(key);
+                }
+            }
+        }
+        let kind = RecordKind::of(present);
+        let misplaced = kind.map(|kind| present.without(kind.known()).collect()).unwrap_or_default();
+        Self { keys: pairs.iter().step_by(2).copied().collect(), kind, positions, misplaced, unknown }
+    }
+
+    /// Whether a dict has these keys in this order.
+    #[inline]
+    pub(super) fn fits(&self, pairs: &[Value]) -> bool {
+        pairs.len() == 2 * self.keys.len()
+            && self.keys.iter().zip(pairs.iter().step_by(2)).all(|(a, b)| a == b)
+    }
+
+    /// Whether every key is understood in this kind of record.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.misplaced.is_empty() && self.unknown.is_empty()
+    }
+
+    /// The fields of a dict of this shape.
+    #[inline]
+    pub(super) fn fields<'a>(&self, pairs: &'a [Value]) -> Fields<'a> {
+        Fields { pairs, positions: self.positions }
     }
 }
 
-impl Fields {
-    #[inline]
-    pub(super) fn clear(&mut self) {
-        self.present = KeySet::default();
-    }
+/// The values of a dict by key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields<'a> {
+    pairs: &'a [Value],
+    positions: [u8; Key::COUNT],
+}
 
-    #[inline]
-    pub(super) fn set(&mut self, key: Key, value: Value) {
-        self.values[key as usize] = value;
-        self.present.insert(key);
-    }
-
+impl Fields<'_> {
     /// The value of a key. `None` in the pickle counts as absent.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Value> {
-        let value = self.values[key as usize];
-        (self.present.has(key) && value != Value::NONE).then_some(value)
+        let position = self.positions[key as usize];
+        if position == ABSENT {
+            return None;
+        }
+        self.pairs.get(2 * usize::from(position) + 1).copied().filter(|&value| value != Value::NONE)
     }
 
     /// An int field. `Err` when it is there with another type or does not fit.
@@ -64,6 +113,12 @@ impl Fields {
             None => Ok(None),
             Some(value) => value.handle(Kind::Str).map(Some).ok_or(Mismatch(key)),
         }
+    }
+
+    /// A list field.
+    #[inline]
+    pub(super) fn list(&self, key: Key) -> Option<Handle> {
+        self.get(key).and_then(|value| value.handle(Kind::List))
     }
 }
 

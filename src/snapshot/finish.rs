@@ -28,7 +28,8 @@ impl Builder {
     /// # Errors
     /// When the pickle holds something else, or was damaged before anything usable.
     pub fn finish(mut self, decoded: Decoded) -> Result<Snapshot, SnapshotError> {
-        let damage = decoded.damage.map(|error| Damage { offset: error.offset, reason: error.kind.to_string() });
+        let damage =
+            decoded.damage.map(|error| Damage { offset: error.offset, reason: error.kind.to_string() });
         let root = match (self.root(decoded.root), &damage) {
             (Err(_), Some(damage)) => {
                 let Damage { offset, reason } = damage.clone();
@@ -39,7 +40,8 @@ impl Builder {
         let settings = root.settings.map(|value| self.settings(value)).unwrap_or_default();
         if self.loose.dropped != 0 {
             let dropped = self.loose.dropped;
-            self.notes.skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
+            self.notes
+                .skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
         }
         let inputs = self.timeline_inputs(&root);
         let mut snapshot = Snapshot {
@@ -92,13 +94,17 @@ impl Builder {
         for pair in pairs.chunks_exact(2) {
             let Some(name) = pair[0].handle(Kind::Str) else { continue };
             let key = self.key(name);
-            is_snapshot |= matches!(key, Some(Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
+            is_snapshot |=
+                matches!(key, Some(Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces));
             match key {
                 Some(Key::Segments) => root.segments = self.record_list(pair[1], RecordKind::Segment),
-                Some(Key::HostSegments) => root.host_segments = self.record_list(pair[1], RecordKind::Segment),
+                Some(Key::HostSegments) => {
+                    root.host_segments = self.record_list(pair[1], RecordKind::Segment);
+                }
                 Some(Key::DeviceTraces) => {
                     let traces = self.traces(pair[1]);
-                    root.traces.extend((0..).map(DeviceId).zip(traces).filter(|(_, trace)| !trace.rows.is_empty()));
+                    root.traces
+                        .extend((0..).map(DeviceId).zip(traces).filter(|(_, trace)| !trace.rows.is_empty()));
                 }
                 Some(Key::HostTraces) => {
                     let merged = self.traces(pair[1]).into_iter().reduce(|mut all, trace| {
@@ -106,14 +112,19 @@ impl Builder {
                         all.is_interrupted |= trace.is_interrupted;
                         all
                     });
-                    root.traces.extend(merged.filter(|t| !t.rows.is_empty()).map(|trace| (DeviceId::HOST, trace)));
+                    root.traces
+                        .extend(merged.filter(|t| !t.rows.is_empty()).map(|trace| (DeviceId::HOST, trace)));
                 }
                 Some(Key::AllocatorSettings) => root.settings = Some(pair[1]),
                 Some(Key::ExternalAnnotations) => {}
                 _ => self.notes.unknown_key("snapshot", Self::str_id(name)),
             }
         }
-        if is_snapshot { Ok(root) } else { Err(SnapshotError::NoSnapshotKeys { keys: self.key_names(pairs) }) }
+        if is_snapshot {
+            Ok(root)
+        } else {
+            Err(SnapshotError::NoSnapshotKeys { keys: self.key_names(pairs) })
+        }
     }
 
     fn key_names(&self, pairs: &[Value]) -> Vec<String> {
@@ -148,7 +159,9 @@ impl Builder {
             Some(ListState::Loose(container)) => self.loose.get(container).to_vec(),
             _ => vec![value],
         };
-        let trace = |value| self.record_list(value, RecordKind::Event).unwrap_or_else(|| RecordList::new(RecordKind::Event));
+        let trace = |value| {
+            self.record_list(value, RecordKind::Event).unwrap_or_else(|| RecordList::new(RecordKind::Event))
+        };
         nested.into_iter().map(trace).collect()
     }
 
@@ -158,18 +171,25 @@ impl Builder {
         let select = |list: &Option<RecordList>, device: Option<DeviceId>| {
             let rows = list.iter().flat_map(|list| list.iter());
             let segments = rows.map(|row| table.segments[row as usize].clone());
-            let segments = segments.map(|s| crate::model::Segment { device: device.unwrap_or(s.device), ..s }).collect();
+            let segments =
+                segments.map(|s| crate::model::Segment { device: device.unwrap_or(s.device), ..s }).collect();
             SegmentTable { segments, blocks: table.blocks.clone() }
         };
-        let (on_devices, on_host) = (select(&root.segments, None), select(&root.host_segments, Some(DeviceId::HOST)));
+        let (on_devices, on_host) =
+            (select(&root.segments, None), select(&root.host_segments, Some(DeviceId::HOST)));
         let mut devices: BTreeSet<DeviceId> = root.traces.keys().copied().collect();
         devices.extend(on_devices.segments.iter().chain(&on_host.segments).map(|s| s.device));
         // One table would do, but a damaged or odd file may name host memory twice.
         let input = |device: DeviceId| {
             let trace = root.traces.get(&device);
             let ranges = trace.map(|t| t.rows.clone()).unwrap_or_default();
-            let anchor = if trace.is_some_and(|t| t.is_interrupted) { Anchor::TraceOnly } else { Anchor::EndState };
-            let segments = if device == DeviceId::HOST { on_host.of_device(device) } else { on_devices.of_device(device) };
+            let anchor =
+                if trace.is_some_and(|t| t.is_interrupted) { Anchor::TraceOnly } else { Anchor::EndState };
+            let segments = if device == DeviceId::HOST {
+                on_host.of_device(device)
+            } else {
+                on_devices.of_device(device)
+            };
             TimelineInput { device, events: self.events.extract(&ranges), segments, anchor }
         };
         devices.into_iter().map(input).collect()

@@ -58,7 +58,10 @@ impl Notes {
     pub(super) fn issues(&self) -> Vec<OpenIssue> {
         let mismatched = self.mismatched.iter().map(|(&(record, key), &count)| {
             let key = Key::from_index(usize::from(key)).text();
-            OpenIssue { what: format!("'{key}' of {} has a value of an unexpected type", record.name()), count }
+            OpenIssue {
+                what: format!("'{key}' of {} has a value of an unexpected type", record.name()),
+                count,
+            }
         });
         let skipped = self.skipped.iter().map(|(&what, &count)| OpenIssue { what: what.to_owned(), count });
         mismatched.chain(skipped).collect()

@@ -2,42 +2,43 @@
 
 use super::builder::{BlockRow, Builder, HistoryRow, TupleState};
 use super::containers::{DictState, ListState};
-use super::fields::Mismatch;
+use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
 use crate::model::{
-    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment, StackId, StrId,
+    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment,
+    StackId, StrId,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
 
 impl Builder {
-    /// Store the current fields as a row of their kind.
+    /// Store the fields as a row of their kind.
     #[inline]
-    pub(super) fn record(&mut self, kind: RecordKind) -> Result<DictState, ErrorKind> {
+    pub(super) fn record(&mut self, kind: RecordKind, fields: &Fields<'_>) -> Result<DictState, ErrorKind> {
         let row = match kind {
             RecordKind::Event => {
-                let event = self.event()?;
+                let event = self.event(fields)?;
                 self.events.push(&event);
                 self.events.len()
             }
-            RecordKind::Frame => return Ok(DictState::Frame(self.frame())),
+            RecordKind::Frame => return Ok(DictState::Frame(self.frame(fields))),
             RecordKind::Block => {
-                let row = self.block()?;
+                let row = self.block(fields)?;
                 self.blocks.push(row);
                 self.blocks.len()
             }
             RecordKind::Segment => {
-                let segment = self.segment()?;
+                let segment = self.segment(fields)?;
                 self.segments.segments.push(segment);
                 self.segments.segments.len()
             }
             RecordKind::History => {
-                let stack = self.stack_field(kind, Key::Frames)?;
-                let real_size = self.size_field(kind, Key::RealSize).unwrap_or(0);
+                let stack = self.stack_field(fields, kind, Key::Frames)?;
+                let real_size = self.size_field(fields, kind, Key::RealSize).unwrap_or(0);
                 self.history.push(HistoryRow { real_size, stack });
                 self.history.len()
             }
             RecordKind::Annotation => {
-                let annotation = self.annotation();
+                let annotation = self.annotation(fields);
                 self.annotations.push(annotation);
                 self.annotations.len()
             }
@@ -49,33 +50,32 @@ impl Builder {
             .ok_or(ErrorKind::Limit { what: "records", limit: u64::from(Handle::LIMIT) })
     }
 
-    fn event(&mut self) -> Result<Event, ErrorKind> {
+    fn event(&mut self, fields: &Fields<'_>) -> Result<Event, ErrorKind> {
         let kind = RecordKind::Event;
-        let stack = self.stack_field(kind, Key::Frames)?;
-        let forward_stack = self.stack_field(kind, Key::ForwardFrames)?;
+        let stack = self.stack_field(fields, kind, Key::Frames)?;
+        let forward_stack = self.stack_field(fields, kind, Key::ForwardFrames)?;
         Ok(Event {
-            action: self.action(),
-            addr: self.checked(kind, self.fields.address(Key::Addr)),
-            size: self.size_field(kind, Key::Size).unwrap_or(0),
-            time_us: self.checked(kind, self.fields.int(Key::TimeUs)),
-            stream: self.stream_field(kind),
+            action: self.action(fields),
+            addr: self.checked(kind, fields.address(Key::Addr)),
+            size: self.size_field(fields, kind, Key::Size).unwrap_or(0),
+            time_us: self.checked(kind, fields.int(Key::TimeUs)),
+            stream: self.stream_field(fields, kind),
             stack,
-            pool: self.pool_field(kind, Key::PoolId),
-            compile_context: self.str_field(kind, Key::CompileContext),
-            user_metadata: self.str_field(kind, Key::UserMetadata),
-            internal_metadata: self.str_field(kind, Key::InternalMetadata),
-            category: self.str_field(kind, Key::Category),
+            pool: self.pool_field(fields, kind, Key::PoolId),
+            compile_context: self.str_field(fields, kind, Key::CompileContext),
+            user_metadata: self.str_field(fields, kind, Key::UserMetadata),
+            internal_metadata: self.str_field(fields, kind, Key::InternalMetadata),
+            category: self.str_field(fields, kind, Key::Category),
             forward_stack,
-            device_free: self.size_field(kind, Key::DeviceFree),
+            device_free: self.size_field(fields, kind, Key::DeviceFree),
         })
     }
 
     /// The action, looked up once per spelling.
-    fn action(&mut self) -> Action {
-        let Some(name) = self.fields.get(Key::Action).and_then(|value| value.handle(Kind::Str)) else {
+    fn action(&mut self, fields: &Fields<'_>) -> Action {
+        let Some(name) = fields.get(Key::Action).and_then(|value| value.handle(Kind::Str)) else {
             self.notes.mismatch(RecordKind::Event, Key::Action);
-            let (unnamed, is_new) = self.strings.intern(b"");
-            debug_assert!(!is_new || unnamed.index() + 1 == self.strings.len());
+            let unnamed = self.empty_string();
             return self.actions.action(unnamed, &self.strings);
         };
         let i = name.0 as usize;
@@ -90,16 +90,18 @@ impl Builder {
         action
     }
 
-    fn frame(&mut self) -> FrameId {
+    fn frame(&mut self, fields: &Fields<'_>) -> FrameId {
         let kind = RecordKind::Frame;
-        let unnamed = |builder: &mut Self, key| builder.str_field(kind, key).unwrap_or_else(|| builder.empty_string());
+        let unnamed = |builder: &mut Self, key| {
+            builder.str_field(fields, kind, key).unwrap_or_else(|| builder.empty_string())
+        };
         let fx = [Key::FxNodeOp, Key::FxNodeName, Key::FxNodeTarget, Key::FxOriginalTrace]
-            .map(|key| self.str_field(kind, key));
+            .map(|key| self.str_field(fields, kind, key));
         let [op, name, target, trace] = fx;
         let fx = fx.iter().any(Option::is_some).then_some(FxInfo { op, name, target, trace });
         let frame = Frame {
             file: unnamed(self, Key::Filename),
-            line: self.checked(kind, self.fields.int(Key::Line)).unwrap_or(0),
+            line: self.checked(kind, fields.int(Key::Line)).unwrap_or(0),
             name: unnamed(self, Key::Name),
             fx: None,
         };
@@ -112,20 +114,20 @@ impl Builder {
         self.frames.intern(Frame { file, line: 0, name: line, fx: None }, None)
     }
 
-    fn block(&mut self) -> Result<BlockRow, ErrorKind> {
+    fn block(&mut self, fields: &Fields<'_>) -> Result<BlockRow, ErrorKind> {
         let kind = RecordKind::Block;
-        let history = self.first_history();
-        let size = self.size_field(kind, Key::Size).unwrap_or(0);
+        let history = self.first_history(fields);
+        let size = self.size_field(fields, kind, Key::Size).unwrap_or(0);
         let requested = match history {
             Some(entry) => entry.real_size,
-            None => self.size_field(kind, Key::RequestedSize).unwrap_or(size),
+            None => self.size_field(fields, kind, Key::RequestedSize).unwrap_or(size),
         };
-        let stack = match (self.fields.get(Key::Frames), history) {
+        let stack = match (fields.get(Key::Frames), history) {
             (None, Some(entry)) => entry.stack,
-            _ => self.stack_field(kind, Key::Frames)?,
+            _ => self.stack_field(fields, kind, Key::Frames)?,
         };
-        let addr = self.checked(kind, self.fields.address(Key::Address));
-        let state = self.str_field(kind, Key::State);
+        let addr = self.checked(kind, fields.address(Key::Address));
+        let state = self.str_field(fields, kind, Key::State);
         let state = match state.map(|id| self.strings.bytes(id)) {
             Some(b"active_allocated") => BlockState::Allocated,
             Some(b"active_awaiting_free" | b"active_pending_free") => BlockState::AwaitingFree,
@@ -139,36 +141,36 @@ impl Builder {
     }
 
     /// The latest entry of a legacy block's history.
-    fn first_history(&mut self) -> Option<HistoryRow> {
-        let list = self.fields.get(Key::History)?.handle(Kind::List)?;
+    fn first_history(&mut self, fields: &Fields<'_>) -> Option<HistoryRow> {
+        let list = fields.list(Key::History)?;
         let ListState::Records(at) = self.lists.get(list) else { return None };
         let list = &self.record_lists[at as usize];
         let first = list.iter().next().filter(|_| list.kind == RecordKind::History)?;
         Some(self.history[first as usize])
     }
 
-    fn segment(&mut self) -> Result<Segment, ErrorKind> {
+    fn segment(&mut self, fields: &Fields<'_>) -> Result<Segment, ErrorKind> {
         let kind = RecordKind::Segment;
-        let stack = self.stack_field(kind, Key::Frames)?;
-        let addr = self.checked(kind, self.fields.address(Key::Address)).unwrap_or(0);
+        let stack = self.stack_field(fields, kind, Key::Frames)?;
+        let addr = self.checked(kind, fields.address(Key::Address)).unwrap_or(0);
         let start = self.segments.blocks.len();
-        self.adopt_blocks(addr);
+        self.adopt_blocks(fields, addr);
         Ok(Segment {
-            device: DeviceId(self.checked(kind, self.fields.int(Key::Device)).unwrap_or(0)),
+            device: DeviceId(self.checked(kind, fields.int(Key::Device)).unwrap_or(0)),
             addr,
-            size: self.size_field(kind, Key::TotalSize).unwrap_or(0),
-            stream: self.stream_field(kind),
-            pool: self.pool_field(kind, Key::SegmentPoolId),
-            kind: self.str_field(kind, Key::SegmentType),
-            is_expandable: self.fields.get(Key::IsExpandable).map(Value::view) == Some(View::Bool(true)),
+            size: self.size_field(fields, kind, Key::TotalSize).unwrap_or(0),
+            stream: self.stream_field(fields, kind),
+            pool: self.pool_field(fields, kind, Key::SegmentPoolId),
+            kind: self.str_field(fields, kind, Key::SegmentType),
+            is_expandable: fields.get(Key::IsExpandable).map(Value::view) == Some(View::Bool(true)),
             stack,
             blocks: start..self.segments.blocks.len(),
         })
     }
 
     /// Give the blocks of the current segment their addresses and places.
-    fn adopt_blocks(&mut self, segment_addr: u64) {
-        let list = self.fields.get(Key::Blocks).and_then(|value| value.handle(Kind::List));
+    fn adopt_blocks(&mut self, fields: &Fields<'_>, segment_addr: u64) {
+        let list = fields.list(Key::Blocks);
         let rows = match list.map(|list| self.lists.get(list)) {
             Some(ListState::Fresh) => return,
             Some(ListState::Records(at)) => Some(&self.record_lists[at as usize]),
@@ -186,15 +188,15 @@ impl Builder {
         }
     }
 
-    fn annotation(&mut self) -> Annotation {
+    fn annotation(&mut self, fields: &Fields<'_>) -> Annotation {
         let kind = RecordKind::Annotation;
-        let stage = self.str_field(kind, Key::Stage);
-        let name = self.str_field(kind, Key::Name);
+        let stage = self.str_field(fields, kind, Key::Stage);
+        let name = self.str_field(fields, kind, Key::Name);
         Annotation {
             is_start: stage.is_some_and(|id| self.strings.bytes(id) == b"START"),
             name: name.unwrap_or_else(|| self.empty_string()),
-            device: self.checked(kind, self.fields.int(Key::Device)).map(DeviceId),
-            time_us: self.checked(kind, self.fields.int(Key::TimeUs)),
+            device: self.checked(kind, fields.int(Key::Device)).map(DeviceId),
+            time_us: self.checked(kind, fields.int(Key::TimeUs)),
         }
     }
 
@@ -204,21 +206,10 @@ impl Builder {
     }
 
     #[inline]
-    fn stack_field(&mut self, kind: RecordKind, key: Key) -> Result<StackId, ErrorKind> {
-        if !self.fields.present.has(key) {
-            return Ok(StackId::EMPTY);
-        }
-        // Looking at the list may resolve dicts that came pair by pair, which uses the fields.
-        let value = self.fields.get(key);
-        let list = value.and_then(|value| value.handle(Kind::List)).map(|list| self.lists.get(list));
-        let stack = match list {
+    fn stack_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Result<StackId, ErrorKind> {
+        let Some(value) = fields.get(key) else { return Ok(StackId::EMPTY) };
+        let stack = match fields.list(key).map(|list| self.lists.get(list)) {
             Some(ListState::Stack(id)) => Ok(id),
-            Some(ListState::Loose(_)) => {
-                let fields = std::mem::take(&mut self.fields);
-                let stack = self.stack(value)?;
-                self.fields = fields;
-                stack
-            }
             _ => self.stack(value)?,
         };
         Ok(stack.unwrap_or_else(|()| {
@@ -229,8 +220,8 @@ impl Builder {
 
     /// A size: not negative, and small enough that sums of many do not overflow.
     #[inline]
-    fn size_field(&mut self, kind: RecordKind, key: Key) -> Option<i64> {
-        let size = self.checked(kind, self.fields.int(key))?;
+    fn size_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<i64> {
+        let size = self.checked(kind, fields.int(key))?;
         if (0..=1 << 48).contains(&size) {
             Some(size)
         } else {
@@ -241,18 +232,18 @@ impl Builder {
 
     /// A stream: its number, or the address of its handle.
     #[inline]
-    fn stream_field(&mut self, kind: RecordKind) -> Option<i64> {
-        self.checked(kind, self.fields.address(Key::Stream)).map(u64::cast_signed)
+    fn stream_field(&mut self, fields: &Fields<'_>, kind: RecordKind) -> Option<i64> {
+        self.checked(kind, fields.address(Key::Stream)).map(u64::cast_signed)
     }
 
     #[inline]
-    fn str_field(&mut self, kind: RecordKind, key: Key) -> Option<StrId> {
-        self.checked(kind, self.fields.str(key)).map(Self::str_id)
+    fn str_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<StrId> {
+        self.checked(kind, fields.str(key)).map(Self::str_id)
     }
 
     #[inline]
-    fn pool_field(&mut self, kind: RecordKind, key: Key) -> Option<PoolKey> {
-        let pool = match self.fields.get(key)?.view() {
+    fn pool_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<PoolKey> {
+        let pool = match fields.get(key)?.view() {
             View::Ref(Kind::Tuple, tuple) => match self.tuples[tuple.0 as usize] {
                 TupleState::Pool(pool) => Some(pool),
                 TupleState::Other => None,

@@ -22,14 +22,19 @@ impl Builder {
             View::Bool(b) => SettingValue::Bool(b),
             View::Int(i) => SettingValue::Int(i),
             View::Float(f) => SettingValue::Float(f),
-            View::Ref(Kind::Str, text) => SettingValue::Text(self.strings.get(Self::str_id(text)).into_owned()),
+            View::Ref(Kind::Str, text) => {
+                SettingValue::Text(self.strings.get(Self::str_id(text)).into_owned())
+            }
             View::Ref(Kind::Dict, dict) if depth < MAX_DEPTH => {
-                let DictState::Loose(container) = self.dicts.get(dict) else { return SettingValue::Table(Vec::new()) };
+                let DictState::Loose(container) = self.dicts.get(dict) else {
+                    return SettingValue::Table(Vec::new());
+                };
                 let pairs = self.loose.get(container).chunks_exact(2);
                 SettingValue::Table(
                     pairs
                         .filter_map(|pair| {
-                            let name = self.strings.get(Self::str_id(pair[0].handle(Kind::Str)?)).into_owned();
+                            let name =
+                                self.strings.get(Self::str_id(pair[0].handle(Kind::Str)?)).into_owned();
                             Some(Setting { name, value: self.setting(pair[1], depth + 1) })
                         })
                         .collect(),

@@ -1,0 +1,14 @@
+//! Tests of the whole: the program as it is run, and the library from bytes to model.
+//!
+//! One binary with a module per subject, so that linking happens once.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod damage;
+mod formats;
+mod layering;
+mod pickles;
+mod properties;
+mod stats_golden;
+mod stats_shared;
+mod support;
