@@ -55,7 +55,13 @@ impl Contributors {
                 row.blocks += site.count;
             } else {
                 at.insert(label.clone(), rows.len());
-                rows.push(SiteRow { label, bytes: site.bytes, blocks: site.count, stack: site.stack, largest });
+                rows.push(SiteRow {
+                    label,
+                    bytes: site.bytes,
+                    blocks: site.count,
+                    stack: site.stack,
+                    largest,
+                });
             }
         }
         rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));

@@ -24,12 +24,20 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
             plot.set_plot_bounds_y(full.y0..=full.y1);
             if view != full {
                 let fill = theme::faded(palette.accent, 0.10);
-                plot.span(Span::new("", view.x0..=view.x1).fill(fill).border_color(theme::faded(palette.accent, 0.5)));
+                plot.span(
+                    Span::new("", view.x0..=view.x1)
+                        .fill(fill)
+                        .border_color(theme::faded(palette.accent, 0.5)),
+                );
             }
             for (name, points, color) in lines {
-                plot.line(Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25));
+                plot.line(
+                    Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25),
+                );
             }
-            let mark = |at: Moment, color| VLine::new("", f64::from(at.0)).color(theme::color(color)).width(1.0).allow_hover(false);
+            let mark = |at: Moment, color| {
+                VLine::new("", f64::from(at.0)).color(theme::color(color)).width(1.0).allow_hover(false)
+            };
             plot.vline(mark(peak, palette.peak));
             plot.vline(mark(cursor, palette.text));
             plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
@@ -52,12 +60,19 @@ fn plot(palette: &Palette) -> Plot<'static> {
         .show_background(false)
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(theme::faded(palette.line, 0.8))
-        .legend(Legend::default().position(Corner::LeftTop).text_style(egui::TextStyle::Small).background_alpha(0.6))
+        .legend(
+            Legend::default()
+                .position(Corner::LeftTop)
+                .text_style(egui::TextStyle::Small)
+                .background_alpha(0.6),
+        )
         .y_axis_min_width(58.0)
         .x_grid_spacer(|input| marks(&event_ticks(input.bounds.0, input.bounds.1, 8)))
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
         // The first mark would touch the lowest of the other axis.
-        .x_axis_formatter(|mark, _| if mark.value <= 1.0 { String::new() } else { units::count(mark.value as i64 - 1) })
+        .x_axis_formatter(
+            |mark, _| if mark.value <= 1.0 { String::new() } else { units::count(mark.value as i64 - 1) },
+        )
         .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
         .label_formatter(|hover| match hover {
             HoverPosition::NearDataPoint { plot_name, position, .. } => Some(label(plot_name, *position)),
@@ -67,7 +82,10 @@ fn plot(palette: &Palette) -> Plot<'static> {
 
 fn label(name: &str, at: PlotPoint) -> String {
     let event = (at.x as i64).checked_sub(1).filter(|&event| 0 <= event);
-    let place = event.map_or_else(|| "before the first event".to_owned(), |event| format!("after event {}", units::count(event)));
+    let place = event.map_or_else(
+        || "before the first event".to_owned(),
+        |event| format!("after event {}", units::count(event)),
+    );
     format!("{name} {}\n{place}", units::bytes_exact(at.y as i64))
 }
 

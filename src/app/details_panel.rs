@@ -47,7 +47,8 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let contributors = device.contributors();
     ui.label(theme::strong(format!("{place}{what}"), 14.0));
     let blocks = units::count(contributors.blocks as u64);
-    ui.label(theme::muted(ui, format!("{} active in {blocks} blocks, by site", units::bytes(active)))).on_hover_text(units::bytes_exact(active));
+    ui.label(theme::muted(ui, format!("{} active in {blocks} blocks, by site", units::bytes(active))))
+        .on_hover_text(units::bytes_exact(active));
     ui.add_space(6.0);
     let mut chosen = None;
     let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
@@ -75,16 +76,24 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64) -> bool {
     const HEIGHT_PX: f32 = 40.0;
     let palette = theme::palette(ui);
-    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), HEIGHT_PX), Sense::click());
+    let (rect, response) =
+        ui.allocate_exact_size(egui::vec2(ui.available_width(), HEIGHT_PX), Sense::click());
     let size = units::bytes(row.bytes);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} {size}", row.label)));
+    response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} {size}", row.label)));
     if response.hovered() {
         ui.painter().rect_filled(rect.expand2(egui::vec2(4.0, 0.0)), 4.0, ui.visuals().faint_bg_color);
     }
     let font = egui::TextStyle::Body.resolve(ui.style());
     let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
     let top = rect.top() + 13.0;
-    let figure = ui.painter().text(egui::pos2(rect.right(), top), egui::Align2::RIGHT_CENTER, &size, font.clone(), text);
+    let figure = ui.painter().text(
+        egui::pos2(rect.right(), top),
+        egui::Align2::RIGHT_CENTER,
+        &size,
+        font.clone(),
+        text,
+    );
     let mut job = egui::text::LayoutJob::simple_singleline(row.label.clone(), font, text);
     job.wrap = egui::text::TextWrapping::truncate_at_width(figure.left() - rect.left() - 10.0);
     let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
@@ -92,9 +101,18 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64) -> bool {
     let share = (row.bytes as f64 / most as f64).clamp(0.0, 1.0) as f32;
     let low = rect.top() + 29.0;
     let note = format!("{} · {}", units::percent(row.bytes, active), blocks_text(row.blocks));
-    let note = ui.painter().text(egui::pos2(rect.right(), low), egui::Align2::RIGHT_CENTER, note, theme::axis_font(), muted);
+    let note = ui.painter().text(
+        egui::pos2(rect.right(), low),
+        egui::Align2::RIGHT_CENTER,
+        note,
+        theme::axis_font(),
+        muted,
+    );
     let room = note.left() - rect.left() - 10.0;
-    let track = egui::Rect::from_min_size(egui::pos2(rect.left(), low - 2.0), egui::vec2(room.min(rect.width() * 0.58), 4.0));
+    let track = egui::Rect::from_min_size(
+        egui::pos2(rect.left(), low - 2.0),
+        egui::vec2(room.min(rect.width() * 0.58), 4.0),
+    );
     ui.painter().rect_filled(track, 2.0, theme::color(palette.line));
     let bar = egui::Rect::from_min_size(track.min, egui::vec2((track.width() * share).max(2.0), 4.0));
     ui.painter().rect_filled(bar, 2.0, theme::color(palette.accent));

@@ -129,7 +129,8 @@ impl DeviceState {
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
         let id = self.selected?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let found = known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
+        let found =
+            known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
         Some(self.facts.insert(found))
     }
 

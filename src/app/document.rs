@@ -129,7 +129,9 @@ fn notices(snapshot: &Snapshot) -> Vec<String> {
     let mut notices = Vec::new();
     if let Some(damage) = &snapshot.damage {
         let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
-        notices.push(format!("The file is damaged at byte {offset} ({reason}). What is whole before it is shown."));
+        notices.push(format!(
+            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
+        ));
     }
     if snapshot.timelines.iter().any(|timeline| timeline.anchor == Anchor::TraceOnly) {
         notices.push(
@@ -137,7 +139,8 @@ fn notices(snapshot: &Snapshot) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty()) {
+    if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
+    {
         notices.push(
             "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
              torch.cuda.memory._record_memory_history() before the code to see how it came about."

@@ -1,6 +1,8 @@
 //! Facts as text, put together once and then only shown.
 
-use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline};
+use crate::model::{
+    AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline,
+};
 use crate::report::{SiteFrame, is_internal, non_default_settings, site_frame, site_label, stack_lines};
 use crate::units;
 
@@ -67,7 +69,11 @@ fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
         if timeline.events.is_empty() {
             return format!("{bytes} active when the snapshot was taken");
         }
-        let none = if is_damaged { "No out-of-memory event in what could be read" } else { "No out-of-memory event" };
+        let none = if is_damaged {
+            "No out-of-memory event in what could be read"
+        } else {
+            "No out-of-memory event"
+        };
         return match moment.event() {
             Some(event) => format!("{none}. Peak of {bytes} after event {}", units::count(event.0)),
             None => format!("{none}. Peak of {bytes} before the first event"),
@@ -75,7 +81,11 @@ fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
     };
     let at = Moment::after(oom.event);
     let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
-    let mut text = format!("Out of memory: {} requested with {} active", units::bytes(oom.requested), units::bytes(active));
+    let mut text = format!(
+        "Out of memory: {} requested with {} active",
+        units::bytes(oom.requested),
+        units::bytes(active)
+    );
     if active < reserved {
         text = format!("{text}, {} reserved but not in use", units::bytes(reserved - active));
     }
@@ -168,7 +178,10 @@ fn rows(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<
         ("Stream", allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
         ("Pool", allocation.pool.map_or_else(unknown, pool)),
         ("Allocated", at(Some(allocation.start)).unwrap_or_else(|| "before the recording".to_owned())),
-        ("Freed", at(allocation.requested.or(allocation.end)).unwrap_or_else(|| "not in the recording".to_owned())),
+        (
+            "Freed",
+            at(allocation.requested.or(allocation.end)).unwrap_or_else(|| "not in the recording".to_owned()),
+        ),
         ("Free completed", at(allocation.end).unwrap_or_else(|| "not in the recording".to_owned())),
         ("Lifetime", figures.lifetime(timeline, allocation)),
     ]

@@ -14,8 +14,15 @@ pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str) {
         });
         return;
     };
-    Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| header::ui(ui, device, title));
-    Panel::bottom("status").exact_size(24.0).resizable(false).frame(theme::panel_frame(ui, 12, 2)).show(ui, |ui| status_bar::ui(ui, device));
+    Panel::top("header")
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 0, 0))
+        .show(ui, |ui| header::ui(ui, device, title));
+    Panel::bottom("status")
+        .exact_size(24.0)
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 12, 2))
+        .show(ui, |ui| status_bar::ui(ui, device));
     Panel::right("details")
         .default_size(360.0)
         .size_range(260.0..=640.0)

@@ -26,7 +26,8 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
 fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     ui.spacing_mut().item_spacing.x = 5.0;
     let timeline = device.timeline();
-    let (name, events, has_oom) = (timeline.device.to_string(), timeline.events.len(), !timeline.ooms.is_empty());
+    let (name, events, has_oom) =
+        (timeline.device.to_string(), timeline.events.len(), !timeline.ooms.is_empty());
     ui.label(theme::muted(ui, format!("{title} · {name} · {} events ·", units::count(events as u64))));
     let (_, peak) = device.figures.peak;
     ui.label(theme::muted(ui, "peak active"));
@@ -40,9 +41,10 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
         device.go_to_oom();
     }
     figure(ui, "· peak reserved", device.figures.reserved_peak, "Most bytes reserved from the driver");
-    match device.figures.baseline {
-        Some(baseline) => figure(ui, "· active before recording", baseline, "Active before the first recorded event"),
-        None => drop(ui.label(theme::muted(ui, "· active before recording unknown"))),
+    if let Some(baseline) = device.figures.baseline {
+        figure(ui, "· active before recording", baseline, "Active before the first recorded event");
+    } else {
+        ui.label(theme::muted(ui, "· active before recording unknown"));
     }
     let settings = &device.figures.settings;
     if settings.is_empty() {
@@ -50,7 +52,8 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     } else {
         ui.label(theme::muted(ui, "· settings"));
         let text = settings.join("  ");
-        ui.add(egui::Label::new(egui::RichText::new(&text).monospace()).truncate()).on_hover_text(settings.join("\n"));
+        ui.add(egui::Label::new(egui::RichText::new(&text).monospace()).truncate())
+            .on_hover_text(settings.join("\n"));
     }
 }
 

@@ -28,7 +28,13 @@ pub(super) fn progress_ui(ui: &mut egui::Ui, title: &str, job: &LoadJob) {
     });
 }
 
-pub(super) fn failure_ui(ui: &mut egui::Ui, title: &str, failure: &Failure, tab: usize, commands: &mut Vec<Command>) {
+pub(super) fn failure_ui(
+    ui: &mut egui::Ui,
+    title: &str,
+    failure: &Failure,
+    tab: usize,
+    commands: &mut Vec<Command>,
+) {
     page(ui, |ui| {
         ui.heading(format!("{title} cannot be opened"));
         ui.add_space(8.0);

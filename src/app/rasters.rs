@@ -75,7 +75,8 @@ impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
         let desk = Arc::new(Desk::default());
         let painter = |snapshot| Painter { snapshot, at, bands: None };
-        let is_alone = mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
+        let is_alone =
+            mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
         Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
     }
 
@@ -170,7 +171,9 @@ impl Painter {
     fn paint(&mut self, wish: Wish) -> (Picture, ColorImage) {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let known = self.bands.take().filter(|(is_dark, _)| *is_dark == wish.is_dark);
-        let (_, bands) = self.bands.insert(known.unwrap_or_else(|| (wish.is_dark, BandColors::new(&self.snapshot, palette))));
+        let (_, bands) = self
+            .bands
+            .insert(known.unwrap_or_else(|| (wish.is_dark, BandColors::new(&self.snapshot, palette))));
         let timeline = &self.snapshot.timelines[self.at];
         let raster = raster(timeline, &wish.view, wish.size_px, palette, bands);
         let totals = Totals::of_view(timeline, &wish.view, wish.size_px[0]);

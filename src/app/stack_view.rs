@@ -13,7 +13,8 @@ pub(super) fn ui(ui: &mut egui::Ui, frames: &[FrameText], shows_internal: &mut b
         ui.label(theme::muted(ui, "innermost first"));
         if internal != 0 && internal < frames.len() {
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.checkbox(shows_internal, "All frames").on_hover_text("Also frames of torch, the interpreter and libraries");
+                ui.checkbox(shows_internal, "All frames")
+                    .on_hover_text("Also frames of torch, the interpreter and libraries");
             });
         }
     });

@@ -15,7 +15,9 @@ const SAMPLES: &str = "sample_snapshots";
 pub(super) fn ui(ui: &mut egui::Ui, samples: &[PathBuf], commands: &mut Vec<Command>) {
     page(ui, |ui| {
         ui.heading("See what filled the GPU");
-        ui.add(egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap());
+        ui.add(
+            egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap(),
+        );
         ui.add_space(8.0);
         if ui.button("Open snapshots…").on_hover_text("Ctrl+O").clicked() {
             commands.push(Command::OpenDialog);
@@ -53,7 +55,13 @@ pub(super) fn drop_hint(ui: &egui::Ui) {
     let all = ui.ctx().content_rect();
     painter.rect_filled(all, 0.0, theme::faded(palette.window, 0.85));
     let font = egui::TextStyle::Heading.resolve(ui.style());
-    painter.text(all.center(), egui::Align2::CENTER_CENTER, "Drop to open", font, theme::color(palette.accent));
+    painter.text(
+        all.center(),
+        egui::Align2::CENTER_CENTER,
+        "Drop to open",
+        font,
+        theme::color(palette.accent),
+    );
 }
 
 /// The bundled samples, beside the program or in the current folder.

@@ -16,7 +16,11 @@ fn snapshot_pickle() -> Vec<u8> {
         let entries = entries.into_iter().map(|(key, value)| (HashableValue::String(key.to_owned()), value));
         Value::Dict(entries.collect::<BTreeMap<_, _>>())
     };
-    let frame = dict(vec![("filename", text("/home/me/train.py")), ("line", Value::I64(55)), ("name", text("attention"))]);
+    let frame = dict(vec![
+        ("filename", text("/home/me/train.py")),
+        ("line", Value::I64(55)),
+        ("name", text("attention")),
+    ]);
     let event = |action: &str, addr: i64, size: i64| {
         dict(vec![
             ("action", text(action)),
@@ -66,7 +70,8 @@ fn snapshot_pickle() -> Vec<u8> {
         ("segments", Value::List(vec![segment])),
         ("device_traces", Value::List(vec![Value::List(trace)])),
     ]);
-    serde_pickle::value_to_vec(&snapshot, serde_pickle::SerOptions::new()).expect("plain values can be pickled")
+    serde_pickle::value_to_vec(&snapshot, serde_pickle::SerOptions::new())
+        .expect("plain values can be pickled")
 }
 
 fn harness() -> Harness<'static, App> {
@@ -86,7 +91,8 @@ fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir 
     let ctx = harness.ctx.clone();
     harness.state_mut().open(Input::File(path), &ctx);
     let patience = Instant::now() + Duration::from_secs(20);
-    while harness.query_by_label("Cancel").is_some() || harness.state_mut().documents[0].open_file().is_none() {
+    while harness.query_by_label("Cancel").is_some() || harness.state_mut().documents[0].open_file().is_none()
+    {
         harness.step();
         std::thread::sleep(Duration::from_millis(5));
         if harness.query_by_label("Try again").is_some() || patience < Instant::now() {
@@ -114,7 +120,13 @@ fn a_file_opens_on_its_oom_with_the_sites_there() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
     assert_eq!(cursor(&mut harness), Moment(7));
-    assert!(harness.query_by_label_contains("Out of memory: 16.0 MiB requested with 10.0 MiB active, 10.0 MiB reserved but not in use").is_some());
+    assert!(
+        harness
+            .query_by_label_contains(
+                "Out of memory: 16.0 MiB requested with 10.0 MiB active, 10.0 MiB reserved but not in use"
+            )
+            .is_some()
+    );
     assert!(harness.query_by_label_contains("train.py:55 attention 10.0 MiB").is_some());
     harness.get_by_label_contains("train.py:55 attention 10.0 MiB").click();
     harness.run_steps(3);

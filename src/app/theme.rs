@@ -1,7 +1,9 @@
 //! Fonts, sizes and colours of the window. No other file of the window makes colours.
 
 use crate::draw::{Palette, Raster, Rgb};
-use eframe::egui::{self, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle, Theme};
+use eframe::egui::{
+    self, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle, Theme,
+};
 use std::sync::Arc;
 
 const SEMIBOLD: &str = "semibold";
@@ -70,7 +72,8 @@ fn fonts() -> FontDefinitions {
         fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
     }
     let fallback = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
-    let with = |first: &[&str]| first.iter().map(|&name| name.to_owned()).chain(fallback.iter().cloned()).collect();
+    let with =
+        |first: &[&str]| first.iter().map(|&name| name.to_owned()).chain(fallback.iter().cloned()).collect();
     fonts.families.insert(FontFamily::Proportional, with(&["Inter"]));
     fonts.families.insert(FontFamily::Monospace, with(&["JetBrains Mono", "Inter"]));
     fonts.families.insert(FontFamily::Name(SEMIBOLD.into()), with(&[SEMIBOLD, "Inter"]));

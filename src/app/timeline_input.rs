@@ -66,5 +66,8 @@ pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Un
         return Under { pixel: Pixel::Empty, moment: None };
     }
     let (x, y) = (x as usize, y as usize);
-    Under { pixel: shown.picture.raster.pixel(x, y), moment: shown.picture.raster.moments.get(x).copied().flatten() }
+    Under {
+        pixel: shown.picture.raster.pixel(x, y),
+        moment: shown.picture.raster.moments.get(x).copied().flatten(),
+    }
 }

@@ -5,7 +5,9 @@ use super::theme;
 use crate::draw::{Palette, Span, View, byte_ticks, event_ticks};
 use crate::model::{AllocId, Moment, OomEvent, Timeline};
 use crate::units;
-use eframe::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Mesh, pos2, vec2};
+use eframe::egui::{
+    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Mesh, pos2, vec2,
+};
 
 /// Space between marks on the axes.
 const TICK_X_PX: f32 = 110.0;
@@ -79,7 +81,8 @@ impl Canvas<'_> {
     /// The picture, stretched if it is one of an earlier view.
     pub(super) fn picture(&self, shown: &Shown) {
         let old = &shown.picture.wish.view;
-        let place = Rect::from_min_max(pos2(self.x(old.x0), self.y(old.y1)), pos2(self.x(old.x1), self.y(old.y0)));
+        let place =
+            Rect::from_min_max(pos2(self.x(old.x0), self.y(old.y1)), pos2(self.x(old.x1), self.y(old.y0)));
         let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
         self.inside().image(shown.texture.id(), place, uv, Color32::WHITE);
     }
@@ -159,10 +162,12 @@ impl Canvas<'_> {
     /// Requests that failed: a line each, and the request to scale on top of the stack.
     pub(super) fn ooms(&self, timeline: &Timeline) {
         let ooms = &timeline.ooms;
-        let first_after = |moment: f64| ooms.partition_point(|oom| f64::from(Moment::after(oom.event).0) + 1.0 < moment);
+        let first_after =
+            |moment: f64| ooms.partition_point(|oom| f64::from(Moment::after(oom.event).0) + 1.0 < moment);
         let moments_per_px = self.view.span() / f64::from(self.rect.width());
         let (mut at, mut free_from) = (first_after(self.view.x0), f32::NEG_INFINITY);
-        while let Some(oom) = ooms.get(at).filter(|oom| f64::from(Moment::after(oom.event).0) < self.view.x1) {
+        while let Some(oom) = ooms.get(at).filter(|oom| f64::from(Moment::after(oom.event).0) < self.view.x1)
+        {
             let moment = f64::from(Moment::after(oom.event).0);
             free_from = self.oom(timeline, oom, free_from);
             at = first_after(moment + 1.0 + f64::from(MIN_MARK_PX) * moments_per_px).max(at + 1);
@@ -181,7 +186,13 @@ impl Canvas<'_> {
         let right = (x + wide / 2.0).min(self.rect.right());
         let (top, bottom) = (self.y(active.saturating_add(oom.requested) as f64), self.y(active as f64));
         let request = Rect::from_min_max(pos2(right - wide, top), pos2(right, bottom));
-        painter.rect(request, 0.0, theme::faded(self.palette.oom, 0.35), Stroke::new(1.0, color), StrokeKind::Inside);
+        painter.rect(
+            request,
+            0.0,
+            theme::faded(self.palette.oom, 0.35),
+            Stroke::new(1.0, color),
+            StrokeKind::Inside,
+        );
         if x < free_from {
             return free_from;
         }
@@ -195,7 +206,11 @@ impl Canvas<'_> {
         let painter = self.inside();
         painter.vline(x, self.rect.y_range(), Stroke::new(1.0, color));
         let tip = |dx: f32, dy: f32| pos2(x + dx, self.rect.bottom() + dy);
-        painter.add(Shape::convex_polygon(vec![tip(-5.0, 0.0), tip(5.0, 0.0), tip(0.0, -7.0)], color, Stroke::NONE));
+        painter.add(Shape::convex_polygon(
+            vec![tip(-5.0, 0.0), tip(5.0, 0.0), tip(0.0, -7.0)],
+            color,
+            Stroke::NONE,
+        ));
     }
 
     /// A label at the top beside a line, on the side where there is room; returns its right end.
@@ -207,7 +222,8 @@ impl Canvas<'_> {
         let galley = self.painter.layout_no_wrap(text.to_owned(), theme::axis_font(), color);
         let size = galley.size() + vec2(10.0, 4.0);
         let left = if x + 6.0 + size.x <= self.rect.right() { x + 6.0 } else { x - 6.0 - size.x };
-        let place = Rect::from_min_size(pos2(left, self.rect.top() + 4.0 + f32::from(row) * (HEIGHT_PX + 2.0)), size);
+        let place =
+            Rect::from_min_size(pos2(left, self.rect.top() + 4.0 + f32::from(row) * (HEIGHT_PX + 2.0)), size);
         self.painter.rect_filled(place, 3.0, theme::faded(self.palette.window, 0.85));
         self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);
         place.right()

@@ -2,9 +2,9 @@
 
 use super::device::DeviceState;
 use super::rasters::Wish;
+use super::theme;
 use super::timeline_input::{self, Under};
 use super::timeline_paint::Canvas;
-use super::theme;
 use crate::draw::{Palette, Pixel};
 use crate::model::AllocId;
 use crate::report::site_label;
@@ -41,7 +41,9 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
             ui.label(theme::muted(ui, text[2].as_str()));
         });
     } else if under.is_some_and(|under| under.pixel == Pixel::Merged) {
-        response.on_hover_text_at_pointer("Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.");
+        response.on_hover_text_at_pointer(
+            "Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.",
+        );
     }
 }
 

@@ -117,7 +117,11 @@ impl BandColors {
     pub fn new(snapshot: &Snapshot, palette: &Palette) -> Self {
         let stacks = 0..snapshot.stacks.len() as u32;
         let color = |stack: u32| {
-            if stack == StackId::EMPTY.0 { palette.unknown } else { palette.band(stack_hash(snapshot, StackId(stack))) }
+            if stack == StackId::EMPTY.0 {
+                palette.unknown
+            } else {
+                palette.band(stack_hash(snapshot, StackId(stack)))
+            }
         };
         Self { by_stack: stacks.into_par_iter().map(color).collect() }
     }

@@ -102,7 +102,13 @@ struct Painter<'a> {
 }
 
 /// Paint a view.
-pub fn raster(timeline: &Timeline, view: &View, size_px: [usize; 2], palette: &Palette, bands: &BandColors) -> Raster {
+pub fn raster(
+    timeline: &Timeline,
+    view: &View,
+    size_px: [usize; 2],
+    palette: &Palette,
+    bands: &BandColors,
+) -> Raster {
     let [width, height] = size_px;
     let painter = Painter { timeline, view, palette, bands, rows: height };
     let moment_of = |column| {
@@ -114,7 +120,8 @@ pub fn raster(timeline: &Timeline, view: &View, size_px: [usize; 2], palette: &P
     let mut ids = vec![NONE; width * height];
     let mut colors = vec![[0; 4]; width * height];
     let task = (height * COLUMNS_PER_TASK).max(1);
-    let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(moments.par_chunks(COLUMNS_PER_TASK));
+    let parts =
+        ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(moments.par_chunks(COLUMNS_PER_TASK));
     parts.for_each(|((ids, colors), moments)| painter.columns(moments, ids, colors));
     let ids = transpose(&ids, size_px);
     let rgba = transpose(&colors, size_px).into_flattened();
@@ -170,7 +177,8 @@ impl Painter<'_> {
         let color = self.bands.get(lifetimes.stack(id, &self.timeline.events));
         column.ids[rows.clone()].fill(id.0);
         if lifetimes.requested(id).is_some_and(|requested| requested <= moment) {
-            let stripes = [opaque(color.mix(self.palette.window, 0.65)), opaque(color.mix(self.palette.window, 0.15))];
+            let stripes =
+                [opaque(color.mix(self.palette.window, 0.65)), opaque(color.mix(self.palette.window, 0.15))];
             for row in rows {
                 column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];
             }

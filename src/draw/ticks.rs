@@ -14,7 +14,9 @@ pub struct Tick {
 /// Marks at round binary sizes from `low` to `high`, at most about `most`.
 pub fn byte_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = (((high - low) / most.max(1) as f64).max(1.0)).log2().ceil().exp2();
-    multiples(low, high, step).map(|at| Tick { at, label: units::bytes_at_step(at as i64, step as i64) }).collect()
+    multiples(low, high, step)
+        .map(|at| Tick { at, label: units::bytes_at_step(at as i64, step as i64) })
+        .collect()
 }
 
 /// Marks at round event numbers for moments from `low` to `high`, at most about `most`. The state
@@ -22,7 +24,11 @@ pub fn byte_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
 pub fn event_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let rough = ((high - low) / most.max(1) as f64).max(1.0);
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|&step| rough <= step).unwrap_or(power * 10.0);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|n| n * power)
+        .into_iter()
+        .find(|&step| rough <= step)
+        .unwrap_or(power * 10.0);
     let events = multiples((low - 1.0).max(0.0), high - 1.0, step);
     let inside = events.filter(|event| event + 1.0 < high);
     inside.map(|event| Tick { at: event + 1.0, label: units::count(event as i64) }).collect()
@@ -45,7 +51,10 @@ mod tests {
     fn sizes_are_marked_at_powers_of_two() {
         let gib = f64::from(1 << 30);
         assert_eq!(labels(&byte_ticks(0.0, 4.2 * gib, 6)), ["0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB"]);
-        assert_eq!(labels(&byte_ticks(0.0, 1.1 * gib, 5)), ["0 B", "256 MiB", "512 MiB", "768 MiB", "1.00 GiB"]);
+        assert_eq!(
+            labels(&byte_ticks(0.0, 1.1 * gib, 5)),
+            ["0 B", "256 MiB", "512 MiB", "768 MiB", "1.00 GiB"]
+        );
     }
 
     #[test]

@@ -17,10 +17,16 @@ pub struct Totals {
 impl Totals {
     /// The totals of a view.
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
-        let ranges: Vec<Range<usize>> = (0..columns).map(|column| moments(timeline, view, column, columns)).collect();
-        let peak = |range: &Range<usize>| timeline.allocated.peak_in(range.clone()).map_or(0, |(_, value)| value);
-        let reserved = |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
-        Self { allocated: ranges.par_iter().map(peak).collect(), reserved: ranges.par_iter().map(reserved).collect() }
+        let ranges: Vec<Range<usize>> =
+            (0..columns).map(|column| moments(timeline, view, column, columns)).collect();
+        let peak =
+            |range: &Range<usize>| timeline.allocated.peak_in(range.clone()).map_or(0, |(_, value)| value);
+        let reserved =
+            |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
+        Self {
+            allocated: ranges.par_iter().map(peak).collect(),
+            reserved: ranges.par_iter().map(reserved).collect(),
+        }
     }
 }
 

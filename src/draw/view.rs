@@ -26,9 +26,10 @@ impl View {
     /// Everything that the timeline holds, with some air above: blocks, reserved memory, and the
     /// requests that failed on top.
     pub fn fit(timeline: &Timeline) -> Self {
-        let failed = timeline.ooms.iter().map(|oom| {
-            timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0))
-        });
+        let failed = timeline
+            .ooms
+            .iter()
+            .map(|oom| timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0)));
         let top = failed.fold(timeline.active.peak().1.max(timeline.reserved.peak().1), i64::max);
         let moments = timeline.moments() as f64;
         // What happens last, such as an OOM, should not be drawn on the edge.
@@ -90,7 +91,8 @@ impl View {
     #[must_use]
     pub fn zoom_at(self, x: f64, y: f64, factor_x: f64, factor_y: f64, full: &Self) -> Self {
         let span = (self.span() / factor_x).clamp(MIN_MOMENTS.min(full.span()), full.span());
-        let height = (self.height_bytes() / factor_y).clamp(MIN_BYTES.min(full.height_bytes()), full.height_bytes());
+        let height =
+            (self.height_bytes() / factor_y).clamp(MIN_BYTES.min(full.height_bytes()), full.height_bytes());
         let x0 = self.moment_from_x(x) - x * span;
         let y0 = self.bytes_from_y(y) - y * height;
         Self { x0, x1: x0 + span, y0, y1: y0 + height }.within(full)
