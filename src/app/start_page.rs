@@ -7,7 +7,7 @@ use eframe::egui;
 use std::path::{Path, PathBuf};
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history()
-...                                   # run until it fails or peaks
+...  # run until it fails or peaks
 torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 
 const SAMPLES: &str = "sample_snapshots";

@@ -91,7 +91,7 @@ impl Canvas<'_> {
     pub(super) fn totals(&self, shown: &Shown) {
         let totals = &shown.picture.totals;
         self.total(shown, &totals.reserved, Stroke::new(1.5, theme::color(self.palette.reserved)));
-        self.total(shown, &totals.allocated, Stroke::new(1.0, theme::faded(self.palette.allocated, 0.85)));
+        self.total(shown, &totals.allocated, Stroke::new(1.0, theme::faded(self.palette.allocated, 0.55)));
     }
 
     fn total(&self, shown: &Shown, values: &[i64], stroke: Stroke) {
@@ -130,7 +130,7 @@ impl Canvas<'_> {
         let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, accent);
         // Pieces that hang together share one outline.
         let mut rest = spans;
-        while let Some(first) = rest.first() {
+        while !rest.is_empty() {
             let mut end = 1;
             while end < rest.len() && rest[end].x[0] == rest[end - 1].x[1] {
                 end += 1;
@@ -139,7 +139,6 @@ impl Canvas<'_> {
             let top = pieces.iter().flat_map(|r| [r.left_top(), r.right_top()]);
             let bottom = pieces.iter().rev().flat_map(|r| [r.right_bottom(), r.left_bottom()]);
             painter.add(Shape::closed_line(top.chain(bottom).collect(), stroke));
-            debug_assert!(first.x[0] < first.x[1]);
             rest = &rest[end..];
         }
     }
