@@ -75,10 +75,14 @@ fn snapshot_pickle() -> Vec<u8> {
 }
 
 fn harness() -> Harness<'static, App> {
+    harness_with(RasterMode::Blocking)
+}
+
+fn harness_with(mode: RasterMode) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_theme(Theme::Dark)
-        .build_eframe(|cc| App::new(&cc.egui_ctx, RasterMode::Blocking));
+        .build_eframe(|cc| App::new(&cc.egui_ctx, mode));
     harness.run_steps(2);
     harness
 }
@@ -154,6 +158,23 @@ fn keys_move_the_cursor_and_the_figures_follow() {
     harness.key_press(Key::O);
     harness.run_steps(3);
     assert_eq!(cursor(&mut harness), Moment(7));
+}
+
+#[test]
+fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
+    let mut harness = harness_with(RasterMode::Background);
+    let _folder = open(&mut harness, &snapshot_pickle());
+    let patience = Instant::now() + Duration::from_secs(20);
+    let mut is_exact = false;
+    while !is_exact && Instant::now() < patience {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+        let file = harness.state_mut().documents[0].open_file().expect("an open file");
+        let device = file.device().expect("a device");
+        let view = device.view;
+        is_exact = device.rasters.shown().is_some_and(|shown| shown.picture.wish.view == view);
+    }
+    assert!(is_exact);
 }
 
 #[test]

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn events_are_marked_at_round_numbers() {
-        let ticks = event_ticks(0.0, 2501.0, 6);
+        let ticks = event_ticks(0.0, 2502.0, 6);
         assert_eq!(labels(&ticks), ["0", "500", "1,000", "1,500", "2,000", "2,500"]);
         assert_eq!(ticks[1].at, 501.0);
         assert_eq!(labels(&event_ticks(10.2, 13.9, 8)), ["10", "11", "12"]);
