@@ -225,8 +225,15 @@ impl EventTable {
         self.stacks.shrink_to_fit();
         let raw = std::mem::take(&mut self.raw_addrs);
         self.addrs.reserve_exact(raw.len());
+        // A free is requested and completed in two events: half of all look-ups repeat the last one.
+        let mut last = None;
         for addr in raw {
-            self.addrs.push(self.addresses.intern(addr));
+            let id = match last {
+                Some((known, id)) if known == addr => id,
+                _ => self.addresses.intern(addr),
+            };
+            last = Some((addr, id));
+            self.addrs.push(id);
         }
     }
 

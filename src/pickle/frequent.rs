@@ -8,7 +8,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Carry out frequent opcodes for as long as they come and the window holds them. Whatever is
     /// rare, long or wrong is left for [`Machine::step`](super::machine::Machine), which does the
     /// same with all checks and messages.
-    #[inline]
+    #[inline(never)]
     pub(super) fn run_frequent_opcodes(&mut self) -> Result<(), ErrorKind> {
         let last = self.feed.end.saturating_sub(PADDING);
         let mut pos = self.feed.pos;
@@ -133,6 +133,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     ///
     /// Such lists are the stacks of a trace, more than half of a large file, and the same ones come
     /// again and again: comparing bytes finds out without decoding them.
+    #[inline(never)]
     fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<usize>, ErrorKind> {
         let Some(window) = self.feed.buf.get(start..last) else { return Ok(None) };
         let known = self.runs.expected(window).or_else(|| self.runs.find(window));

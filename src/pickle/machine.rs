@@ -103,6 +103,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     }
 
     /// Carry out one opcode of any kind.
+    #[inline(never)]
     fn step(&mut self) -> Result<Flow, ErrorKind> {
         let byte = self.feed.buf[self.feed.pos];
         self.feed.pos += 1;

@@ -125,9 +125,10 @@ fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) ->
     writeln!(out, "  allocated    {} {}", units::bytes_exact(peak.allocated), at(peak.allocated_index))?;
     writeln!(out, "  reserved     {} {}", units::bytes_exact(peak.reserved), at(peak.reserved_index))?;
     let initial = &stats.initial;
+    let known = if timeline.anchor == Anchor::TraceOnly { "at least " } else { "" };
     writeln!(
         out,
-        "  before trace {} active in {} blocks",
+        "  before trace {known}{} active in {} blocks",
         units::bytes_exact(initial.active),
         units::count(initial.live_blocks as u64)
     )?;

@@ -58,8 +58,9 @@ impl Builder {
             pickle_bytes: decoded.read_bytes,
         };
         // The decoder's tables are as large as the events: free them before deriving more.
-        drop((self.dicts, self.lists, self.loose, self.record_lists, self.tuples));
-        snapshot.timelines = inputs.into_par_iter().map(Timeline::build).collect();
+        let tables = (self.dicts, self.lists, self.loose, self.record_lists, self.tuples);
+        let build = || inputs.into_par_iter().map(Timeline::build).collect();
+        snapshot.timelines = rayon::join(build, || drop(tables)).0;
         Ok(snapshot)
     }
 

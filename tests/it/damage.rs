@@ -82,7 +82,7 @@ fn check_cut(bytes: &[u8], cut: usize, whole: &[Vec<Event>]) -> Vec<usize> {
 
 #[test]
 fn a_cut_at_any_byte_keeps_every_whole_event_and_no_part_of_one() {
-    for protocol in 0..6 {
+    for protocol in [0, 1, 2, 4] {
         let path = root().join(format!("tests/data/small.protocol{protocol}.pickle"));
         let bytes = std::fs::read(path).expect("the fixture can be read");
         let whole = events(&load_bytes(&bytes).expect("the fixture loads"));
@@ -224,10 +224,10 @@ fn flipped_bits_and_overwritten_bytes_never_panic() {
             outcome(&bytes);
         }
     }
-    for protocol in 0..6 {
+    for protocol in [0, 1, 2, 4] {
         let path = root().join(format!("tests/data/small.protocol{protocol}.pickle"));
         let bytes = std::fs::read(path).expect("the fixture can be read");
-        for _ in 0..600 {
+        for _ in 0..250 {
             let mut bytes = bytes.clone();
             for _ in 0..=random.below(3) {
                 let at = random.below(bytes.len());
@@ -243,7 +243,7 @@ fn pieces_of_a_file_put_together_wrongly_never_panic() {
     let mut random = Random(3);
     let path = root().join("tests/data/small.protocol4.pickle");
     let bytes = std::fs::read(path).expect("the fixture can be read");
-    for _ in 0..2000 {
+    for _ in 0..500 {
         let (a, b) = (random.below(bytes.len()), random.below(bytes.len()));
         let (from, to) = (a.min(b), a.max(b));
         let cut_out = [&bytes[..from], &bytes[to..]].concat();

@@ -7,6 +7,7 @@ mod cli;
 mod damage;
 mod formats;
 mod layering;
+mod loading;
 mod pickles;
 mod properties;
 mod stats_golden;
