@@ -19,6 +19,27 @@ pub fn bytes(size: i64) -> String {
     }
 }
 
+/// A size on an axis with marks every `step` bytes: as many digits as tell neighbours apart.
+pub fn bytes_at_step(size: i64, step: i64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if size == 0 {
+        return "0 B".to_owned();
+    }
+    let unit_of = |bytes: i64| bytes.unsigned_abs().max(1).ilog2() / 10;
+    let (of_size, of_step) = (unit_of(size), unit_of(step));
+    let halvings = (10 * of_size).saturating_sub(step.max(1).ilog2());
+    // Powers of two are exact with as many decimals as halvings; else whole numbers of the step's
+    // unit, unless they get too long.
+    let is_short = size.unsigned_abs() >> (10 * of_step) < 100_000;
+    let (unit, decimals) = match (halvings, is_short) {
+        (0..=2, _) => (of_size, halvings),
+        (_, true) => (of_step, 0),
+        (_, false) => (of_size, (f64::from(halvings) * std::f64::consts::LOG10_2).ceil() as u32),
+    };
+    let (unit, decimals) = (unit as usize, decimals as usize);
+    format!("{:.decimals$} {}", size as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit])
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();

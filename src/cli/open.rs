@@ -1,6 +1,8 @@
 //! `oomscope FILE…`: the window.
 
 use super::{Failure, loading, output};
+use crate::app;
+use crate::load::Input;
 use crate::report;
 use clap::Args;
 use std::io::Write as _;
@@ -15,7 +17,8 @@ pub(super) struct OpenArgs {
 }
 
 pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
-    print_instead(args, "there is no display")
+    let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
+    app::run(files).or_else(|error| print_instead(args, &error.to_string()))
 }
 
 /// Without a window, the same files as text.

@@ -1,0 +1,72 @@
+//! What fills the memory at a moment, by the code that allocated it.
+
+use crate::analysis::{live_at, sites};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use crate::report::site_label;
+use foldhash::HashMap;
+
+/// Rows that are kept.
+const MAX_ROWS: usize = 40;
+
+/// Sites by bytes at a moment.
+pub(super) struct Contributors {
+    /// The moment.
+    pub(super) moment: Moment,
+    /// Live blocks.
+    pub(super) blocks: usize,
+    /// The largest sites.
+    pub(super) rows: Vec<SiteRow>,
+    /// Sites that are not in `rows`.
+    pub(super) more: usize,
+}
+
+/// One site.
+pub(super) struct SiteRow {
+    /// `train.py:55 attention`.
+    pub(super) label: String,
+    /// Bytes that are live.
+    pub(super) bytes: i64,
+    /// Blocks that are live.
+    pub(super) blocks: usize,
+    /// One of its stacks: the one with most bytes.
+    pub(super) stack: StackId,
+    /// Its largest block.
+    pub(super) largest: AllocId,
+}
+
+impl Contributors {
+    pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Self {
+        let live = live_at(timeline, moment);
+        let mut largest: HashMap<StackId, AllocId> = HashMap::default();
+        for allocation in &live {
+            largest.entry(allocation.stack).or_insert(allocation.id);
+        }
+        let mut rows: Vec<SiteRow> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::default();
+        for site in sites(&live) {
+            let label = site_label(snapshot, site.stack);
+            let Some(&largest) = largest.get(&site.stack) else { continue };
+            if let Some(&row) = at.get(&label) {
+                let row = &mut rows[row];
+                if timeline.lifetimes.size(row.largest, &timeline.events) < site.largest {
+                    row.largest = largest;
+                }
+                row.bytes = row.bytes.saturating_add(site.bytes);
+                row.blocks += site.count;
+            } else {
+                at.insert(label.clone(), rows.len());
+                rows.push(SiteRow {
+                    label,
+                    bytes: site.bytes,
+                    blocks: site.count,
+                    stack: site.stack,
+                    largest,
+                });
+            }
+        }
+        rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));
+        let more = rows.len().saturating_sub(MAX_ROWS);
+        rows.truncate(MAX_ROWS);
+        Self { moment, blocks: live.len(), rows, more }
+    }
+}

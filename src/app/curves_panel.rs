@@ -1,0 +1,98 @@
+//! The totals of the whole recording as lines. A click moves the cursor.
+
+use super::device::DeviceState;
+use super::theme;
+use crate::draw::{Palette, Tick, byte_ticks, event_ticks};
+use crate::model::Moment;
+use crate::units;
+use eframe::egui;
+use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
+
+pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+    let palette = theme::palette(ui);
+    let (full, view) = (device.full, device.view);
+    let clicked = {
+        let curves = &device.curves;
+        let (cursor, peak) = (device.cursor, device.figures.peak.0);
+        let lines = [
+            ("reserved", &curves.reserved, palette.reserved),
+            ("allocated", &curves.allocated, palette.allocated),
+            ("active", &curves.active, palette.accent),
+        ];
+        let plot = plot(palette).show(ui, |plot| {
+            plot.set_plot_bounds_x(full.x0..=full.x1);
+            plot.set_plot_bounds_y(full.y0..=full.y1);
+            if view != full {
+                let fill = theme::faded(palette.accent, 0.10);
+                plot.span(
+                    Span::new("", view.x0..=view.x1)
+                        .fill(fill)
+                        .border_color(theme::faded(palette.accent, 0.5)),
+                );
+            }
+            for (name, points, color) in lines {
+                plot.line(
+                    Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25),
+                );
+            }
+            let mark = |at: Moment, color| {
+                VLine::new("", f64::from(at.0)).color(theme::color(color)).width(1.0).allow_hover(false)
+            };
+            plot.vline(mark(peak, palette.peak));
+            plot.vline(mark(cursor, palette.text));
+            plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
+        });
+        plot.inner
+    };
+    if let Some(at) = clicked {
+        let last = device.timeline().moments().saturating_sub(1) as f64;
+        device.go_to(Moment(at.x.clamp(0.0, last) as u32));
+    }
+}
+
+fn plot(palette: &Palette) -> Plot<'static> {
+    Plot::new("curves")
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_background(false)
+        .set_margin_fraction(egui::Vec2::ZERO)
+        .grid_color(theme::faded(palette.line, 0.8))
+        .legend(
+            Legend::default()
+                .position(Corner::LeftTop)
+                .text_style(egui::TextStyle::Small)
+                .background_alpha(0.6),
+        )
+        .y_axis_min_width(58.0)
+        .x_grid_spacer(|input| marks(&event_ticks(input.bounds.0, input.bounds.1, 8)))
+        .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
+        // The first mark would touch the lowest of the other axis.
+        .x_axis_formatter(
+            |mark, _| if mark.value <= 1.0 { String::new() } else { units::count(mark.value as i64 - 1) },
+        )
+        .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
+        .label_formatter(|hover| match hover {
+            HoverPosition::NearDataPoint { plot_name, position, .. } => Some(label(plot_name, *position)),
+            HoverPosition::Elsewhere { .. } => None,
+        })
+}
+
+fn label(name: &str, at: PlotPoint) -> String {
+    let event = (at.x as i64).checked_sub(1).filter(|&event| 0 <= event);
+    let place = event.map_or_else(
+        || "before the first event".to_owned(),
+        |event| format!("after event {}", units::count(event)),
+    );
+    format!("{name} {}\n{place}", units::bytes_exact(at.y as i64))
+}
+
+fn marks(ticks: &[Tick]) -> Vec<GridMark> {
+    let step = match ticks {
+        [a, b, ..] => b.at - a.at,
+        _ => ticks.first().map_or(1.0, |tick| tick.at.max(1.0)),
+    };
+    ticks.iter().map(|tick| GridMark { value: tick.at, step_size: step }).collect()
+}

@@ -1,0 +1,48 @@
+//! An open file: header, timeline, details, curves, status.
+
+use super::document::OpenFile;
+use super::{curves_panel, details_panel, header, status_bar, theme, timeline_panel};
+use eframe::egui::{self, CentralPanel, Panel};
+
+pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str) {
+    for (i, notice) in file.notices.iter().enumerate() {
+        notice_ui(ui, i, notice);
+    }
+    let Some(device) = file.device() else {
+        CentralPanel::default().show(ui, |ui| {
+            ui.label("This snapshot holds no memory of any device.");
+        });
+        return;
+    };
+    Panel::top("header")
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 0, 0))
+        .show(ui, |ui| header::ui(ui, device, title));
+    Panel::bottom("status")
+        .exact_size(24.0)
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 12, 2))
+        .show(ui, |ui| status_bar::ui(ui, device));
+    Panel::right("details")
+        .default_size(360.0)
+        .size_range(260.0..=640.0)
+        .frame(theme::panel_frame(ui, 12, 10))
+        .show(ui, |ui| details_panel::ui(ui, device));
+    if !device.timeline().events.is_empty() {
+        Panel::bottom("curves")
+            .default_size(150.0)
+            .size_range(90.0..=420.0)
+            .frame(theme::panel_frame(ui, 8, 6))
+            .show(ui, |ui| curves_panel::ui(ui, device));
+    }
+    let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).window)).inner_margin(8.0);
+    CentralPanel::default().frame(frame).show(ui, |ui| timeline_panel::ui(ui, device));
+}
+
+fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
+    let palette = theme::palette(ui);
+    let frame = theme::panel_frame(ui, 12, 6).fill(theme::color(palette.panel.mix(palette.peak, 0.14)));
+    Panel::top(format!("notice {number}")).resizable(false).frame(frame).show(ui, |ui| {
+        ui.add(egui::Label::new(text).wrap());
+    });
+}

@@ -1,0 +1,182 @@
+//! The window: files in tabs, each with its timeline, details and curves.
+//!
+//! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
+//! input; work that grows with a file runs on named threads or is cached.
+
+mod contributors;
+mod curves_panel;
+mod details_panel;
+mod device;
+mod dialogs;
+mod document;
+mod facts;
+mod file_page;
+mod header;
+mod keys;
+mod load_page;
+mod rasters;
+mod stack_view;
+mod start_page;
+mod status_bar;
+mod tabs;
+mod theme;
+mod timeline_input;
+mod timeline_paint;
+mod timeline_panel;
+
+#[cfg(test)]
+mod tests;
+
+use crate::load::Input;
+use dialogs::OpenDialog;
+use document::Document;
+use eframe::egui;
+use rasters::RasterMode;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why there is no window.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WindowError {
+    /// Neither X11 nor Wayland is there.
+    #[error("there is no display")]
+    NoDisplay,
+    /// The system refused.
+    #[error("the window could not be opened ({0})")]
+    Refused(String),
+}
+
+/// Open the window with some files. Returns when it is closed.
+///
+/// # Errors
+/// When there is no display or the system refuses a window.
+pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
+    if !has_display() {
+        return Err(WindowError::NoDisplay);
+    }
+    let mut viewport = egui::ViewportBuilder::default()
+        .with_app_id("oomscope")
+        .with_title("oomscope")
+        .with_inner_size([1440.0, 900.0])
+        .with_min_inner_size([760.0, 480.0]);
+    if let Ok(icon) = eframe::icon_data::from_png_bytes(include_bytes!("../../assets/icon.png")) {
+        viewport = viewport.with_icon(icon);
+    }
+    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
+        let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
+        for file in files {
+            app.open(file, &cc.egui_ctx);
+        }
+        app.current = 0;
+        Ok(Box::new(app) as Box<dyn eframe::App>)
+    });
+    eframe::run_native("oomscope", options, creator).map_err(|error| WindowError::Refused(error.to_string()))
+}
+
+/// Asking first keeps the window library from complaining on standard error.
+fn has_display() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(all(unix, not(target_os = "macos"))) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+/// What panels ask for; done after everything is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Command {
+    /// Ask for files.
+    OpenDialog,
+    /// Open a file in a new tab.
+    OpenFile(PathBuf),
+    /// Load the file of a tab again.
+    Reload(usize),
+    /// Close a tab.
+    Close(usize),
+    /// Show a tab.
+    Show(usize),
+}
+
+/// Everything in the window.
+struct App {
+    documents: Vec<Document>,
+    current: usize,
+    dialog: OpenDialog,
+    samples: Vec<PathBuf>,
+    mode: RasterMode,
+    commands: Vec<Command>,
+}
+
+impl App {
+    fn new(ctx: &egui::Context, mode: RasterMode) -> Self {
+        theme::install(ctx);
+        Self {
+            documents: Vec::new(),
+            current: 0,
+            dialog: OpenDialog::default(),
+            samples: start_page::find_samples(),
+            mode,
+            commands: Vec::new(),
+        }
+    }
+
+    fn open(&mut self, input: Input, ctx: &egui::Context) {
+        self.documents.push(Document::load(input, ctx));
+        self.current = self.documents.len() - 1;
+    }
+
+    fn run_commands(&mut self, ctx: &egui::Context) {
+        for command in std::mem::take(&mut self.commands) {
+            match command {
+                Command::OpenDialog => self.dialog.show(ctx),
+                Command::OpenFile(path) => self.open(Input::File(path), ctx),
+                Command::Reload(at) => {
+                    if let Some(document) = self.documents.get_mut(at) {
+                        *document = Document::load(document.input().clone(), ctx);
+                    }
+                }
+                Command::Close(at) if at < self.documents.len() => {
+                    self.documents.remove(at);
+                    if at < self.current || self.current == self.documents.len() {
+                        self.current = self.current.saturating_sub(1);
+                    }
+                }
+                Command::Close(_) => {}
+                Command::Show(at) => self.current = at,
+            }
+            ctx.request_repaint();
+        }
+    }
+
+    /// Files that were dropped on the window, or chosen in the dialog.
+    fn take_files(&mut self, ctx: &egui::Context) {
+        let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
+        self.commands.extend(dropped.iter().map(|file| Command::OpenFile(file.path().to_owned())));
+        self.commands.extend(self.dialog.chosen().into_iter().map(Command::OpenFile));
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.take_files(ctx);
+        let mode = self.mode;
+        self.documents.retain_mut(|document| document.poll(ctx, mode));
+        self.current = self.current.min(self.documents.len().saturating_sub(1));
+        keys::listen(ctx, self);
+        self.run_commands(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        tabs::ui(ui, &mut self.documents, self.current, &mut self.commands);
+        match self.documents.get_mut(self.current) {
+            None => start_page::ui(ui, &self.samples, &mut self.commands),
+            Some(document) => document.ui(ui, self.current, &mut self.commands),
+        }
+        start_page::drop_hint(ui);
+        let ctx = ui.ctx().clone();
+        self.run_commands(&ctx);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}

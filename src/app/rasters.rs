@@ -1,0 +1,183 @@
+//! Pictures of the timeline, painted on a thread of their own.
+//!
+//! The window always has a picture: the last one that was finished, stretched to the view, until
+//! the right one lands. Only the latest wish counts.
+
+use super::theme;
+use crate::draw::{BandColors, Palette, Raster, Span, Totals, View, raster};
+use crate::model::{AllocId, Snapshot};
+use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Where pictures are painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RasterMode {
+    /// On another thread.
+    Background,
+    /// At once, so that no frame ever shows an old picture.
+    Blocking,
+}
+
+/// Which picture is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Wish {
+    pub(super) view: View,
+    pub(super) size_px: [usize; 2],
+    pub(super) is_dark: bool,
+}
+
+/// A finished picture.
+pub(super) struct Picture {
+    pub(super) wish: Wish,
+    pub(super) raster: Raster,
+    pub(super) totals: Totals,
+}
+
+/// The picture that is shown.
+pub(super) struct Shown {
+    pub(super) picture: Picture,
+    pub(super) texture: TextureHandle,
+    outlines: Vec<(AllocId, Vec<Span>)>,
+}
+
+/// Pictures of one device.
+pub(super) struct Rasters {
+    desk: Arc<Desk>,
+    painter: Option<Painter>,
+    wished: Option<Wish>,
+    shown: Option<Shown>,
+}
+
+/// What the window and the thread share.
+#[derive(Default)]
+struct Desk {
+    papers: Mutex<Papers>,
+    has_news: Condvar,
+}
+
+#[derive(Default)]
+struct Papers {
+    wish: Option<Wish>,
+    finished: Option<(Picture, ColorImage)>,
+    is_closed: bool,
+}
+
+/// What painting needs.
+struct Painter {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    /// Colours of the theme that was painted last.
+    bands: Option<(bool, BandColors)>,
+}
+
+impl Rasters {
+    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
+        let desk = Arc::new(Desk::default());
+        let painter = |snapshot| Painter { snapshot, at, bands: None };
+        let is_alone =
+            mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
+        Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
+    }
+
+    /// Ask for a picture, and take what is finished.
+    pub(super) fn update(&mut self, ctx: &egui::Context, wish: Wish) {
+        let is_new = self.wished.replace(wish) != Some(wish);
+        if let Some(painter) = &mut self.painter {
+            if is_new {
+                let finished = painter.paint(wish);
+                self.show(ctx, finished);
+            }
+            return;
+        }
+        let mut papers = self.desk.lock();
+        if is_new {
+            papers.wish = Some(wish);
+            self.desk.has_news.notify_one();
+        }
+        let finished = papers.finished.take();
+        drop(papers);
+        if let Some(finished) = finished {
+            self.show(ctx, finished);
+        }
+    }
+
+    fn show(&mut self, ctx: &egui::Context, (picture, image): (Picture, ColorImage)) {
+        let texture = match self.shown.take() {
+            Some(mut shown) => {
+                shown.texture.set(image, TextureOptions::NEAREST);
+                shown.texture
+            }
+            None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
+        };
+        self.shown = Some(Shown { picture, texture, outlines: Vec::new() });
+    }
+
+    /// The latest picture, which may be one of an earlier view.
+    pub(super) fn shown(&mut self) -> Option<&mut Shown> {
+        self.shown.as_mut()
+    }
+}
+
+impl Drop for Rasters {
+    fn drop(&mut self) {
+        self.desk.lock().is_closed = true;
+        self.desk.has_news.notify_one();
+    }
+}
+
+impl Shown {
+    /// Where an allocation is in the picture. The last few are remembered.
+    pub(super) fn outline(&mut self, id: AllocId) -> &[Span] {
+        const REMEMBERED: usize = 4;
+        let at = self.outlines.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
+            if REMEMBERED <= self.outlines.len() {
+                self.outlines.remove(0);
+            }
+            self.outlines.push((id, self.picture.raster.spans(id)));
+            self.outlines.len() - 1
+        });
+        &self.outlines[at].1
+    }
+}
+
+impl Desk {
+    /// A thread that panicked leaves nothing half-written here.
+    fn lock(&self) -> MutexGuard<'_, Papers> {
+        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next wish; `None` when the window no longer needs pictures.
+    fn wait(&self) -> Option<Wish> {
+        let idle = |papers: &mut Papers| papers.wish.is_none() && !papers.is_closed;
+        let mut papers = self.has_news.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        if papers.is_closed { None } else { papers.wish.take() }
+    }
+}
+
+fn start_thread(desk: &Arc<Desk>, mut painter: Painter, ctx: &egui::Context) -> bool {
+    let (desk, ctx) = (Arc::clone(desk), ctx.clone());
+    let thread = thread::Builder::new().name("oomscope-raster".to_owned()).spawn(move || {
+        while let Some(wish) = desk.wait() {
+            let finished = painter.paint(wish);
+            desk.lock().finished = Some(finished);
+            ctx.request_repaint();
+        }
+    });
+    thread.inspect_err(|error| log::warn!("pictures block the window: {error}")).is_ok()
+}
+
+impl Painter {
+    fn paint(&mut self, wish: Wish) -> (Picture, ColorImage) {
+        let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
+        let known = self.bands.take().filter(|(is_dark, _)| *is_dark == wish.is_dark);
+        let (_, bands) = self
+            .bands
+            .insert(known.unwrap_or_else(|| (wish.is_dark, BandColors::new(&self.snapshot, palette))));
+        let timeline = &self.snapshot.timelines[self.at];
+        let raster = raster(timeline, &wish.view, wish.size_px, palette, bands);
+        let totals = Totals::of_view(timeline, &wish.view, wish.size_px[0]);
+        let image = theme::image(&raster);
+        (Picture { wish, raster, totals }, image)
+    }
+}

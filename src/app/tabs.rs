@@ -1,0 +1,74 @@
+//! The top line: Open, a tab per file, the device, the theme.
+
+use super::document::{Document, OpenFile};
+use super::{Command, theme};
+use eframe::egui::{self, Panel, ThemePreference};
+
+pub(super) fn ui(ui: &mut egui::Ui, documents: &mut [Document], current: usize, commands: &mut Vec<Command>) {
+    let frame = theme::panel_frame(ui, 8, 0);
+    Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            theme_menu(ui);
+            if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
+                device_chooser(ui, file);
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
+                    commands.push(Command::OpenDialog);
+                }
+                egui::ScrollArea::horizontal().show(ui, |ui| {
+                    for (i, document) in documents.iter().enumerate() {
+                        tab(ui, i, document, i == current, commands);
+                    }
+                });
+            });
+        });
+    });
+}
+
+fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let path = document.input().name();
+    if ui.selectable_label(is_current, document.title()).on_hover_text(path).clicked() {
+        commands.push(Command::Show(i));
+    }
+    let name = format!("Close {}", document.title());
+    let close = ui.add(egui::Button::new("×").frame(false)).on_hover_text(&name);
+    close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if close.clicked() {
+        commands.push(Command::Close(i));
+    }
+    ui.add_space(6.0);
+}
+
+fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
+    if file.devices.len() < 2 {
+        return;
+    }
+    let name = |at: usize| file.devices[at].timeline().device.to_string();
+    let mut chosen = file.current;
+    let chooser = egui::ComboBox::from_id_salt("device").selected_text(name(chosen)).show_ui(ui, |ui| {
+        for at in 0..file.devices.len() {
+            ui.selectable_value(&mut chosen, at, name(at));
+        }
+    });
+    chooser.response.on_hover_text("Device");
+    file.current = chosen;
+}
+
+fn theme_menu(ui: &mut egui::Ui) {
+    let choices = [
+        (ThemePreference::System, "Follow the system"),
+        (ThemePreference::Light, "Light"),
+        (ThemePreference::Dark, "Dark"),
+    ];
+    ui.menu_button("Theme", |ui| {
+        let current = ui.ctx().options(|options| options.theme_preference);
+        for (preference, name) in choices {
+            if ui.selectable_label(current == preference, name).clicked() {
+                ui.ctx().set_theme(preference);
+                ui.close();
+            }
+        }
+    });
+}

@@ -1,0 +1,211 @@
+//! The real application without a window.
+
+use super::*;
+use crate::model::Moment;
+use eframe::egui::{Key, Role, Theme};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use std::time::{Duration, Instant};
+
+/// Events of device 0 by hand: three allocations, one is freed, then an OOM. Protocol 0.
+fn snapshot_pickle() -> Vec<u8> {
+    use serde_pickle::{HashableValue, Value};
+    use std::collections::BTreeMap;
+    let text = |text: &str| Value::String(text.to_owned());
+    let dict = |entries: Vec<(&str, Value)>| {
+        let entries = entries.into_iter().map(|(key, value)| (HashableValue::String(key.to_owned()), value));
+        Value::Dict(entries.collect::<BTreeMap<_, _>>())
+    };
+    let frame = dict(vec![
+        ("filename", text("/home/me/train.py")),
+        ("line", Value::I64(55)),
+        ("name", text("attention")),
+    ]);
+    let event = |action: &str, addr: i64, size: i64| {
+        dict(vec![
+            ("action", text(action)),
+            ("addr", Value::I64(addr)),
+            ("size", Value::I64(size)),
+            ("stream", Value::I64(0)),
+            ("time_us", Value::I64(1_700_000_000_000_000 + addr)),
+            ("frames", Value::List(vec![frame.clone()])),
+        ])
+    };
+    let block = |address: i64, size: i64, state: &str| {
+        dict(vec![
+            ("address", Value::I64(address)),
+            ("size", Value::I64(size)),
+            ("requested_size", Value::I64(size)),
+            ("state", text(state)),
+            ("frames", Value::List(vec![frame.clone()])),
+        ])
+    };
+    let (base, mib) = (1 << 30, 1 << 20);
+    let trace = vec![
+        event("segment_alloc", base, 20 * mib),
+        event("alloc", base, 8 * mib),
+        event("alloc", base + 8 * mib, 4 * mib),
+        event("alloc", base + 12 * mib, 2 * mib),
+        event("free_requested", base + 8 * mib, 4 * mib),
+        event("free_completed", base + 8 * mib, 4 * mib),
+        event("oom", 3 * mib, 16 * mib),
+    ];
+    let segment = dict(vec![
+        ("device", Value::I64(0)),
+        ("address", Value::I64(base)),
+        ("total_size", Value::I64(20 * mib)),
+        ("stream", Value::I64(0)),
+        ("segment_type", text("large")),
+        (
+            "blocks",
+            Value::List(vec![
+                block(base, 8 * mib, "active_allocated"),
+                block(base + 8 * mib, 4 * mib, "inactive"),
+                block(base + 12 * mib, 2 * mib, "active_allocated"),
+                block(base + 14 * mib, 6 * mib, "inactive"),
+            ]),
+        ),
+    ]);
+    let snapshot = dict(vec![
+        ("segments", Value::List(vec![segment])),
+        ("device_traces", Value::List(vec![Value::List(trace)])),
+    ]);
+    serde_pickle::value_to_vec(&snapshot, serde_pickle::SerOptions::new())
+        .expect("plain values can be pickled")
+}
+
+fn harness() -> Harness<'static, App> {
+    harness_with(RasterMode::Blocking)
+}
+
+fn harness_with(mode: RasterMode) -> Harness<'static, App> {
+    let mut harness = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_theme(Theme::Dark)
+        .build_eframe(|cc| App::new(&cc.egui_ctx, mode));
+    harness.run_steps(2);
+    harness
+}
+
+/// Open bytes as a file and wait until it is loaded or failed.
+fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.pickle");
+    std::fs::write(&path, bytes).expect("a temporary file");
+    let ctx = harness.ctx.clone();
+    harness.state_mut().open(Input::File(path), &ctx);
+    let patience = Instant::now() + Duration::from_secs(20);
+    while harness.query_by_label("Cancel").is_some() || harness.state_mut().documents[0].open_file().is_none()
+    {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+        if harness.query_by_label("Try again").is_some() || patience < Instant::now() {
+            break;
+        }
+    }
+    harness.run_steps(3);
+    folder
+}
+
+fn cursor(harness: &mut Harness<'static, App>) -> Moment {
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    file.device().expect("a device").cursor
+}
+
+#[test]
+fn an_empty_window_says_how_to_record() {
+    let harness = harness();
+    assert!(harness.query_by_label_contains("_dump_snapshot").is_some());
+    assert!(harness.query_by_label("Open snapshots…").is_some());
+}
+
+#[test]
+fn a_file_opens_on_its_oom_with_the_sites_there() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    assert_eq!(cursor(&mut harness), Moment(7));
+    assert!(
+        harness
+            .query_by_label_contains(
+                "Out of memory: 16.0 MiB requested with 10.0 MiB active, 10.0 MiB reserved but not in use"
+            )
+            .is_some()
+    );
+    assert!(harness.query_by_label_contains("train.py:55 attention 10.0 MiB").is_some());
+    harness.get_by_label_contains("train.py:55 attention 10.0 MiB").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("8.00 MiB allocation").is_some());
+    assert!(harness.query_by_label("0x40000000").is_some());
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("8.00 MiB allocation").is_none());
+}
+
+#[test]
+fn keys_move_the_cursor_and_the_figures_follow() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    harness.key_press(Key::P);
+    harness.run_steps(3);
+    assert_eq!(cursor(&mut harness), Moment(4));
+    assert!(harness.query_by_label_contains("active 14.0 MiB").is_some());
+    harness.key_press(Key::ArrowLeft);
+    harness.run_steps(3);
+    assert_eq!(cursor(&mut harness), Moment(3));
+    harness.key_press(Key::Home);
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("before event 0 of 7").is_some());
+    harness.key_press(Key::O);
+    harness.run_steps(3);
+    assert_eq!(cursor(&mut harness), Moment(7));
+}
+
+#[test]
+fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
+    let mut harness = harness_with(RasterMode::Background);
+    let _folder = open(&mut harness, &snapshot_pickle());
+    let patience = Instant::now() + Duration::from_secs(20);
+    let mut is_exact = false;
+    while !is_exact && Instant::now() < patience {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+        let file = harness.state_mut().documents[0].open_file().expect("an open file");
+        let device = file.device().expect("a device");
+        let view = device.view;
+        is_exact = device.rasters.shown().is_some_and(|shown| shown.picture.wish.view == view);
+    }
+    assert!(is_exact);
+}
+
+#[test]
+fn a_click_on_a_band_selects_its_allocation() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    let rect = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
+    let at = egui::pos2(rect.right() - 12.0, rect.bottom() - 10.0);
+    harness.drag_at(at);
+    harness.run_steps(1);
+    harness.drop_at(at);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("8.00 MiB allocation").is_some());
+    assert!(harness.query_all_by_label("train.py:55 attention").count() == 2);
+}
+
+#[test]
+fn a_damaged_file_opens_with_a_banner() {
+    let mut harness = harness();
+    let whole = snapshot_pickle();
+    let _folder = open(&mut harness, &whole[..whole.len() * 9 / 10]);
+    assert!(harness.query_by_label_contains("The file is damaged at byte").is_some());
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused_in_its_tab() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, b"PK\x03\x04 not a snapshot");
+    assert!(harness.query_by_label("run.pickle cannot be opened").is_some());
+    assert!(harness.query_by_label_contains("What to try: record one with").is_some());
+    harness.get_by_label("Close").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Open snapshots…").is_some());
+}

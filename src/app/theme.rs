@@ -1,0 +1,137 @@
+//! Fonts, sizes and colours of the window. No other file of the window makes colours.
+
+use crate::draw::{Palette, Raster, Rgb};
+use eframe::egui::{
+    self, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle, Theme,
+};
+use std::sync::Arc;
+
+const SEMIBOLD: &str = "semibold";
+
+/// Set up both themes; which one is used follows the system until the user chooses.
+pub(super) fn install(ctx: &egui::Context) {
+    ctx.set_fonts(fonts());
+    for (theme, palette) in [(Theme::Dark, &Palette::DARK), (Theme::Light, &Palette::LIGHT)] {
+        ctx.style_mut_of(theme, |style| restyle(style, palette));
+    }
+}
+
+/// The palette of the theme in use.
+pub(super) fn palette(ui: &egui::Ui) -> &'static Palette {
+    if ui.visuals().dark_mode { &Palette::DARK } else { &Palette::LIGHT }
+}
+
+/// A palette colour for egui.
+pub(super) fn color(Rgb(r, g, b): Rgb) -> Color32 {
+    Color32::from_rgb(r, g, b)
+}
+
+/// A palette colour of which the ground shines through; `opacity` is from 0 to 1.
+pub(super) fn faded(rgb: Rgb, opacity: f32) -> Color32 {
+    color(rgb).gamma_multiply(opacity)
+}
+
+/// Text that stands out.
+pub(super) fn strong(text: impl Into<String>, size: f32) -> egui::RichText {
+    egui::RichText::new(text).font(FontId::new(size, FontFamily::Name(SEMIBOLD.into())))
+}
+
+/// Less important text.
+pub(super) fn muted(ui: &egui::Ui, text: impl Into<String>) -> egui::RichText {
+    egui::RichText::new(text).color(color(palette(ui).muted))
+}
+
+/// The font of axes and markers.
+pub(super) fn axis_font() -> FontId {
+    FontId::proportional(11.0)
+}
+
+/// A frame for a panel.
+pub(super) fn panel_frame(ui: &egui::Ui, margin_x: i8, margin_y: i8) -> egui::Frame {
+    egui::Frame::NONE.fill(color(palette(ui).panel)).inner_margin(egui::Margin::symmetric(margin_x, margin_y))
+}
+
+/// A frame around code or a list.
+pub(super) fn well_frame(ui: &egui::Ui) -> egui::Frame {
+    let palette = palette(ui);
+    egui::Frame::NONE
+        .fill(color(palette.window))
+        .stroke(Stroke::new(1.0, color(palette.line)))
+        .corner_radius(6.0)
+        .inner_margin(egui::Margin::symmetric(12, 10))
+}
+
+fn fonts() -> FontDefinitions {
+    let mut fonts = FontDefinitions::default();
+    let files: [(&str, &'static [u8]); 3] = [
+        ("Inter", include_bytes!("../../assets/fonts/Inter-Regular.otf")),
+        (SEMIBOLD, include_bytes!("../../assets/fonts/Inter-SemiBold.otf")),
+        ("JetBrains Mono", include_bytes!("../../assets/fonts/JetBrainsMono-Regular.ttf")),
+    ];
+    for (name, bytes) in files {
+        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+    }
+    let fallback = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    let with =
+        |first: &[&str]| first.iter().map(|&name| name.to_owned()).chain(fallback.iter().cloned()).collect();
+    fonts.families.insert(FontFamily::Proportional, with(&["Inter"]));
+    fonts.families.insert(FontFamily::Monospace, with(&["JetBrains Mono", "Inter"]));
+    fonts.families.insert(FontFamily::Name(SEMIBOLD.into()), with(&[SEMIBOLD, "Inter"]));
+    fonts
+}
+
+fn restyle(style: &mut egui::Style, palette: &Palette) {
+    style.text_styles = [
+        (TextStyle::Small, FontId::proportional(11.0)),
+        (TextStyle::Body, FontId::proportional(13.0)),
+        (TextStyle::Button, FontId::proportional(13.0)),
+        (TextStyle::Heading, FontId::new(18.0, FontFamily::Name(SEMIBOLD.into()))),
+        (TextStyle::Monospace, FontId::monospace(12.0)),
+    ]
+    .into();
+    style.spacing.item_spacing = egui::vec2(8.0, 4.0);
+    style.spacing.button_padding = egui::vec2(10.0, 4.0);
+    style.spacing.interact_size.y = 24.0;
+    style.interaction.tooltip_delay = 0.0;
+    style.interaction.selectable_labels = true;
+    recolor(&mut style.visuals, palette);
+}
+
+fn recolor(visuals: &mut egui::Visuals, palette: &Palette) {
+    let (panel, line, text) = (color(palette.panel), color(palette.line), color(palette.text));
+    visuals.panel_fill = panel;
+    visuals.window_fill = panel;
+    visuals.window_stroke = Stroke::new(1.0, line);
+    visuals.extreme_bg_color = color(palette.window);
+    visuals.code_bg_color = color(palette.window);
+    visuals.faint_bg_color = color(palette.panel.mix(palette.line, 0.35));
+    visuals.hyperlink_color = color(palette.accent);
+    visuals.error_fg_color = color(palette.oom);
+    visuals.warn_fg_color = color(palette.peak);
+    visuals.weak_text_color = Some(color(palette.muted));
+    visuals.selection.bg_fill = color(palette.accent.mix(palette.panel, 0.65));
+    visuals.selection.stroke = Stroke::new(1.0, text);
+    let widgets = &mut visuals.widgets;
+    let shades = [
+        (&mut widgets.noninteractive, 0.0, line),
+        (&mut widgets.inactive, 0.6, line),
+        (&mut widgets.hovered, 1.0, color(palette.muted)),
+        (&mut widgets.active, 1.0, color(palette.accent)),
+        (&mut widgets.open, 0.8, color(palette.muted)),
+    ];
+    for (widget, share, border) in shades {
+        let fill = color(palette.panel.mix(palette.line, share));
+        widget.bg_fill = fill;
+        widget.weak_bg_fill = fill;
+        widget.bg_stroke = Stroke::new(1.0, border);
+        widget.fg_stroke = Stroke::new(1.0, text);
+        widget.corner_radius = CornerRadius::same(5);
+        widget.expansion = 0.0;
+    }
+}
+
+/// A picture for egui.
+pub(super) fn image(raster: &Raster) -> egui::ColorImage {
+    // Pixels are opaque or empty, for which both ways to multiply are the same.
+    egui::ColorImage::from_rgba_premultiplied(raster.size_px, &raster.rgba)
+}

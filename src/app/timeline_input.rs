@@ -1,0 +1,73 @@
+//! The mouse on the timeline.
+
+use super::device::DeviceState;
+use super::rasters::Shown;
+use crate::draw::{Pixel, View};
+use crate::model::Moment;
+use eframe::egui::{self, Pos2, Rect};
+
+/// How much one point of wheel movement zooms.
+const ZOOM_PER_POINT: f32 = 0.005;
+
+/// What is under the pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Under {
+    pub(super) pixel: Pixel,
+    /// The moment that the column shows.
+    pub(super) moment: Option<Moment>,
+}
+
+/// Zoom and pan.
+pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut DeviceState) {
+    let rect = response.rect;
+    let size = rect.size().max(egui::vec2(1.0, 1.0));
+    if response.double_clicked() {
+        device.fit();
+        return;
+    }
+    if response.dragged() {
+        let moved = response.drag_delta() / size;
+        device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
+    }
+    let Some(pointer) = response.hover_pos() else { return };
+    let (scroll, zoom, is_vertical) =
+        ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta(), input.modifiers.shift));
+    let at = (pointer - rect.min) / size;
+    let (x, y) = (f64::from(at.x), f64::from(1.0 - at.y));
+    let factor = |points: f32| f64::from((points * ZOOM_PER_POINT).exp());
+    if is_vertical {
+        // With Shift held, a wheel's movement may arrive as a horizontal one.
+        device.view = device.view.zoom_at(x, y, 1.0, factor(scroll.x + scroll.y), &device.full);
+    } else if scroll != egui::Vec2::ZERO || zoom != 1.0 {
+        let zoomed = device.view.zoom_at(x, y, factor(scroll.y) * f64::from(zoom), 1.0, &device.full);
+        device.view = zoomed.pan(f64::from(-scroll.x / size.x), 0.0, &device.full);
+    }
+}
+
+/// Click: put the cursor where the pointer is, and select what is there.
+pub(super) fn click(device: &mut DeviceState, under: Under) {
+    if let Some(moment) = under.moment {
+        device.cursor = moment;
+    }
+    device.select(match under.pixel {
+        Pixel::Block(id) => Some(id),
+        Pixel::Empty | Pixel::Merged => None,
+    });
+}
+
+/// What the picture has under a point.
+pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
+    let (old, [width, height]) = (&shown.picture.wish.view, shown.picture.raster.size_px);
+    let at = (pointer - rect.min) / rect.size();
+    let x = old.x_from_moment(view.moment_from_x(f64::from(at.x))) * width as f64;
+    let y = (1.0 - old.y_from_bytes(view.bytes_from_y(f64::from(1.0 - at.y)))) * height as f64;
+    let is_inside = (0.0..width as f64).contains(&x) && (0.0..height as f64).contains(&y);
+    if !is_inside {
+        return Under { pixel: Pixel::Empty, moment: None };
+    }
+    let (x, y) = (x as usize, y as usize);
+    Under {
+        pixel: shown.picture.raster.pixel(x, y),
+        moment: shown.picture.raster.moments.get(x).copied().flatten(),
+    }
+}

@@ -1,0 +1,215 @@
+//! Colours: the two palettes, and one stable colour per stack.
+
+use crate::model::{Frame, Snapshot, StackId};
+use rayon::prelude::*;
+
+/// An opaque colour in sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl Rgb {
+    const fn hex(code: u32) -> Self {
+        Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
+    }
+
+    /// This colour with a share of another one, from 0 to 1.
+    #[must_use]
+    pub fn mix(self, other: Self, share: f32) -> Self {
+        let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+    }
+}
+
+/// The colours of one theme.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Palette {
+    /// Whether this is the dark theme.
+    pub is_dark: bool,
+    /// Behind pictures.
+    pub window: Rgb,
+    /// Behind text.
+    pub panel: Rgb,
+    /// Borders and grid lines.
+    pub line: Rgb,
+    /// Text.
+    pub text: Rgb,
+    /// Less important text.
+    pub muted: Rgb,
+    /// Selection and links.
+    pub accent: Rgb,
+    /// Requests that could not be met, and nothing else.
+    pub oom: Rgb,
+    /// The peak, and nothing else.
+    pub peak: Rgb,
+    /// The total of reserved memory.
+    pub reserved: Rgb,
+    /// The total of allocated memory.
+    pub allocated: Rgb,
+    /// Blocks whose stack was not recorded.
+    pub unknown: Rgb,
+    /// Blocks that are thinner than a pixel.
+    pub merged: Rgb,
+    /// Lightness of bands, in OKLCH.
+    band_lightness: f32,
+    /// Chroma of bands, in OKLCH.
+    band_chroma: f32,
+}
+
+impl Palette {
+    /// Light text on dark ground.
+    pub const DARK: Self = Self {
+        is_dark: true,
+        window: Rgb::hex(0x0f_1216),
+        panel: Rgb::hex(0x16_1b21),
+        line: Rgb::hex(0x28_303a),
+        text: Rgb::hex(0xd9_dee4),
+        muted: Rgb::hex(0x8b_96a3),
+        accent: Rgb::hex(0x5a_a9f8),
+        oom: Rgb::hex(0xe5_484d),
+        peak: Rgb::hex(0xf2_b134),
+        reserved: Rgb::hex(0xa6_b0bb),
+        allocated: Rgb::hex(0xf1_f4f7),
+        unknown: Rgb::hex(0x4d_5661),
+        merged: Rgb::hex(0x34_3c46),
+        band_lightness: 0.60,
+        band_chroma: 0.095,
+    };
+
+    /// Dark text on light ground.
+    pub const LIGHT: Self = Self {
+        is_dark: false,
+        window: Rgb::hex(0xff_ffff),
+        panel: Rgb::hex(0xf5_f7f9),
+        line: Rgb::hex(0xd5_dbe2),
+        text: Rgb::hex(0x1b_2128),
+        muted: Rgb::hex(0x5c_6773),
+        accent: Rgb::hex(0x16_68c5),
+        oom: Rgb::hex(0xd1_3438),
+        peak: Rgb::hex(0xb3_7400),
+        reserved: Rgb::hex(0x6b_7682),
+        allocated: Rgb::hex(0x1b_2128),
+        unknown: Rgb::hex(0xa9_b2bc),
+        merged: Rgb::hex(0xcf_d6de),
+        band_lightness: 0.73,
+        band_chroma: 0.095,
+    };
+
+    /// The colour of a hashed stack. Hues leave out red and amber, which have a meaning; small
+    /// steps of lightness tell neighbours apart for eyes that see few hues.
+    fn band(&self, hash: u64) -> Rgb {
+        const FIRST_HUE: f32 = 130.0;
+        const LAST_HUE: f32 = 350.0;
+        let hue = FIRST_HUE + (LAST_HUE - FIRST_HUE) * ((hash & 0xffff) as f32 / 65_535.0);
+        let step = ((hash >> 16) % 5) as f32 - 2.0;
+        srgb_from_oklch(self.band_lightness + step * 0.028, self.band_chroma, hue)
+    }
+}
+
+/// The colour of every stack of a file.
+#[derive(Debug, Clone)]
+pub struct BandColors {
+    by_stack: Vec<Rgb>,
+}
+
+impl BandColors {
+    /// Colours depend on what the frames say, not on their order in the file: the same code has the
+    /// same colour in every file and run.
+    pub fn new(snapshot: &Snapshot, palette: &Palette) -> Self {
+        let stacks = 0..snapshot.stacks.len() as u32;
+        let color = |stack: u32| {
+            if stack == StackId::EMPTY.0 {
+                palette.unknown
+            } else {
+                palette.band(stack_hash(snapshot, StackId(stack)))
+            }
+        };
+        Self { by_stack: stacks.into_par_iter().map(color).collect() }
+    }
+
+    /// The colour of a stack.
+    #[inline]
+    pub fn get(&self, stack: StackId) -> Rgb {
+        self.by_stack[stack.index()]
+    }
+}
+
+/// FNV-1a over the text of the frames, mixed at the end so that all bits depend on all frames.
+fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut feed = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+    };
+    for &id in snapshot.stacks.frames(stack) {
+        let Frame { file, line, name, .. } = snapshot.frames.get(id);
+        feed(snapshot.strings.bytes(file));
+        feed(&line.to_le_bytes());
+        feed(snapshot.strings.bytes(name));
+    }
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash ^ (hash >> 33)
+}
+
+/// Björn Ottosson's `OKLab`, from polar coordinates; out-of-gamut channels are clipped.
+fn srgb_from_oklch(lightness: f32, chroma: f32, hue_degrees: f32) -> Rgb {
+    let (sin, cos) = hue_degrees.to_radians().sin_cos();
+    let (a, b) = (chroma * cos, chroma * sin);
+    let l = (lightness + 0.396_337_78 * a + 0.215_803_76 * b).powi(3);
+    let m = (lightness - 0.105_561_346 * a - 0.063_854_17 * b).powi(3);
+    let s = (lightness - 0.089_484_18 * a - 1.291_485_5 * b).powi(3);
+    let encode = |linear: f32| {
+        let v = linear.clamp(0.0, 1.0);
+        let v = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+        (v * 255.0).round() as u8
+    };
+    Rgb(
+        encode(4.076_741_7 * l - 3.307_711_6 * m + 0.230_969_94 * s),
+        encode(-1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s),
+        encode(-0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// WCAG contrast of two colours.
+    fn contrast(a: Rgb, b: Rgb) -> f32 {
+        let linear = |v: u8| {
+            let v = f32::from(v) / 255.0;
+            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance = |c: Rgb| 0.2126 * linear(c.0) + 0.7152 * linear(c.1) + 0.0722 * linear(c.2);
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn text_can_be_read_on_every_ground() {
+        for palette in [Palette::DARK, Palette::LIGHT] {
+            for ground in [palette.window, palette.panel] {
+                for text in [palette.text, palette.muted, palette.accent] {
+                    assert!(4.5 <= contrast(text, ground), "{text:?} on {ground:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grey_stays_grey_and_bands_are_colourful() {
+        let Rgb(r, g, b) = srgb_from_oklch(0.5, 0.0, 200.0);
+        assert!(r.abs_diff(g) <= 1 && g.abs_diff(b) <= 1);
+        for hash in [0, 0x8000, 0xffff, 0x4_1234] {
+            let Rgb(r, g, b) = Palette::DARK.band(hash);
+            assert!(20 < r.max(g).max(b) - r.min(g).min(b));
+        }
+    }
+
+    #[test]
+    fn colours_are_the_same_in_every_run() {
+        assert_eq!(Palette::DARK.band(0x1234_5678), Palette::DARK.band(0x1234_5678));
+        assert_ne!(Palette::DARK.band(0x1234_0000), Palette::DARK.band(0x1234_8000));
+    }
+}

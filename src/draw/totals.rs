@@ -1,0 +1,77 @@
+//! Total lines, reduced to what a picture can show.
+
+use super::View;
+use crate::model::{Curve, Timeline};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The largest totals of every pixel column; 0 where there are no moments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Allocated bytes by column.
+    pub allocated: Vec<i64>,
+    /// Reserved bytes by column.
+    pub reserved: Vec<i64>,
+}
+
+impl Totals {
+    /// The totals of a view.
+    pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
+        let ranges: Vec<Range<usize>> =
+            (0..columns).map(|column| moments(timeline, view, column, columns)).collect();
+        let peak =
+            |range: &Range<usize>| timeline.allocated.peak_in(range.clone()).map_or(0, |(_, value)| value);
+        let reserved =
+            |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
+        Self {
+            allocated: ranges.par_iter().map(peak).collect(),
+            reserved: ranges.par_iter().map(reserved).collect(),
+        }
+    }
+}
+
+/// The moments of a column that exist.
+pub(super) fn moments(timeline: &Timeline, view: &View, column: usize, columns: usize) -> Range<usize> {
+    let range = view.moments_of_column(column, columns);
+    let inside = |at: i64| at.clamp(0, timeline.moments() as i64) as usize;
+    inside(range.start)..inside(range.end)
+}
+
+/// A curve as at most `most` points of moment and bytes: the peak of each of as many ranges.
+pub fn decimate(curve: &Curve, most: usize) -> Vec<[f64; 2]> {
+    ranges(curve.len(), most)
+        .filter_map(|range| curve.peak_in(range))
+        .map(|(moment, value)| [f64::from(moment.0), value as f64])
+        .collect()
+}
+
+/// The ranges that [`decimate`] takes the peaks of: `most`, or one per moment where there are fewer.
+pub fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let parts = most.min(len);
+    (0..parts).map(move |i| len * i / parts..len * (i + 1) / parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::fixture;
+
+    #[test]
+    fn decimation_keeps_the_peak_and_the_bound() {
+        let timeline = fixture::timeline(&fixture::sawtooth(3000));
+        let points = decimate(&timeline.active, 100);
+        assert_eq!(points.len(), 100);
+        let highest = points.iter().map(|p| p[1]).fold(0.0, f64::max);
+        assert_eq!(highest, timeline.active.peak().1 as f64);
+        assert_eq!(decimate(&timeline.active, 1 << 20).len(), timeline.active.len());
+    }
+
+    #[test]
+    fn every_column_has_its_largest_total() {
+        let timeline = fixture::timeline(&fixture::sawtooth(500));
+        let view = View::fit(&timeline);
+        let totals = Totals::of_view(&timeline, &view, 40);
+        let highest = totals.allocated.iter().copied().max();
+        assert_eq!(highest, Some(timeline.allocated.peak().1));
+    }
+}
