@@ -69,10 +69,11 @@ fn plot(palette: &Palette) -> Plot<'static> {
         .y_axis_min_width(58.0)
         .x_grid_spacer(|input| marks(&event_ticks(input.bounds.0, input.bounds.1, 8)))
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
-        // The first mark would touch the lowest of the other axis.
-        .x_axis_formatter(
-            |mark, _| if mark.value <= 1.0 { String::new() } else { units::count(mark.value as i64 - 1) },
-        )
+        .x_axis_formatter(|mark, shown| {
+            // The first mark would touch the other axis, and one near the end would be cut.
+            let is_free = 1.0 < mark.value && shown.end() - mark.value > 0.03 * (shown.end() - shown.start());
+            if is_free { units::count(mark.value as i64 - 1) } else { String::new() }
+        })
         .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
         .label_formatter(|hover| match hover {
             HoverPosition::NearDataPoint { plot_name, position, .. } => Some(label(plot_name, *position)),

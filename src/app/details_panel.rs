@@ -6,8 +6,13 @@ use super::{stack_view, theme};
 use crate::units;
 use eframe::egui::{self, Sense};
 
+/// Room for the scroll bar.
+const SCROLL_BAR_PX: f32 = 10.0;
+
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // The scroll bar floats over the right edge.
+        ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
         if device.selected().is_some() { selected_ui(ui, device) } else { contributors_ui(ui, device) }
     });
 }

@@ -72,7 +72,12 @@ pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
         app.current = 0;
         Ok(Box::new(app) as Box<dyn eframe::App>)
     });
-    eframe::run_native("oomscope", options, creator).map_err(|error| WindowError::Refused(error.to_string()))
+    eframe::run_native("oomscope", options, creator).map_err(|error| {
+        log::debug!("no window: {error}");
+        // The reason comes last, behind where in the window library it was noticed.
+        let text = error.to_string();
+        WindowError::Refused(text.rsplit(": ").next().unwrap_or_default().trim_end_matches(')').to_owned())
+    })
 }
 
 /// Asking first keeps the window library from complaining on standard error.
