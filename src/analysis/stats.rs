@@ -8,7 +8,7 @@ use super::live_at;
 use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Allocations and stacks that are listed at the peak.
 const TOP_ALLOCATIONS: usize = 10;
@@ -286,13 +286,6 @@ fn stack_text(snapshot: &Snapshot, stack: StackId) -> String {
 
 fn private_pools(timeline: &Timeline) -> Vec<[i64; 2]> {
     let of_segments = timeline.segments.segments.iter().filter_map(|s| s.pool);
-    let mut pools: std::collections::BTreeSet<PoolKey> = of_segments.collect();
-    let mut last = None;
-    for pool in timeline.events.indices().filter_map(|ix| timeline.events.pool(ix)) {
-        if last != Some(pool) {
-            pools.insert(pool);
-            last = Some(pool);
-        }
-    }
+    let pools: BTreeSet<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
     pools.into_iter().filter(|pool| pool.is_private()).map(|PoolKey(a, b)| [a, b]).collect()
 }

@@ -1,81 +1,78 @@
 //! Columns that take little room for what traces hold.
 
+use foldhash::HashMap;
+use std::hash::Hash;
+
 /// Values by row, of which few are different: streams, pools, metadata.
 ///
-/// While all rows are equal, a column is one value long. Up to 256 different values take a byte per
-/// row; only columns with more store the values themselves.
+/// While all rows are equal, a column is one value long. Then a row takes one byte, and four once
+/// there are more than 256 different values.
 #[derive(Debug, Clone)]
 pub struct CodedColumn<T> {
     /// The different values, in order of appearance.
     values: Vec<T>,
-    /// Index into `values` by row; empty while there is one value.
-    codes: Vec<u8>,
-    /// The values by row, once there are too many different ones for codes.
-    rows: Vec<T>,
+    lookup: HashMap<T, u32>,
+    /// Index into `values` by row; empty while there is one value, or more than fit.
+    narrow: Vec<u8>,
+    /// Index into `values` by row, once bytes do not suffice.
+    wide: Vec<u32>,
     len: usize,
-    last_code: u8,
+    last_code: u32,
 }
 
 impl<T> Default for CodedColumn<T> {
     fn default() -> Self {
-        Self { values: Vec::new(), codes: Vec::new(), rows: Vec::new(), len: 0, last_code: 0 }
+        let lookup = HashMap::default();
+        Self { values: Vec::new(), lookup, narrow: Vec::new(), wide: Vec::new(), len: 0, last_code: 0 }
     }
 }
 
-impl<T: Copy + PartialEq> CodedColumn<T> {
-    const MAX_VALUES: usize = 256;
-
+impl<T: Copy + Eq + Hash> CodedColumn<T> {
     /// Append a value.
     #[inline]
     pub fn push(&mut self, value: T) {
-        if self.values.get(usize::from(self.last_code)) != Some(&value) || !self.rows.is_empty() {
+        if self.values.get(self.last_code as usize) != Some(&value) {
             self.change(value);
         }
-        if self.rows.is_empty() {
-            if !self.codes.is_empty() {
-                self.codes.push(self.last_code);
-            }
-        } else {
-            self.rows.push(value);
-        }
         self.len += 1;
+        if !self.wide.is_empty() {
+            self.wide.push(self.last_code);
+        } else if !self.narrow.is_empty() {
+            self.narrow.push(self.last_code as u8);
+        }
     }
 
-    /// A value that differs from the one before.
+    /// Prepare for a value that differs from the one before.
     fn change(&mut self, value: T) {
-        if !self.rows.is_empty() {
-            return;
+        let values = &mut self.values;
+        let code = *self.lookup.entry(value).or_insert_with(|| {
+            values.push(value);
+            values.len() as u32 - 1
+        });
+        let is_wide = !self.wide.is_empty();
+        if u32::from(u8::MAX) < code && !is_wide {
+            self.wide = std::mem::take(&mut self.narrow).into_iter().map(u32::from).collect();
+        } else if code != 0 && !is_wide && self.narrow.is_empty() {
+            self.narrow = vec![0; self.len];
         }
-        let known = self.values.iter().position(|known| *known == value);
-        if known.is_none() && self.values.len() == Self::MAX_VALUES {
-            self.rows = (0..self.len).map(|row| self.values[usize::from(self.codes[row])]).collect();
-            self.codes = Vec::new();
-            return;
-        }
-        let code = known.unwrap_or(self.values.len());
-        if known.is_none() {
-            self.values.push(value);
-        }
-        if code != 0 && self.codes.is_empty() {
-            self.codes = vec![0; self.len];
-        }
-        self.last_code = code as u8;
+        self.last_code = code;
     }
 
     /// The value of a row. Panics where there is no such row.
     #[inline]
     pub fn get(&self, row: usize) -> T {
         debug_assert!(row < self.len);
-        match (self.codes.get(row), self.rows.get(row)) {
-            (Some(&code), _) => self.values[usize::from(code)],
-            (None, Some(&value)) => value,
-            (None, None) => self.values[0],
-        }
+        let code = match (self.narrow.get(row), self.wide.get(row)) {
+            (Some(&code), _) => u32::from(code),
+            (None, Some(&code)) => code,
+            (None, None) => 0,
+        };
+        self.values[code as usize]
     }
 
-    /// The different values, if there are at most 256.
-    pub fn distinct(&self) -> Option<&[T]> {
-        self.rows.is_empty().then_some(&self.values)
+    /// The different values, in order of appearance.
+    pub fn distinct(&self) -> &[T] {
+        &self.values
     }
 }
 
@@ -189,8 +186,8 @@ mod tests {
         for _ in 0..5 {
             column.push(7);
         }
-        assert_eq!((column.get(3), column.distinct()), (7, Some(&[7][..])));
-        assert!(column.codes.is_empty() && column.rows.is_empty());
+        assert_eq!((column.get(3), column.distinct()), (7, &[7][..]));
+        assert!(column.narrow.is_empty() && column.wide.is_empty());
     }
 
     #[test]

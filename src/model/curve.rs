@@ -1,54 +1,117 @@
 //! Totals over time.
 
 use super::Moment;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Moments per entry of the summary.
 const GROUP: usize = 256;
 
-/// A total after every event, with a summary so that the maximum of any range is cheap.
+/// A total after every event, four bytes each, with a summary so that the maximum of any range is
+/// cheap.
 #[derive(Debug, Default)]
 pub struct Curve {
-    values: Vec<i64>,
+    /// Distance of each value from its group's smallest.
+    offsets: Vec<u32>,
+    /// The smallest value of each group.
+    group_min: Vec<i64>,
     /// The largest value of each group.
     group_max: Vec<i64>,
+    /// The values of the groups that span more than 4 GiB, by group.
+    wide: BTreeMap<usize, Vec<i64>>,
+}
+
+/// Builds a curve from its end, which is the order in which events are undone.
+#[derive(Debug)]
+pub(super) struct CurveBuilder {
+    curve: Curve,
+    /// The values of the group in progress.
+    group: Vec<i64>,
+    /// Moments that are left.
+    left: usize,
+}
+
+impl CurveBuilder {
+    /// For a curve of this many moments.
+    pub(super) fn new(moments: usize) -> Self {
+        let groups = moments.div_ceil(GROUP);
+        let curve = Curve {
+            offsets: vec![0; moments],
+            group_min: vec![0; groups],
+            group_max: vec![0; groups],
+            wide: BTreeMap::new(),
+        };
+        Self { curve, group: Vec::with_capacity(GROUP), left: moments }
+    }
+
+    /// The value of the latest moment that is left.
+    #[inline]
+    pub(super) fn push_front(&mut self, value: i64) {
+        self.group.push(value);
+        self.left -= 1;
+        if self.left.is_multiple_of(GROUP) {
+            self.finish_group();
+        }
+    }
+
+    fn finish_group(&mut self) {
+        let (at, first) = (self.left / GROUP, self.left);
+        let min = self.group.iter().copied().min().unwrap_or(0);
+        let max = self.group.iter().copied().max().unwrap_or(0);
+        (self.curve.group_min[at], self.curve.group_max[at]) = (min, max);
+        let values = self.group.drain(..).rev();
+        if max.checked_sub(min).is_some_and(|span| u32::try_from(span).is_ok()) {
+            let offsets = &mut self.curve.offsets[first..first + values.len()];
+            offsets.iter_mut().zip(values).for_each(|(offset, value)| *offset = (value - min) as u32);
+        } else {
+            self.curve.wide.insert(at, values.collect());
+        }
+    }
+
+    /// The curve, once every moment has its value.
+    pub(super) fn finish(self) -> Curve {
+        debug_assert_eq!(self.left, 0);
+        self.curve
+    }
 }
 
 impl Curve {
-    pub(super) fn new(values: Vec<i64>) -> Self {
-        let group_max = values.chunks(GROUP).map(|group| group.iter().copied().max().unwrap_or(0)).collect();
-        Self { values, group_max }
-    }
-
     /// The total at a moment, in bytes.
     #[inline]
     pub fn at(&self, moment: Moment) -> i64 {
-        self.values[moment.index()]
+        let i = moment.index();
+        if !self.wide.is_empty()
+            && let Some(values) = self.wide.get(&(i / GROUP))
+        {
+            return values[i % GROUP];
+        }
+        self.group_min[i / GROUP] + i64::from(self.offsets[i])
     }
 
     /// Number of moments: one more than there are events.
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.offsets.len()
     }
 
     /// Whether there is no moment; never in a timeline.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.offsets.is_empty()
     }
 
     /// The first moment of the range at which its maximum is reached.
     pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
-        let range = range.start..range.end.min(self.values.len());
+        let range = range.start..range.end.min(self.len());
         let mut best: Option<(usize, i64)> = None;
         let mut at = range.start;
         while at < range.end {
             let group = at / GROUP;
             let group_end = ((group + 1) * GROUP).min(range.end);
-            let whole = at.is_multiple_of(GROUP) && group_end - at == GROUP.min(self.values.len() - at);
-            if !(whole && best.is_some_and(|(_, max)| self.group_max[group] <= max)) {
-                for (i, &value) in self.values[at..group_end].iter().enumerate() {
+            // A group's maximum bounds any part of it.
+            if best.is_none_or(|(_, max)| max < self.group_max[group]) {
+                for i in at..group_end {
+                    let value = self.at(Moment(i as u32));
                     if best.is_none_or(|(_, max)| max < value) {
-                        best = Some((at + i, value));
+                        best = Some((i, value));
                     }
                 }
             }
@@ -59,7 +122,7 @@ impl Curve {
 
     /// The first moment at which the overall maximum is reached.
     pub fn peak(&self) -> (Moment, i64) {
-        self.peak_in(0..self.values.len()).unwrap_or((Moment::START, 0))
+        self.peak_in(0..self.len()).unwrap_or((Moment::START, 0))
     }
 }
 
@@ -115,6 +178,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn curve(values: &[i64]) -> Curve {
+        let mut builder = CurveBuilder::new(values.len());
+        values.iter().rev().for_each(|&value| builder.push_front(value));
+        builder.finish()
+    }
+
+    #[test]
+    fn values_of_any_span_are_kept() {
+        let values: Vec<i64> = (0..1000).map(|i: i64| if i / 256 == 1 { i << 40 } else { i - 500 }).collect();
+        let read: Vec<i64> = (0..1000).map(|m| curve(&values).at(Moment(m))).collect();
+        assert_eq!(read, values);
+        let extreme = [i64::MIN, 0, i64::MAX];
+        assert_eq!((0..3).map(|m| curve(&extreme).at(Moment(m))).collect::<Vec<_>>(), extreme);
+    }
+
     proptest! {
         #[test]
         fn the_peak_of_a_range_is_the_first_maximum(
@@ -123,7 +201,7 @@ mod tests {
             b in 0usize..1500,
         ) {
             let range = a.min(b)..a.max(b).min(values.len());
-            let curve = Curve::new(values.clone());
+            let curve = curve(&values);
             let naive = values.iter().enumerate().take(range.end).skip(range.start)
                 .max_by_key(|&(i, &v)| (v, std::cmp::Reverse(i)))
                 .map(|(i, &v)| (Moment(i as u32), v));

@@ -52,25 +52,30 @@ pub struct Event {
 
 const NO_ADDRESS: u64 = u64::MAX;
 
+/// What rarely changes from one event to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Context {
+    stream: Option<i64>,
+    pool: Option<PoolKey>,
+    compile_context: Option<StrId>,
+    user_metadata: Option<StrId>,
+    internal_metadata: Option<StrId>,
+    category: Option<StrId>,
+    forward_stack: StackId,
+}
+
 /// Events as they are read, of all traces one after another.
 #[derive(Debug, Default)]
 pub struct EventTable {
     actions: Vec<u8>,
-    /// Raw addresses while reading, then empty.
-    raw_addrs: Vec<u64>,
-    /// Ids into `addresses` once the table is indexed.
     addrs: Vec<AddrId>,
     addresses: AddressTable,
+    /// The address of the latest event: a free is requested and completed in two events.
+    last_addr: Option<(u64, AddrId)>,
     sizes: SizeColumn,
     times: TimeColumn,
-    streams: CodedColumn<Option<i64>>,
     stacks: Vec<StackId>,
-    pools: CodedColumn<Option<PoolKey>>,
-    compile_contexts: CodedColumn<Option<StrId>>,
-    user_metadata: CodedColumn<Option<StrId>>,
-    internal_metadata: CodedColumn<Option<StrId>>,
-    categories: CodedColumn<Option<StrId>>,
-    forward_stacks: CodedColumn<StackId>,
+    contexts: CodedColumn<Context>,
     /// `device_free` of the few events that have it.
     device_free: Vec<(u32, i64)>,
 }
@@ -79,7 +84,7 @@ impl EventTable {
     /// Make room for this many events. Room that is not used costs no memory.
     pub fn reserve(&mut self, events: usize) {
         self.actions.reserve(events);
-        self.raw_addrs.reserve(events);
+        self.addrs.reserve(events);
         self.sizes.reserve(events);
         self.times.reserve(events);
         self.stacks.reserve(events);
@@ -92,17 +97,20 @@ impl EventTable {
             self.device_free.push((self.actions.len() as u32, free));
         }
         self.actions.push(event.action.code());
-        self.raw_addrs.push(event.addr.unwrap_or(NO_ADDRESS));
+        let addr = self.intern_address(event.addr.unwrap_or(NO_ADDRESS));
+        self.addrs.push(addr);
         self.sizes.push(event.size);
         self.times.push(event.time_us);
-        self.streams.push(event.stream);
         self.stacks.push(event.stack);
-        self.pools.push(event.pool);
-        self.compile_contexts.push(event.compile_context);
-        self.user_metadata.push(event.user_metadata);
-        self.internal_metadata.push(event.internal_metadata);
-        self.categories.push(event.category);
-        self.forward_stacks.push(event.forward_stack);
+        self.contexts.push(Context {
+            stream: event.stream,
+            pool: event.pool,
+            compile_context: event.compile_context,
+            user_metadata: event.user_metadata,
+            internal_metadata: event.internal_metadata,
+            category: event.category,
+            forward_stack: event.forward_stack,
+        });
     }
 
     /// Number of events.
@@ -117,26 +125,23 @@ impl EventTable {
 
     /// One event with all its fields.
     pub fn get(&self, ix: EventIx) -> Event {
-        let i = ix.index();
         let row = ix.0;
+        let device_free = self.device_free.binary_search_by_key(&row, |&(r, _)| r);
+        let context = self.contexts.get(ix.index());
         Event {
             action: self.action(ix),
             addr: self.addr(ix),
-            size: self.sizes.get(i),
+            size: self.size(ix),
             time_us: self.time_us(ix),
-            stream: self.streams.get(i),
-            stack: self.stacks[i],
-            pool: self.pools.get(i),
-            compile_context: self.compile_contexts.get(i),
-            user_metadata: self.user_metadata.get(i),
-            internal_metadata: self.internal_metadata.get(i),
-            category: self.categories.get(i),
-            forward_stack: self.forward_stacks.get(i),
-            device_free: self
-                .device_free
-                .binary_search_by_key(&row, |&(r, _)| r)
-                .ok()
-                .map(|at| self.device_free[at].1),
+            stream: context.stream,
+            stack: self.stack(ix),
+            pool: context.pool,
+            compile_context: context.compile_context,
+            user_metadata: context.user_metadata,
+            internal_metadata: context.internal_metadata,
+            category: context.category,
+            forward_stack: context.forward_stack,
+            device_free: device_free.ok().map(|at| self.device_free[at].1),
         }
     }
 
@@ -161,22 +166,19 @@ impl EventTable {
     /// The stream of an event.
     #[inline]
     pub fn stream(&self, ix: EventIx) -> Option<i64> {
-        self.streams.get(ix.index())
+        self.contexts.get(ix.index()).stream
     }
 
     /// The pool of an event.
     #[inline]
     pub fn pool(&self, ix: EventIx) -> Option<PoolKey> {
-        self.pools.get(ix.index())
+        self.contexts.get(ix.index()).pool
     }
 
     /// The address of an event.
     #[inline]
     pub fn addr(&self, ix: EventIx) -> Option<u64> {
-        let raw = match self.addrs.get(ix.index()) {
-            Some(&id) => self.addresses.get(id),
-            None => self.raw_addrs[ix.index()],
-        };
+        let raw = self.addresses.get(self.addr_id(ix));
         (raw != NO_ADDRESS).then_some(raw)
     }
 
@@ -198,12 +200,17 @@ impl EventTable {
         Some((first, last))
     }
 
-    /// The different streams of the events, if they are few enough to be listed.
-    pub fn distinct_streams(&self) -> Option<&[Option<i64>]> {
-        self.streams.distinct()
+    /// The different streams of the events, possibly several times.
+    pub fn distinct_streams(&self) -> impl Iterator<Item = i64> + '_ {
+        self.contexts.distinct().iter().filter_map(|context| context.stream)
     }
 
-    /// Number of distinct addresses. Only after [`Self::index_addresses`].
+    /// The different pools of the events, possibly several times.
+    pub fn distinct_pools(&self) -> impl Iterator<Item = PoolKey> + '_ {
+        self.contexts.distinct().iter().filter_map(|context| context.pool)
+    }
+
+    /// Number of distinct addresses.
     pub(super) fn address_count(&self) -> usize {
         self.addresses.len()
     }
@@ -217,29 +224,26 @@ impl EventTable {
         self.addresses.get(id)
     }
 
-    /// Replace raw addresses by ids, which take half the room and index arrays.
-    pub(super) fn index_addresses(&mut self) {
+    /// Give back the room that was reserved and not used.
+    pub(super) fn shrink_to_fit(&mut self) {
         self.actions.shrink_to_fit();
+        self.addrs.shrink_to_fit();
         self.sizes.shrink_to_fit();
         self.times.shrink_to_fit();
         self.stacks.shrink_to_fit();
-        let raw = std::mem::take(&mut self.raw_addrs);
-        self.addrs.reserve_exact(raw.len());
-        // A free is requested and completed in two events: half of all look-ups repeat the last one.
-        let mut last = None;
-        for addr in raw {
-            let id = match last {
-                Some((known, id)) if known == addr => id,
-                _ => self.addresses.intern(addr),
-            };
-            last = Some((addr, id));
-            self.addrs.push(id);
-        }
     }
 
     /// The id of an address that need not occur in the trace.
+    #[inline]
     pub(super) fn intern_address(&mut self, address: u64) -> AddrId {
-        self.addresses.intern(address)
+        if let Some((last, id)) = self.last_addr
+            && last == address
+        {
+            return id;
+        }
+        let id = self.addresses.intern(address);
+        self.last_addr = Some((address, id));
+        id
     }
 
     /// The events of some ranges as a table of their own; without copying where the ranges are all
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pushed_is_read_back_before_and_after_indexing() {
+    fn what_is_pushed_is_read_back() {
         let mut table = EventTable::default();
         let oom =
             Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
@@ -292,10 +296,8 @@ mod tests {
         for e in &written {
             table.push(e);
         }
-        let read = |table: &EventTable| -> Vec<Event> { table.indices().map(|ix| table.get(ix)).collect() };
-        assert_eq!(read(&table), written);
-        table.index_addresses();
-        assert_eq!(read(&table), written);
+        let read: Vec<Event> = table.indices().map(|ix| table.get(ix)).collect();
+        assert_eq!(read, written);
         assert_eq!(table.time_range_us(), Some((10, 90)));
     }
 

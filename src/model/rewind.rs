@@ -4,7 +4,10 @@
 //! The ring buffer of a long run has dropped the beginning of the history, so a trace cannot be
 //! replayed from nothing. The end state is complete, so undoing the events from there is exact.
 
-use super::{Action, AddrId, Anomalies, Anomaly, BlockState, EventIx, EventTable, Moment, SegmentTable};
+use super::curve::CurveBuilder;
+use super::{
+    Action, AddrId, Anomalies, Anomaly, BlockState, Curve, EventIx, EventTable, Moment, SegmentTable,
+};
 
 /// A block that is live at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +79,9 @@ impl EndState {
 #[derive(Debug)]
 pub(super) struct Rewound {
     /// Requested bytes between alloc and completed free, per moment.
-    pub(super) active: Vec<i64>,
+    pub(super) active: Curve,
     /// Requested bytes between alloc and requested free, per moment.
-    pub(super) allocated: Vec<i64>,
+    pub(super) allocated: Curve,
     /// Segment bytes, where they change.
     pub(super) reserved: Vec<(Moment, i64)>,
     /// What was live before the first event, by address.
@@ -101,9 +104,10 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
     }
     let mut now = Totals::of(&slots.live());
     let mut reserved = end.reserved;
+    let (mut active, mut allocated) = (CurveBuilder::new(n + 1), CurveBuilder::new(n + 1));
     let mut out = Rewound {
-        active: vec![0; n + 1],
-        allocated: vec![0; n + 1],
+        active: Curve::default(),
+        allocated: Curve::default(),
         reserved: Vec::new(),
         initial: Vec::new(),
         peak_live_blocks: now.live,
@@ -111,9 +115,8 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
     };
     let mut peak = now.active;
     for ix in events.indices().rev() {
-        let after = ix.index() + 1;
-        out.active[after] = now.active;
-        out.allocated[after] = now.allocated;
+        active.push_front(now.active);
+        allocated.push_front(now.allocated);
         if peak <= now.active {
             (peak, out.peak_live_blocks) = (now.active, now.live);
         }
@@ -134,8 +137,9 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
             }
         }
     }
-    out.active[0] = now.active;
-    out.allocated[0] = now.allocated;
+    active.push_front(now.active);
+    allocated.push_front(now.allocated);
+    (out.active, out.allocated) = (active.finish(), allocated.finish());
     if peak <= now.active {
         out.peak_live_blocks = now.live;
     }

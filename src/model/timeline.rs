@@ -78,7 +78,7 @@ impl Timeline {
     pub fn build(input: TimelineInput) -> Self {
         let TimelineInput { device, mut events, segments, anchor } = input;
         let mut anomalies = Anomalies::default();
-        events.index_addresses();
+        events.shrink_to_fit();
         let end = match anchor {
             Anchor::EndState => EndState::of_segments(&segments, &mut events, &mut anomalies),
             Anchor::TraceOnly => EndState::of_trace(&events),
@@ -92,16 +92,13 @@ impl Timeline {
             rayon::join(|| rewind(&events, &end, addresses), || (build_ranges(), find_ooms(&events)));
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
-        let (mut lifetimes, (active, allocated)) = rayon::join(
-            || Lifetimes::build(&events, &rewound.initial, addresses),
-            || (Curve::new(rewound.active), Curve::new(rewound.allocated)),
-        );
+        let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
         let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
         lifetimes.describe_initial(known);
         Self {
             device,
-            active,
-            allocated,
+            active: rewound.active,
+            allocated: rewound.allocated,
             reserved: StepCurve::new(rewound.reserved),
             lifetimes,
             ranges,
@@ -123,10 +120,7 @@ impl Timeline {
     /// Streams of the events and segments, ascending.
     pub fn streams(&self) -> Vec<i64> {
         let mut streams = std::collections::BTreeSet::new();
-        match self.events.distinct_streams() {
-            Some(distinct) => streams.extend(distinct.iter().flatten()),
-            None => streams.extend(self.events.indices().filter_map(|ix| self.events.stream(ix))),
-        }
+        streams.extend(self.events.distinct_streams());
         streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));
         streams.into_iter().collect()
     }
