@@ -2,6 +2,7 @@
 
 use super::feed::{ChunkSource, PADDING};
 use super::machine::Machine;
+use super::skeleton::{self, Skeleton};
 use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs, short_strings};
 
 impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
@@ -13,64 +14,13 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         let last = self.feed.end.saturating_sub(PADDING);
         let mut pos = self.feed.pos;
         while pos < last {
-            let Some(head) = self.feed.buf[pos..].first_chunk::<10>().copied() else { break };
+            if let Some((value, end)) = self.frequent_value(pos, last)? {
+                self.stack.push(value);
+                pos = end;
+                continue;
+            }
+            let head = [self.feed.buf[pos], self.feed.buf[pos + 1], self.feed.buf[pos + 2]];
             match head[0] {
-                opcode::BINGET => {
-                    let Some(value) = self.memo.get(u64::from(head[1])) else { break };
-                    self.stack.push(value);
-                    pos += 2;
-                }
-                opcode::LONG_BINGET => {
-                    let index = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
-                    let Some(value) = self.memo.get(u64::from(index)) else { break };
-                    self.stack.push(value);
-                    pos += 5;
-                }
-                opcode::BININT => {
-                    let int = i32::from_le_bytes([head[1], head[2], head[3], head[4]]);
-                    self.stack.push(Value::int(i64::from(int)));
-                    pos += 5;
-                }
-                opcode::BININT1 => {
-                    self.stack.push(Value::int(i64::from(head[1])));
-                    pos += 2;
-                }
-                opcode::BININT2 => {
-                    self.stack.push(Value::int(i64::from(u16::from_le_bytes([head[1], head[2]]))));
-                    pos += 3;
-                }
-                opcode::LONG1 if matches!(head[1], 1..=8) => {
-                    let [_, len, word @ ..] = head;
-                    self.stack.push(Value::int(number::short_little_endian(word, len)));
-                    pos += 2 + usize::from(len);
-                }
-                opcode::SHORT_BINUNICODE if head[1] <= short_strings::MAX_LEN => {
-                    let [_, len, bytes @ ..] = head;
-                    let word = short_strings::word(bytes, len);
-                    let handle = if let Some(handle) = self.short_strings.get(word, len) {
-                        handle
-                    } else {
-                        let handle = self.sink.string(&bytes[..usize::from(len)])?;
-                        self.short_strings.insert(word, len, handle);
-                        handle
-                    };
-                    let text = Value::reference(Kind::Str, handle);
-                    self.stack.push(text);
-                    pos += 2 + usize::from(len);
-                    if self.feed.buf[pos] == opcode::MEMOIZE {
-                        self.memo.memoize(text)?;
-                        pos += 1;
-                    }
-                }
-                opcode::SHORT_BINUNICODE => {
-                    let text = pos + 2..pos + 2 + usize::from(head[1]);
-                    if last < text.end {
-                        break;
-                    }
-                    pos = text.end;
-                    let handle = self.sink.string(&self.feed.buf[text])?;
-                    self.stack.push(Value::reference(Kind::Str, handle));
-                }
                 opcode::MARK => {
                     self.marks.push(self.stack.len());
                     pos += 1;
@@ -88,20 +38,13 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     if head[1] == opcode::MEMOIZE && head[2] == opcode::MARK {
                         self.memo.memoize(dict)?;
                         self.marks.push(self.stack.len());
-                        pos += 2;
+                        pos = self.known_dict(pos + 2, last)?;
                     }
                 }
                 opcode::EMPTY_LIST => {
-                    let is_run =
-                        head[1] == opcode::MEMOIZE && head[2] == opcode::MARK && runs::is_get(head[3]);
-                    let run = if is_run { self.list_of_gets(pos + 3, last)? } else { None };
-                    pos = if let Some(end) = run {
-                        end
-                    } else {
-                        let list = self.sink.list()?;
-                        self.stack.push(Value::reference(Kind::List, list));
-                        pos + 1
-                    };
+                    let list = self.sink.list()?;
+                    self.stack.push(Value::reference(Kind::List, list));
+                    pos += 1;
                 }
                 opcode::TUPLE2 => {
                     let Ok(at) = self.below_top(2, "TUPLE2") else { break };
@@ -109,16 +52,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     self.stack.push(tuple);
                     pos += 1;
                 }
-                opcode::SETITEMS => {
+                opcode::SETITEMS | opcode::APPENDS => {
                     self.feed.pos = pos;
                     self.op_start = self.feed.offset();
-                    self.fill(opcode::SETITEMS, "SETITEMS")?;
-                    pos += 1;
-                }
-                opcode::APPENDS => {
-                    self.feed.pos = pos;
-                    self.op_start = self.feed.offset();
-                    self.fill(opcode::APPENDS, "APPENDS")?;
+                    self.fill(head[0], if head[0] == opcode::APPENDS { "APPENDS" } else { "SETITEMS" })?;
                     pos += 1;
                 }
                 _ => break,
@@ -128,21 +65,169 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(())
     }
 
+    /// The value that the opcode at `pos` pushes, and where the next one starts. `None` for opcodes
+    /// that do something else, and for values that are rare, long or wrong.
+    #[inline(always)]
+    fn frequent_value(&mut self, pos: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
+        let Some(head) = self.feed.buf[pos..].first_chunk::<10>().copied() else { return Ok(None) };
+        let [op, len, word @ ..] = head;
+        Ok(match op {
+            opcode::BINGET => self.memo.get(u64::from(len)).map(|value| (value, pos + 2)),
+            opcode::LONG_BINGET => {
+                let index = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
+                self.memo.get(u64::from(index)).map(|value| (value, pos + 5))
+            }
+            opcode::BININT => {
+                let int = i32::from_le_bytes([head[1], head[2], head[3], head[4]]);
+                Some((Value::int(i64::from(int)), pos + 5))
+            }
+            opcode::BININT1 => Some((Value::int(i64::from(len)), pos + 2)),
+            opcode::BININT2 => {
+                let int = u16::from_le_bytes([head[1], head[2]]);
+                Some((Value::int(i64::from(int)), pos + 3))
+            }
+            opcode::LONG1 if matches!(len, 1..=8) => {
+                Some((Value::int(number::short_little_endian(word, len)), pos + 2 + usize::from(len)))
+            }
+            opcode::SHORT_BINUNICODE => {
+                let end = pos + 2 + usize::from(len);
+                if last < end {
+                    return Ok(None);
+                }
+                let text = Value::reference(Kind::Str, self.short_string(pos + 2..end, word, len)?);
+                if self.feed.buf[end] == opcode::MEMOIZE {
+                    self.memo.memoize(text)?;
+                    return Ok(Some((text, end + 1)));
+                }
+                Some((text, end))
+            }
+            opcode::EMPTY_LIST
+                if len == opcode::MEMOIZE && word[0] == opcode::MARK && runs::is_get(word[1]) =>
+            {
+                self.list_of_gets(pos + 3, last)?
+            }
+            _ => None,
+        })
+    }
+
+    /// The handle of a string of up to 255 bytes; `word` holds the first eight of them.
+    #[inline]
+    fn short_string(
+        &mut self,
+        text: std::ops::Range<usize>,
+        word: [u8; 8],
+        len: u8,
+    ) -> Result<super::Handle, ErrorKind> {
+        if short_strings::MAX_LEN < len {
+            return self.sink.string(&self.feed.buf[text]);
+        }
+        let word = short_strings::word(word, len);
+        if let Some(handle) = self.short_strings.get(word, len) {
+            return Ok(handle);
+        }
+        let handle = self.sink.string(&self.feed.buf[text])?;
+        self.short_strings.insert(word, len, handle);
+        Ok(handle)
+    }
+
+    /// A dict whose MARK was just passed: if its keys are known ones, take all of it. Returns where
+    /// to go on; the stack is then as if every opcode up to there had been carried out.
+    fn known_dict(&mut self, start: usize, last: usize) -> Result<usize, ErrorKind> {
+        let (at, mut pos, mut n) = (self.stack.len(), start, 0);
+        let Some(mut index) =
+            self.feed.buf[pos..].first_chunk().and_then(|&first| self.skeletons.find(first))
+        else {
+            self.learn_dict(start, last)?;
+            return Ok(start);
+        };
+        loop {
+            let next = *self.feed.buf[pos..].first_chunk::<8>().unwrap_or(&[0; 8]);
+            let is_end = next[0] == opcode::SETITEMS && n == self.skeletons.len(index);
+            let key_len = self.skeletons.key_len(index, n, next);
+            match (is_end && pos < last, key_len) {
+                (true, _) => break,
+                (false, Some(len)) if pos < last => {
+                    let Some(end) = self.known_value(pos + len, last)? else { break };
+                    (pos, n) = (end, n + 1);
+                }
+                _ => match self.skeletons.alternative(index, n, next) {
+                    Some(other) if pos < last => index = other,
+                    _ => break,
+                },
+            }
+        }
+        let is_whole = self.feed.buf[pos] == opcode::SETITEMS && n == self.skeletons.len(index) && pos < last;
+        match at.checked_sub(1).and_then(|below| self.stack[below].handle(Kind::Dict)) {
+            Some(dict) if is_whole => {
+                self.marks.pop();
+                let shape = self.skeletons.confirm(index);
+                self.sink.update_dict_shaped(dict, shape, &self.stack[at..])?;
+                self.stack.truncate(at);
+                Ok(pos + 1)
+            }
+            _ => {
+                self.restore_keys(index, at);
+                self.learn_dict(start, last)?;
+                Ok(pos)
+            }
+        }
+    }
+
+    /// Push the value at `pos`, if it is a frequent one. Returns where the next key starts.
+    #[inline]
+    fn known_value(&mut self, pos: usize, last: usize) -> Result<Option<usize>, ErrorKind> {
+        let Some((value, mut pos)) = self.frequent_value(pos, last)? else { return Ok(None) };
+        self.stack.push(value);
+        // The id of a pool is a pair of small numbers.
+        if let [opcode::BININT1, second, opcode::TUPLE2, after, ..] = self.feed.buf[pos..] {
+            self.stack.push(Value::int(i64::from(second)));
+            let tuple = self.tuple(self.stack.len() - 2)?;
+            self.stack.push(tuple);
+            pos += 3;
+            if after == opcode::MEMOIZE {
+                self.memo.memoize(tuple)?;
+                pos += 1;
+            }
+        }
+        Ok(Some(pos))
+    }
+
+    /// The dict turned out to have other keys: put those that were passed between their values.
+    #[cold]
+    fn restore_keys(&mut self, index: usize, at: usize) {
+        let values = self.stack.split_off(at);
+        let keys = self.skeletons.keys(index);
+        self.stack.extend(keys.iter().zip(values).flat_map(|(&key, value)| [key, value]));
+    }
+
+    /// Remember the keys of the dict whose first key is at `start`, if it is a simple one.
+    #[cold]
+    fn learn_dict(&mut self, start: usize, last: usize) -> Result<(), ErrorKind> {
+        if !self.skeletons.may_learn() {
+            return Ok(());
+        }
+        let Some(bytes) = self.feed.buf.get(start..last).and_then(skeleton::key_bytes) else { return Ok(()) };
+        let index = |key: &skeleton::KeyBytes| self.memo.get(key.memo_index());
+        let Some(keys) = bytes.iter().map(index).collect::<Option<Vec<Value>>>() else { return Ok(()) };
+        if let Some(shape) = self.sink.shape(&keys) {
+            self.skeletons.insert(Skeleton { bytes, keys, shape });
+        }
+        Ok(())
+    }
+
     /// A new list whose items are all memo entries: the references from `start` on, up to and with
-    /// the APPENDS. Returns where it ends; `None` if it is another kind of list.
+    /// the APPENDS. Returns it and where it ends; `None` if it is another kind of list.
     ///
     /// Such lists are the stacks of a trace, more than half of a large file, and the same ones come
     /// again and again: comparing bytes finds out without decoding them.
     #[inline(never)]
-    fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<usize>, ErrorKind> {
+    fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
         let Some(window) = self.feed.buf.get(start..last) else { return Ok(None) };
         let known = self.runs.expected(window).or_else(|| self.runs.find(window));
         if let Some((len, contents)) = known {
-            let list = self.sink.repeat_list(contents)?;
-            let list = Value::reference(Kind::List, list);
+            let list = Value::reference(Kind::List, self.sink.repeat_list(contents)?);
             self.memo.memoize(list)?;
-            self.stack.push(list);
-            return Ok(Some(start + len));
+            return Ok(Some((list, start + len)));
         }
         let Some(len) = runs::length(window) else { return Ok(None) };
         let at = self.stack.len();
@@ -157,10 +242,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         self.memo.memoize(Value::reference(Kind::List, list))?;
         self.sink.extend_list(list, &self.stack[at..])?;
         self.stack.truncate(at);
-        self.stack.push(Value::reference(Kind::List, list));
         if let Some(contents) = self.sink.list_contents(list) {
             self.runs.insert(&self.feed.buf[start..start + len], contents);
         }
-        Ok(Some(start + len))
+        Ok(Some((Value::reference(Kind::List, list), start + len)))
     }
 }

@@ -4,6 +4,7 @@ use super::feed::{ChunkSource, Feed, PADDING};
 use super::memo::Memo;
 use super::runs::Runs;
 use super::short_strings::ShortStrings;
+use super::skeleton::Skeletons;
 use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, number, opcode};
 use std::ops::Range;
 
@@ -47,6 +48,7 @@ pub fn decode<S: ChunkSource, K: Sink>(
         marks: Vec::new(),
         memo: Memo::with_capacity(expected_bytes.map_or(0, |bytes| bytes / BYTES_PER_MEMO_ENTRY)),
         runs: Runs::default(),
+        skeletons: Skeletons::default(),
         short_strings: ShortStrings::default(),
         op_start: 0,
     };
@@ -70,6 +72,7 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     pub(super) runs: Runs,
+    pub(super) skeletons: Skeletons,
     pub(super) short_strings: ShortStrings,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
@@ -305,6 +308,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         if self.memo.put(index, top)? {
             // The same bytes would mean something else from now on.
             self.runs.clear();
+            self.skeletons.clear();
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ mod runs;
 mod salvage;
 mod short_strings;
 mod sink;
+mod skeleton;
 #[cfg(test)]
 mod tests;
 mod text;

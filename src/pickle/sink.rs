@@ -32,6 +32,13 @@ pub trait Sink {
     /// Set entries of a dict: `pairs` alternates keys and values, its length is even.
     fn update_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind>;
 
+    /// A name for dicts with these keys in this order, under which [`Self::update_dict_shaped`] takes
+    /// values alone. `None` where such dicts mean nothing to the sink.
+    fn shape(&mut self, keys: &[Value]) -> Option<u32>;
+
+    /// Set all entries of a new dict: one value for each key of a [`shape`](Self::shape).
+    fn update_dict_shaped(&mut self, dict: Handle, shape: u32, values: &[Value]) -> Result<(), ErrorKind>;
+
     /// Add `items` to a set.
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
 

@@ -7,6 +7,7 @@ use super::{ErrorKind, Handle, Kind, Sink, Value, View, decode};
 struct Printer {
     texts: Vec<String>,
     items: Vec<Vec<Value>>,
+    shapes: Vec<Vec<Value>>,
 }
 
 impl Printer {
@@ -73,6 +74,18 @@ impl Sink for Printer {
 
     fn update_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
         self.extend_list(dict, pairs)
+    }
+
+    fn shape(&mut self, keys: &[Value]) -> Option<u32> {
+        self.shapes.push(keys.to_vec());
+        Some(self.shapes.len() as u32 - 1)
+    }
+
+    fn update_dict_shaped(&mut self, dict: Handle, shape: u32, values: &[Value]) -> Result<(), ErrorKind> {
+        let keys = self.shapes[shape as usize].clone();
+        assert_eq!(keys.len(), values.len());
+        let pairs: Vec<Value> = keys.into_iter().zip(values).flat_map(|(key, &value)| [key, value]).collect();
+        self.update_dict(dict, &pairs)
     }
 
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind> {
@@ -159,6 +172,50 @@ fn a_memo_entry_that_is_replaced_changes_the_lists_that_refer_to_it() {
         [b"\x80\x04](\x8c\x01aq\x00".as_slice(), list, list, b"\x8c\x01bq\x00", list, b"e.", &[0; 20]]
             .concat();
     assert_eq!(whole(&pickle), "['a', ['a', 'a'], ['a', 'a'], 'b', ['b', 'b']]");
+}
+
+#[test]
+fn dicts_with_known_keys_are_read_as_any_others() {
+    let keys: &[u8] = b"\x80\x04](\x8c\x01a\x94\x8c\x01b\x94\x8c\x01c\x94";
+    let same: &[u8] = b"}\x94(h\x00K\x01h\x01K\x02K\x03\x86\x94u";
+    let other_value: &[u8] = b"}\x94(h\x00K\x01h\x01}\x94(h\x00K\x04h\x01K\x05uu";
+    let other_key: &[u8] = b"}\x94(h\x00K\x01h\x02K\x06u";
+    let more_keys: &[u8] = b"}\x94(h\x00K\x01h\x01K\x07h\x02K\x08u";
+    let fewer_keys: &[u8] = b"}\x94(h\x00K\x09u";
+    let pickle = [
+        keys,
+        same,
+        same,
+        other_value,
+        same,
+        other_key,
+        more_keys,
+        more_keys,
+        fewer_keys,
+        same,
+        b"e.",
+        &[0; 20],
+    ];
+    assert_eq!(
+        whole(&pickle.concat()),
+        "['a', 'b', 'c', {'a': 1, 'b': (2, 3)}, {'a': 1, 'b': (2, 3)}, {'a': 1, 'b': {'a': 4, 'b': 5}}, \
+         {'a': 1, 'b': (2, 3)}, {'a': 1, 'c': 6}, {'a': 1, 'b': 7, 'c': 8}, {'a': 1, 'b': 7, 'c': 8}, {'a': 9}, \
+         {'a': 1, 'b': (2, 3)}]"
+    );
+}
+
+#[test]
+fn a_dict_with_known_keys_that_is_cut_keeps_its_whole_pairs() {
+    let keys: &[u8] = b"\x80\x04](\x8c\x01a\x94\x8c\x01b\x94";
+    let dict: &[u8] = b"}\x94(h\x00\x8a\x04\x01\x02\x03\x04h\x01\x8a\x04\x01\x02\x03\x04u";
+    let pickle = [keys, dict, dict, dict, dict, dict].concat();
+    for cut in keys.len()..pickle.len() {
+        let (root, damage) = read(&pickle[..cut]);
+        assert!(damage.is_some(), "{root}");
+        let dicts = root.matches("'b': 67305985").count();
+        assert!((cut - keys.len()) / dict.len() <= dicts + 1, "{cut}: {root}");
+        assert!(root.starts_with("['a', 'b'"), "{cut}: {root}");
+    }
 }
 
 #[test]

@@ -130,10 +130,17 @@ impl Builder {
         let Some(kind) = shape.kind else { return Ok(None) };
         let fields = shape.fields(pairs);
         if !shape.is_plain() {
-            shape.misplaced.iter().for_each(|&key| self.notes.misplaced_key(kind, key));
-            shape.unknown.iter().for_each(|&key| self.notes.unknown_key(kind.name(), key));
+            self.note_keys(self.latest_shape, kind);
         }
         self.record(kind, &fields).map(Some)
+    }
+
+    /// Count the keys of a shape that its kind of record does not have.
+    #[cold]
+    fn note_keys(&mut self, shape: usize, kind: RecordKind) {
+        let shape = &self.shapes[shape];
+        shape.misplaced.iter().for_each(|&key| self.notes.misplaced_key(kind, key));
+        shape.unknown.iter().for_each(|&key| self.notes.unknown_key(kind.name(), key));
     }
 
     /// Make the shape of a dict the latest one.
@@ -371,6 +378,26 @@ impl Sink for Builder {
                 self.notes.skipped("keys set on a record that was complete", pairs.len() as u64 / 2);
             }
         }
+        Ok(())
+    }
+
+    fn shape(&mut self, keys: &[Value]) -> Option<u32> {
+        let pairs: Vec<Value> = keys.iter().flat_map(|&key| [key, Value::NONE]).collect();
+        self.find_shape(&pairs);
+        let is_lasting = self.latest_shape + 1 < MAX_SHAPES;
+        let is_record = self.shapes.get(self.latest_shape).is_some_and(|shape| shape.kind.is_some());
+        (is_lasting && is_record).then_some(self.latest_shape as u32)
+    }
+
+    fn update_dict_shaped(&mut self, dict: Handle, shape: u32, values: &[Value]) -> Result<(), ErrorKind> {
+        let known = &self.shapes[shape as usize];
+        let Some(kind) = known.kind else { return Ok(()) };
+        let fields = known.fields_of_values(values);
+        if !known.is_plain() {
+            self.note_keys(shape as usize, kind);
+        }
+        let record = self.record(kind, &fields)?;
+        self.dicts.set(dict, record);
         Ok(())
     }
 

@@ -59,17 +59,25 @@ impl Shape {
         self.misplaced.is_empty() && self.unknown.is_empty()
     }
 
+    /// The fields of a dict of this shape of which only the values are given.
+    #[inline]
+    pub(super) fn fields_of_values<'a>(&self, values: &'a [Value]) -> Fields<'a> {
+        Fields { values, stride: 1, positions: self.positions }
+    }
+
     /// The fields of a dict of this shape.
     #[inline]
     pub(super) fn fields<'a>(&self, pairs: &'a [Value]) -> Fields<'a> {
-        Fields { pairs, positions: self.positions }
+        Fields { values: pairs, stride: 2, positions: self.positions }
     }
 }
 
 /// The values of a dict by key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
-    pairs: &'a [Value],
+    values: &'a [Value],
+    /// 1 if there are only values, 2 if each follows its key.
+    stride: usize,
     positions: [u8; Key::COUNT],
 }
 
@@ -81,7 +89,8 @@ impl Fields<'_> {
         if position == ABSENT {
             return None;
         }
-        self.pairs.get(2 * usize::from(position) + 1).copied().filter(|&value| value != Value::NONE)
+        let at = usize::from(position) * self.stride + self.stride - 1;
+        self.values.get(at).copied().filter(|&value| value != Value::NONE)
     }
 
     /// An int field. `Err` when it is there with another type or does not fit.

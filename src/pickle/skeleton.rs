@@ -1,0 +1,195 @@
+//! The keys of dicts that come again and again, recognised by their bytes.
+//!
+//! A trace is a list of dicts with the same keys, and picklers write each key as the same memo
+//! reference. Knowing the next key's bytes in advance saves decoding it, and saves the sink from
+//! looking at keys at all.
+
+use super::{Value, opcode, runs};
+
+/// Different dicts that are remembered.
+const MAX_SKELETONS: usize = 16;
+
+/// Failed attempts after which no more are made.
+const MAX_ATTEMPTS: u32 = 1000;
+
+/// The keys of the largest dict that is remembered.
+const MAX_KEYS: usize = 24;
+
+/// A memo reference of two or five bytes, to be compared with the input eight bytes at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyBytes {
+    word: u64,
+    mask: u64,
+    pub(super) len: usize,
+}
+
+impl KeyBytes {
+    fn new(bytes: &[u8]) -> Self {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let mask = (1 << (8 * bytes.len())) - 1;
+        Self { word: u64::from_le_bytes(word), mask, len: bytes.len() }
+    }
+
+    /// The memo entry that the bytes refer to.
+    pub(super) fn memo_index(&self) -> u64 {
+        self.word >> 8
+    }
+
+    #[inline]
+    pub(super) fn is_at_start_of(&self, bytes: [u8; 8]) -> bool {
+        u64::from_le_bytes(bytes) & self.mask == self.word
+    }
+}
+
+/// The keys of a dict, as bytes, as values, and by the sink's name for them.
+#[derive(Debug)]
+pub(super) struct Skeleton {
+    pub(super) bytes: Vec<KeyBytes>,
+    pub(super) keys: Vec<Value>,
+    pub(super) shape: u32,
+}
+
+/// Known skeletons.
+#[derive(Debug)]
+pub(super) struct Skeletons {
+    known: Vec<Skeleton>,
+    latest: usize,
+    /// How often it may still be tried to learn one: most dicts that fail once fail again.
+    attempts_left: u32,
+}
+
+impl Default for Skeletons {
+    fn default() -> Self {
+        Self { known: Vec::new(), latest: 0, attempts_left: MAX_ATTEMPTS }
+    }
+}
+
+impl Skeletons {
+    /// The skeleton whose first key stands at the start of `bytes`; the latest one is tried first.
+    #[inline]
+    pub(super) fn find(&mut self, bytes: [u8; 8]) -> Option<usize> {
+        let fits = |skeleton: &Skeleton| skeleton.bytes[0].is_at_start_of(bytes);
+        if !self.known.get(self.latest).is_some_and(fits) {
+            self.latest = self.known.iter().position(fits)?;
+        }
+        Some(self.latest)
+    }
+
+    /// The length of the `n`th key of a skeleton, if it stands at the start of `bytes`.
+    #[inline]
+    pub(super) fn key_len(&self, index: usize, n: usize, bytes: [u8; 8]) -> Option<usize> {
+        let key = self.known[index].bytes.get(n).filter(|key| key.is_at_start_of(bytes))?;
+        Some(key.len)
+    }
+
+    /// Another skeleton with the same first `n` keys that goes on as `bytes` do: with a key, or with
+    /// the end.
+    pub(super) fn alternative(&self, index: usize, n: usize, bytes: [u8; 8]) -> Option<usize> {
+        let before = &self.known[index].keys[..n];
+        self.known.iter().position(|skeleton| {
+            let goes_on = match skeleton.bytes.get(n) {
+                Some(key) => key.is_at_start_of(bytes),
+                None => skeleton.bytes.len() == n && bytes[0] == opcode::SETITEMS,
+            };
+            goes_on && skeleton.keys[..n] == *before
+        })
+    }
+
+    /// The number of keys of a skeleton.
+    #[inline]
+    pub(super) fn len(&self, index: usize) -> usize {
+        self.known[index].bytes.len()
+    }
+
+    /// The keys of a skeleton.
+    pub(super) fn keys(&self, index: usize) -> &[Value] {
+        &self.known[index].keys
+    }
+
+    /// A dict was of this skeleton. Returns the sink's name for it.
+    #[inline]
+    pub(super) fn confirm(&mut self, index: usize) -> u32 {
+        self.latest = index;
+        self.known[index].shape
+    }
+
+    /// Whether to try and learn another one.
+    pub(super) fn may_learn(&mut self) -> bool {
+        self.attempts_left = self.attempts_left.saturating_sub(1);
+        self.attempts_left != 0 && self.known.len() < MAX_SKELETONS
+    }
+
+    /// Remember a skeleton.
+    pub(super) fn insert(&mut self, skeleton: Skeleton) {
+        if !self.known.iter().any(|known| known.keys == skeleton.keys) {
+            self.known.push(skeleton);
+            self.attempts_left = MAX_ATTEMPTS;
+        }
+    }
+
+    /// Forget everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The bytes of the keys of a dict whose first key stands at the start of `window`. `None` if it
+/// holds anything but memo references as keys and short scalars, strings, pairs and lists of memo
+/// references as values.
+pub(super) fn key_bytes(window: &[u8]) -> Option<Vec<KeyBytes>> {
+    let mut keys = Vec::new();
+    let mut at = 0;
+    while *window.get(at)? != opcode::SETITEMS {
+        let len = get_len(window[at])?;
+        keys.push(KeyBytes::new(window.get(at..at + len)?));
+        at += len;
+        at += value_len(window.get(at..)?)?;
+        if MAX_KEYS < keys.len() {
+            return None;
+        }
+    }
+    (!keys.is_empty()).then_some(keys)
+}
+
+fn get_len(byte: u8) -> Option<usize> {
+    match byte {
+        opcode::BINGET => Some(2),
+        opcode::LONG_BINGET => Some(5),
+        _ => None,
+    }
+}
+
+fn value_len(window: &[u8]) -> Option<usize> {
+    let memoized = |len: usize| len + usize::from(window.get(len) == Some(&opcode::MEMOIZE));
+    Some(match *window.first()? {
+        opcode::BINGET => 2,
+        opcode::LONG_BINGET | opcode::BININT => 5,
+        opcode::BININT2 => 3,
+        opcode::BININT1 if window.get(2) == Some(&opcode::BININT1) => memoized(5),
+        opcode::BININT1 => 2,
+        opcode::LONG1 => 2 + usize::from(*window.get(1)?),
+        opcode::SHORT_BINUNICODE => memoized(2 + usize::from(*window.get(1)?)),
+        opcode::EMPTY_LIST => 3 + runs::length(window.get(3..)?)?,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_of_an_event_are_found_between_its_values() {
+        let event = b"h\x05j\x00\x02\x00\x00h\x06\x8a\x02\x01\x02h\x07K\x00K\x01\x86\x94h\x08\x8c\x01x\x94h\x09]\x94(h\x01e\
+                      j\x01\x01\x01\x00M\x01\x02u";
+        let keys = key_bytes(event).unwrap();
+        assert_eq!(keys.iter().map(|key| key.len).collect::<Vec<_>>(), [2, 2, 2, 2, 2, 5]);
+        assert_eq!(keys[5].memo_index(), 0x10101);
+        assert!(keys[5].is_at_start_of(*b"j\x01\x01\x01\x00xyz"));
+        assert!(!keys[5].is_at_start_of(*b"j\x01\x01\x02\x00xyz"));
+        assert!(key_bytes(b"h\x05}u").is_none());
+        assert!(key_bytes(b"K\x01h\x05u").is_none());
+        assert!(key_bytes(b"h\x05h\x06").is_none());
+    }
+}
