@@ -1,13 +1,14 @@
 //! Write a large snapshot by repeating a recorded one.
 //!
 //! ```text
-//! cargo run --release --example scale -- SNAPSHOT COPIES OUT.pickle
+//! cargo run --release --example scale -- SNAPSHOT COPIES OUT.pickle [--own-lists]
 //! ```
 //!
 //! Each copy has the events of the first device again, with later times. Between copies, events are
 //! added that lead from the end state back to the start state, so the result is a trace without
 //! contradictions. The pickle is laid out as torch and Python write it: frames and keys once, then
 //! by memo; a new list of frames for each alloc and for each pair of frees; lists in batches of 1000.
+//! With `--own-lists` every event has a list of its own, as in snapshots that went through a script.
 
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{
@@ -30,15 +31,17 @@ const BATCH: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [source, copies, out] = args.as_slice() else {
-        return Err("usage: scale SNAPSHOT COPIES OUT.pickle".into());
+    let (source, copies, out, has_own_lists) = match args.as_slice() {
+        [source, copies, out] => (source, copies, out, false),
+        [source, copies, out, flag] if flag == "--own-lists" => (source, copies, out, true),
+        _ => return Err("usage: scale SNAPSHOT COPIES OUT.pickle [--own-lists]".into()),
     };
     let snapshot = load(&Input::from_arg(Path::new(source)), &Progress::default())?;
     let timeline = snapshot.main_timeline().ok_or("the snapshot has no device")?;
     let mut pickle = Pickle::new(BufWriter::with_capacity(1 << 20, File::create(out)?));
-    let events = write_snapshot(&mut pickle, &snapshot, timeline, copies.parse()?)?;
+    let events = write_snapshot(&mut pickle, &snapshot, timeline, copies.parse()?, has_own_lists)?;
     pickle.finish()?;
-    println!("{out}: {events} events");
+    writeln!(std::io::stdout(), "{out}: {events} events")?;
     Ok(())
 }
 
@@ -47,16 +50,17 @@ fn write_snapshot<W: Write>(
     snapshot: &Snapshot,
     timeline: &Timeline,
     copies: i64,
+    has_own_lists: bool,
 ) -> Result<u64, Box<dyn Error>> {
-    pickle.begin_dict()?;
+    pickle.begin_dict();
     pickle.key("segments")?;
     write_segments(pickle, snapshot, timeline)?;
     pickle.key("device_traces")?;
-    pickle.begin_list()?;
-    pickle.begin_list()?;
+    pickle.begin_list();
+    pickle.begin_list();
     let bridge = bridge(timeline);
     let (first_us, last_us) = timeline.events.time_range_us().unwrap_or((0, 0));
-    let mut trace = Trace { pickle, snapshot, written: 0, freed: None };
+    let mut trace = Trace { pickle, snapshot, written: 0, freed: None, has_own_lists };
     for copy in 0..copies {
         let shift_us = copy * (last_us - first_us + GAP_US);
         for ix in timeline.events.indices() {
@@ -69,13 +73,13 @@ fn write_snapshot<W: Write>(
         }
     }
     let written = trace.written;
-    pickle.end_list()?;
-    pickle.end_list()?;
+    pickle.end_list();
+    pickle.end_list();
     pickle.pair("allocator_settings", &settings(&snapshot.settings))?;
     pickle.key("external_annotations")?;
-    pickle.begin_list()?;
-    pickle.end_list()?;
-    pickle.end_dict()?;
+    pickle.begin_list();
+    pickle.end_list();
+    pickle.end_dict();
     Ok(written)
 }
 
@@ -145,9 +149,9 @@ fn write_segments<W: Write>(
     snapshot: &Snapshot,
     timeline: &Timeline,
 ) -> Result<(), Box<dyn Error>> {
-    pickle.begin_list()?;
+    pickle.begin_list();
     for segment in &timeline.segments.segments {
-        pickle.begin_dict()?;
+        pickle.begin_dict();
         pickle.int("device", 0)?;
         pickle.int("address", segment.addr.cast_signed())?;
         pickle.int("total_size", segment.size)?;
@@ -158,9 +162,9 @@ fn write_segments<W: Write>(
         pickle.pool(segment.pool.unwrap_or(PoolKey::DEFAULT))?;
         pickle.pair("is_expandable", &segment.is_expandable)?;
         pickle.key("blocks")?;
-        pickle.begin_list()?;
+        pickle.begin_list();
         for block in timeline.segments.blocks_of(segment) {
-            pickle.begin_dict()?;
+            pickle.begin_dict();
             pickle.int("address", block.addr.cast_signed())?;
             pickle.int("size", block.size)?;
             pickle.int("requested_size", block.requested)?;
@@ -172,14 +176,14 @@ fn write_segments<W: Write>(
             })?;
             pickle.key("frames")?;
             pickle.stack(snapshot, block.stack)?;
-            pickle.end_dict()?;
+            pickle.end_dict();
             pickle.item()?;
         }
-        pickle.end_list()?;
-        pickle.end_dict()?;
+        pickle.end_list();
+        pickle.end_dict();
         pickle.item()?;
     }
-    pickle.end_list()?;
+    pickle.end_list();
     Ok(())
 }
 
@@ -190,12 +194,13 @@ struct Trace<'a, W: Write> {
     written: u64,
     /// The list of frames of the latest requested free: the completed free shares it.
     freed: Option<(StackId, u32)>,
+    has_own_lists: bool,
 }
 
 impl<W: Write> Trace<'_, W> {
     fn event(&mut self, event: &Event, shift_us: i64) -> Result<(), Box<dyn Error>> {
         let pickle = &mut *self.pickle;
-        pickle.begin_dict()?;
+        pickle.begin_dict();
         pickle.key("action")?;
         pickle.str(&self.snapshot.actions.name(event.action, &self.snapshot.strings))?;
         match (event.action, event.device_free) {
@@ -221,13 +226,15 @@ impl<W: Write> Trace<'_, W> {
         }
         pickle.key("frames")?;
         match (event.action, self.freed) {
-            (Action::FreeCompleted, Some((stack, list))) if stack == event.stack => pickle.get(list)?,
+            (Action::FreeCompleted, Some((stack, list))) if stack == event.stack && !self.has_own_lists => {
+                pickle.get(list)
+            }
             _ => {
                 let list = pickle.stack(self.snapshot, event.stack)?;
                 self.freed = (event.action == Action::FreeRequested).then_some((event.stack, list));
             }
         }
-        pickle.end_dict()?;
+        pickle.end_dict();
         pickle.item()?;
         self.written += 1;
         Ok(())
@@ -251,9 +258,8 @@ impl<W: Write> Pickle<W> {
         Self { out, raw, memo: 0, strings: HashMap::new(), frames: HashMap::new(), batches: Vec::new() }
     }
 
-    fn op(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    fn op(&mut self, bytes: &[u8]) {
         self.raw.extend_from_slice(bytes);
-        Ok(())
     }
 
     fn scalar(&mut self, value: &impl Serialize) -> Result<(), Box<dyn Error>> {
@@ -266,18 +272,18 @@ impl<W: Write> Pickle<W> {
     fn int(&mut self, name: &str, value: i64) -> Result<(), Box<dyn Error>> {
         self.key(name)?;
         if let Ok(small) = u8::try_from(value) {
-            self.op(&[b'K', small])?;
+            self.op(&[b'K', small]);
         } else if let Ok(small) = u16::try_from(value) {
-            self.op(b"M")?;
-            self.op(&small.to_le_bytes())?;
+            self.op(b"M");
+            self.op(&small.to_le_bytes());
         } else if let Ok(medium) = i32::try_from(value) {
-            self.op(b"J")?;
-            self.op(&medium.to_le_bytes())?;
+            self.op(b"J");
+            self.op(&medium.to_le_bytes());
         } else {
             let bits = 65 - value.unsigned_abs().leading_zeros();
             let len = bits.div_ceil(8).min(8) as u8;
-            self.op(&[0x8a, len])?;
-            self.op(&value.to_le_bytes()[..usize::from(len)])?;
+            self.op(&[0x8a, len]);
+            self.op(&value.to_le_bytes()[..usize::from(len)]);
         }
         Ok(())
     }
@@ -288,31 +294,30 @@ impl<W: Write> Pickle<W> {
         self.memo - 1
     }
 
-    fn get(&mut self, index: u32) -> std::io::Result<()> {
-        match u8::try_from(index) {
-            Ok(short) => self.op(&[b'h', short]),
-            Err(_) => {
-                self.op(b"j")?;
-                self.op(&index.to_le_bytes())
-            }
+    fn get(&mut self, index: u32) {
+        if let Ok(short) = u8::try_from(index) {
+            self.op(&[b'h', short]);
+        } else {
+            self.op(b"j");
+            self.op(&index.to_le_bytes());
         }
     }
 
     fn fresh_str(&mut self, text: &str) -> Result<u32, Box<dyn Error>> {
-        match u8::try_from(text.len()) {
-            Ok(len) => self.op(&[0x8c, len])?,
-            Err(_) => {
-                self.op(b"X")?;
-                self.op(&u32::try_from(text.len())?.to_le_bytes())?;
-            }
+        if let Ok(len) = u8::try_from(text.len()) {
+            self.op(&[0x8c, len]);
+        } else {
+            self.op(b"X");
+            self.op(&u32::try_from(text.len())?.to_le_bytes());
         }
-        self.op(text.as_bytes())?;
+        self.op(text.as_bytes());
         Ok(self.memoize())
     }
 
     fn str(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
         if let Some(&index) = self.strings.get(text) {
-            return Ok(self.get(index)?);
+            self.get(index);
+            return Ok(());
         }
         let index = self.fresh_str(text)?;
         self.strings.insert(text.to_owned(), index);
@@ -330,27 +335,27 @@ impl<W: Write> Pickle<W> {
 
     fn pool(&mut self, pool: PoolKey) -> Result<(), Box<dyn Error>> {
         let small = |part: i64| u8::try_from(part).unwrap_or(0);
-        self.op(&[b'K', small(pool.0), b'K', small(pool.1), 0x86])?;
+        self.op(&[b'K', small(pool.0), b'K', small(pool.1), 0x86]);
         self.memoize();
         Ok(())
     }
 
-    fn begin_dict(&mut self) -> std::io::Result<()> {
-        self.op(b"}")?;
+    fn begin_dict(&mut self) {
+        self.op(b"}");
         self.memoize();
-        self.op(b"(")
+        self.op(b"(");
     }
 
-    fn end_dict(&mut self) -> std::io::Result<()> {
-        self.op(b"u")
+    fn end_dict(&mut self) {
+        self.op(b"u");
     }
 
-    fn begin_list(&mut self) -> std::io::Result<u32> {
-        self.op(b"]")?;
+    fn begin_list(&mut self) -> u32 {
+        self.op(b"]");
         let index = self.memoize();
-        self.op(b"(")?;
+        self.op(b"(");
         self.batches.push(0);
-        Ok(index)
+        index
     }
 
     /// After each item of a list.
@@ -365,29 +370,29 @@ impl<W: Write> Pickle<W> {
         self.flush()
     }
 
-    fn end_list(&mut self) -> std::io::Result<()> {
+    fn end_list(&mut self) {
         self.batches.pop();
-        self.op(b"e")
+        self.op(b"e");
     }
 
     fn stack(&mut self, snapshot: &Snapshot, stack: StackId) -> Result<u32, Box<dyn Error>> {
-        let list = self.begin_list()?;
+        let list = self.begin_list();
         for &id in snapshot.stacks.frames(stack) {
             if let Some(&index) = self.frames.get(&id) {
-                self.get(index)?;
+                self.get(index);
                 continue;
             }
             let frame = snapshot.frames.get(id);
             self.frames.insert(id, self.memo);
-            self.begin_dict()?;
+            self.begin_dict();
             self.key("name")?;
             self.str(&snapshot.strings.get(frame.name))?;
             self.key("filename")?;
             self.str(&snapshot.strings.get(frame.file))?;
             self.int("line", frame.line)?;
-            self.end_dict()?;
+            self.end_dict();
         }
-        self.end_list()?;
+        self.end_list();
         Ok(list)
     }
 
@@ -405,7 +410,7 @@ impl<W: Write> Pickle<W> {
     }
 
     fn finish(mut self) -> Result<(), Box<dyn Error>> {
-        self.op(b".")?;
+        self.op(b".");
         self.write_out()?;
         self.out.flush()?;
         Ok(())

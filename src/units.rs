@@ -59,7 +59,7 @@ pub fn count(n: impl Into<i128>) -> String {
 
 /// A size with its exact bytes: `2.63 GiB (2,823,946,240 bytes)`.
 pub fn bytes_exact(size: i64) -> String {
-    if size.abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
+    if size.unsigned_abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
 }
 
 /// A duration: `3.412 s`, `12.3 ms`, `85 µs`.

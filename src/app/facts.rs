@@ -55,7 +55,7 @@ impl Figures {
         let time = self.time_of(timeline, end).zip(self.time_of(timeline, start));
         let events = format!("{} {}", units::count(events), if events == 1 { "event" } else { "events" });
         match time {
-            Some((end, start)) => format!("{}, {events}", units::duration_us(end - start)),
+            Some((end, start)) => format!("{}, {events}", units::duration_us(end.saturating_sub(start))),
             None => events,
         }
     }
@@ -87,7 +87,7 @@ fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
         units::bytes(active)
     );
     if active < reserved {
-        text = format!("{text}, {} reserved but not in use", units::bytes(reserved - active));
+        text = format!("{text}, {} reserved but not in use", units::bytes(reserved.saturating_sub(active)));
     }
     if let Some(free) = oom.device_free {
         text = format!("{text}, {} free on the device", units::bytes(free));

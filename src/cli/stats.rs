@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   oomscope stats snapshot.pickle
   oomscope stats rank*.pickle --format json > stats.json
-  ssh node cat /tmp/oom.pickle | oomscope stats -
+  ssh node cat oom.pickle | oomscope stats -
 
 The JSON is an array with one record per device and file; sizes are in bytes, and an event index
 of -1 is the state before the first event.")]

@@ -16,7 +16,7 @@ const FIELD: &[u8] = b"\"base64\"";
 pub(super) fn open<'a>(mut page: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
     let mut head = Vec::new();
     let start = loop {
-        let room = 64 * 1024u64.min(MAX_HEAD_BYTES - head.len() as u64);
+        let room = (64 * 1024).min(MAX_HEAD_BYTES - head.len() as u64);
         let n = page.by_ref().take(room).read_to_end(&mut head)?;
         if let Some(start) = text_start(&head) {
             break start;
@@ -45,22 +45,20 @@ struct UntilQuote<R> {
 
 impl<R: Read> Read for UntilQuote<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.is_done || buf.is_empty() {
-            return Ok(0);
-        }
-        let n = self.inner.read(buf)?;
-        let end = memchr::memchr(b'"', &buf[..n]);
-        self.is_done = end.is_some() || n == 0;
-        let n = end.unwrap_or(n);
         let mut kept = 0;
-        for i in 0..n {
-            // JSON may write a slash as backslash slash.
-            if buf[i] != b'\\' {
-                buf[kept] = buf[i];
-                kept += 1;
+        while kept == 0 && !self.is_done && !buf.is_empty() {
+            let n = self.inner.read(buf)?;
+            let end = memchr::memchr(b'"', &buf[..n]);
+            self.is_done = end.is_some() || n == 0;
+            for i in 0..end.unwrap_or(n) {
+                // JSON may write a slash as backslash slash.
+                if buf[i] != b'\\' {
+                    buf[kept] = buf[i];
+                    kept += 1;
+                }
             }
         }
-        if kept == 0 && !self.is_done { self.read(buf) } else { Ok(kept) }
+        Ok(kept)
     }
 }
 
@@ -83,6 +81,12 @@ mod tests {
     #[test]
     fn escaped_slashes_are_undone() {
         assert_eq!(pickle_in(r#"<p>"base64" : "\/\/8=""#), Some(vec![0xff, 0xff]));
+    }
+
+    #[test]
+    fn endless_escapes_do_not_exhaust_the_stack() {
+        let page = format!("<html>\"base64\":\"{}gARdlC4A\"", "\\".repeat(8 << 20));
+        assert_eq!(pickle_in(&page), Some(vec![0x80, 4, b']', 0x94, b'.', 0]));
     }
 
     #[test]

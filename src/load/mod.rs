@@ -88,6 +88,9 @@ pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Resu
         progress,
     )?;
     log::debug!("{name}: decoded {} bytes after {:?}", decoded.read_bytes, start.elapsed());
+    if progress.is_cancelled() {
+        return Err(LoadError::Cancelled { input: name.to_owned() });
+    }
     progress.set_building();
     let snapshot =
         builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });

@@ -170,7 +170,7 @@ impl TimeColumn {
     pub(super) fn get(&self, row: usize) -> Option<i64> {
         match self.offsets.get(row) {
             Some(0) => None,
-            Some(&offset) => Some(self.first_us + i64::from(offset) - 1),
+            Some(&offset) => Some(self.first_us + (i64::from(offset) - 1)),
             None => self.wide[row],
         }
     }
@@ -195,7 +195,9 @@ mod tests {
         for different in [1, 2, 255, 256, 257, 700] {
             let mut column = CodedColumn::default();
             let values: Vec<u32> = (0..2000).map(|i| i * i % different).collect();
-            values.iter().for_each(|&value| column.push(value));
+            for &value in &values {
+                column.push(value);
+            }
             assert_eq!((0..values.len()).map(|row| column.get(row)).collect::<Vec<_>>(), values);
         }
     }
@@ -213,7 +215,9 @@ mod tests {
     fn sizes_of_any_magnitude_are_kept() {
         let mut column = SizeColumn::default();
         let sizes = [0, 512, i64::from(u32::MAX) - 1, i64::from(u32::MAX), 1 << 40, 7];
-        sizes.iter().for_each(|&size| column.push(size));
+        for &size in &sizes {
+            column.push(size);
+        }
         assert_eq!((0..sizes.len()).map(|row| column.get(row)).collect::<Vec<_>>(), sizes);
     }
 
@@ -224,7 +228,9 @@ mod tests {
             [Some(1_000), None, Some(1_000 + i64::from(u32::MAX)), Some(i64::MIN), Some(i64::MAX), Some(3)];
         for times in [&near[..], &far[..], &[None, None][..]] {
             let mut column = TimeColumn::default();
-            times.iter().for_each(|&time| column.push(time));
+            for &time in times {
+                column.push(time);
+            }
             assert_eq!((0..times.len()).map(|row| column.get(row)).collect::<Vec<_>>(), times);
         }
     }

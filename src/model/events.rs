@@ -54,6 +54,7 @@ const NO_ADDRESS: u64 = u64::MAX;
 
 /// What rarely changes from one event to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "compile_context is torch's name")]
 struct Context {
     stream: Option<i64>,
     pool: Option<PoolKey>,
@@ -246,10 +247,11 @@ impl EventTable {
         id
     }
 
-    /// The events of some ranges as a table of their own; without copying where the ranges are all
-    /// there is.
-    pub fn extract(&mut self, ranges: &[std::ops::Range<u32>]) -> Self {
+    /// The events of some ranges as a table of their own. When no others will be asked for, and the
+    /// ranges are all there is, nothing is copied.
+    pub fn extract(&mut self, ranges: &[std::ops::Range<u32>], is_last: bool) -> Self {
         if let [range] = ranges
+            && is_last
             && range.start == 0
             && range.end as usize == self.len()
         {
@@ -307,10 +309,12 @@ mod tests {
         for i in 0..6 {
             table.push(&event(i, i as i64));
         }
-        let part = table.extract(&[1..2, 4..6]);
+        let part = table.extract(&[1..2, 4..6], false);
         let sizes: Vec<i64> = part.indices().map(|ix| part.size(ix)).collect();
         assert_eq!(sizes, [1, 4, 5]);
-        assert_eq!(table.extract(&[0..6]).len(), 6);
+        let all = 0..6;
+        assert_eq!(table.extract(std::slice::from_ref(&all), false).len(), 6);
+        assert_eq!(table.extract(std::slice::from_ref(&all), true).len(), 6);
         assert!(table.is_empty());
     }
 }

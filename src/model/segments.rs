@@ -76,17 +76,6 @@ impl SegmentTable {
         &self.blocks[segment.blocks.clone()]
     }
 
-    /// Split by device.
-    pub fn of_device(&self, device: DeviceId) -> Self {
-        let mut out = Self::default();
-        for segment in self.segments.iter().filter(|s| s.device == device) {
-            let start = out.blocks.len();
-            out.blocks.extend_from_slice(self.blocks_of(segment));
-            out.segments.push(Segment { blocks: start..out.blocks.len(), ..segment.clone() });
-        }
-        out
-    }
-
     /// Bytes reserved from the driver.
     pub fn reserved(&self) -> i64 {
         self.segments.iter().fold(0, |sum, s| sum.saturating_add(s.size))

@@ -92,10 +92,32 @@ impl<S: ChunkSource> Feed<S> {
         if MAX_ARGUMENT_BYTES < need {
             return Err(ErrorKind::LongString { found: need as u64, limit: MAX_ARGUMENT_BYTES as u64 });
         }
+        if HEADROOM < need && self.end - self.pos < need {
+            self.gather(need)?;
+        }
         while self.end - self.pos < need && !self.finished {
             self.refill()?;
         }
         Ok(need <= self.end - self.pos)
+    }
+
+    /// Join as many chunks as a long argument needs, copying each once.
+    fn gather(&mut self, need: usize) -> Result<(), ErrorKind> {
+        let offset = self.offset();
+        let mut joined = self.buf[self.pos..self.end].to_vec();
+        let mut failure = None;
+        while joined.len() < need && !self.finished {
+            match self.source.next_chunk(None) {
+                Ok(Some(chunk)) => joined.extend_from_slice(&chunk.bytes[HEADROOM..chunk.end]),
+                end => {
+                    failure = end.err();
+                    self.finished = true;
+                }
+            }
+        }
+        self.join(&joined, &[]);
+        self.base = offset;
+        failure.map_or(Ok(()), Err)
     }
 
     /// Append one more chunk to what is left.

@@ -67,7 +67,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
 
     /// The value that the opcode at `pos` pushes, and where the next one starts. `None` for opcodes
     /// that do something else, and for values that are rare, long or wrong.
-    #[inline(always)]
+    #[inline]
     fn frequent_value(&mut self, pos: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
         let Some(head) = self.feed.buf[pos..].first_chunk::<10>().copied() else { return Ok(None) };
         let [op, len, word @ ..] = head;
@@ -133,11 +133,12 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// A dict whose MARK was just passed: if its keys are known ones, take all of it. Returns where
     /// to go on; the stack is then as if every opcode up to there had been carried out.
     fn known_dict(&mut self, start: usize, last: usize) -> Result<usize, ErrorKind> {
+        self.forget_if_replaced();
         let (at, mut pos, mut n) = (self.stack.len(), start, 0);
         let Some(mut index) =
             self.feed.buf[pos..].first_chunk().and_then(|&first| self.skeletons.find(first))
         else {
-            self.learn_dict(start, last)?;
+            self.learn_dict(start, last);
             return Ok(start);
         };
         loop {
@@ -167,9 +168,19 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             }
             _ => {
                 self.restore_keys(index, at);
-                self.learn_dict(start, last)?;
+                self.learn_dict(start, last);
                 Ok(pos)
             }
+        }
+    }
+
+    /// When a memo entry was written again, the same bytes mean something else from then on.
+    #[inline]
+    fn forget_if_replaced(&mut self) {
+        if self.known_replacements != self.memo.replacements {
+            self.known_replacements = self.memo.replacements;
+            self.runs.clear();
+            self.skeletons.clear();
         }
     }
 
@@ -202,17 +213,17 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
 
     /// Remember the keys of the dict whose first key is at `start`, if it is a simple one.
     #[cold]
-    fn learn_dict(&mut self, start: usize, last: usize) -> Result<(), ErrorKind> {
+    fn learn_dict(&mut self, start: usize, last: usize) {
         if !self.skeletons.may_learn() {
-            return Ok(());
+            return;
         }
-        let Some(bytes) = self.feed.buf.get(start..last).and_then(skeleton::key_bytes) else { return Ok(()) };
-        let index = |key: &skeleton::KeyBytes| self.memo.get(key.memo_index());
-        let Some(keys) = bytes.iter().map(index).collect::<Option<Vec<Value>>>() else { return Ok(()) };
-        if let Some(shape) = self.sink.shape(&keys) {
+        let Some(bytes) = self.feed.buf.get(start..last).and_then(skeleton::key_bytes) else { return };
+        let keys = bytes.iter().map(|key| self.memo.get(key.memo_index())).collect::<Option<Vec<Value>>>();
+        if let Some(keys) = keys
+            && let Some(shape) = self.sink.shape(&keys)
+        {
             self.skeletons.insert(Skeleton { bytes, keys, shape });
         }
-        Ok(())
     }
 
     /// A new list whose items are all memo entries: the references from `start` on, up to and with
@@ -222,6 +233,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// again and again: comparing bytes finds out without decoding them.
     #[inline(never)]
     fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
+        self.forget_if_replaced();
         let Some(window) = self.feed.buf.get(start..last) else { return Ok(None) };
         let known = self.runs.expected(window).or_else(|| self.runs.find(window));
         if let Some((len, contents)) = known {

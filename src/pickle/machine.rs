@@ -50,6 +50,7 @@ pub fn decode<S: ChunkSource, K: Sink>(
         runs: Runs::default(),
         skeletons: Skeletons::default(),
         short_strings: ShortStrings::default(),
+        known_replacements: 0,
         op_start: 0,
     };
     let outcome = machine.run();
@@ -74,6 +75,8 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) runs: Runs,
     pub(super) skeletons: Skeletons,
     pub(super) short_strings: ShortStrings,
+    /// [`Memo::replacements`] when runs and skeletons were last right.
+    pub(super) known_replacements: u64,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
 }
@@ -305,12 +308,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             _ => self.index_line(op)?,
         };
         let top = self.top(op)?;
-        if self.memo.put(index, top)? {
-            // The same bytes would mean something else from now on.
-            self.runs.clear();
-            self.skeletons.clear();
-        }
-        Ok(())
+        self.memo.put(index, top)
     }
 
     fn index_line(&mut self, op: &'static str) -> Result<u64, ErrorKind> {

@@ -8,7 +8,7 @@ const SCALAR: u32 = 6 << 29;
 /// An entry that was not written.
 const UNUSED: u32 = u32::MAX;
 
-/// How far ahead of the dense part an entry may lie and still extend it.
+/// How far beyond twice the number of entries one may lie and still be stored densely.
 const MAX_GAP: u64 = 4096;
 
 /// The most entries that room is made for in advance.
@@ -24,6 +24,9 @@ pub(super) struct Memo {
     scalars: Vec<Value>,
     /// Number of entries written, which is the number that MEMOIZE gives to the next one.
     used: u64,
+    /// How often an entry was written again. What was learned from the bytes of references before
+    /// that no longer holds.
+    pub(super) replacements: u64,
 }
 
 impl Memo {
@@ -41,16 +44,16 @@ impl Memo {
             self.used += 1;
             return Ok(());
         }
-        self.put(self.used, value).map(|_| ())
+        self.put(self.used, value)
     }
 
-    /// PUT: store under a number of the pickle's choice. Returns whether an entry was replaced.
-    pub(super) fn put(&mut self, index: u64, value: Value) -> Result<bool, ErrorKind> {
+    /// PUT: store under a number of the pickle's choice.
+    pub(super) fn put(&mut self, index: u64, value: Value) -> Result<(), ErrorKind> {
         let packed = self.pack(value)?;
         let len = self.dense.len() as u64;
         let before = if index < len {
             std::mem::replace(&mut self.dense[index as usize], packed)
-        } else if index - len <= MAX_GAP {
+        } else if index <= 2 * self.used + MAX_GAP {
             self.dense.resize(index as usize, UNUSED);
             self.dense.push(packed);
             UNUSED
@@ -58,7 +61,8 @@ impl Memo {
             self.sparse.insert(index, packed).unwrap_or(UNUSED)
         };
         self.used += u64::from(before == UNUSED);
-        Ok(before != UNUSED)
+        self.replacements += u64::from(before != UNUSED);
+        Ok(())
     }
 
     #[inline]
@@ -108,6 +112,10 @@ mod tests {
         let mut memo = Memo::default();
         memo.put(u64::from(u32::MAX), Value::reference(Kind::List, Handle(1))).unwrap();
         assert!(memo.dense.capacity() < 10);
+        for i in 1..1000 {
+            memo.put(i * 5000, Value::int(1)).unwrap();
+        }
+        assert!(memo.dense.capacity() < 20_000);
         assert_eq!(memo.get(u64::from(u32::MAX)), Some(Value::reference(Kind::List, Handle(1))));
         assert_eq!(memo.get(17), None);
     }

@@ -12,6 +12,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// values above a MARK belong to the container right below it. Values above a MARK without
     /// such a container were meant for a tuple that is not whole; they are dropped.
     pub(super) fn salvage(&mut self) -> Result<Option<Value>, ErrorKind> {
+        // Between two batches, nothing but its place on top tells that a list is not whole.
+        if let Some(View::Ref(Kind::List, list)) = self.stack.last().map(|top| top.view()) {
+            self.sink.interrupted_list(list, &[])?;
+        }
         while let Some(at) = self.marks.pop() {
             let at = at.min(self.stack.len());
             match at.checked_sub(1).map(|below| self.stack[below].view()) {

@@ -163,11 +163,10 @@ fn get_len(byte: u8) -> Option<usize> {
 fn value_len(window: &[u8]) -> Option<usize> {
     let memoized = |len: usize| len + usize::from(window.get(len) == Some(&opcode::MEMOIZE));
     Some(match *window.first()? {
-        opcode::BINGET => 2,
         opcode::LONG_BINGET | opcode::BININT => 5,
         opcode::BININT2 => 3,
         opcode::BININT1 if window.get(2) == Some(&opcode::BININT1) => memoized(5),
-        opcode::BININT1 => 2,
+        opcode::BINGET | opcode::BININT1 => 2,
         opcode::LONG1 => 2 + usize::from(*window.get(1)?),
         opcode::SHORT_BINUNICODE => memoized(2 + usize::from(*window.get(1)?)),
         opcode::EMPTY_LIST => 3 + runs::length(window.get(3..)?)?,

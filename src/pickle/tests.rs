@@ -11,9 +11,9 @@ struct Printer {
 }
 
 impl Printer {
-    fn add(&mut self) -> Result<Handle, ErrorKind> {
+    fn add(&mut self) -> Handle {
         self.items.push(Vec::new());
-        Ok(Handle(self.items.len() as u32 - 1))
+        Handle(self.items.len() as u32 - 1)
     }
 
     fn print(&self, value: Value) -> String {
@@ -51,15 +51,15 @@ impl Sink for Printer {
     }
 
     fn list(&mut self) -> Result<Handle, ErrorKind> {
-        self.add()
+        Ok(self.add())
     }
 
     fn dict(&mut self) -> Result<Handle, ErrorKind> {
-        self.add()
+        Ok(self.add())
     }
 
     fn set(&mut self) -> Result<Handle, ErrorKind> {
-        self.add()
+        Ok(self.add())
     }
 
     fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
@@ -216,6 +216,16 @@ fn a_dict_with_known_keys_that_is_cut_keeps_its_whole_pairs() {
         assert!((cut - keys.len()) / dict.len() <= dicts + 1, "{cut}: {root}");
         assert!(root.starts_with("['a', 'b'"), "{cut}: {root}");
     }
+}
+
+#[test]
+fn a_memo_entry_that_memoize_replaces_changes_the_lists_that_refer_to_it() {
+    // MEMOIZE numbers by the count of entries, so the fourth one hits entry 3.
+    let list: &[u8] = b"]\x94(h\x03e";
+    let pickle =
+        [b"\x80\x04](\x8c\x01aq\x03".as_slice(), list, list, b"\x8c\x01b\x94", list, b"e.", &[0; 20]]
+            .concat();
+    assert_eq!(whole(&pickle), "['a', ['a'], ['a'], 'b', ['b']]");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::table::{self, Align};
 use super::{site_label, stack_lines};
 use crate::analysis::live_at;
-use crate::model::{Allocation, Moment, Snapshot, Timeline};
+use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -156,6 +156,9 @@ pub fn live_text(
             set.timeline.device,
             units::count(live as u64)
         )?;
+    }
+    if sets.iter().any(|set| set.timeline.anchor == Anchor::TraceOnly) {
+        writeln!(out, "the trace is cut off: blocks that it does not mention are missing")?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
     table.extend(rows.iter().map(|row| text_cells(snapshot, row)));

@@ -13,8 +13,11 @@ struct Record<'a> {
     file: &'a str,
     #[serde(flatten)]
     stats: DeviceStats,
-    /// Whether the figures rest on the whole file.
+    /// Whether the whole file was read.
     complete: bool,
+    /// What the absolute figures rest on: the `end_state` that the segments describe, or the
+    /// `trace_only`, whose end is missing; then blocks that it does not mention are missing, too.
+    anchor: &'static str,
     damage: Option<DamageRecord<'a>>,
     settings: Vec<String>,
     annotations: usize,
@@ -60,6 +63,10 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Rec
         file,
         stats: device_stats(snapshot, timeline),
         complete: snapshot.damage.is_none(),
+        anchor: match timeline.anchor {
+            Anchor::EndState => "end_state",
+            Anchor::TraceOnly => "trace_only",
+        },
         damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: &d.reason }),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),

@@ -10,7 +10,7 @@ use crate::model::{
     StackTable, StrId, StringTable,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value, View};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,14 +39,8 @@ const MAX_RESOLVING: u32 = 8;
 /// In [`Builder::key_of_string`]: a string that is no key.
 const NO_KEY: u8 = u8::MAX;
 
-/// What a tuple is.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum TupleState {
-    /// Two small ints: the id of a pool.
-    Pool(PoolKey),
-    /// Something that is not used.
-    Other,
-}
+/// The handle of every tuple that is no pool's id.
+const OTHER_TUPLE: Handle = Handle(Handle::LIMIT - 1);
 
 /// A block before it is known which segment it belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -79,13 +73,16 @@ pub struct Builder {
     pub(super) lists: Lists,
     pub(super) loose: LooseValues,
     pub(super) record_lists: Vec<RecordList>,
-    pub(super) tuples: Vec<TupleState>,
+    /// Tuples of two ints: the ids of pools.
+    pub(super) tuples: Vec<PoolKey>,
     pub(super) notes: Notes,
     pub(super) action_of_string: Vec<Option<Action>>,
     /// The key that each string spells, or [`NO_KEY`].
     key_of_string: Vec<u8>,
     shapes: Vec<Shape>,
     latest_shape: usize,
+    /// Loose lists that hold something else than frames.
+    not_stacks: HashSet<u32>,
     /// Dicts that are being resolved, one inside the other.
     resolving: u32,
     pool_tuples: HashMap<PoolKey, Handle>,
@@ -164,7 +161,8 @@ impl Builder {
     pub(super) fn resolve_dict(&mut self, dict: Handle) -> Result<DictState, ErrorKind> {
         let state = self.dicts.get(dict);
         let DictState::Loose(container) = state else { return Ok(state) };
-        if MAX_RESOLVING <= self.resolving {
+        // Large dicts are no records; looking at one again and again would take forever.
+        if MAX_RESOLVING <= self.resolving || 2 * Shape::MAX_PAIRS < self.loose.get(container).len() {
             return Ok(state);
         }
         let pairs = self.loose.take(container);
@@ -172,12 +170,12 @@ impl Builder {
         let record = self.build_record(&pairs);
         self.resolving -= 1;
         if let Some(state) = record? {
+            self.loose.free(container);
             self.dicts.set(dict, state);
-            Ok(state)
-        } else {
-            self.loose.extend(container, &pairs);
-            Ok(state)
+            return Ok(state);
         }
+        self.loose.put_back(container, pairs);
+        Ok(state)
     }
 
     /// The stack that a `frames` value holds. `Err` if it is something else.
@@ -187,13 +185,18 @@ impl Builder {
             ListState::Fresh => Ok(Ok(StackId::EMPTY)),
             ListState::Stack(id) => Ok(Ok(id)),
             ListState::Records(_) => Ok(Err(())),
+            ListState::Loose(container) if self.not_stacks.contains(&container) => Ok(Err(())),
             ListState::Loose(container) => {
                 let items = self.loose.take(container);
-                let is_stack = self.collect_frames(&items)?;
-                self.loose.extend(container, &items);
-                if !is_stack {
+                // A list that holds itself finds itself empty.
+                self.lists.set(list, ListState::Stack(StackId::EMPTY));
+                if !self.collect_frames(&items)? {
+                    self.not_stacks.insert(container);
+                    self.loose.put_back(container, items);
+                    self.lists.set(list, ListState::Loose(container));
                     return Ok(Err(()));
                 }
+                self.loose.free(container);
                 let id = self.stacks.intern(&self.frame_scratch);
                 self.lists.set(list, ListState::Stack(id));
                 Ok(Ok(id))
@@ -243,12 +246,36 @@ impl Builder {
                 self.push_records(at, items)
             }
             _ => {
-                let container = self.loose.add();
-                self.loose.extend(container, items);
+                let container = self.loose.add(self.has_traces(items));
+                self.extend_loose_list(container, items);
                 self.lists.set(list, ListState::Loose(container));
                 Ok(())
             }
         }
+    }
+
+    /// Keep the items of a list; lists of events are kept in any case.
+    fn extend_loose_list(&mut self, container: u32, items: &[Value]) {
+        let is_needed = self.has_traces(items);
+        self.loose.extend(container, items, is_needed);
+    }
+
+    /// Whether some items are lists of records.
+    fn has_traces(&self, items: &[Value]) -> bool {
+        let mut lists = items.iter().filter_map(|item| item.handle(Kind::List));
+        lists.any(|list| matches!(self.lists.get(list), ListState::Records(_)))
+    }
+
+    /// Keep the pairs of a dict; those of the snapshot itself are kept in any case.
+    fn extend_loose_dict(&mut self, container: u32, pairs: &[Value]) {
+        let is_needed = self.has_root_key(pairs);
+        self.loose.extend(container, pairs, is_needed);
+    }
+
+    /// Whether a dict with these pairs is the snapshot itself, or a part of it.
+    fn has_root_key(&self, pairs: &[Value]) -> bool {
+        let mut keys = pairs.iter().step_by(2).filter_map(|key| self.key(key.handle(Kind::Str)?));
+        keys.any(Key::is_of_snapshot)
     }
 
     fn push_records(&mut self, at: u32, items: &[Value]) -> Result<(), ErrorKind> {
@@ -323,10 +350,7 @@ impl Sink for Builder {
     }
 
     fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
-        let Some(pool) = pool_key(items) else {
-            self.tuples.push(TupleState::Other);
-            return handle(self.tuples.len() as u32 - 1);
-        };
+        let Some(pool) = pool_key(items) else { return Ok(OTHER_TUPLE) };
         if let Some((last, handle)) = self.last_pool
             && last == pool
         {
@@ -334,7 +358,7 @@ impl Sink for Builder {
         }
         let tuples = &mut self.tuples;
         let handle = *self.pool_tuples.entry(pool).or_insert_with(|| {
-            tuples.push(TupleState::Pool(pool));
+            tuples.push(pool);
             Handle(tuples.len() as u32 - 1)
         });
         self.last_pool = Some((pool, handle));
@@ -350,7 +374,7 @@ impl Sink for Builder {
             ListState::Records(at) => self.push_records(at, items),
             ListState::Stack(id) => self.grow_stack(list, id, items),
             ListState::Loose(container) => {
-                self.loose.extend(container, items);
+                self.extend_loose_list(container, items);
                 Ok(())
             }
         }
@@ -369,11 +393,11 @@ impl Sink for Builder {
         }
         match state {
             DictState::Fresh => {
-                let container = self.loose.add();
-                self.loose.extend(container, pairs);
+                let container = self.loose.add(self.has_root_key(pairs));
+                self.extend_loose_dict(container, pairs);
                 self.dicts.set(dict, DictState::Loose(container));
             }
-            DictState::Loose(container) => self.loose.extend(container, pairs),
+            DictState::Loose(container) => self.extend_loose_dict(container, pairs),
             DictState::Frame(_) | DictState::Record(..) => {
                 self.notes.skipped("keys set on a record that was complete", pairs.len() as u64 / 2);
             }
@@ -434,12 +458,8 @@ impl Sink for Builder {
     }
 
     fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
-        let keys = |value: &Value| value.handle(Kind::Str).and_then(|name| self.key(name));
-        let is_root = pairs.iter().step_by(2).filter_map(keys).any(|key| {
-            matches!(key, Key::Segments | Key::DeviceTraces | Key::HostSegments | Key::HostTraces)
-        });
         // Part of a record is no record; of the snapshot itself, every part is welcome.
-        if is_root { self.update_dict(dict, pairs) } else { Ok(()) }
+        if self.has_root_key(pairs) { self.update_dict(dict, pairs) } else { Ok(()) }
     }
 }
 

@@ -41,7 +41,9 @@ impl Shape {
                 }
             }
         }
-        let kind = RecordKind::of(present);
+        // Whatever else the snapshot itself has, it is no record.
+        let is_snapshot = present.without(KeySet::default()).any(Key::is_of_snapshot);
+        let kind = RecordKind::of(present).filter(|_| !is_snapshot);
         let misplaced = kind.map(|kind| present.without(kind.known()).collect()).unwrap_or_default();
         Self { keys: pairs.iter().step_by(2).copied().collect(), kind, positions, misplaced, unknown }
     }

@@ -4,13 +4,16 @@ use super::SnapshotError;
 use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
-use crate::model::{Anchor, Damage, DeviceId, SegmentTable, Snapshot, Timeline, TimelineInput};
+use crate::model::{Anchor, Damage, DeviceId, Segment, SegmentTable, Snapshot, Timeline, TimelineInput};
 use crate::pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many of a foreign pickle's keys are named.
 const MAX_NAMED_KEYS: usize = 12;
+
+/// Devices that are shown.
+const MAX_DEVICES: usize = 1024;
 
 /// The values of the snapshot's own keys.
 #[derive(Debug, Default)]
@@ -168,31 +171,55 @@ impl Builder {
 
     /// Events and segments by device.
     fn timeline_inputs(&mut self, root: &Root) -> Vec<TimelineInput> {
-        let table = &self.segments;
-        let select = |list: &Option<RecordList>, device: Option<DeviceId>| {
-            let rows = list.iter().flat_map(|list| list.iter());
-            let segments = rows.map(|row| table.segments[row as usize].clone());
-            let segments =
-                segments.map(|s| crate::model::Segment { device: device.unwrap_or(s.device), ..s }).collect();
-            SegmentTable { segments, blocks: table.blocks.clone() }
-        };
-        let (on_devices, on_host) =
-            (select(&root.segments, None), select(&root.host_segments, Some(DeviceId::HOST)));
-        let mut devices: BTreeSet<DeviceId> = root.traces.keys().copied().collect();
-        devices.extend(on_devices.segments.iter().chain(&on_host.segments).map(|s| s.device));
-        // One table would do, but a damaged or odd file may name host memory twice.
-        let input = |device: DeviceId| {
-            let trace = root.traces.get(&device);
-            let ranges = trace.map(|t| t.rows.clone()).unwrap_or_default();
-            let anchor =
-                if trace.is_some_and(|t| t.is_interrupted) { Anchor::TraceOnly } else { Anchor::EndState };
-            let segments = if device == DeviceId::HOST {
-                on_host.of_device(device)
-            } else {
-                on_devices.of_device(device)
-            };
-            TimelineInput { device, events: self.events.extract(&ranges), segments, anchor }
-        };
-        devices.into_iter().map(input).collect()
+        let mut segments = BTreeMap::new();
+        self.sort_segments(root.segments.as_ref(), None, &mut segments);
+        self.sort_segments(root.host_segments.as_ref(), Some(DeviceId::HOST), &mut segments);
+        let mut devices: BTreeSet<DeviceId> = segments.keys().copied().collect();
+        devices.extend(root.traces.keys());
+        self.notes.skipped("devices beyond the first 1024", devices.len().saturating_sub(MAX_DEVICES) as u64);
+        let is_only_trace = root.traces.len() == 1;
+        // Traces that share their events would multiply.
+        let mut events_left = 2 * self.events.len();
+        let mut inputs = Vec::new();
+        for device in devices.into_iter().take(MAX_DEVICES) {
+            let trace = root.traces.get(&device).filter(|trace| trace.len() <= events_left);
+            if trace.is_none() && root.traces.contains_key(&device) {
+                self.notes.skipped("traces whose events are those of other traces", 1);
+            }
+            events_left -= trace.map_or(0, RecordList::len);
+            let ranges = trace.map(|t| t.rows.as_slice()).unwrap_or_default();
+            let is_cut = trace.is_some_and(|t| t.is_interrupted);
+            inputs.push(TimelineInput {
+                device,
+                events: self.events.extract(ranges, is_only_trace),
+                segments: segments.remove(&device).unwrap_or_default(),
+                anchor: if is_cut { Anchor::TraceOnly } else { Anchor::EndState },
+            });
+        }
+        inputs
+    }
+
+    /// Give the segments of a list to their devices, or all to one.
+    fn sort_segments(
+        &mut self,
+        list: Option<&RecordList>,
+        device: Option<DeviceId>,
+        by_device: &mut BTreeMap<DeviceId, SegmentTable>,
+    ) {
+        let mut blocks_left = 2 * self.segments.blocks.len();
+        for row in list.iter().flat_map(|list| list.iter()).take(2 * self.segments.segments.len()) {
+            let segment = &self.segments.segments[row as usize];
+            let blocks = self.segments.blocks_of(segment);
+            if blocks_left < blocks.len() {
+                self.notes.skipped("segments that are listed again and again", 1);
+                continue;
+            }
+            blocks_left -= blocks.len();
+            let device = device.unwrap_or(segment.device);
+            let table = by_device.entry(device).or_default();
+            let start = table.blocks.len();
+            table.blocks.extend_from_slice(blocks);
+            table.segments.push(Segment { device, blocks: start..table.blocks.len(), ..segment.clone() });
+        }
     }
 }

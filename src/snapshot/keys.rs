@@ -75,6 +75,11 @@ impl Key {
         Self::ALL[index].0
     }
 
+    /// Whether the key is one of the snapshot's own, without which a dict is no snapshot.
+    pub(super) fn is_of_snapshot(self) -> bool {
+        matches!(self, Self::Segments | Self::DeviceTraces | Self::HostSegments | Self::HostTraces)
+    }
+
     /// Number of keys.
     pub(super) const COUNT: usize = Self::ALL.len();
 }
@@ -150,7 +155,7 @@ impl RecordKind {
         const FRAME: KeySet = KeySet::of(&[Key::Filename, Key::Line]);
         const BLOCK: KeySet = KeySet::of(&[Key::State, Key::Size]);
         const SEGMENT: KeySet = KeySet::of(&[Key::Blocks, Key::TotalSize]);
-        const HISTORY: KeySet = KeySet::of(&[Key::RealSize, Key::Addr]);
+        const HISTORY: KeySet = KeySet::of(&[Key::RealSize]);
         const ANNOTATION: KeySet = KeySet::of(&[Key::Stage, Key::Name]);
         match self {
             Self::Event => EVENT,
@@ -224,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_key_is_found_by_its_spelling_and_number() {
-        assert!(Key::COUNT <= 64);
+        const { assert!(Key::COUNT <= 64) };
         for i in 0..Key::COUNT {
             let key = Key::from_index(i);
             assert_eq!(Key::parse(key.text().as_bytes()), Some(key));

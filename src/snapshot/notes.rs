@@ -21,6 +21,8 @@ impl Notes {
     pub(super) fn unknown_key(&mut self, record: &'static str, key: StrId) {
         if self.unknown.len() < MAX_NOTES || self.unknown.contains_key(&(record, key)) {
             *self.unknown.entry((record, key)).or_default() += 1;
+        } else {
+            self.skipped("unknown keys beyond the first thousand", 1);
         }
     }
 

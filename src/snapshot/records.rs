@@ -1,6 +1,6 @@
 //! From the fields of a dict to a row.
 
-use super::builder::{BlockRow, Builder, HistoryRow, TupleState};
+use super::builder::{BlockRow, Builder, HistoryRow};
 use super::containers::{DictState, ListState};
 use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
@@ -142,11 +142,17 @@ impl Builder {
 
     /// The latest entry of a legacy block's history.
     fn first_history(&mut self, fields: &Fields<'_>) -> Option<HistoryRow> {
-        let list = fields.list(Key::History)?;
-        let ListState::Records(at) = self.lists.get(list) else { return None };
-        let list = &self.record_lists[at as usize];
-        let first = list.iter().next().filter(|_| list.kind == RecordKind::History)?;
-        Some(self.history[first as usize])
+        let records = match self.lists.get(fields.list(Key::History)?) {
+            ListState::Records(at) => Some(&self.record_lists[at as usize]),
+            ListState::Fresh => return None,
+            ListState::Loose(_) | ListState::Stack(_) => None,
+        };
+        let first =
+            records.filter(|list| list.kind == RecordKind::History).and_then(|list| list.iter().next());
+        if first.is_none() {
+            self.notes.mismatch(RecordKind::Block, Key::History);
+        }
+        first.map(|first| self.history[first as usize])
     }
 
     fn segment(&mut self, fields: &Fields<'_>) -> Result<Segment, ErrorKind> {
@@ -179,6 +185,10 @@ impl Builder {
         let Some(rows) = rows.filter(|rows| rows.kind == RecordKind::Block) else {
             return self.notes.mismatch(RecordKind::Segment, Key::Blocks);
         };
+        // Shared lists of blocks would multiply.
+        if 2 * self.blocks.len() < self.segments.blocks.len() + rows.len() {
+            return self.notes.skipped("segments whose blocks are those of other segments", 1);
+        }
         let mut next = segment_addr;
         for row in rows.iter() {
             let BlockRow { addr, block } = self.blocks[row as usize];
@@ -244,10 +254,7 @@ impl Builder {
     #[inline]
     fn pool_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<PoolKey> {
         let pool = match fields.get(key)?.view() {
-            View::Ref(Kind::Tuple, tuple) => match self.tuples[tuple.0 as usize] {
-                TupleState::Pool(pool) => Some(pool),
-                TupleState::Other => None,
-            },
+            View::Ref(Kind::Tuple, tuple) => self.tuples.get(tuple.0 as usize).copied(),
             View::Ref(Kind::List, list) => match self.lists.get(list) {
                 ListState::Loose(container) => pool_key(self.loose.get(container)),
                 _ => None,

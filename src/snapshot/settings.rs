@@ -8,16 +8,19 @@ use crate::pickle::{Kind, Value, View};
 /// The deepest table that is read.
 const MAX_DEPTH: usize = 4;
 
+/// Settings that are read in all: torch has a few dozen, and shared tables would multiply.
+const MAX_SETTINGS: usize = 2000;
+
 impl Builder {
     /// The settings in a dict, in file order.
     pub(super) fn settings(&self, value: Value) -> Vec<Setting> {
-        match self.setting(value, 0) {
+        match self.setting(value, 0, &mut MAX_SETTINGS.clone()) {
             SettingValue::Table(settings) => settings,
             _ => Vec::new(),
         }
     }
 
-    fn setting(&self, value: Value, depth: usize) -> SettingValue {
+    fn setting(&self, value: Value, depth: usize, left: &mut usize) -> SettingValue {
         match value.view() {
             View::Bool(b) => SettingValue::Bool(b),
             View::Int(i) => SettingValue::Int(i),
@@ -30,15 +33,14 @@ impl Builder {
                     return SettingValue::Table(Vec::new());
                 };
                 let pairs = self.loose.get(container).chunks_exact(2);
-                SettingValue::Table(
-                    pairs
-                        .filter_map(|pair| {
-                            let name =
-                                self.strings.get(Self::str_id(pair[0].handle(Kind::Str)?)).into_owned();
-                            Some(Setting { name, value: self.setting(pair[1], depth + 1) })
-                        })
-                        .collect(),
-                )
+                let mut settings = Vec::new();
+                for pair in pairs {
+                    let Some(name) = pair[0].handle(Kind::Str).filter(|_| *left != 0) else { continue };
+                    *left -= 1;
+                    let name = self.strings.get(Self::str_id(name)).into_owned();
+                    settings.push(Setting { name, value: self.setting(pair[1], depth + 1, left) });
+                }
+                SettingValue::Table(settings)
             }
             _ => SettingValue::None,
         }

@@ -13,3 +13,4 @@ mod properties;
 mod stats_golden;
 mod stats_shared;
 mod support;
+mod window;

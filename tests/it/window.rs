@@ -1,0 +1,75 @@
+//! The real program in a real window, on a virtual display.
+
+use super::support;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the window may take to show the timeline, with a software renderer and no optimisation.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Kills the process at the end of the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+fn start(command: &mut Command) -> Running {
+    Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts"))
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new("which").arg(program).output().is_ok_and(|output| output.status.success())
+}
+
+/// Number of pixels of about this colour on the display.
+fn count_pixels(display: &str, colour: [u8; 3]) -> usize {
+    let picture = Command::new("import")
+        .args(["-display", display, "-window", "root", "-depth", "8", "rgb:-"])
+        .output()
+        .expect("a picture can be taken")
+        .stdout;
+    let is_close = |pixel: &&[u8]| pixel.iter().zip(colour).all(|(&a, b)| a.abs_diff(b) < 12);
+    picture.chunks_exact(3).filter(is_close).count()
+}
+
+#[test]
+fn a_sample_opens_and_its_oom_is_marked() {
+    let missing: Vec<&str> =
+        ["Xvfb", "import", "xdotool"].into_iter().filter(|program| !is_installed(program)).collect();
+    if !missing.is_empty() {
+        eprintln!("SKIPPED: no window test without {}", missing.join(", "));
+        return;
+    }
+    let display = format!(":{}", 100 + std::process::id() % 800);
+    let _server = start(Command::new("Xvfb").args([&display, "-screen", "0", "1280x800x24"]));
+    let settings = tempfile::tempdir().unwrap();
+    let _window = start(
+        Command::new(env!("CARGO_BIN_EXE_oomscope"))
+            .arg(support::sample("frag_oom.pickle"))
+            .env("DISPLAY", &display)
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env("XDG_DATA_HOME", settings.path())
+            .env_remove("WAYLAND_DISPLAY"),
+    );
+    // The red of a request that could not be met: the verdict's edge, its label, its box.
+    const OOM_RED: [u8; 3] = [0xe5, 0x48, 0x4d];
+    let begin = Instant::now();
+    let mut red = 0;
+    while red < 100 && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(500));
+        red = count_pixels(&display, OOM_RED);
+    }
+    assert!(100 <= red, "only {red} pixels show the OOM");
+    // Keys reach the window: after P the cursor stands at the peak, and the red frame around the
+    // failed request in the details is gone.
+    Command::new("xdotool").args(["key", "p"]).env("DISPLAY", &display).status().unwrap();
+    let begin = Instant::now();
+    while count_pixels(&display, OOM_RED) == red && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    assert_ne!(count_pixels(&display, OOM_RED), red, "the P key changed nothing");
+}
