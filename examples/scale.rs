@@ -159,7 +159,7 @@ fn write_segments<W: Write>(
         pickle.key("segment_type")?;
         pickle.str(&segment.kind.map(|id| snapshot.strings.get(id)).unwrap_or_default())?;
         pickle.key("segment_pool_id")?;
-        pickle.pool(segment.pool.unwrap_or(PoolKey::DEFAULT))?;
+        pickle.pool(segment.pool.unwrap_or(PoolKey::DEFAULT));
         pickle.pair("is_expandable", &segment.is_expandable)?;
         pickle.key("blocks")?;
         pickle.begin_list();
@@ -222,12 +222,12 @@ impl<W: Write> Trace<'_, W> {
         }
         if let Some(pool) = event.pool {
             pickle.key("pool_id")?;
-            pickle.pool(pool)?;
+            pickle.pool(pool);
         }
         pickle.key("frames")?;
         match (event.action, self.freed) {
             (Action::FreeCompleted, Some((stack, list))) if stack == event.stack && !self.has_own_lists => {
-                pickle.get(list)
+                pickle.get(list);
             }
             _ => {
                 let list = pickle.stack(self.snapshot, event.stack)?;
@@ -333,11 +333,10 @@ impl<W: Write> Pickle<W> {
         self.scalar(value)
     }
 
-    fn pool(&mut self, pool: PoolKey) -> Result<(), Box<dyn Error>> {
+    fn pool(&mut self, pool: PoolKey) {
         let small = |part: i64| u8::try_from(part).unwrap_or(0);
         self.op(&[b'K', small(pool.0), b'K', small(pool.1), 0x86]);
         self.memoize();
-        Ok(())
     }
 
     fn begin_dict(&mut self) {
@@ -364,7 +363,7 @@ impl<W: Write> Pickle<W> {
             *n += 1;
             if *n == BATCH {
                 *n = 0;
-                self.op(b"e(")?;
+                self.op(b"e(");
             }
         }
         self.flush()

@@ -36,6 +36,18 @@ fn count_pixels(display: &str, colour: [u8; 3]) -> usize {
     picture.chunks_exact(3).filter(is_close).count()
 }
 
+/// Whether something comes true while one can wait.
+fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        if is_true() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    false
+}
+
 #[test]
 fn a_sample_opens_and_its_oom_is_marked() {
     let missing: Vec<&str> =
@@ -46,6 +58,7 @@ fn a_sample_opens_and_its_oom_is_marked() {
     }
     let display = format!(":{}", 100 + std::process::id() % 800);
     let _server = start(Command::new("Xvfb").args([&display, "-screen", "0", "1280x800x24"]));
+    assert!(wait_until(|| count_pixels(&display, [0; 3]) != 0), "the virtual display does not start");
     let settings = tempfile::tempdir().unwrap();
     let _window = start(
         Command::new(env!("CARGO_BIN_EXE_oomscope"))
@@ -57,19 +70,11 @@ fn a_sample_opens_and_its_oom_is_marked() {
     );
     // The red of a request that could not be met: the verdict's edge, its label, its box.
     const OOM_RED: [u8; 3] = [0xe5, 0x48, 0x4d];
-    let begin = Instant::now();
-    let mut red = 0;
-    while red < 100 && begin.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(500));
-        red = count_pixels(&display, OOM_RED);
-    }
-    assert!(100 <= red, "only {red} pixels show the OOM");
+    assert!(wait_until(|| 100 <= count_pixels(&display, OOM_RED)), "nothing shows the OOM");
+    let red = count_pixels(&display, OOM_RED);
     // Keys reach the window: after P the cursor stands at the peak, and the red frame around the
     // failed request in the details is gone.
-    Command::new("xdotool").args(["key", "p"]).env("DISPLAY", &display).status().unwrap();
-    let begin = Instant::now();
-    while count_pixels(&display, OOM_RED) == red && begin.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(500));
-    }
-    assert_ne!(count_pixels(&display, OOM_RED), red, "the P key changed nothing");
+    let press_p = ["search", "--onlyvisible", "--name", "oomscope", "windowfocus", "key", "p"];
+    Command::new("xdotool").args(press_p).env("DISPLAY", &display).status().expect("keys can be sent");
+    assert!(wait_until(|| count_pixels(&display, OOM_RED) != red), "the P key changed nothing");
 }
