@@ -1,6 +1,6 @@
 //! A streaming decoder for Python pickles that hold only plain data.
 //!
-//! Bytes go in through a [`Feed`], finished values come out through a [`Sink`]. The decoder keeps
+//! Bytes go in as [`Chunk`]s, finished values come out through a [`Sink`]. The decoder keeps
 //! the pickle machine's stack and memo, and nothing else: what a dict or a list *means* is the
 //! sink's business, so a gigabyte of events never exists as a tree.
 //!
