@@ -1,8 +1,7 @@
 //! What fills the memory at a moment, by the code that allocated it.
 
-use crate::analysis::{live_at, sites};
+use crate::analysis::{live_at, site_label, sites};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
-use crate::report::site_label;
 use foldhash::HashMap;
 
 /// Rows that are kept.

@@ -1,9 +1,10 @@
 //! Facts as text, put together once and then only shown.
 
+use crate::analysis::{SiteFrame, is_internal, site_frame, site_label, stack_lines};
 use crate::model::{
     AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline,
 };
-use crate::report::{SiteFrame, is_internal, non_default_settings, site_frame, site_label, stack_lines};
+use crate::report::non_default_settings;
 use crate::units;
 
 /// What a device's timeline always says.

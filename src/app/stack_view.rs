@@ -2,7 +2,7 @@
 
 use super::facts::FrameText;
 use super::theme;
-use crate::report::frame_line;
+use crate::analysis::frame_line;
 use crate::units;
 use eframe::egui;
 

@@ -5,9 +5,9 @@ use super::rasters::Wish;
 use super::theme;
 use super::timeline_input::{self, Under};
 use super::timeline_paint::Canvas;
+use crate::analysis::site_label;
 use crate::draw::{Palette, Pixel};
 use crate::model::AllocId;
-use crate::report::site_label;
 use crate::units;
 use eframe::egui::{self, Rect, Sense};
 

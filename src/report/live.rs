@@ -1,8 +1,7 @@
 //! `live`: what is live at a moment, largest first.
 
 use super::table::{self, Align};
-use super::{site_label, stack_lines};
-use crate::analysis::live_at;
+use crate::analysis::{live_at, site_label, stack_lines};
 use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;

@@ -5,11 +5,9 @@
 
 mod live;
 mod settings;
-mod site;
 mod stats;
 mod table;
 
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
-pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
 pub use stats::{stats_json, stats_text};

@@ -1,7 +1,7 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
-use super::{non_default_settings, site_label};
-use crate::analysis::{DeviceStats, device_stats, live_at, sites};
+use super::non_default_settings;
+use crate::analysis::{DeviceStats, device_stats, live_at, site_label, sites};
 use crate::model::{Anchor, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
