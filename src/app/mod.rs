@@ -25,6 +25,8 @@ mod timeline_paint;
 mod timeline_panel;
 
 #[cfg(test)]
+mod screenshots;
+#[cfg(test)]
 mod tests;
 
 use crate::load::Input;

@@ -92,6 +92,17 @@ fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir 
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
+    open_path(harness, path);
+    folder
+}
+
+/// One of the recordings that come with the source.
+pub(super) fn sample(name: &str) -> PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots").join(name)
+}
+
+/// Open a file and wait until it is loaded or failed.
+pub(super) fn open_path(harness: &mut Harness<'static, App>, path: PathBuf) {
     let ctx = harness.ctx.clone();
     harness.state_mut().open(Input::File(path), &ctx);
     let patience = Instant::now() + Duration::from_secs(20);
@@ -104,7 +115,6 @@ fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir 
         }
     }
     harness.run_steps(3);
-    folder
 }
 
 fn cursor(harness: &mut Harness<'static, App>) -> Moment {

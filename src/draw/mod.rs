@@ -3,7 +3,10 @@
 //! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
 //! tests and exported pictures share it.
 
+pub mod fonts;
 pub mod palette;
+pub mod picture;
+pub mod software;
 pub mod stacked;
 pub mod ticks;
 pub mod totals;

@@ -20,6 +20,12 @@ impl Rgb {
     }
 }
 
+impl From<Rgb> for egui::Color32 {
+    fn from(Rgb(r, g, b): Rgb) -> Self {
+        Self::from_rgb(r, g, b)
+    }
+}
+
 /// The colours of one theme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Palette {
