@@ -88,7 +88,7 @@ mod tests {
             let pixels = camera.save(&harness, name);
             assert_eq!(pixels.size, [1280, 800]);
             let all = colors(&pixels, Rect::EVERYTHING.intersect(harness.ctx.viewport_rect()));
-            for color in [palette.window, palette.panel, palette.text, palette.oom, palette.peak] {
+            for color in [palette.panel, palette.line, palette.text, palette.oom, palette.peak] {
                 assert!(has(&all, color), "{color:?} is not in {name}");
             }
             // The timeline has bands of many stacks, the axis beside it has text alone.
@@ -99,7 +99,7 @@ mod tests {
                 timeline.left_bottom(),
             );
             let axis = colors(&pixels, axis);
-            assert!(has(&axis, palette.window) && !has(&axis, palette.oom));
+            assert!(has(&axis, palette.panel) && !has(&axis, palette.oom));
         }
     }
 

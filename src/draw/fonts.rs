@@ -1,4 +1,4 @@
-//! The bundled fonts, so that windows and pictures look the same everywhere.
+//! The fonts of the window and of pictures, so that both look the same on every machine.
 
 use egui::{FontData, FontDefinitions, FontFamily};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// The family of text that stands out.
 pub const SEMIBOLD: &str = "semibold";
 
-/// Inter for text, `JetBrains` Mono for code and addresses, egui's own behind them.
-pub fn fonts() -> FontDefinitions {
+/// One face for text, one for code, and egui's own where they have no glyph.
+pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let files: [(&str, &'static [u8]); 3] = [
         ("Inter", include_bytes!("../../assets/fonts/Inter-Regular.otf")),

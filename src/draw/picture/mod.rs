@@ -42,7 +42,7 @@ impl Sheet<'_> {
     /// the second result is kept. The same calls give the same bytes.
     pub fn paint(&self, mut content: impl FnMut(&mut Ui)) -> Pixels {
         let ctx = Context::default();
-        ctx.set_fonts(fonts::fonts());
+        ctx.set_fonts(fonts::definitions());
         ctx.set_theme(if self.palette.is_dark { Theme::Dark } else { Theme::Light });
         let mut textures = Textures::default();
         let mut first = ctx.run_ui(self.input(0.0), &mut content);

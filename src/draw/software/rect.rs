@@ -115,22 +115,45 @@ impl Patch<'_> {
 
     fn paint(&self, band: &mut Band<'_>, rows: [i32; 2], columns: [i32; 2]) {
         let taps: Vec<Tap> = (columns[0]..columns[1]).map(|x| self.tap(0, x)).collect();
-        let tint = self.tint.map(f32::from);
+        let is_exact = taps.iter().all(|tap| tap.is_exact());
         for y in rows[0]..rows[1] {
-            let row = self.tap(1, y);
-            for (pixel, &column) in band.span(y, columns).iter_mut().zip(&taps) {
-                if row.is_exact() && column.is_exact() {
-                    match self.texture.texel(column, row) {
-                        [0, 0, 0, 0] => {}
-                        texel @ [.., 255] if self.tint == [255; 4] => *pixel = texel,
-                        texel => blend::tinted_over(pixel, texel, self.tint),
-                    }
-                } else {
-                    let texel = self.texture.mixed(column, row);
-                    let color = std::array::from_fn(|i| texel[i] * tint[i] * (1.0 / 255.0));
-                    blend::mixed_over(pixel, color);
-                }
+            let (row, span) = (self.tap(1, y), band.span(y, columns));
+            match is_exact && row.is_exact() {
+                true if self.tint == [255; 4] => self.copy(span, &taps, row),
+                true => self.tinted(span, &taps, row),
+                false => self.mixed(span, &taps, row),
             }
+        }
+    }
+
+    /// Pictures.
+    fn copy(&self, span: &mut [[u8; 4]], taps: &[Tap], row: Tap) {
+        for (pixel, &column) in span.iter_mut().zip(taps) {
+            let texel = self.texture.texel(column, row);
+            if texel[3] == 255 {
+                *pixel = texel;
+            } else {
+                blend::over(pixel, texel);
+            }
+        }
+    }
+
+    /// Text.
+    fn tinted(&self, span: &mut [[u8; 4]], taps: &[Tap], row: Tap) {
+        for (pixel, &column) in span.iter_mut().zip(taps) {
+            let texel = self.texture.texel(column, row);
+            if texel != [0; 4] {
+                blend::tinted_over(pixel, texel, self.tint);
+            }
+        }
+    }
+
+    /// Anything that is scaled.
+    fn mixed(&self, span: &mut [[u8; 4]], taps: &[Tap], row: Tap) {
+        let tint = self.tint.map(|channel| f32::from(channel) * (1.0 / 255.0));
+        for (pixel, &column) in span.iter_mut().zip(taps) {
+            let texel = self.texture.mixed(column, row);
+            blend::mixed_over(pixel, std::array::from_fn(|i| texel[i] * tint[i]));
         }
     }
 }
