@@ -96,6 +96,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, rect: Rect, palette: &Palette,
         canvas.peak(peak, &mut labels);
     }
     canvas.cursor(cursor);
+    canvas.labels(labels);
 }
 
 /// Size, site, lifetime.

@@ -26,6 +26,13 @@ pub struct Entry {
     pub text: String,
 }
 
+impl Entry {
+    /// An entry.
+    pub fn new(mark: Mark, color: Rgb, text: impl Into<String>) -> Self {
+        Self { mark, color, text: text.into() }
+    }
+}
+
 /// Paint a legend into a row, from its left. Returns the height that it took: more than one row
 /// where the entries do not fit.
 pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palette) -> f32 {

@@ -2,15 +2,23 @@
 //! read on its own.
 
 mod caption;
+mod curves;
 mod legend;
+mod page;
 mod png;
+mod site_list;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::png::png;
 pub use caption::Caption;
+pub use curves::{CurvesPicture, curves_legend};
 pub use legend::{Entry, Mark, legend};
+pub use page::Page;
+pub use site_list::SiteList;
+pub use timeline::{TimelinePicture, timeline_legend, view_of};
 
 use super::software::{self, Pixels, Textures};
 use super::{Palette, fonts};

@@ -69,6 +69,7 @@ fn no_pixels_are_no_picture() {
 fn captions_end_above_what_they_caption_and_are_cut_where_too_long() {
     let caption = Caption {
         title: "a title that is much too long for a picture of this size ".repeat(4),
+        headline: "what happened".to_owned(),
         lines: vec!["one line".to_owned(), "a long line ".repeat(60)],
     };
     let sheet = sheet(&Palette::DARK, 1.0);
