@@ -1,14 +1,15 @@
 //! `oomscope render`.
 
 use super::live::{no_device, parse_at};
+use super::open::parse_bytes;
 use super::{Failure, loading, output};
-use crate::analysis::{At, resolve};
+use crate::analysis::{At, capacity, lanes, private_pools, resolve};
 use crate::draw::picture::{
-    Caption, CurvesPicture, Entry, Mark, Page, Sheet, SiteList, TimelinePicture, curves_legend, png,
-    timeline_legend, view_of,
+    Caption, CurvesPicture, Entry, Mark, Page, Selected, Sheet, SiteList, TimelinePicture, curves_legend,
+    png, timeline_legend, view_of,
 };
 use crate::draw::software::{MAX_SIDE_PX, Pixels};
-use crate::draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Palette, View};
+use crate::draw::{Axis, BandColors, Bands, Blocks, ColorBy, Coloring, Palette, Pooled, View};
 use crate::load::Input;
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::{report, units};
@@ -56,6 +57,9 @@ pub(super) struct RenderArgs {
     /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     device: Option<i64>,
+    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    capacity: Option<i64>,
     /// Width and height in points; text is 11 to 18 points high
     #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = parse_size)]
     size: [f32; 2],
@@ -243,32 +247,49 @@ impl<'a> Picture<'a> {
 
     fn stacked(&self, sheet: &Sheet<'_>) -> Pixels {
         let (snapshot, timeline, palette) = (self.snapshot, self.timeline, self.palette);
-        let by = self.args.color_by.into();
         let stacks = Arc::new(BandColors::new(snapshot, palette));
-        let coloring = Coloring::new(by, timeline, stacks, palette);
-        let mut legend = timeline_legend(timeline, &self.view, palette, by == ColorBy::Stack);
+        let coloring = Coloring::new(self.args.color_by.into(), timeline, stacks, palette);
+        let blocks = Blocks { timeline, coloring: &coloring, kept: None };
+        match private_pools(timeline) {
+            Some(pools) => self.bands(sheet, &Pooled { blocks, pools: &pools }, &coloring),
+            None => self.bands(sheet, &blocks, &coloring),
+        }
+    }
+
+    fn bands(&self, sheet: &Sheet<'_>, bands: &impl Bands, coloring: &Coloring) -> Pixels {
+        let (snapshot, timeline) = (self.snapshot, self.timeline);
+        let by_stack = self.args.color_by == ColorArg::Stack;
+        let mut legend = timeline_legend(timeline, &self.view, self.palette, by_stack);
         let keys = coloring.keys(snapshot, timeline).into_iter();
         legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
-        let shown = (by == ColorBy::Stack).then_some(&coloring);
-        let sites = SiteList::new(snapshot, timeline, self.moment, self.heading(), shown);
+        let heading = report::moment_name(timeline, self.moment);
+        let sites = SiteList::new(snapshot, timeline, self.moment, heading, by_stack.then_some(coloring));
         let picture = TimelinePicture {
+            snapshot,
             timeline,
             view: self.view,
-            bands: &Blocks { timeline, coloring: &coloring, kept: None },
+            bands,
+            lanes: &lanes(snapshot, timeline),
+            capacity: self.capacity(),
             cursor: self.cursor(),
-            selected: None,
+            selected: Selected::None,
             sites: Some(&sites),
         };
         picture.paint(sheet, &self.page(legend))
     }
 
     fn curves(&self, sheet: &Sheet<'_>) -> Pixels {
-        let picture = CurvesPicture { timeline: self.timeline, view: self.view, cursor: self.cursor() };
+        let picture = CurvesPicture {
+            timeline: self.timeline,
+            view: self.view,
+            capacity: self.capacity(),
+            cursor: self.cursor(),
+        };
         picture.paint(sheet, &self.page(curves_legend(self.timeline, &self.view, self.palette)))
     }
 
-    fn heading(&self) -> String {
-        report::moment_name(self.timeline, self.moment)
+    fn capacity(&self) -> Option<i64> {
+        self.args.capacity.or_else(|| capacity(self.timeline))
     }
 }
 

@@ -50,7 +50,7 @@ impl Canvas<'_> {
         for tick in byte_ticks(self.view.y0, self.view.y1, most(self.rect.height(), TICK_Y_PX)) {
             let y = self.y(tick.at).round();
             self.painter.hline(self.rect.x_range(), y, line);
-            let at = pos2(self.rect.left() - 8.0, y.clamp(self.rect.top() + 6.0, self.rect.bottom() - 6.0));
+            let at = pos2(self.rect.left() - 8.0, y.min(self.rect.bottom() - 6.0).max(self.rect.top() + 6.0));
             self.painter.text(at, Align2::RIGHT_CENTER, tick.label, axis_font(), muted);
         }
     }

@@ -10,6 +10,9 @@ const MAX_ROWS: usize = 2;
 /// What made the picture.
 const MAKER: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
 
+/// Height of a line.
+const LINE: f32 = 16.0;
+
 /// A title, and lines below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caption {
@@ -22,8 +25,8 @@ pub struct Caption {
 }
 
 impl Caption {
-    /// Paint it at the top of a rectangle; returns what is left below.
-    pub fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) -> Rect {
+    /// Paint it into a rectangle, as far as there is room; returns where it ends.
+    pub fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) -> f32 {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let title = FontId::new(18.0, FontFamily::Name(SEMIBOLD.into()));
         let maker =
@@ -33,10 +36,13 @@ impl Caption {
         let headline = FontId::proportional(13.5);
         top += paint_text(painter, rect.with_min_y(top), &self.headline, headline, text, MAX_ROWS) + 4.0;
         for line in &self.lines {
+            if rect.bottom() < top + LINE {
+                break;
+            }
             let font = FontId::proportional(12.0);
             top += paint_text(painter, rect.with_min_y(top), line, font, muted, MAX_ROWS) + 2.0;
         }
-        rect.with_min_y(top + 10.0)
+        top + 10.0
     }
 }
 

@@ -1,18 +1,12 @@
 //! A picture of the totals alone.
 
-use super::timeline::{mark_legend, marks};
+use super::timeline::{inside_axes, mark_legend, marks};
 use super::{Entry, Mark, Page, Sheet};
 use crate::draw::software::Pixels;
 use crate::draw::{Canvas, Palette, Totals, View};
 use crate::model::{Moment, Timeline};
-use egui::emath::GuiRounding as _;
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
-use rayon::prelude::*;
-
-/// Room for the labels of the axes.
-const LEFT: f32 = 64.0;
-const BOTTOM: f32 = 24.0;
 
 /// How much of its colour the area below the active total has.
 const AREA_OPACITY: f32 = 0.14;
@@ -24,6 +18,8 @@ pub struct CurvesPicture<'a> {
     pub timeline: &'a Timeline,
     /// Which part of it.
     pub view: View,
+    /// Bytes that the device can reserve at most, where that is known.
+    pub capacity: Option<i64>,
     /// Where the cursor is, if one is shown.
     pub cursor: Option<Moment>,
 }
@@ -44,31 +40,19 @@ impl CurvesPicture<'_> {
     pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
         let (timeline, view, palette) = (self.timeline, &self.view, sheet.palette);
         page.paint(sheet, |ui, rect| {
-            let min = pos2(rect.left() + LEFT, rect.top() + 1.0);
-            let max = pos2(rect.right() - 1.0, rect.bottom() - BOTTOM);
-            let rect = Rect::from_min_max(min, max).round_to_pixels(sheet.scale);
+            let rect = inside_axes(rect, sheet);
             let canvas = Canvas { painter: ui.painter(), rect, view, timeline, palette };
             let columns = (rect.width() * sheet.scale).round().max(1.0) as usize;
             let totals = Totals::of_view(timeline, view, columns);
-            let active = active(timeline, view, columns);
             canvas.grid();
-            area(&canvas, &active);
+            area(&canvas, &totals.active);
             let line = |color, width| Stroke::new(width, Color32::from(color));
             canvas.steps(view, &totals.reserved, line(palette.reserved, 1.5));
-            canvas.steps(view, &active, line(palette.accent, 1.5));
+            canvas.steps(view, &totals.active, line(palette.accent, 1.5));
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
-            marks(&canvas, self.cursor);
+            marks(&canvas, self.capacity, self.cursor);
         })
     }
-}
-
-/// The largest active total of every column; 0 where there are no moments.
-fn active(timeline: &Timeline, view: &View, columns: usize) -> Vec<i64> {
-    let of_column = |column| {
-        let moments = view.on(timeline).moments_of_column(column, columns);
-        timeline.active.peak_in(moments).map_or(0, |(_, bytes)| bytes)
-    };
-    (0..columns).into_par_iter().map(of_column).collect()
 }
 
 fn area(canvas: &Canvas<'_>, values: &[i64]) {

@@ -33,8 +33,8 @@ impl Entry {
     }
 }
 
-/// Paint a legend into a row, from its left. Returns the height that it took: more than one row
-/// where the entries do not fit.
+/// Paint a legend from the left top of a rectangle, in as many rows as it takes and as there is room
+/// for. Returns the height that it took.
 pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palette) -> f32 {
     const ROW: f32 = 18.0;
     const GAP: f32 = 16.0;
@@ -45,6 +45,9 @@ pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palett
         let width = 20.0 + galley.size().x;
         if rect.right() < x + width && rect.left() < x {
             (x, y) = (rect.left(), y + ROW);
+        }
+        if rect.bottom() < y + ROW {
+            return y - rect.top();
         }
         let place = Rect::from_min_size(pos2(x, y), vec2(14.0, ROW));
         mark(painter, place, entry, palette);

@@ -18,7 +18,7 @@ pub use curves::{CurvesPicture, curves_legend};
 pub use legend::{Entry, Mark, legend};
 pub use page::Page;
 pub use site_list::SiteList;
-pub use timeline::{TimelinePicture, timeline_legend, view_of};
+pub use timeline::{Selected, TimelinePicture, timeline_legend, view_of};
 
 use super::software::{self, Pixels, Textures};
 use super::{Palette, fonts};

@@ -8,6 +8,12 @@ use egui::{Rect, Ui};
 /// Space between the legend and what is shown.
 const LEGEND_GAP: f32 = 6.0;
 
+/// The part of a small sheet that is kept for what is shown.
+const MIN_SHARE: f32 = 0.5;
+
+/// Less than this shows nothing.
+const MIN_CONTENT: egui::Vec2 = egui::vec2(160.0, 60.0);
+
 /// What is around the content of a picture.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
@@ -23,11 +29,13 @@ impl Page {
         sheet.paint(|ui| {
             let room = Rect::from_min_size(egui::Pos2::ZERO, sheet.size).shrink(MARGIN);
             let painter = ui.painter().clone();
-            let rest = self.caption.paint(&painter, room, sheet.palette);
-            let height = legend(&painter, rest, &self.legend, sheet.palette);
+            // On a small sheet, the last lines of the caption give way.
+            let words = room.with_max_y(room.bottom() - room.height() * MIN_SHARE);
+            let top = self.caption.paint(&painter, words, sheet.palette);
+            let height = legend(&painter, words.with_min_y(top), &self.legend, sheet.palette);
             let gap = if height == 0.0 { 0.0 } else { LEGEND_GAP };
-            let rest = rest.with_min_y(rest.top() + height + gap).round_to_pixels(sheet.scale);
-            if rest.is_positive() {
+            let rest = room.with_min_y(top + height + gap).round_to_pixels(sheet.scale);
+            if MIN_CONTENT.x <= rest.width() && MIN_CONTENT.y <= rest.height() {
                 content(ui, rest);
             }
         })

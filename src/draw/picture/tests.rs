@@ -70,18 +70,18 @@ fn captions_end_above_what_they_caption_and_are_cut_where_too_long() {
     let caption = Caption {
         title: "a title that is much too long for a picture of this size ".repeat(4),
         headline: "what happened".to_owned(),
-        lines: vec!["one line".to_owned(), "a long line ".repeat(60)],
+        lines: vec!["one line".to_owned(), "a long line ".repeat(60), "no room".to_owned()],
     };
     let sheet = sheet(&Palette::DARK, 1.0);
-    let mut rest = Rect::NOTHING;
+    let mut end = 0.0;
     let pixels = sheet.paint(|ui| {
         let room = Rect::from_min_size(pos2(10.0, 10.0), vec2(200.0, 110.0));
-        rest = caption.paint(ui.painter(), room, sheet.palette);
+        end = caption.paint(ui.painter(), room, sheet.palette);
     });
-    assert!((70.0..110.0).contains(&rest.top()), "{rest}");
-    assert!(500 < inked(&pixels, sheet.palette, [10, 210], [10, rest.top() as usize]));
+    assert!((70.0..120.0).contains(&end), "{end}");
+    assert!(500 < inked(&pixels, sheet.palette, [10, 210], [10, end as usize]));
     assert_eq!(inked(&pixels, sheet.palette, [212, 320], [0, 120]), 0);
-    assert_eq!(inked(&pixels, sheet.palette, [0, 320], [rest.top() as usize, 120]), 0);
+    assert_eq!(inked(&pixels, sheet.palette, [0, 320], [end as usize, 120]), 0);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn legends_wrap_into_as_many_rows_as_they_need() {
     let sheet = sheet(&Palette::DARK, 1.0);
     let height = |width: f32| {
         let mut height = 0.0;
-        let place = Rect::from_min_size(pos2(10.0, 10.0), vec2(width, 20.0));
+        let place = Rect::from_min_size(pos2(10.0, 10.0), vec2(width, 100.0));
         let pixels = sheet.paint(|ui| height = legend(ui.painter(), place, &entries, sheet.palette));
         assert!(100 < inked(&pixels, sheet.palette, [10, 320], [10, 120]));
         height

@@ -1,16 +1,20 @@
 //! A picture of the timeline: stacked bands with their axes, totals and marks.
 
 use super::{Entry, Mark, Page, Sheet, SiteList};
+use crate::analysis::Lanes;
 use crate::draw::software::Pixels;
-use crate::draw::{Axis, Bands, Canvas, Labels, Painted, Palette, View};
-use crate::model::{AllocId, Moment, Timeline};
+use crate::draw::{Axis, Bands, Canvas, LANE_PX, Labels, Painted, Palette, View};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
-use egui::{Color32, ColorImage, Rect, Stroke, TextureHandle, TextureOptions, Ui, pos2};
+use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use std::ops::Range;
 
 /// Room for the labels of the axes.
 const LEFT: f32 = 64.0;
 const BOTTOM: f32 = 24.0;
+
+/// Lanes leave at least this much for the picture.
+const MIN_PICTURE: f32 = 80.0;
 
 /// Air above the highest total.
 const HEADROOM: f64 = 1.06;
@@ -18,18 +22,43 @@ const HEADROOM: f64 = 1.06;
 /// What is shown.
 #[derive(Clone, Copy)]
 pub struct TimelinePicture<'a, B> {
-    /// Of which device.
+    /// The file.
+    pub snapshot: &'a Snapshot,
+    /// The device.
     pub timeline: &'a Timeline,
     /// Which part of it.
     pub view: View,
     /// What is stacked.
     pub bands: &'a B,
+    /// Annotations.
+    pub lanes: &'a Lanes,
+    /// Bytes that the device can reserve at most, where that is known.
+    pub capacity: Option<i64>,
     /// Where the cursor is, if one is shown.
     pub cursor: Option<Moment>,
-    /// The allocation that is outlined.
-    pub selected: Option<AllocId>,
+    /// What is selected.
+    pub selected: Selected,
     /// What fills the memory, beside the timeline.
     pub sites: Option<&'a SiteList>,
+}
+
+/// What is selected in a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Selected {
+    /// Nothing.
+    #[default]
+    None,
+    /// An allocation: outlined.
+    Allocation(AllocId),
+    /// Everything with a stack: lighter.
+    Stack(StackId),
+}
+
+/// Where the parts are.
+#[derive(Clone, Copy, PartialEq)]
+struct Places {
+    lanes: Rect,
+    picture: Rect,
 }
 
 /// Part of a timeline: some moments, and as many bytes as there are in them.
@@ -53,6 +82,7 @@ pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<Range<Moment>>) 
 pub fn timeline_legend(timeline: &Timeline, view: &View, palette: &Palette, by_stack: bool) -> Vec<Entry> {
     let mut entries = vec![
         Entry::new(Mark::Line, palette.allocated, "allocated"),
+        Entry::new(Mark::Line, palette.accent, "active"),
         Entry::new(Mark::Line, palette.reserved, "reserved"),
         Entry::new(Mark::Area, palette.merged, "thinner than a pixel"),
     ];
@@ -84,58 +114,81 @@ impl<B: Bands> TimelinePicture<'_, B> {
     /// Paint it on a sheet.
     pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
         // Both passes of the layout come to the same place.
-        let mut painted: Option<(Rect, Painted, TextureHandle)> = None;
+        let mut painted: Option<(Places, Painted, TextureHandle)> = None;
         page.paint(sheet, |ui, rect| {
-            let rect = self.beside(ui, rect, sheet);
-            let known = painted.take().filter(|(at, ..)| *at == rect);
-            let (_, picture, texture) = painted.insert(known.unwrap_or_else(|| self.raster(ui, rect, sheet)));
-            self.shapes(ui, rect, sheet.palette, picture, texture);
+            let places = self.places(ui, rect, sheet);
+            let known = painted.take().filter(|(at, ..)| *at == places);
+            let (_, picture, texture) =
+                painted.insert(known.unwrap_or_else(|| self.raster(ui, places, sheet)));
+            self.shapes(ui, places, sheet.palette, picture, texture);
         })
     }
 
-    /// The list of sites at the right where there is room; returns the place of the view.
-    fn beside(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Rect {
-        let mut view = rect;
+    /// The list of sites goes to the right where there is room, the rest gets what is left.
+    fn places(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Places {
+        let mut rest = rect;
         if let Some((sites, width)) = self.sites.and_then(|sites| Some((sites, SiteList::width(rect)?))) {
-            view.max.x -= width + 20.0;
+            rest.max.x -= width + 20.0;
             sites.paint(ui.painter(), rect.with_min_x(rect.right() - width), sheet.palette);
         }
-        let min = pos2(view.left() + LEFT, view.top() + 1.0);
-        Rect::from_min_max(min, pos2(view.right() - 1.0, view.bottom() - BOTTOM)).round_to_pixels(sheet.scale)
+        let rest = inside_axes(rest, sheet);
+        let room = ((rest.height() - MIN_PICTURE) / LANE_PX).floor().max(0.0);
+        let height = (self.lanes.lanes.len() as f32).min(room) * LANE_PX;
+        let top = rest.top() + if height == 0.0 { 0.0 } else { height + 2.0 };
+        Places {
+            lanes: rest.with_max_y(rest.top() + height),
+            picture: rest.with_min_y(top).round_to_pixels(sheet.scale),
+        }
     }
 
-    fn raster(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> (Rect, Painted, TextureHandle) {
+    fn raster(&self, ui: &Ui, places: Places, sheet: &Sheet<'_>) -> (Places, Painted, TextureHandle) {
+        let rect = places.picture;
         let size_px =
             [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
         let picture = Painted::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
         // Pixels are opaque or empty, for which both ways to multiply are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
-        (rect, picture, texture)
+        (places, picture, texture)
     }
 
-    fn shapes(&self, ui: &Ui, rect: Rect, palette: &Palette, picture: &Painted, texture: &TextureHandle) {
-        let timeline = self.timeline;
+    fn shapes(&self, ui: &Ui, places: Places, palette: &Palette, picture: &Painted, texture: &TextureHandle) {
+        let Timeline { lifetimes, events, .. } = self.timeline;
+        let (rect, timeline) = (places.picture, self.timeline);
         let canvas = Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
         canvas.grid();
         canvas.picture(picture, texture.id());
-        if let Some(id) = self.selected {
-            canvas.outline(picture, &picture.raster.spans(id), true);
+        match self.selected {
+            Selected::None => {}
+            Selected::Allocation(id) => canvas.outline(picture, &picture.raster.spans(id), true),
+            Selected::Stack(stack) => {
+                let is_same =
+                    |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+                canvas.highlight(picture, &picture.raster.spans_where(is_same));
+            }
         }
-        let allocated = Color32::from(palette.allocated).gamma_multiply(0.55);
-        canvas.total(picture, &picture.totals.reserved, Stroke::new(1.5, Color32::from(palette.reserved)));
-        canvas.total(picture, &picture.totals.allocated, Stroke::new(1.0, allocated));
-        marks(&canvas, self.cursor);
+        canvas.totals(picture);
+        marks(&canvas, self.capacity, self.cursor);
+        canvas.lanes(self.snapshot, self.lanes, places.lanes);
     }
 }
 
-/// Frame, OOMs, peak and cursor.
-pub(super) fn marks(canvas: &Canvas<'_>, cursor: Option<Moment>) {
+/// What is left of a rectangle when the axes have their labels.
+pub(super) fn inside_axes(rect: Rect, sheet: &Sheet<'_>) -> Rect {
+    let min = pos2(rect.left() + LEFT, rect.top() + 1.0);
+    Rect::from_min_max(min, pos2(rect.right() - 1.0, rect.bottom() - BOTTOM)).round_to_pixels(sheet.scale)
+}
+
+/// Frame, OOMs, peak, capacity and cursor.
+pub(super) fn marks(canvas: &Canvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
     canvas.frame();
     let mut labels = Labels::default();
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {
         canvas.peak(canvas.timeline.active.peak(), &mut labels);
+    }
+    if let Some(capacity) = capacity {
+        canvas.capacity(capacity, &mut labels);
     }
     if let Some(moment) = cursor {
         canvas.cursor(moment);
