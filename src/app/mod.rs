@@ -12,6 +12,7 @@ mod device;
 mod dialogs;
 mod document;
 mod editor;
+mod export;
 mod facts;
 mod file_page;
 mod header;
@@ -35,14 +36,18 @@ mod timeline_panel;
 mod timeline_toolbar;
 
 #[cfg(test)]
+mod export_tests;
+#[cfg(test)]
 mod screenshots;
 #[cfg(test)]
 mod tests;
 
+use crate::export::What;
 use crate::load::Input;
 use dialogs::OpenDialog;
 use document::Document;
 use eframe::egui;
+use export::{Exporter, Order};
 use panes::Layout;
 use preferences::Preferences;
 use rasters::RasterMode;
@@ -130,6 +135,8 @@ enum Command {
     Show(usize),
     /// Show or hide the help.
     Help,
+    /// Export what is shown as a picture.
+    Export(What),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }
@@ -139,6 +146,7 @@ struct App {
     documents: Vec<Document>,
     current: usize,
     dialog: OpenDialog,
+    exporter: Exporter,
     samples: Vec<PathBuf>,
     layout: Layout,
     shows_help: bool,
@@ -154,6 +162,7 @@ impl App {
             documents: Vec::new(),
             current: 0,
             dialog: OpenDialog::default(),
+            exporter: Exporter::default(),
             samples: start_page::find_samples(),
             layout: Layout::default(),
             shows_help: false,
@@ -196,9 +205,31 @@ impl App {
                 Command::Close(_) => {}
                 Command::Show(at) => self.current = at,
                 Command::ResetLayout => self.layout = Layout::default(),
+                Command::Export(what) => {
+                    let order = self.order(what, ctx);
+                    let refused = order.and_then(|order| self.exporter.ask(order, ctx));
+                    self.notify(refused);
+                }
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
+        }
+    }
+
+    /// A picture of what the current file shows.
+    fn order(&mut self, what: What, ctx: &egui::Context) -> Option<Order> {
+        let document = self.documents.get_mut(self.current)?;
+        let name = document.input().name();
+        document.open_file()?.device().map(|device| Order::new(what, name, device, ctx))
+    }
+
+    /// Say something in the status bar of the current file.
+    fn notify(&mut self, notice: Option<String>) {
+        let Some(notice) = notice else { return };
+        let document = self.documents.get_mut(self.current);
+        match document.and_then(|document| document.open_file()?.device()) {
+            Some(device) => device.notify(notice),
+            None => log::warn!("{notice}"),
         }
     }
 
@@ -213,6 +244,8 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.take_files(ctx);
+        let outcome = self.exporter.outcome();
+        self.notify(outcome);
         let mode = self.mode;
         self.documents.retain_mut(|document| document.poll(ctx, mode));
         for document in &mut self.documents {

@@ -3,19 +3,17 @@
 use super::live::{no_device, parse_at};
 use super::open::parse_bytes;
 use super::{Failure, loading, output};
-use crate::analysis::{At, capacity, lanes, private_pools, resolve};
-use crate::draw::picture::{
-    Caption, CurvesPicture, Entry, Mark, Page, Selected, Sheet, SiteList, TimelinePicture, curves_legend,
-    png, timeline_legend, view_of,
-};
-use crate::draw::software::{MAX_SIDE_PX, Pixels};
-use crate::draw::{Axis, BandColors, Bands, Blocks, ColorBy, Coloring, Palette, Pooled, View};
+use crate::analysis::{At, resolve};
+use crate::draw::picture::{Selected, view_of};
+use crate::draw::software::MAX_SIDE_PX;
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
+use crate::export::{Shot, What};
 use crate::load::Input;
-use crate::model::{DeviceId, Moment, Snapshot, Timeline};
-use crate::{report, units};
+use crate::model::{DeviceId, Moment, Snapshot};
+use crate::units;
 use clap::{Args, ValueEnum};
+use std::fmt;
 use std::io::Write as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,14 +38,14 @@ pub(super) struct RenderArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// What to show
-    #[arg(long, value_enum, default_value_t = What::Timeline)]
-    view: What,
+    #[arg(long, value_enum, default_value_t = ViewArg::Timeline)]
+    view: ViewArg,
     /// Where the cursor is: peak, oom (the last one), end, or after an event's number
     #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
     at: Option<At>,
     /// Only these events, by their numbers: both ends are shown
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
-    range: Option<Range<u32>>,
+    range: Option<[u32; 2]>,
     /// What runs from left to right
     #[arg(long, value_enum, default_value_t = AxisArg::Events)]
     axis: AxisArg,
@@ -75,7 +73,7 @@ pub(super) struct RenderArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum What {
+enum ViewArg {
     /// Live allocations over time, stacked
     Timeline,
     /// The totals over time as lines
@@ -105,11 +103,11 @@ enum ThemeArg {
     Light,
 }
 
-fn parse_range(text: &str) -> Result<Range<u32>, String> {
+fn parse_range(text: &str) -> Result<[u32; 2], String> {
     let event = |text: &str| text.trim().replace([',', '_'], "").parse::<u32>().ok();
     let ends = text.split_once("..").map(|(a, b)| (event(a), event(b)));
     match ends {
-        Some((Some(first), Some(last))) if first <= last => Ok(first..last),
+        Some((Some(first), Some(last))) if first <= last => Ok([first, last]),
         Some((Some(_), Some(_))) => Err("the first event is behind the last".to_owned()),
         _ => Err("expected the numbers of two events, such as 40000..41220".to_owned()),
     }
@@ -133,10 +131,10 @@ fn parse_scale(text: &str) -> Result<f32, String> {
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     check_output(args)?;
     let snapshot = loading::load(&args.file)?;
-    let timeline = timeline(&snapshot, args)?;
-    let pixels = Picture::new(args, &snapshot, timeline)?.paint();
-    let file = png(&pixels)
-        .map_err(|e| Failure::new(format_args!("cannot encode the picture: {e}"), "choose another size"))?;
+    let shot = shot(args, &snapshot)?;
+    let file = shot
+        .png(args.size, args.scale)
+        .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another size"))?;
     if args.output == Path::new("-") {
         let mut out = output::stdout();
         out.write_all(&file)?;
@@ -169,127 +167,57 @@ fn check_output(args: &RenderArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn timeline<'a>(snapshot: &'a Snapshot, args: &RenderArgs) -> Result<&'a Timeline, Failure> {
-    match args.device {
-        Some(device) => snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device)),
+/// What the arguments mean for a file.
+fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, Failure> {
+    let refuse = |what: &dyn fmt::Display, hint: &str| {
+        Failure::new(format_args!("{}: {what}", args.file.display()), hint)
+    };
+    let timeline = match args.device {
+        Some(device) => snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device))?,
         None => snapshot.main_timeline().ok_or_else(|| {
-            Failure::new(
-                format_args!("{}: the snapshot holds no memory of any device", args.file.display()),
-                "record it on a machine with a GPU",
-            )
-        }),
-    }
+            refuse(&"the snapshot holds no memory of any device", "record it on a machine with a GPU")
+        })?,
+    };
+    let default = if timeline.ooms.is_empty() { At::Peak } else { At::Oom };
+    let moment = resolve(args.at.unwrap_or(default), timeline)
+        .map_err(|e| refuse(&e, "use --at peak or --at end, or an event that 'oomscope stats' counts"))?;
+    let axis = match args.axis {
+        AxisArg::Events => Axis::Event,
+        AxisArg::Time if timeline.times.has_times() => Axis::Time,
+        AxisArg::Time => return Err(refuse(&"no times were recorded", "use --axis events")),
+    };
+    let moments = match args.range {
+        Some([_, last]) if timeline.events.len() <= last as usize => {
+            let (last, events) = (units::count(last), units::count(timeline.events.len() as u64));
+            let what = format!("there is no event {last} among {events}");
+            return Err(refuse(&what, "use a smaller --range"));
+        }
+        // From the state before the first event to the one after the last.
+        range => range.map(|[first, last]| [Moment(first), Moment(last + 2)]),
+    };
+    let palette = if args.theme == ThemeArg::Dark { &Palette::DARK } else { &Palette::LIGHT };
+    let stacks = Arc::new(BandColors::new(snapshot, palette));
+    Ok(Shot {
+        at: snapshot.timelines.iter().position(|t| t.device == timeline.device).unwrap_or(0),
+        name: Input::from_arg(&args.file).name(),
+        what: args.view.into(),
+        view: view_of(timeline, axis, moments),
+        coloring: Arc::new(Coloring::new(args.color_by.into(), timeline, stacks, palette)),
+        moment,
+        has_cursor: args.at.is_some(),
+        selected: Selected::None,
+        capacity: args.capacity,
+        palette,
+        snapshot: Arc::clone(snapshot),
+    })
 }
 
-/// Everything that the arguments mean for one file.
-struct Picture<'a> {
-    args: &'a RenderArgs,
-    snapshot: &'a Snapshot,
-    timeline: &'a Timeline,
-    palette: &'static Palette,
-    view: View,
-    /// What the caption and the list of sites are about.
-    moment: Moment,
-}
-
-impl<'a> Picture<'a> {
-    fn new(args: &'a RenderArgs, snapshot: &'a Snapshot, timeline: &'a Timeline) -> Result<Self, Failure> {
-        let refuse = |what: &dyn std::fmt::Display, hint: &str| {
-            Failure::new(format_args!("{}: {what}", args.file.display()), hint)
-        };
-        let default = if timeline.ooms.is_empty() { At::Peak } else { At::Oom };
-        let moment = resolve(args.at.unwrap_or(default), timeline)
-            .map_err(|e| refuse(&e, "use --at peak or --at end, or an event that 'oomscope stats' counts"))?;
-        let axis = match args.axis {
-            AxisArg::Events => Axis::Event,
-            AxisArg::Time if timeline.times.has_times() => Axis::Time,
-            AxisArg::Time => return Err(refuse(&"no times were recorded", "use --axis events")),
-        };
-        let events = timeline.events.len();
-        let moments = match &args.range {
-            Some(range) if events <= range.end as usize => {
-                let (last, events) = (units::count(range.end), units::count(events as u64));
-                return Err(refuse(
-                    &format_args!("there is no event {last} among {events}"),
-                    "use a smaller --range",
-                ));
-            }
-            // The state after the last event is shown too.
-            Some(range) => Some(Moment(range.start)..Moment(range.end + 2)),
-            None => None,
-        };
-        let palette = match args.theme {
-            ThemeArg::Dark => &Palette::DARK,
-            ThemeArg::Light => &Palette::LIGHT,
-        };
-        Ok(Self { args, snapshot, timeline, palette, view: view_of(timeline, axis, moments), moment })
-    }
-
-    fn paint(&self) -> Pixels {
-        let sheet = Sheet { size: self.args.size.into(), scale: self.args.scale, palette: self.palette };
-        match self.args.view {
-            What::Timeline => self.stacked(&sheet),
-            What::Curves => self.curves(&sheet),
+impl From<ViewArg> for What {
+    fn from(view: ViewArg) -> Self {
+        match view {
+            ViewArg::Timeline => Self::Timeline,
+            ViewArg::Curves => Self::Curves,
         }
-    }
-
-    fn page(&self, legend: Vec<Entry>) -> Page {
-        let name = Input::from_arg(&self.args.file).name();
-        let title = units::printable(units::basename(&name));
-        let lines = report::caption_lines(self.snapshot, self.timeline, self.moment);
-        let headline = report::headline(self.timeline, self.snapshot.damage.is_some());
-        Page { caption: Caption { title, headline, lines }, legend }
-    }
-
-    fn cursor(&self) -> Option<Moment> {
-        self.args.at.map(|_| self.moment)
-    }
-
-    fn stacked(&self, sheet: &Sheet<'_>) -> Pixels {
-        let (snapshot, timeline, palette) = (self.snapshot, self.timeline, self.palette);
-        let stacks = Arc::new(BandColors::new(snapshot, palette));
-        let coloring = Coloring::new(self.args.color_by.into(), timeline, stacks, palette);
-        let blocks = Blocks { timeline, coloring: &coloring, kept: None };
-        match private_pools(timeline) {
-            Some(pools) => self.bands(sheet, &Pooled { blocks, pools: &pools }, &coloring),
-            None => self.bands(sheet, &blocks, &coloring),
-        }
-    }
-
-    fn bands(&self, sheet: &Sheet<'_>, bands: &impl Bands, coloring: &Coloring) -> Pixels {
-        let (snapshot, timeline) = (self.snapshot, self.timeline);
-        let by_stack = self.args.color_by == ColorArg::Stack;
-        let mut legend = timeline_legend(timeline, &self.view, self.palette, by_stack);
-        let keys = coloring.keys(snapshot, timeline).into_iter();
-        legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
-        let heading = report::moment_name(timeline, self.moment);
-        let sites = SiteList::new(snapshot, timeline, self.moment, heading, by_stack.then_some(coloring));
-        let picture = TimelinePicture {
-            snapshot,
-            timeline,
-            view: self.view,
-            bands,
-            lanes: &lanes(snapshot, timeline),
-            capacity: self.capacity(),
-            cursor: self.cursor(),
-            selected: Selected::None,
-            sites: Some(&sites),
-        };
-        picture.paint(sheet, &self.page(legend))
-    }
-
-    fn curves(&self, sheet: &Sheet<'_>) -> Pixels {
-        let picture = CurvesPicture {
-            timeline: self.timeline,
-            view: self.view,
-            capacity: self.capacity(),
-            cursor: self.cursor(),
-        };
-        picture.paint(sheet, &self.page(curves_legend(self.timeline, &self.view, self.palette)))
-    }
-
-    fn capacity(&self) -> Option<i64> {
-        self.args.capacity.or_else(|| capacity(self.timeline))
     }
 }
 

@@ -26,10 +26,8 @@ fn without_oom(timeline: &Timeline, is_damaged: bool) -> String {
     if timeline.events.is_empty() {
         return format!("{bytes} active when the snapshot was taken");
     }
-    let none = match is_damaged {
-        true => "No out-of-memory event in what could be read",
-        false => "No out-of-memory event",
-    };
+    let none =
+        if is_damaged { "No out-of-memory event in what could be read" } else { "No out-of-memory event" };
     match moment.event() {
         Some(event) => format!("{none}. Peak of {bytes} after event {}", units::count(event.0)),
         None => format!("{none}. Peak of {bytes} before the first event"),
@@ -71,9 +69,9 @@ pub fn moment_name(timeline: &Timeline, moment: Moment) -> String {
 /// What somebody who only sees a picture of a device must know besides the headline: how large it
 /// was, which moment is shown, how the allocator was set up, and what is missing.
 pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<String> {
-    let mut lines = vec![capitalised(figures(timeline))];
+    let mut lines = vec![capitalised(&figures(timeline))];
     if !timeline.events.is_empty() {
-        lines.push(capitalised(moment_text(timeline, moment)));
+        lines.push(capitalised(&moment_text(timeline, moment)));
     }
     lines.push(settings(snapshot));
     if let Some(damage) = &snapshot.damage {
@@ -87,7 +85,7 @@ pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -
 }
 
 /// With a capital letter at its start.
-fn capitalised(text: String) -> String {
+fn capitalised(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }

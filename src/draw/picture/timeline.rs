@@ -7,7 +7,6 @@ use crate::draw::{Axis, Bands, Canvas, LANE_PX, Labels, Painted, Palette, View};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
-use std::ops::Range;
 
 /// Room for the labels of the axes.
 const LEFT: f32 = 64.0;
@@ -61,10 +60,11 @@ struct Places {
     picture: Rect,
 }
 
-/// Part of a timeline: some moments, and as many bytes as there are in them.
-pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<Range<Moment>>) -> View {
+/// Part of a timeline: the moments from one to before another, and as many bytes as there are in
+/// them.
+pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) -> View {
     let full = View::fit_on(timeline, axis);
-    let Some(Range { start, end }) = moments else { return full };
+    let Some([start, end]) = moments else { return full };
     let position = |moment: Moment| full.on(timeline).position_from_moment(f64::from(moment.0));
     let view = full.of_range(position(start), position(end), &full);
     let moments = start.index()..end.index().min(timeline.moments());
