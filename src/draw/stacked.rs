@@ -121,15 +121,12 @@ impl Raster {
                 while y < height && is_found(y) {
                     y += 1;
                 }
-                match open.iter().find(|&&at| spans[at].y == [top, y]) {
-                    Some(&at) => {
-                        spans[at].x[1] = x + 1;
-                        next.push(at);
-                    }
-                    None => {
-                        next.push(spans.len());
-                        spans.push(Span { x: [x, x + 1], y: [top, y] });
-                    }
+                if let Some(&at) = open.iter().find(|&&at| spans[at].y == [top, y]) {
+                    spans[at].x[1] = x + 1;
+                    next.push(at);
+                } else {
+                    next.push(spans.len());
+                    spans.push(Span { x: [x, x + 1], y: [top, y] });
                 }
             }
             std::mem::swap(&mut open, &mut next);
