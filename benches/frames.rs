@@ -68,7 +68,7 @@ fn opened(path: &Path) -> std::io::Result<Headless> {
     let loaded = loaded.unwrap_or_default();
     say(&format!(
         "first picture: {:.0} ms after the load of {:.0} ms",
-        ms(start.elapsed() - loaded),
+        ms(start.elapsed().saturating_sub(loaded)),
         ms(loaded)
     ))?;
     Ok(window)
@@ -139,7 +139,7 @@ fn arrow(key: Key) -> Vec<Event> {
 fn wheel(points: f32) -> Vec<Event> {
     let event = Event::MouseWheel {
         unit: MouseWheelUnit::Point,
-        source: MouseWheelSource::default(),
+        source: MouseWheelSource::Wheel,
         delta: Vec2::new(0.0, points),
         phase: TouchPhase::Move,
         modifiers: Modifiers::NONE,
