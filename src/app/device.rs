@@ -179,6 +179,15 @@ impl DeviceState {
         self.given_capacity.or(self.figures.capacity)
     }
 
+    /// Where [`Self::capacity`] comes from.
+    pub(super) fn capacity_meaning(&self) -> &'static str {
+        if self.given_capacity.is_some() {
+            "As given on the command line"
+        } else {
+            "Reserved when a request failed, and what the driver still had then"
+        }
+    }
+
     /// Take over what the user prefers.
     pub(super) fn prefer(&mut self, preferences: &Preferences) {
         self.given_capacity = preferences.capacity;
