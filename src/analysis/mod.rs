@@ -2,6 +2,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+pub mod filter;
 mod live;
 mod site;
 mod stats;
