@@ -22,6 +22,7 @@ mod snapshot;
 mod stacks;
 mod strings;
 mod timeline;
+mod times;
 
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
@@ -37,3 +38,4 @@ pub use snapshot::{Annotation, Damage, OpenIssue, Setting, SettingValue, Snapsho
 pub use stacks::StackTable;
 pub use strings::StringTable;
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};
+pub use times::TimeIndex;
