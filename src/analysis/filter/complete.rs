@@ -8,7 +8,7 @@ use crate::units::count;
 use std::ops::Range;
 
 /// Completions that are offered at once.
-const MOST: usize = 12;
+const MOST: usize = 20;
 
 /// One way for a query to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,14 @@ const WORD: usize = u64::BITS as usize;
 pub struct Matches {
     words: Vec<u64>,
     count: usize,
-    curve: OnceLock<Curve>,
+    over_time: OnceLock<OverTime>,
+}
+
+/// What takes a pass over the whole trace.
+#[derive(Debug)]
+struct OverTime {
+    curve: Curve,
+    peak: (Moment, i64),
 }
 
 impl Matches {
@@ -48,7 +55,7 @@ impl Matches {
 
     fn new(words: Vec<u64>) -> Self {
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
-        Self { words, count, curve: OnceLock::new() }
+        Self { words, count, over_time: OnceLock::new() }
     }
 
     /// Whether an allocation is in the set.
@@ -79,22 +86,35 @@ impl Matches {
 
     /// Requested bytes of the matches that are live at a moment.
     pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> i64 {
-        if let Some(curve) = self.curve.get() {
-            return curve.at(moment);
+        if let Some(over_time) = self.over_time.get() {
+            return over_time.curve.at(moment);
         }
         let live = timeline.lifetimes.live_at(moment).filter(|&id| self.contains(id));
         let sizes = live.map(|id| i128::from(timeline.lifetimes.size(id, &timeline.events)));
         sizes.sum::<i128>().clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    /// The first moment at which the matches have most bytes, and how many.
+    /// The first moment at which the matches have most bytes, and how many. Computed with
+    /// [`curve`](Self::curve).
     pub fn peak(&self, timeline: &Timeline) -> (Moment, i64) {
-        self.curve(timeline).peak()
+        self.over_time(timeline).peak
     }
 
-    /// Requested bytes of the matches at every moment. Computed when it is first asked for.
+    /// The peak, if it was computed already.
+    pub fn known_peak(&self) -> Option<(Moment, i64)> {
+        self.over_time.get().map(|over_time| over_time.peak)
+    }
+
+    /// Requested bytes of the matches at every moment. Computed when it is first asked for, in one
+    /// pass over the trace.
     pub fn curve(&self, timeline: &Timeline) -> &Curve {
-        let lifetimes = &timeline.lifetimes;
-        self.curve.get_or_init(|| lifetimes.curve_of(&timeline.events, |id| self.contains(id)))
+        &self.over_time(timeline).curve
+    }
+
+    fn over_time(&self, timeline: &Timeline) -> &OverTime {
+        self.over_time.get_or_init(|| {
+            let curve = timeline.lifetimes.curve_of(&timeline.events, |id| self.contains(id));
+            OverTime { peak: curve.peak(), curve }
+        })
     }
 }
