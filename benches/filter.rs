@@ -4,15 +4,13 @@
 //! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench filter
 //! ```
 
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::filter::{Filter, Matches, Prepared, Vocabulary};
-use oomscope::load::{Input, Progress, load};
 use oomscope::model::Moment;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
-
-/// The variable that names a large file.
-const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
+use support::{large_file, many_live, read, sample};
 
 /// Something of every kind: per allocation, per stack, per context, at the cursor.
 const QUERIES: [&str; 6] = [
@@ -24,13 +22,8 @@ const QUERIES: [&str; 6] = [
     "size>1MB -stack:attention|mlp stream:0 -pool:private lifetime<10ms after:100",
 ];
 
-fn file() -> PathBuf {
-    let sample = || Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
-    std::env::var_os(LARGE_FILE).map_or_else(sample, PathBuf::from)
-}
-
 fn filtering(c: &mut Criterion) {
-    let snapshot = load(&Input::File(file()), &Progress::default()).unwrap_or_else(|error| panic!("{error}"));
+    let snapshot = read(&large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle")));
     let Some(timeline) = snapshot.main_timeline() else { return };
     let middle = Moment((timeline.moments() / 2) as u32);
     let mut group = c.benchmark_group("filter");
@@ -53,5 +46,18 @@ fn filtering(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, filtering);
+/// What the window asks for when the cursor moves.
+fn at_the_cursor(c: &mut Criterion) {
+    let snapshot = many_live();
+    let Some(timeline) = snapshot.main_timeline() else { return };
+    let middle = Moment((timeline.moments() / 2) as u32);
+    let filter = Filter::parse("size>1MB").unwrap_or_else(|error| panic!("{error}"));
+    let matches = Matches::compute(&filter, &snapshot, timeline, middle);
+    let mut group = c.benchmark_group("50,000 live");
+    group.bench_function("bytes_at", |b| b.iter(|| matches.bytes_at(timeline, black_box(middle))));
+    group.bench_function("count_at", |b| b.iter(|| matches.count_at(timeline, black_box(middle))));
+    group.finish();
+}
+
+criterion_group!(benches, filtering, at_the_cursor);
 criterion_main!(benches);

@@ -140,8 +140,11 @@ struct Finder {
     snapshot: Arc<Snapshot>,
     at: usize,
     /// The tables of the latest filter: while the cursor moves, they stay.
-    prepared: Arc<Mutex<Option<(Arc<Filter>, Arc<Prepared>)>>>,
+    prepared: Arc<Mutex<Option<Tables>>>,
 }
+
+/// A filter and its tables.
+type Tables = (Arc<Filter>, Arc<Prepared>);
 
 #[derive(Clone)]
 enum Wish {

@@ -55,7 +55,6 @@ const NO_ADDRESS: u64 = u64::MAX;
 /// What rarely changes from one event to the next, so that a table holds each different one once.
 /// The fields are those of [`Event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "compile_context is torch's name")]
 pub struct Context {
     /// The stream.
     pub stream: Option<i64>,
