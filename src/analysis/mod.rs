@@ -4,6 +4,7 @@
 
 mod annotations;
 mod capacity;
+pub mod filter;
 mod live;
 mod pools;
 mod site;

@@ -14,6 +14,9 @@ mod document;
 mod editor;
 mod facts;
 mod file_page;
+mod filter_bar;
+mod filter_popup;
+mod filtering;
 mod header;
 #[doc(hidden)]
 pub mod headless;
@@ -35,6 +38,7 @@ mod timeline_input;
 
 mod timeline_panel;
 mod timeline_toolbar;
+mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -45,9 +49,9 @@ use document::Document;
 use eframe::egui;
 use panes::Layout;
 use preferences::Preferences;
-use rasters::RasterMode;
 use std::path::PathBuf;
 use thiserror::Error;
+use worker::RasterMode;
 
 /// Under what the arrangement of panes, and the preferences, are kept.
 const LAYOUT_KEY: &str = "layout";
