@@ -20,9 +20,7 @@ const ALL: [OrderBy; 8] = [
 /// The order as its definition reads.
 fn compare(snapshot: &Snapshot, by: OrderBy, a: &Allocation, b: &Allocation) -> Ordering {
     let timeline = &snapshot.timelines[0];
-    let label = |a: &Allocation| {
-        (a.stack == StackId::EMPTY, crate::analysis::site_label(snapshot, a.stack))
-    };
+    let label = |a: &Allocation| (a.stack == StackId::EMPTY, crate::analysis::site_label(snapshot, a.stack));
     let has_times = timeline.events.indices().any(|ix| timeline.events.time_us(ix).is_some());
     let life = |a: &Allocation| {
         let span = LifeSpan::of(timeline, a.id);

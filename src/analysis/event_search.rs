@@ -78,15 +78,13 @@ impl EventSearch {
 
     /// The events that match.
     pub fn run(&self, snapshot: &Snapshot, timeline: &Timeline) -> EventMatches {
-        let checks: Vec<Check> =
-            self.terms.iter().map(|term| Check::new(term, snapshot)).collect();
+        let checks: Vec<Check> = self.terms.iter().map(|term| Check::new(term, snapshot)).collect();
         let events = &timeline.events;
         let matching = |chunk: usize| -> Vec<u32> {
             let rows = chunk * CHUNK..events.len().min((chunk + 1) * CHUNK);
             matches_in(rows, events, &checks)
         };
-        let found: Vec<Vec<u32>> =
-            (0..events.len().div_ceil(CHUNK)).into_par_iter().map(matching).collect();
+        let found: Vec<Vec<u32>> = (0..events.len().div_ceil(CHUNK)).into_par_iter().map(matching).collect();
         EventMatches { rows: found.concat() }
     }
 }
@@ -152,7 +150,10 @@ enum Check {
     Stream(i64),
     Event(u32),
     /// One of these actions, or one of these stacks.
-    ActionOrStack { actions: Vec<Action>, stacks: Vec<bool> },
+    ActionOrStack {
+        actions: Vec<Action>,
+        stacks: Vec<bool>,
+    },
 }
 
 impl Check {

@@ -68,10 +68,7 @@ mod tests {
             .map(|span| (span.events, span.us, span.is_open))
             .collect();
         // The first is the block that is freed and was never allocated.
-        assert_eq!(
-            spans,
-            [(2, Some(10), true), (3, Some(70), false), (2, None, true), (0, None, true)]
-        );
+        assert_eq!(spans, [(2, Some(10), true), (3, Some(70), false), (2, None, true), (0, None, true)]);
         let age = |id, at| LifeSpan::age(timeline, AllocId(id), Moment(at)).map(|age| (age.us, age.is_open));
         assert_eq!(age(1, 3), Some((Some(30), false)));
         assert_eq!(age(0, 1), Some((Some(0), true)));

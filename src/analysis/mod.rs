@@ -11,7 +11,7 @@ mod site_labels;
 mod stats;
 
 #[cfg(test)]
-mod table_fixture;
+pub(crate) mod table_fixture;
 
 pub use allocation_order::{AllocationSorter, OrderBy};
 pub use event_search::{EventMatches, EventSearch, SearchError};

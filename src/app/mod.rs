@@ -13,6 +13,8 @@ mod facts;
 mod file_page;
 mod header;
 mod keys;
+mod list_columns;
+mod list_scroll;
 mod load_page;
 mod rasters;
 mod stack_view;
@@ -23,6 +25,7 @@ mod theme;
 mod timeline_input;
 mod timeline_paint;
 mod timeline_panel;
+mod virtual_list;
 
 #[cfg(test)]
 mod tests;
