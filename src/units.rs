@@ -67,21 +67,15 @@ pub fn bytes_exact(size: i64) -> String {
     if size.unsigned_abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
 }
 
-/// A size as people write it: `512`, `1.5MiB`, `2 GiB`, `80G`. Units are binary unless they end in a
-/// plain `B` after a prefix (`MB`), which is decimal. `None` where this is no size, or too large.
+/// A size as people write it: `512`, `1.5MiB`, `2 GB`, `80g`. Units are binary whatever they are
+/// called, as where PyTorch prints them. `None` where this is no size, or too large.
 pub fn parse_bytes(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
     let (number, unit) = (text[..digits].replace(',', ""), text[digits..].trim().to_ascii_lowercase());
-    let power = |unit: &str| ["", "k", "m", "g", "t", "p"].iter().position(|&prefix| prefix == unit);
-    let (base, power) = match unit.strip_suffix('b') {
-        None | Some("") => (1024, power(unit.trim_end_matches('b'))?),
-        Some(prefix) => match prefix.strip_suffix('i') {
-            Some(prefix) => (1024, power(prefix).filter(|&power| power != 0)?),
-            None => (1000, power(prefix)?),
-        },
-    };
-    let scale = i64::pow(base, power as u32);
+    let prefix = unit.strip_suffix("ib").or(unit.strip_suffix('b')).unwrap_or(&unit);
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|&known| known == prefix)?;
+    let scale = 1i64 << (10 * power);
     if let Ok(whole) = number.parse::<i64>() {
         return whole.checked_mul(scale);
     }
@@ -218,10 +212,10 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        let read = ["512", "1.5MiB", "2 GiB", "80G", "1,024", "3kb", "0.5 k", "7b", "1 PiB"].map(parse_bytes);
-        let bytes = [512, 3 << 19, 2 << 30, 80 << 30, 1024, 3000, 512, 7, 1 << 50];
+        let read = ["512", "1.5MiB", "2 GiB", "80G", "1,024", "3kb", "0.5 k", "7B", "1 PiB"].map(parse_bytes);
+        let bytes = [512, 3 << 19, 2 << 30, 80 << 30, 1024, 3072, 512, 7, 1 << 50];
         assert_eq!(read, bytes.map(Some));
-        for wrong in ["", "MiB", "12 apples", "1.2.3", "-5", "9000000P", "5ib", "1ééb"] {
+        for wrong in ["", "MiB", "12 apples", "1.2.3", "-5", "9000000P", "5x", "1ééb"] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");
         }
     }

@@ -32,61 +32,72 @@ pub enum OrderBy {
 }
 
 /// Sorts the allocations of one timeline. Equal ones stay in allocation order.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct AllocationSorter<'a> {
     timeline: &'a Timeline,
     sites: &'a SiteLabels,
-    streams: Vec<i64>,
-    pools: Vec<PoolKey>,
-    has_times: bool,
 }
 
 impl<'a> AllocationSorter<'a> {
     /// For a timeline of a file with these labels.
     pub fn new(timeline: &'a Timeline, sites: &'a SiteLabels) -> Self {
-        let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
-        let mut pools: Vec<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
-        pools.sort_unstable();
-        pools.dedup();
-        let has_times = timeline.events.time_range_us().is_some();
-        Self { timeline, sites, streams: timeline.streams(), pools, has_times }
+        Self { timeline, sites }
     }
 
-    /// All allocations, smallest first. The work grows with the trace: about 0.1 µs for each.
-    pub fn all(&self, by: OrderBy) -> Vec<AllocId> {
+    /// All allocations, smallest first. The work grows with the trace: about 30 ns for each.
+    pub fn all(self, by: OrderBy) -> Vec<AllocId> {
         self.sort((0..self.timeline.lifetimes.len() as u32).map(AllocId).collect(), by)
     }
 
     /// The allocations that are live at a moment, smallest first.
-    pub fn live_at(&self, moment: Moment, by: OrderBy) -> Vec<AllocId> {
+    pub fn live_at(self, moment: Moment, by: OrderBy) -> Vec<AllocId> {
         self.sort(self.timeline.lifetimes.live_at(moment).collect(), by)
     }
 
     /// Sort some allocations that are in allocation order.
-    pub fn sort(&self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
+    pub fn sort(self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
+        let keys = Keys::new(self, by);
         match by {
             OrderBy::Start => {}
             OrderBy::Age => ids.reverse(),
             _ if ids.len() < MIN_PARALLEL => {
-                let mut keyed: Vec<(u64, AllocId)> = ids.iter().map(|&id| (self.key(id, by), id)).collect();
+                let mut keyed: Vec<(u64, AllocId)> = ids.iter().map(|&id| (keys.key(id), id)).collect();
                 keyed.sort_unstable();
                 ids.iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
             }
             _ => {
-                let mut keyed: Vec<(u64, AllocId)> =
-                    ids.par_iter().map(|&id| (self.key(id, by), id)).collect();
+                let mut keyed: Vec<(u64, AllocId)> = ids.par_iter().map(|&id| (keys.key(id), id)).collect();
                 keyed.par_sort_unstable();
                 ids.par_iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
             }
         }
         ids
     }
+}
+
+/// What a sort looks up for every allocation.
+struct Keys<'a> {
+    timeline: &'a Timeline,
+    sites: &'a SiteLabels,
+    by: OrderBy,
+    /// Only where they are sorted by.
+    streams: Vec<i64>,
+    pools: Vec<PoolKey>,
+    has_times: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn new(AllocationSorter { timeline, sites }: AllocationSorter<'a>, by: OrderBy) -> Self {
+        let streams = if by == OrderBy::Stream { timeline.streams() } else { Vec::new() };
+        let pools = if by == OrderBy::Pool { pools(timeline) } else { Vec::new() };
+        Self { timeline, sites, by, streams, pools, has_times: timeline.times.has_times() }
+    }
 
     /// A number that grows with the property.
     #[inline]
-    fn key(&self, id: AllocId, by: OrderBy) -> u64 {
+    fn key(&self, id: AllocId) -> u64 {
         let (lifetimes, events) = (&self.timeline.lifetimes, &self.timeline.events);
-        match by {
+        match self.by {
             OrderBy::Start => u64::from(lifetimes.start(id).0),
             OrderBy::Age => u64::from(u32::MAX - lifetimes.start(id).0),
             OrderBy::Size => ascending(lifetimes.size(id, events)),
@@ -104,6 +115,15 @@ impl<'a> AllocationSorter<'a> {
         let length = if self.has_times { span.us.unwrap_or(0) } else { i64::from(span.events) };
         (u64::from(span.is_open) << 63) | (length.clamp(-LONGEST, LONGEST) + LONGEST).cast_unsigned()
     }
+}
+
+/// The pools of a timeline, ascending.
+fn pools(timeline: &Timeline) -> Vec<PoolKey> {
+    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
+    let mut pools: Vec<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
+    pools.sort_unstable();
+    pools.dedup();
+    pools
 }
 
 /// A signed number as an unsigned one, in the same order.

@@ -51,11 +51,11 @@ enum Term {
 /// | term | matches |
 /// | --- | --- |
 /// | `alloc`, `segment_free`, … | events of this action; `free` and `segment` stand for all that start so |
-/// | `0x7f21ac000200` | events whose block or segment contains the address |
-/// | `>1MiB`, `<=512`, `=2GiB` | events of such a size |
+/// | `0x7f21ac000200`, `addr:0x…` | events whose block or segment contains the address |
+/// | `>1MiB`, `size<=512`, `=2GiB` | events of such a size |
 /// | `stream:7` | events on the stream |
-/// | `#1234` | the event of this number |
-/// | anything else, or in quotes | events with this text in a frame (`file:line function`), in any case |
+/// | `#1234`, `event:1234` | the event of this number |
+/// | `stack:TEXT`, anything else, or in quotes | events with this text in a frame (`file:line function`), in any case |
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventSearch {
     terms: Vec<Term>,
@@ -110,21 +110,26 @@ fn term(word: &str, is_quoted: bool) -> Result<Term, SearchError> {
         return Ok(Term::Text(word.to_lowercase()));
     }
     let lower = word.to_lowercase();
-    if word.starts_with(['>', '<', '=']) {
-        return size_range(word).map(Term::Size).ok_or_else(|| SearchError::Size(word.to_owned()));
+    let after = |prefix: &str| lower.strip_prefix(prefix);
+    let comparison = after("size").unwrap_or(&lower);
+    if comparison.starts_with(['>', '<', '=']) {
+        return size_range(comparison).map(Term::Size).ok_or_else(|| SearchError::Size(word.to_owned()));
     }
-    if let Some(digits) = lower.strip_prefix("0x") {
+    if let Some(digits) = after("0x").or(after("addr:0x")) {
         let address = u64::from_str_radix(digits, 16);
         return address.map(Term::Address).map_err(|_| SearchError::Address(word.to_owned()));
     }
-    if let Some(number) = lower.strip_prefix("stream:").or_else(|| lower.strip_prefix("stream=")) {
+    if let Some(number) = after("stream:").or(after("stream=")) {
         return number.parse().map(Term::Stream).map_err(|_| SearchError::Stream(word.to_owned()));
     }
-    if let Some(number) = lower.strip_prefix('#') {
+    if let Some(number) = after("#").or(after("event:")) {
         let plain = number.replace(',', "");
         return plain.parse().map(Term::Event).map_err(|_| SearchError::Event(word.to_owned()));
     }
-    Ok(Term::Word(lower))
+    Ok(match after("stack:") {
+        Some(text) => Term::Text(text.to_owned()),
+        None => Term::Word(lower),
+    })
 }
 
 fn size_range(word: &str) -> Option<RangeInclusive<i64>> {

@@ -39,6 +39,9 @@ proptest! {
         }
         prop_assert_eq!(found(&events, "stream:-1"), naive(&events, |_, e| e.stream == Some(-1)));
         prop_assert_eq!(found(&events, "#3"), naive(&events, |row, _| row == 3));
+        prop_assert_eq!(found(&events, "event:3"), found(&events, "#3"));
+        prop_assert_eq!(found(&events, "addr:0x400 size>1k"), found(&events, "0x400 >1024"));
+        prop_assert_eq!(found(&events, "stack:alloc"), found(&events, "\"alloc\""));
         prop_assert_eq!(found(&events, "a.PY:1"), naive(&events, |_, e| [1, 3].contains(&e.stack.0)));
         prop_assert_eq!(found(&events, "\"py:9 forward\""), naive(&events, |_, e| e.stack.0 == 2));
         prop_assert_eq!(

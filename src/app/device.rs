@@ -1,10 +1,12 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
+use super::cells::Sites;
 use super::contributors::Contributors;
 use super::facts::{AllocationFacts, Figures, OomFacts};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
 use super::rasters::{RasterMode, Rasters};
+use super::{allocations_panel, events_panel};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
 use eframe::egui;
@@ -59,7 +61,12 @@ pub(super) struct DeviceState {
 
 /// What panels remember: one field per panel.
 #[derive(Default)]
-pub(super) struct Panels {}
+pub(super) struct Panels {
+    pub(super) allocations: allocations_panel::State,
+    pub(super) events: events_panel::State,
+    /// Shared by both.
+    pub(super) sites: Sites,
+}
 
 /// Curves with few enough points to draw in every frame.
 pub(super) struct Curves {

@@ -3,14 +3,22 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod allocations_panel;
+mod allocations_rows;
+mod background;
+mod cells;
 mod contributors;
+mod csv_copy;
 mod curves_panel;
 mod details_panel;
 mod device;
 mod dialogs;
 mod document;
+mod events_panel;
+mod events_rows;
 mod facts;
 mod file_page;
+mod file_watch;
 mod header;
 mod keys;
 mod list_columns;
@@ -19,13 +27,13 @@ mod load_page;
 mod navigation;
 mod panes;
 mod rasters;
+mod recent;
 mod stack_view;
 mod start_page;
 mod status_bar;
 mod tabs;
 mod theme;
 mod timeline_input;
-
 mod timeline_panel;
 mod virtual_list;
 

@@ -24,6 +24,8 @@ pub(super) enum Tone {
     Plain,
     /// Less important, or not known.
     Muted,
+    /// Found by a search.
+    Accent,
     /// About a request that could not be met.
     Oom,
 }
@@ -278,6 +280,7 @@ fn row_ui(
         let colour = match cell.tone {
             Tone::Plain => palette.text,
             Tone::Muted => palette.muted,
+            Tone::Accent => palette.accent,
             Tone::Oom => palette.oom,
         };
         let opacity = if look.is_faded { 0.25 } else { 1.0 };

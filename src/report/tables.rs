@@ -1,9 +1,10 @@
 //! Events and allocations as CSV, for spreadsheets.
 
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
-use crate::analysis::{LifeSpan, site_label, stack_lines};
+use crate::analysis::{LifeSpan, site_label};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
 use crate::units;
+use foldhash::HashMap;
 use std::io::{self, Write};
 
 /// Write some events of a timeline with a header line. Sizes are in bytes, times in microseconds
@@ -18,11 +19,11 @@ pub fn events_csv(
     rows: impl IntoIterator<Item = EventIx>,
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["event", "time_us", "action", "addr", "size", "stream", "pool", "site", "stack"])
+    csv.write_record(["event", "time_us", "action", "addr", "size", "stream", "pool", "site"])
         .map_err(io_error)?;
+    let mut sites = Sites::new(snapshot);
     for ix in rows {
         let event = timeline.events.get(ix);
-        let [site, stack] = stack_cells(snapshot, event.stack);
         csv.write_record([
             ix.0.to_string(),
             optional(event.time_us),
@@ -31,8 +32,7 @@ pub fn events_csv(
             event.size.to_string(),
             optional(event.stream),
             pool(event.pool),
-            site,
-            stack,
+            sites.text(event.stack),
         ])
         .map_err(io_error)?;
     }
@@ -64,15 +64,14 @@ pub fn allocations_csv(
         "age_us",
         "lifetime_us",
         "site",
-        "stack",
     ])
     .map_err(io_error)?;
+    let mut sites = Sites::new(snapshot);
     for id in rows {
         let allocation = timeline.lifetimes.get(id, &timeline.events);
         let event = |moment: Option<Moment>| optional(moment.and_then(Moment::event).map(|ix| ix.0.into()));
         let closed =
             |span: Option<LifeSpan>| optional(span.filter(|span| !span.is_open).and_then(|span| span.us));
-        let [site, stack] = stack_cells(snapshot, allocation.stack);
         csv.write_record([
             units::address(allocation.addr),
             allocation.size.to_string(),
@@ -83,21 +82,31 @@ pub fn allocations_csv(
             event(allocation.end),
             closed(LifeSpan::age(timeline, id, at)),
             closed(Some(LifeSpan::of(timeline, id))),
-            site,
-            stack,
+            sites.text(allocation.stack),
         ])
         .map_err(io_error)?;
     }
     csv.flush()
 }
 
-/// The site, and the whole stack as one field, frames separated by ` < `.
-fn stack_cells(snapshot: &Snapshot, stack: StackId) -> [String; 2] {
-    if stack == StackId::EMPTY {
-        return Default::default();
+/// Sites, each put together once.
+struct Sites<'a> {
+    snapshot: &'a Snapshot,
+    known: HashMap<StackId, String>,
+}
+
+impl<'a> Sites<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        Self { snapshot, known: HashMap::default() }
     }
-    let stack_text = stack_lines(snapshot, stack).join(" < ");
-    [spreadsheet_safe(&site_label(snapshot, stack)), spreadsheet_safe(&stack_text)]
+
+    fn text(&mut self, stack: StackId) -> String {
+        if stack == StackId::EMPTY {
+            return String::new();
+        }
+        let text = || spreadsheet_safe(&site_label(self.snapshot, stack));
+        self.known.entry(stack).or_insert_with(text).clone()
+    }
 }
 
 #[cfg(test)]
@@ -137,10 +146,9 @@ mod tests {
         let rows = [EventIx(0), EventIx(1)];
         assert_eq!(
             text(|out| events_csv(out, &snapshot, &snapshot.timelines[0], rows)),
-            "event,time_us,action,addr,size,stream,pool,site,stack\n\
-             0,100,alloc,0x1000,512,7,0.3,b.py:2 alloc_big,\
-             /env/torch/nn/linear.py:9 forward < /home/me/b.py:2 alloc_big\n\
-             1,,oom,0x9,512,,,,\n"
+            "event,time_us,action,addr,size,stream,pool,site\n\
+             0,100,alloc,0x1000,512,7,0.3,b.py:2 alloc_big\n\
+             1,,oom,0x9,512,,,\n"
         );
     }
 
