@@ -52,6 +52,12 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 }
 
 impl State {
+    /// Keep how the table was set up.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.shows_all = old.shows_all;
+        self.order = old.order;
+    }
+
     /// What is listed; `None` while all allocations are sorted for the first time.
     fn listed(
         &mut self,

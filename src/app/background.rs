@@ -66,16 +66,6 @@ impl<Q: Clone + PartialEq, A: Send + 'static> Background<Q, A> {
     pub(super) fn answer(&self, question: &Q) -> Option<&A> {
         self.latest().filter(|(known, _)| *known == question).map(|(_, answer)| answer)
     }
-
-    /// Whether something is being worked on.
-    pub(super) fn is_running(&self) -> bool {
-        self.running.is_some()
-    }
-
-    /// Forget the answer: it was to nothing that will be asked again.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
 }
 
 #[cfg(test)]
@@ -97,9 +87,7 @@ mod tests {
         }
         assert_eq!(squares.answer(&4), Some(&16));
         assert_eq!(squares.answer(&1), None);
-        assert!(!squares.is_running());
-        squares.clear();
-        assert!(squares.latest().is_none());
+        assert!(squares.running.is_none());
     }
 
     #[test]
@@ -107,7 +95,7 @@ mod tests {
         let mut numbers = Background::<u32, u32>::default();
         let ctx = egui::Context::default();
         let wait = |numbers: &mut Background<u32, u32>| {
-            while numbers.is_running() {
+            while numbers.running.is_some() {
                 thread::sleep(Duration::from_millis(1));
                 numbers.take_answer();
             }
@@ -118,6 +106,6 @@ mod tests {
         wait(&mut numbers);
         assert_eq!((numbers.answer(&1), numbers.answer(&2)), (Some(&7), None));
         numbers.ask(&ctx, "test", &2, || || 4);
-        assert!(!numbers.is_running(), "what cannot be answered is not asked again");
+        assert!(!numbers.running.is_some(), "what cannot be answered is not asked again");
     }
 }

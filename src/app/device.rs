@@ -76,6 +76,14 @@ pub(super) struct Panels {
     pub(super) timeline: timeline_panel::State,
 }
 
+impl Panels {
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.allocations.keep(&old.allocations);
+        self.events.keep(&old.events);
+    }
+}
+
 /// Curves with few enough points to draw in every frame.
 pub(super) struct Curves {
     pub(super) active: Vec<PlotPoint>,
@@ -276,7 +284,8 @@ impl DeviceState {
         Place { cursor: self.cursor, selection: self.selection, view: self.view }
     }
 
-    fn return_to(&mut self, place: Option<Place>) {
+    /// Be at a place, without a way back.
+    pub(super) fn return_to(&mut self, place: Option<Place>) {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);

@@ -54,6 +54,12 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 }
 
 impl State {
+    /// Keep what was searched for.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.search.clone_from(&old.search);
+        self.only_matching = old.only_matching;
+    }
+
     /// The state of the search; a new one starts in the background.
     fn search(&mut self, ctx: &egui::Context, device: &DeviceState) -> Search {
         let search = match EventSearch::parse(&self.search) {
@@ -108,7 +114,7 @@ fn bar_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, search
 
 /// The field; `Some(true)` to go to the next match, `Some(false)` to the one before.
 fn search_field(ui: &mut egui::Ui, state: &mut State) -> Option<bool> {
-    const HINT: &str = "alloc >1MiB train.py";
+    const HINT: &str = "Search, as in: alloc >1MiB train.py";
     const MEANING: &str = "Terms that must all hold:\n\
         alloc, free, segment, oom, …   what happened\n\
         >1MiB, <=512, =2GiB   the size\n\
@@ -116,7 +122,7 @@ fn search_field(ui: &mut egui::Ui, state: &mut State) -> Option<bool> {
         stream:7   the stream\n\
         #1234   the number of the event\n\
         anything else, or \"in quotes\"   text in a frame of the stack";
-    let field = egui::TextEdit::singleline(&mut state.search).hint_text(HINT).desired_width(220.0);
+    let field = egui::TextEdit::singleline(&mut state.search).hint_text(HINT).desired_width(250.0);
     let response = ui.add(field);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search events"));
     let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));

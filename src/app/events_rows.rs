@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub(super) const COLUMNS: [Column; 8] = [
     Column::figure("Event", "Number of the event", 92.0),
-    Column::figure("Time", "Since the first event", 84.0),
+    Column::figure("Time", "Since the first event", 96.0),
     Column::text("Action", "What happened", 112.0),
     Column::code("Address", "Address of the block or segment", 124.0),
     Column::figure("Size", "Bytes: requested for blocks, whole for segments", 84.0),
@@ -149,7 +149,7 @@ impl Rows for EventRows<'_> {
             }
             0 => Cell::muted(units::count(event.0)),
             1 => match self.figures.time_of(self.timeline(), event) {
-                Some(us) => Cell::plain(units::duration_us(us)),
+                Some(us) => Cell::plain(units::time_at_step(us, 1)),
                 None => cells::unknown(),
             },
             2 => self.action(event),

@@ -30,6 +30,8 @@ mod navigation;
 mod panes;
 mod rasters;
 mod recent;
+mod reload;
+mod samples;
 mod stack_view;
 mod start_page;
 mod status_bar;
@@ -45,15 +47,19 @@ mod tests;
 
 use crate::load::Input;
 use dialogs::OpenDialog;
-use document::Document;
+use document::{Document, Fate};
 use eframe::egui;
+use file_watch::FileWatch;
 use panes::Layout;
 use rasters::RasterMode;
+use recent::Recent;
+use samples::Sample;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Under what the arrangement of panes is kept.
+/// Under what the arrangement of panes, and the files that were opened, are kept.
 const LAYOUT_KEY: &str = "layout";
+const RECENT_KEY: &str = "recent files";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -130,6 +136,8 @@ enum Command {
     Close(usize),
     /// Show a tab.
     Show(usize),
+    /// Forget which files were opened.
+    ForgetRecent,
     /// Show or hide the help.
     Help,
 }
@@ -139,7 +147,9 @@ struct App {
     documents: Vec<Document>,
     current: usize,
     dialog: OpenDialog,
-    samples: Vec<PathBuf>,
+    samples: Vec<Sample>,
+    recent: Recent,
+    watch: FileWatch,
     layout: Layout,
     shows_help: bool,
     capacity: Option<i64>,
@@ -154,7 +164,9 @@ impl App {
             documents: Vec::new(),
             current: 0,
             dialog: OpenDialog::default(),
-            samples: start_page::find_samples(),
+            samples: samples::find(),
+            recent: Recent::default(),
+            watch: FileWatch::new(ctx),
             layout: Layout::default(),
             shows_help: false,
             capacity: None,
@@ -168,6 +180,7 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
+        self.recent = storage.and_then(|storage| eframe::get_value(storage, RECENT_KEY)).unwrap_or_default();
     }
 
     fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -182,20 +195,47 @@ impl App {
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::Reload(at) => {
                     if let Some(document) = self.documents.get_mut(at) {
-                        *document = Document::load(document.input().clone(), ctx);
+                        document.load_again(ctx);
                     }
                 }
-                Command::Close(at) if at < self.documents.len() => {
-                    self.documents.remove(at);
-                    if at < self.current || self.current == self.documents.len() {
-                        self.current = self.current.saturating_sub(1);
-                    }
-                }
-                Command::Close(_) => {}
+                Command::Close(at) => self.close(at),
                 Command::Show(at) => self.current = at,
+                Command::ForgetRecent => self.recent = Recent::default(),
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
+        }
+    }
+
+    /// Show the tab some tabs further, around the ends.
+    fn show_tab(&mut self, by: isize) {
+        if !self.documents.is_empty() {
+            self.current = (self.current as isize + by).rem_euclid(self.documents.len() as isize) as usize;
+        }
+    }
+
+    /// See what became of loads: tabs whose load was cancelled go.
+    fn poll_documents(&mut self, ctx: &egui::Context) {
+        let (mode, capacity) = (self.mode, self.capacity);
+        let mut at = 0;
+        while let Some(document) = self.documents.get_mut(at) {
+            match document.poll(ctx, mode, capacity) {
+                Fate::Same => at += 1,
+                Fate::Opened => {
+                    document.input().path().into_iter().for_each(|path| self.recent.add(path));
+                    at += 1;
+                }
+                Fate::Cancelled => self.close(at),
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        if at < self.documents.len() {
+            self.documents.remove(at);
+            if at < self.current || self.current == self.documents.len() {
+                self.current = self.current.saturating_sub(1);
+            }
         }
     }
 
@@ -210,19 +250,23 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.take_files(ctx);
-        let mode = self.mode;
-        let capacity = self.capacity;
-        self.documents.retain_mut(|document| document.poll(ctx, mode, capacity));
-        self.current = self.current.min(self.documents.len().saturating_sub(1));
+        self.poll_documents(ctx);
+        let open = self.documents.iter().filter_map(|document| document.input().path());
+        let recent = self.recent.files().iter().map(PathBuf::as_path);
+        self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
         keys::listen(ctx, self);
         self.run_commands(ctx);
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        tabs::ui(ui, &mut self.documents, self.current, &mut self.commands);
+        let recent = self.recent.entries(&self.watch);
+        tabs::ui(ui, &mut self.documents, self.current, &recent, &mut self.commands);
         match self.documents.get_mut(self.current) {
-            None => start_page::ui(ui, &self.samples, &mut self.commands),
-            Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
+            None => start_page::ui(ui, &recent, &self.samples, &mut self.commands),
+            Some(document) => {
+                let on_disk = document.input().path().and_then(|path| self.watch.seen(path).flatten());
+                document.ui(ui, self.current, &mut self.layout, on_disk, &mut self.commands);
+            }
         }
         start_page::drop_hint(ui);
         help::ui(ui.ctx(), &mut self.shows_help);
@@ -232,6 +276,7 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
+        eframe::set_value(storage, RECENT_KEY, &self.recent);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

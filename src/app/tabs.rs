@@ -1,10 +1,17 @@
 //! The top line: Open, a tab per file, the device, the theme.
 
 use super::document::{Document, OpenFile};
+use super::recent::{self, Entry};
 use super::{Command, theme};
 use eframe::egui::{self, Panel, ThemePreference};
 
-pub(super) fn ui(ui: &mut egui::Ui, documents: &mut [Document], current: usize, commands: &mut Vec<Command>) {
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    documents: &mut [Document],
+    current: usize,
+    recent: &[Entry<'_>],
+    commands: &mut Vec<Command>,
+) {
     let frame = theme::panel_frame(ui, 8, 0);
     Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -20,6 +27,7 @@ pub(super) fn ui(ui: &mut egui::Ui, documents: &mut [Document], current: usize, 
                 if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
                     commands.push(Command::OpenDialog);
                 }
+                recent::menu(ui, recent, commands);
                 egui::ScrollArea::horizontal().show(ui, |ui| {
                     for (i, document) in documents.iter().enumerate() {
                         tab(ui, i, document, i == current, commands);
