@@ -2,6 +2,7 @@
 
 use super::device::DeviceState;
 use super::panes::Layout;
+use super::preferences::Preferences;
 use super::rasters::RasterMode;
 use super::reload::{self, Reload};
 use super::{Command, file_page, load_page};
@@ -86,39 +87,31 @@ impl Document {
     }
 
     /// Take the outcome of the load if there is one.
-    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode, capacity: Option<i64>) -> Fate {
-        let fate = match &mut self.state {
+    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> Fate {
+        match &mut self.state {
             // A read that hangs does not keep the tab open.
             State::Loading(job) if job.progress().is_cancelled() => return Fate::Cancelled,
             State::Loading(job) => match job.poll() {
-                None => {
-                    ctx.request_repaint_after(PROGRESS_TICK);
-                    return Fate::Same;
-                }
+                None => ctx.request_repaint_after(PROGRESS_TICK),
                 Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
                     self.state = State::of(outcome, ctx, mode);
-                    Fate::Opened
+                    return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
                 }
             },
-            State::Failed(_) => return Fate::Same,
+            State::Failed(_) => {}
             State::Open(file) => {
                 if self.reload.is_running() {
                     ctx.request_repaint_after(PROGRESS_TICK);
                 }
-                let Some(snapshot) = self.reload.poll() else { return Fate::Same };
-                let new = OpenFile::new(&snapshot, ctx, mode);
-                let old = std::mem::replace(&mut **file, new);
-                file.resume(&old);
-                Fate::Same
+                if let Some(snapshot) = self.reload.poll() {
+                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, mode));
+                    file.resume(&old);
+                }
             }
-        };
-        let Some(file) = self.open_file() else { return Fate::Same };
-        for device in &mut file.devices {
-            device.set_capacity(capacity);
         }
-        fate
+        Fate::Same
     }
 
     pub(super) fn ui(
@@ -136,6 +129,13 @@ impl Document {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
             State::Open(file) => file_page::ui(ui, file, &self.title, layout),
+        }
+    }
+
+    /// Let the file know what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
+            device.prefer(preferences);
         }
     }
 

@@ -3,6 +3,8 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod allocation_facts;
+mod allocation_view;
 mod allocations_panel;
 mod allocations_rows;
 mod background;
@@ -14,6 +16,7 @@ mod details_panel;
 mod device;
 mod dialogs;
 mod document;
+mod editor;
 mod events_panel;
 mod events_rows;
 mod facts;
@@ -28,10 +31,12 @@ mod load_page;
 mod minimap_strip;
 mod navigation;
 mod panes;
+mod preferences;
 mod rasters;
 mod recent;
 mod reload;
 mod samples;
+mod site_view;
 mod stack_view;
 mod start_page;
 mod status_bar;
@@ -51,15 +56,17 @@ use document::{Document, Fate};
 use eframe::egui;
 use file_watch::FileWatch;
 use panes::Layout;
+use preferences::Preferences;
 use rasters::RasterMode;
 use recent::Recent;
 use samples::Sample;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Under what the arrangement of panes, and the files that were opened, are kept.
+/// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
 const LAYOUT_KEY: &str = "layout";
 const RECENT_KEY: &str = "recent files";
+const PREFERENCES_KEY: &str = "preferences";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -102,7 +109,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
         app.restore(cc.storage);
-        app.capacity = start.capacity;
+        app.preferences.capacity = start.capacity;
         for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
@@ -140,6 +147,8 @@ enum Command {
     ForgetRecent,
     /// Show or hide the help.
     Help,
+    /// Arrange the panes as they were at first.
+    ResetLayout,
 }
 
 /// Everything in the window.
@@ -152,7 +161,7 @@ struct App {
     watch: FileWatch,
     layout: Layout,
     shows_help: bool,
-    capacity: Option<i64>,
+    preferences: Preferences,
     mode: RasterMode,
     commands: Vec<Command>,
 }
@@ -169,7 +178,7 @@ impl App {
             watch: FileWatch::new(ctx),
             layout: Layout::default(),
             shows_help: false,
-            capacity: None,
+            preferences: Preferences::default(),
             mode,
             commands: Vec::new(),
         }
@@ -181,6 +190,8 @@ impl App {
             self.layout = layout.or_default();
         }
         self.recent = storage.and_then(|storage| eframe::get_value(storage, RECENT_KEY)).unwrap_or_default();
+        let kept = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
+        self.preferences = kept.unwrap_or_default();
     }
 
     fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -201,6 +212,7 @@ impl App {
                 Command::Close(at) => self.close(at),
                 Command::Show(at) => self.current = at,
                 Command::ForgetRecent => self.recent = Recent::default(),
+                Command::ResetLayout => self.layout = Layout::default(),
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
@@ -216,10 +228,10 @@ impl App {
 
     /// See what became of loads: tabs whose load was cancelled go.
     fn poll_documents(&mut self, ctx: &egui::Context) {
-        let (mode, capacity) = (self.mode, self.capacity);
+        let mode = self.mode;
         let mut at = 0;
         while let Some(document) = self.documents.get_mut(at) {
-            match document.poll(ctx, mode, capacity) {
+            match document.poll(ctx, mode) {
                 Fate::Same => at += 1,
                 Fate::Opened => {
                     document.input().path().into_iter().for_each(|path| self.recent.add(path));
@@ -254,13 +266,17 @@ impl eframe::App for App {
         let open = self.documents.iter().filter_map(|document| document.input().path());
         let recent = self.recent.files().iter().map(PathBuf::as_path);
         self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
+        for document in &mut self.documents {
+            document.prefer(&self.preferences);
+        }
         keys::listen(ctx, self);
         self.run_commands(ctx);
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         let recent = self.recent.entries(&self.watch);
-        tabs::ui(ui, &mut self.documents, self.current, &recent, &mut self.commands);
+        let (preferences, commands) = (&mut self.preferences, &mut self.commands);
+        tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &recent, &self.samples, &mut self.commands),
             Some(document) => {
@@ -277,6 +293,7 @@ impl eframe::App for App {
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
         eframe::set_value(storage, RECENT_KEY, &self.recent);
+        eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
