@@ -116,15 +116,15 @@ fn term(word: &str, is_quoted: bool) -> Result<Term, SearchError> {
         return size_range(comparison).map(Term::Size).ok_or_else(|| SearchError::Size(word.to_owned()));
     }
     if let Some(digits) = after("0x").or(after("addr:0x")) {
-        let address = u64::from_str_radix(digits, 16);
-        return address.map(Term::Address).map_err(|_| SearchError::Address(word.to_owned()));
+        let address = u64::from_str_radix(digits, 16).ok();
+        return address.map(Term::Address).ok_or_else(|| SearchError::Address(word.to_owned()));
     }
     if let Some(number) = after("stream:").or(after("stream=")) {
-        return number.parse().map(Term::Stream).map_err(|_| SearchError::Stream(word.to_owned()));
+        return number.parse().ok().map(Term::Stream).ok_or_else(|| SearchError::Stream(word.to_owned()));
     }
     if let Some(number) = after("#").or(after("event:")) {
         let plain = number.replace(',', "");
-        return plain.parse().map(Term::Event).map_err(|_| SearchError::Event(word.to_owned()));
+        return plain.parse().ok().map(Term::Event).ok_or_else(|| SearchError::Event(word.to_owned()));
     }
     Ok(match after("stack:") {
         Some(text) => Term::Text(text.to_owned()),

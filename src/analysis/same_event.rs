@@ -3,9 +3,10 @@
 use crate::model::{EventIx, EventTable};
 use rayon::prelude::*;
 
-/// Where an event is in a later recording, which may have lost events at its start and has others at
-/// its end. `None` where it is not there, or cannot be told from others: without a time, only an
-/// equal event at the same place counts.
+/// Where an event is in a later recording, which may lack events at its start and has others at its end.
+///
+/// `None` where it is not there, or cannot be told from others: without a time, only an equal event at
+/// the same place counts.
 pub fn same_event(old: &EventTable, event: EventIx, new: &EventTable) -> Option<EventIx> {
     if old.len() <= event.index() {
         return None;

@@ -106,6 +106,6 @@ mod tests {
         wait(&mut numbers);
         assert_eq!((numbers.answer(&1), numbers.answer(&2)), (Some(&7), None));
         numbers.ask(&ctx, "test", &2, || || 4);
-        assert!(!numbers.running.is_some(), "what cannot be answered is not asked again");
+        assert!(numbers.running.is_none(), "what cannot be answered is not asked again");
     }
 }

@@ -1,12 +1,13 @@
 //! One tab: a file that is loading, failed, or open.
 
 use super::device::DeviceState;
+use super::file_watch::OnDisk;
 use super::panes::Layout;
 use super::preferences::Preferences;
 use super::rasters::RasterMode;
 use super::reload::{self, Reload};
 use super::{Command, file_page, load_page};
-use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
+use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
 use crate::model::{Anchor, Snapshot};
 use crate::units;
 use eframe::egui;
@@ -119,7 +120,7 @@ impl Document {
         ui: &mut egui::Ui,
         tab: usize,
         layout: &mut Layout,
-        on_disk: Option<FileStamp>,
+        on_disk: OnDisk,
         commands: &mut Vec<Command>,
     ) {
         if matches!(self.state, State::Open(_)) {

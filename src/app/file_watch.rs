@@ -11,6 +11,17 @@ use std::time::Duration;
 /// How often files are looked at.
 const PERIOD: Duration = Duration::from_secs(1);
 
+/// What was seen of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnDisk {
+    /// It was not looked at yet.
+    Unknown,
+    /// There is no such file.
+    Missing,
+    /// This version.
+    There(FileStamp),
+}
+
 /// Looks at some files about once a second while the window has the focus.
 pub(super) struct FileWatch {
     post: Arc<Post>,
@@ -66,10 +77,13 @@ impl FileWatch {
         }
     }
 
-    /// The file as it was seen last: `None` where it was not looked at yet, `Some(None)` where there
-    /// is none.
-    pub(super) fn seen(&self, path: &Path) -> Option<Option<FileStamp>> {
-        self.post.lock().seen.get(path).copied()
+    /// The file as it was seen last.
+    pub(super) fn seen(&self, path: &Path) -> OnDisk {
+        match self.post.lock().seen.get(path) {
+            None => OnDisk::Unknown,
+            Some(None) => OnDisk::Missing,
+            Some(Some(stamp)) => OnDisk::There(*stamp),
+        }
     }
 }
 
@@ -116,29 +130,27 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    fn wait_for(watch: &FileWatch, path: &Path, holds: impl Fn(Option<Option<FileStamp>>) -> bool) -> bool {
+    fn comes(watch: &FileWatch, path: &Path, expected: OnDisk) -> bool {
         let patience = Instant::now() + Duration::from_secs(20);
-        while Instant::now() < patience {
-            if holds(watch.seen(path)) {
-                return true;
-            }
+        while watch.seen(path) != expected && Instant::now() < patience {
             thread::sleep(Duration::from_millis(5));
         }
-        false
+        watch.seen(path) == expected
     }
 
     #[test]
     fn changes_are_noticed_while_the_window_has_the_focus() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("run.pickle");
+        let there = || FileStamp::of(&path).map_or(OnDisk::Missing, OnDisk::There);
         let watch = FileWatch::new(&egui::Context::default());
-        assert_eq!(watch.seen(&path), None);
+        assert_eq!(watch.seen(&path), OnDisk::Unknown);
         watch.watch(std::iter::once(path.as_path()), false);
-        assert!(wait_for(&watch, &path, |seen| seen == Some(None)), "new files are looked at at once");
+        assert!(comes(&watch, &path, OnDisk::Missing), "new files are looked at at once");
         std::fs::write(&path, b"one").expect("a temporary file");
         watch.watch(std::iter::once(path.as_path()), true);
-        assert!(wait_for(&watch, &path, |seen| seen == Some(FileStamp::of(&path))), "the focus came back");
+        assert!(comes(&watch, &path, there()), "the focus came back");
         std::fs::write(&path, b"longer").expect("a temporary file");
-        assert!(wait_for(&watch, &path, |seen| seen == Some(FileStamp::of(&path))), "a second later");
+        assert!(comes(&watch, &path, there()), "a second later");
     }
 }

@@ -45,7 +45,7 @@ impl Column {
 
 /// The columns as wide as they are in this frame.
 pub(super) struct Columns<'a> {
-    columns: &'a [Column],
+    all: &'a [Column],
     /// Where each column ends, from the left edge of the list.
     ends: Vec<f32>,
     /// Under which the widths are remembered, in all windows to come.
@@ -67,11 +67,11 @@ impl<'a> Columns<'a> {
             end += width;
             end
         });
-        Self { columns, ends: ends.collect(), id }
+        Self { all: columns, ends: ends.collect(), id }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.columns.len()
+        self.all.len()
     }
 
     /// All columns together.
@@ -98,7 +98,7 @@ impl<'a> Columns<'a> {
     /// The text of a cell, cut with `…` where there is no room.
     pub(super) fn text(&self, ui: &egui::Ui, column: usize, row: Rect, text: String, colour: Color32) {
         let cell = self.cell(column, row).shrink2(egui::vec2(PADDING_PX, 0.0));
-        put(ui, cell, text, self.columns[column].font(), colour, self.columns[column].align);
+        put(ui, cell, text, self.all[column].font(), colour, self.all[column].align);
     }
 
     /// The header; the column that was clicked.
@@ -113,7 +113,7 @@ impl<'a> Columns<'a> {
         let line = Stroke::new(1.0, theme::color(palette.line));
         ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, line);
         let mut clicked = None;
-        for (i, column) in self.columns.iter().enumerate() {
+        for (i, column) in self.all.iter().enumerate() {
             let cell = self.cell(i, rect);
             if self.title_ui(ui, i, column, cell, sorted) {
                 clicked = Some(i);
@@ -160,7 +160,7 @@ impl<'a> Columns<'a> {
         let x = header.left() + self.ends[i];
         let rect = Rect::from_x_y_ranges(x - GRIP_PX / 2.0..=x + GRIP_PX / 2.0, header.y_range());
         let response = ui.interact(rect, self.id.with(("grip", i)), Sense::CLICK | Sense::DRAG);
-        let name = format!("Width of {}", self.columns[i].name);
+        let name = format!("Width of {}", self.all[i].name);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, &name));
         let is_active = response.hovered() || response.dragged();
         let palette = theme::palette(ui);
@@ -170,13 +170,13 @@ impl<'a> Columns<'a> {
             ui.set_cursor_icon(CursorIcon::ResizeHorizontal);
         }
         let width = match response.interact_pointer_pos() {
-            _ if response.double_clicked() => self.columns[i].width_px,
+            _ if response.double_clicked() => self.all[i].width_px,
             Some(pointer) if response.dragged() => pointer.x - header.left() - self.span(i).min,
             _ => return,
         };
         let mut widths: Vec<f32> = (0..self.len()).map(|column| self.span(column).span()).collect();
         widths[i] = width.max(MIN_WIDTH_PX);
-        if let (Some(last), Some(column)) = (widths.last_mut(), self.columns.last()) {
+        if let (Some(last), Some(column)) = (widths.last_mut(), self.all.last()) {
             *last = column.width_px;
         }
         ui.data_mut(|data| data.insert_persisted(self.id, widths));

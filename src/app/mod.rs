@@ -49,12 +49,16 @@ mod virtual_list;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_files;
+#[cfg(test)]
+mod tests_tables;
 
 use crate::load::Input;
 use dialogs::OpenDialog;
 use document::{Document, Fate};
 use eframe::egui;
-use file_watch::FileWatch;
+use file_watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
 use rasters::RasterMode;
@@ -280,7 +284,7 @@ impl eframe::App for App {
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &recent, &self.samples, &mut self.commands),
             Some(document) => {
-                let on_disk = document.input().path().and_then(|path| self.watch.seen(path).flatten());
+                let on_disk = document.input().path().map_or(OnDisk::Unknown, |path| self.watch.seen(path));
                 document.ui(ui, self.current, &mut self.layout, on_disk, &mut self.commands);
             }
         }

@@ -1,6 +1,6 @@
 //! The files that were opened last.
 
-use super::file_watch::FileWatch;
+use super::file_watch::{FileWatch, OnDisk};
 use super::{Command, theme};
 use crate::units;
 use eframe::egui;
@@ -44,7 +44,7 @@ impl Recent {
 
     /// The files for a list.
     pub(super) fn entries<'a>(&'a self, watch: &FileWatch) -> Vec<Entry<'a>> {
-        let entry = |path: &'a PathBuf| Entry { path, is_missing: watch.seen(path) == Some(None) };
+        let entry = |path: &'a PathBuf| Entry { path, is_missing: watch.seen(path) == OnDisk::Missing };
         self.files.iter().map(entry).collect()
     }
 }

@@ -2,6 +2,7 @@
 //! version stays until the new one is there.
 
 use super::device::DeviceState;
+use super::file_watch::OnDisk;
 use super::navigation::{Place, Selection};
 use super::{Command, theme};
 use crate::analysis::same_event;
@@ -69,11 +70,15 @@ impl Reload {
     pub(super) fn banner_ui(
         &mut self,
         ui: &mut egui::Ui,
-        seen: Option<FileStamp>,
+        on_disk: OnDisk,
         tab: usize,
         commands: &mut Vec<Command>,
     ) {
-        let other = seen.filter(|_| self.shown.is_some() && seen != self.shown && seen != self.ignored);
+        let other = match on_disk {
+            OnDisk::There(stamp) if self.shown.is_some() => Some(stamp),
+            _ => None,
+        };
+        let other = other.filter(|_| other != self.shown && other != self.ignored);
         if self.job.is_none() && self.failure.is_none() && other.is_none() {
             return;
         }
@@ -108,7 +113,7 @@ impl Reload {
                         commands.push(Command::Reload(tab));
                     }
                     if ui.button("Ignore").on_hover_text("Keep showing this version").clicked() {
-                        self.ignored = seen;
+                        self.ignored = other;
                     }
                 }
             });

@@ -67,7 +67,9 @@ fn lists_ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], command
     }
     if !samples.is_empty() {
         ui.label(theme::strong("Look at a sample", 13.0));
-        samples.iter().for_each(|sample| sample_ui(ui, sample, commands));
+        for sample in samples {
+            sample_ui(ui, sample, commands);
+        }
     }
 }
 

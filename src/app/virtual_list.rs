@@ -144,7 +144,7 @@ impl VirtualList<'_> {
             ui.set_min_size(vec2(columns.width(), table.height()));
             let origin = ui.min_rect().min;
             let header = Rect::from_min_size(origin, vec2(columns.width(), HEADER_PX));
-            self.rows_ui(ui, header, &columns, rows, state, id, &mut answer);
+            rows_ui(ui, id, header, &columns, rows, state, &mut answer);
             answer.sort_by = columns.header_ui(ui, header, self.sorted);
         });
         let track = Rect::from_min_max(pos2(table.right(), all.top() + HEADER_PX), all.max);
@@ -194,36 +194,6 @@ impl VirtualList<'_> {
         };
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of it is of one list in one frame")]
-    fn rows_ui(
-        &self,
-        ui: &mut egui::Ui,
-        header: Rect,
-        columns: &Columns<'_>,
-        rows: &dyn Rows,
-        state: &ListState,
-        id: Id,
-        answer: &mut Answer,
-    ) {
-        let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
-        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
-        inside.set_clip_rect(clip);
-        let (first, hidden) = state.scroll.first();
-        let mut top = header.bottom() - hidden as f32 * ROW_PX;
-        for row in first..rows.len() {
-            if clip.bottom() <= top {
-                break;
-            }
-            let rect = Rect::from_min_size(pos2(header.left(), top), vec2(columns.width(), ROW_PX));
-            let response = row_ui(&inside, id.with(row), rect, columns, rows, row);
-            if response.clicked() {
-                answer.clicked = Some(row);
-                ui.memory_mut(|memory| memory.request_focus(id));
-            }
-            top += ROW_PX;
-        }
-    }
-
     fn bar_ui(&self, ui: &egui::Ui, id: Id, track: Rect, extent: Extent, state: &mut ListState) {
         if extent.fits() || track.height() < MIN_THUMB_PX {
             return;
@@ -251,6 +221,35 @@ impl VirtualList<'_> {
             Rect::from_x_y_ranges(track.left() + 3.0..=track.right() - 2.0, y(start)..=y(start + length));
         let colour = palette.muted.mix(palette.panel, if is_active { 0.2 } else { 0.6 });
         ui.painter().rect_filled(thumb, 3.0, theme::color(colour));
+    }
+}
+
+/// The rows that are seen, below the header.
+fn rows_ui(
+    ui: &mut egui::Ui,
+    id: Id,
+    header: Rect,
+    columns: &Columns<'_>,
+    rows: &dyn Rows,
+    state: &ListState,
+    answer: &mut Answer,
+) {
+    let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
+    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
+    inside.set_clip_rect(clip);
+    let (first, hidden) = state.scroll.first();
+    let mut top = header.bottom() - hidden as f32 * ROW_PX;
+    for row in first..rows.len() {
+        if clip.bottom() <= top {
+            break;
+        }
+        let rect = Rect::from_min_size(pos2(header.left(), top), vec2(columns.width(), ROW_PX));
+        let response = row_ui(&inside, id.with(row), rect, columns, rows, row);
+        if response.clicked() {
+            answer.clicked = Some(row);
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+        top += ROW_PX;
     }
 }
 

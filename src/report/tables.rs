@@ -39,9 +39,10 @@ pub fn events_csv(
     csv.flush()
 }
 
-/// Write some allocations of a timeline with a header line; ages are those at a moment. Sizes are in
-/// bytes, durations in microseconds. What is not known is empty, and so are the age and lifetime of
-/// what began before the recording, and the lifetime of what goes on after it.
+/// Write some allocations of a timeline with a header line; ages are those at a moment.
+///
+/// Sizes are in bytes, durations in microseconds. What is not known is empty, and so are the age and
+/// lifetime of what began before the recording, and the lifetime of what goes on after it.
 ///
 /// # Errors
 /// When writing fails.
