@@ -1,6 +1,7 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
 use super::allocation_facts::AllocationFacts;
+use super::cells::Sites;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::{Figures, OomFacts};
@@ -11,8 +12,8 @@ use super::panes::Pane;
 use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
-use super::timeline_panel;
 use super::worker::RasterMode;
+use super::{allocations_panel, events_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
@@ -86,7 +87,19 @@ pub(super) struct DeviceState {
 #[derive(Default)]
 pub(super) struct Panels {
     pub(super) filter: filter_bar::State,
+    pub(super) allocations: allocations_panel::State,
+    pub(super) events: events_panel::State,
+    /// Shared by both.
+    pub(super) sites: Sites,
     pub(super) timeline: timeline_panel::State,
+}
+
+impl Panels {
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.allocations.keep(&old.allocations);
+        self.events.keep(&old.events);
+    }
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -306,7 +319,8 @@ impl DeviceState {
         Place { cursor: self.cursor, selection: self.selection, view: self.view }
     }
 
-    fn return_to(&mut self, place: Option<Place>) {
+    /// Be at a place, without a way back.
+    pub(super) fn return_to(&mut self, place: Option<Place>) {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);

@@ -4,7 +4,7 @@
 //! want them; the arrangement is kept.
 
 use super::device::DeviceState;
-use super::{curves_panel, details_panel, theme, timeline_panel};
+use super::{allocations_panel, curves_panel, details_panel, events_panel, theme, timeline_panel};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -19,6 +19,10 @@ pub(super) enum Pane {
     Details,
     /// Total lines.
     Curves,
+    /// Allocations as a table.
+    Allocations,
+    /// All events.
+    Events,
 }
 
 /// Where a pane is at first.
@@ -42,6 +46,8 @@ const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
+    Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
+    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.
