@@ -17,7 +17,7 @@ use super::{allocations_panel, events_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -388,11 +388,6 @@ impl DeviceState {
         let known = self.oom.take().filter(|known| known.event == event);
         let found = known.unwrap_or_else(|| OomFacts::new(&self.snapshot, self.timeline(), &oom));
         Some(self.oom.insert(found))
-    }
-
-    /// Time since the first event.
-    pub(super) fn time_of(&self, event: EventIx) -> Option<i64> {
-        self.figures.time_of(self.timeline(), event)
     }
 }
 
