@@ -40,6 +40,29 @@ pub fn bytes_at_step(size: i64, step: i64) -> String {
     format!("{:.decimals$} {}", size as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit])
 }
 
+/// A size that is a round number of a unit, without decimals: `512 KiB`.
+pub fn bytes_short(size: i64) -> String {
+    bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
+}
+
+/// Reads a size such as `80GiB`, `1.5 MB` or `512`. All units are powers of 1024, as PyTorch's are;
+/// case does not matter. `None` where this is no size.
+pub fn parse_bytes(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let power = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" | "byte" | "bytes" => 0,
+        "k" | "kb" | "kib" => 1,
+        "m" | "mb" | "mib" => 2,
+        "g" | "gb" | "gib" => 3,
+        "t" | "tb" | "tib" => 4,
+        _ => return None,
+    };
+    let bytes = number.replace('_', "").parse::<f64>().ok()? * 1024f64.powi(power);
+    (bytes.is_finite() && bytes < 2f64.powi(63)).then(|| bytes.round() as i64)
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
@@ -78,6 +101,21 @@ pub fn duration_us(us: i64) -> String {
     }
 }
 
+/// A time on an axis with marks every `step_us`: as many digits as tell neighbours apart.
+pub fn time_at_step(us: i64, step_us: i64) -> String {
+    if us == 0 {
+        return "0 s".to_owned();
+    }
+    let (unit_us, unit) = match us.unsigned_abs() {
+        0..1_000 => (1, "µs"),
+        1_000..1_000_000 => (1_000, "ms"),
+        1_000_000..600_000_000 => (1_000_000, "s"),
+        _ => return duration_us(us),
+    };
+    let decimals = (f64::from(unit_us) / step_us.max(1) as f64).log10().ceil().max(0.0) as usize;
+    format!("{:.decimals$} {unit}", us as f64 / f64::from(unit_us))
+}
+
 /// A share of a whole in percent: `12.3 %`.
 pub fn percent(part: i64, whole: i64) -> String {
     if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
@@ -98,6 +136,11 @@ pub fn printable(text: &str) -> String {
         }
     };
     text.chars().map(replace).collect()
+}
+
+/// The same for text of several lines, which stay apart.
+pub fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// The last part of a path, whichever system wrote it.
@@ -131,6 +174,14 @@ mod tests {
         assert_eq!(bytes(1004 << 20), "1004 MiB");
         assert_eq!(bytes_exact(1536), "1.50 KiB (1,536 bytes)");
         assert_eq!(bytes(i64::MIN), "-8.00 EiB");
+    }
+
+    #[test]
+    fn sizes_are_read_in_the_units_that_people_write() {
+        assert_eq!(parse_bytes("80GiB"), Some(80 << 30));
+        assert_eq!(parse_bytes(" 1.5 mb "), Some(3 << 19));
+        assert_eq!(parse_bytes("1_024"), Some(1024));
+        assert_eq!(["", "GiB", "-3", "5 parsecs", "1e9", "9999999TB", "1.2.3"].map(parse_bytes), [None; 7]);
     }
 
     #[test]

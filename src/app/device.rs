@@ -1,9 +1,17 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
+use super::allocation_facts::AllocationFacts;
 use super::contributors::Contributors;
-use super::facts::{AllocationFacts, Figures, OomFacts};
+use super::editor;
+use super::facts::{Figures, OomFacts};
+use super::navigation::{History, Place, Selection};
+use super::panes::Pane;
+use super::preferences::Preferences;
 use super::rasters::{RasterMode, Rasters};
-use crate::draw::{View, decimate, totals};
+use super::site_view::SiteFacts;
+use super::timeline_panel;
+use crate::analysis::{Lanes, lanes};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
@@ -11,6 +19,14 @@ use std::sync::Arc;
 
 /// Points of a curve: more than most windows have columns.
 const MAX_CURVE_POINTS: usize = 2000;
+
+/// What the timeline stacks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum TimelineMode {
+    /// Live allocations.
+    #[default]
+    Blocks,
+}
 
 /// State of one device.
 pub(super) struct DeviceState {
@@ -24,16 +40,44 @@ pub(super) struct DeviceState {
     pub(super) full: View,
     /// Everything shows the state at this moment.
     pub(super) cursor: Moment,
-    selected: Option<AllocId>,
+    selection: Selection,
+    history: History,
+    /// What colours tell apart.
+    pub(super) color_by: ColorBy,
+    /// What the timeline stacks.
+    pub(super) mode: TimelineMode,
+    /// The filter as it is written.
+    pub(super) filter_query: String,
+    /// Annotations.
+    pub(super) lanes: Lanes,
+    /// Bytes that the user says the device has.
+    given_capacity: Option<i64>,
+    /// The pane to bring to the front in the next frame.
+    pub(super) wanted_pane: Option<Pane>,
     /// Whether frames of torch and the interpreter are listed.
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
     /// Decimated curves.
     pub(super) curves: Curves,
+    /// What panels remember.
+    pub(super) panels: Panels,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
+    site_facts: Option<SiteFacts>,
+    /// How the user's editor is started.
+    pub(super) editor_command: String,
+    /// What just happened, for the status bar.
+    pub(super) notice: Option<String>,
     oom: Option<OomFacts>,
+    coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
+    stack_colors: [Option<Arc<BandColors>>; 2],
+}
+
+/// What panels remember: one field per panel.
+#[derive(Default)]
+pub(super) struct Panels {
+    pub(super) timeline: timeline_panel::State,
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -53,13 +97,26 @@ impl DeviceState {
             view: full,
             full,
             cursor: last_oom.unwrap_or(figures.peak.0),
-            selected: None,
+            selection: Selection::None,
+            history: History::default(),
+            color_by: ColorBy::default(),
+            mode: TimelineMode::default(),
+            filter_query: String::new(),
+            lanes: lanes(&snapshot, timeline),
+            given_capacity: None,
+            wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
             curves: Curves::new(timeline),
+            panels: Panels::default(),
             contributors: None,
             facts: None,
+            site_facts: None,
+            editor_command: editor::DEFAULT_COMMAND.to_owned(),
+            notice: None,
             oom: None,
+            coloring: None,
+            stack_colors: [None, None],
             figures,
             snapshot,
             at,
@@ -80,24 +137,97 @@ impl DeviceState {
         &self.snapshot.timelines[self.at]
     }
 
+    /// What is selected.
+    pub(super) fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The selected allocation, if one is selected.
     pub(super) fn selected(&self) -> Option<AllocId> {
-        self.selected
+        match self.selection {
+            Selection::Allocation(id) => Some(id),
+            _ => None,
+        }
     }
 
-    pub(super) fn select(&mut self, id: Option<AllocId>) {
-        self.selected = id;
+    /// Select something else; the user can go back.
+    pub(super) fn select(&mut self, selection: Selection) {
+        if selection != self.selection {
+            self.history.leave(self.place());
+            self.selection = selection;
+        }
     }
 
-    /// Put the cursor on a moment and bring it into view.
+    /// Put the cursor on a moment and bring it into view; the user can go back.
     pub(super) fn go_to(&mut self, moment: Moment) {
-        self.cursor = moment;
-        self.view = self.view.showing(moment, &self.full);
+        if moment != self.cursor {
+            self.history.leave(self.place());
+        }
+        self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment without a way back, as while scrubbing.
+    pub(super) fn move_to(&mut self, moment: Moment) {
+        let last = self.timeline().moments().saturating_sub(1) as u32;
+        self.cursor = Moment(moment.0.min(last));
+        let (from, to) = self.view.on(self.timeline()).positions_of(self.cursor);
+        self.view = self.view.showing(from, to, &self.full);
+    }
+
+    /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
+    pub(super) fn capacity(&self) -> Option<i64> {
+        self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Take over what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        self.given_capacity = preferences.capacity;
+        if self.editor_command != preferences.editor_command {
+            self.editor_command.clone_from(&preferences.editor_command);
+        }
+    }
+
+    /// The place is about to change in small steps; the user can go back to it.
+    pub(super) fn leave(&mut self) {
+        self.history.leave(self.place());
+    }
+
+    /// Zoom at the cursor, or at the middle where the cursor is out of sight.
+    pub(super) fn zoom(&mut self, factor: f64) {
+        let x = self.view.on(self.timeline()).x_from_moment(f64::from(self.cursor.0) + 0.5);
+        let x = if (0.0..=1.0).contains(&x) { x } else { 0.5 };
+        self.view = self.view.zoom_at(x, 0.5, factor, 1.0, &self.full);
+    }
+
+    /// Move the view by a part of itself.
+    pub(super) fn pan(&mut self, part: f64) {
+        self.view = self.view.pan(part, 0.0, &self.full);
+    }
+
+    /// Show the time from an allocation to its free, with a little around it.
+    pub(super) fn zoom_to_lifetime(&mut self, id: AllocId) {
+        const AROUND: f64 = 0.08;
+        let timeline = self.timeline();
+        let scale = self.view.on(timeline);
+        let end = timeline.lifetimes.end(id).unwrap_or(Moment(timeline.moments() as u32));
+        let from = scale.position_from_moment(f64::from(timeline.lifetimes.start(id).0));
+        let to = scale.position_from_moment(f64::from(end.0));
+        let around = (to - from) * AROUND;
+        self.show(self.view.of_range(from - around, to + around, &self.full));
+    }
+
+    /// Show another part of the timeline; the user can go back.
+    pub(super) fn show(&mut self, view: View) {
+        if view != self.view {
+            self.history.leave(self.place());
+            self.view = view;
+        }
     }
 
     /// Move the cursor by events.
     pub(super) fn step(&mut self, by: i64) {
         let last = self.timeline().moments() as i64 - 1;
-        self.go_to(Moment((i64::from(self.cursor.0) + by).clamp(0, last) as u32));
+        self.move_to(Moment(i64::from(self.cursor.0).saturating_add(by).clamp(0, last) as u32));
     }
 
     pub(super) fn go_to_peak(&mut self) {
@@ -115,7 +245,66 @@ impl DeviceState {
 
     /// Show everything.
     pub(super) fn fit(&mut self) {
-        self.view = self.full;
+        self.show(self.full);
+    }
+
+    /// Show the time by events, or by the clock, with the same moments in sight.
+    pub(super) fn set_axis(&mut self, axis: Axis) {
+        if axis == self.view.axis || !self.timeline().times.has_times() {
+            return;
+        }
+        let full = View::fit_on(self.timeline(), axis);
+        let (timeline, old) = (self.timeline(), self.view);
+        let position = |x: f64| {
+            let moment = old.on(timeline).moment_from_x(x);
+            full.on(timeline).position_from_moment(moment)
+        };
+        let is_all = old.x0 <= self.full.x0 && self.full.x1 <= old.x1;
+        let (x0, x1) = if is_all { (full.x0, full.x1) } else { (position(0.0), position(1.0)) };
+        self.view = View { y0: old.y0, y1: old.y1, ..full }.of_range(x0, x1, &full);
+        self.full = full;
+    }
+
+    /// Return to the place before.
+    pub(super) fn back(&mut self) {
+        let place = self.history.back(self.place());
+        self.return_to(place);
+    }
+
+    /// Undo [`Self::back`].
+    pub(super) fn forward(&mut self) {
+        let place = self.history.forward(self.place());
+        self.return_to(place);
+    }
+
+    /// Whether there is a place before, and one after.
+    pub(super) fn can_go(&self) -> (bool, bool) {
+        (self.history.can_go_back(), self.history.can_go_forward())
+    }
+
+    fn place(&self) -> Place {
+        Place { cursor: self.cursor, selection: self.selection, view: self.view }
+    }
+
+    fn return_to(&mut self, place: Option<Place>) {
+        let Some(place) = place else { return };
+        self.set_axis(place.view.axis);
+        (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+    }
+
+    /// Colours of allocations in a theme.
+    pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
+        if let Some((by, is_dark, coloring)) = &self.coloring
+            && (*by, *is_dark) == (self.color_by, palette.is_dark)
+        {
+            return Arc::clone(coloring);
+        }
+        let stacks = &mut self.stack_colors[usize::from(palette.is_dark)];
+        let stacks = stacks.get_or_insert_with(|| Arc::new(BandColors::new(&self.snapshot, palette)));
+        let stacks = Arc::clone(stacks);
+        let coloring = Arc::new(Coloring::new(self.color_by, self.timeline(), stacks, palette));
+        self.coloring = Some((self.color_by, palette.is_dark, Arc::clone(&coloring)));
+        coloring
     }
 
     /// What fills the memory at the cursor; computed when the cursor has moved.
@@ -127,11 +316,25 @@ impl DeviceState {
 
     /// Facts about the selected allocation; put together when the selection has changed.
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
-        let id = self.selected?;
+        let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let found =
-            known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
+        let find = || AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, &self.lanes, id);
+        let found = known.unwrap_or_else(find);
         Some(self.facts.insert(found))
+    }
+
+    /// Facts about the selected stack; put together when the selection has changed.
+    pub(super) fn site_facts(&mut self) -> Option<&mut SiteFacts> {
+        let Selection::Stack(stack) = self.selection else { return None };
+        let known = self.site_facts.take().filter(|known| known.stack() == stack);
+        let find = || SiteFacts::new(&self.snapshot, self.timeline(), stack, self.figures.peak.0);
+        let found = known.unwrap_or_else(find);
+        Some(self.site_facts.insert(found))
+    }
+
+    /// Say in the status bar what just happened.
+    pub(super) fn notify(&mut self, notice: String) {
+        self.notice = Some(notice);
     }
 
     /// The request that failed at the cursor.

@@ -3,11 +3,13 @@
 //! The window always has a picture: the last one that was finished, stretched to the view, until
 //! the right one lands. Only the latest wish counts.
 
+use super::device::TimelineMode;
 use super::theme;
-use crate::draw::{BandColors, Palette, Raster, Span, Totals, View, raster};
-use crate::model::{AllocId, Snapshot};
+use crate::analysis::{PrivatePools, private_pools};
+use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, Span, View};
+use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// Where pictures are painted.
@@ -20,34 +22,42 @@ pub(super) enum RasterMode {
 }
 
 /// Which picture is wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Wish {
     pub(super) view: View,
     pub(super) size_px: [usize; 2],
     pub(super) is_dark: bool,
+    pub(super) mode: TimelineMode,
+    pub(super) coloring: Arc<Coloring>,
 }
 
-/// A finished picture.
-pub(super) struct Picture {
-    pub(super) wish: Wish,
-    pub(super) raster: Raster,
-    pub(super) totals: Totals,
+impl PartialEq for Wish {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |wish: &Self| (wish.view, wish.size_px, wish.is_dark, wish.mode);
+        key(self) == key(other) && Arc::ptr_eq(&self.coloring, &other.coloring)
+    }
 }
 
 /// The picture that is shown.
 pub(super) struct Shown {
-    pub(super) picture: Picture,
+    pub(super) picture: Painted,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
+    /// Where the selected stack is.
+    stack: Option<(StackId, Vec<Span>)>,
 }
 
 /// Pictures of one device.
 pub(super) struct Rasters {
     desk: Arc<Desk>,
     painter: Option<Painter>,
+    pools: Pools,
     wished: Option<Wish>,
     shown: Option<Shown>,
 }
+
+/// The private pools, once they are known.
+type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// What the window and the thread share.
 #[derive(Default)]
@@ -59,7 +69,7 @@ struct Desk {
 #[derive(Default)]
 struct Papers {
     wish: Option<Wish>,
-    finished: Option<(Picture, ColorImage)>,
+    finished: Option<(Painted, ColorImage)>,
     is_closed: bool,
 }
 
@@ -67,25 +77,28 @@ struct Papers {
 struct Painter {
     snapshot: Arc<Snapshot>,
     at: usize,
-    /// Colours of the theme that was painted last.
-    bands: Option<(bool, BandColors)>,
+    pools: Pools,
 }
 
 impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
         let desk = Arc::new(Desk::default());
-        let painter = |snapshot| Painter { snapshot, at, bands: None };
+        let pools = Pools::default();
+        let painter = |snapshot| Painter { snapshot, at, pools: Arc::clone(&pools) };
         let is_alone =
             mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
-        Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
+        Self { desk, painter: is_alone.then(|| painter(snapshot)), pools, wished: None, shown: None }
     }
 
     /// Ask for a picture, and take what is finished.
     pub(super) fn update(&mut self, ctx: &egui::Context, wish: Wish) {
-        let is_new = self.wished.replace(wish) != Some(wish);
-        if let Some(painter) = &mut self.painter {
+        let is_new = self.wished.as_ref() != Some(&wish);
+        if is_new {
+            self.wished = Some(wish.clone());
+        }
+        if let Some(painter) = &self.painter {
             if is_new {
-                let finished = painter.paint(wish);
+                let finished = painter.paint(&wish);
                 self.show(ctx, finished);
             }
             return;
@@ -102,7 +115,7 @@ impl Rasters {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (picture, image): (Picture, ColorImage)) {
+    fn show(&mut self, ctx: &egui::Context, (picture, image): (Painted, ColorImage)) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -110,7 +123,12 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, outlines: Vec::new() });
+        self.shown = Some(Shown { picture, texture, outlines: Vec::new(), stack: None });
+    }
+
+    /// The private pools, once the first picture is there.
+    pub(super) fn pools(&self) -> Option<&PrivatePools> {
+        self.pools.get()?.as_ref()
     }
 
     /// The latest picture, which may be one of an earlier view.
@@ -141,6 +159,17 @@ impl Shown {
     }
 }
 
+impl Shown {
+    /// Where everything with a stack is in the picture.
+    pub(super) fn spans_of_stack(&mut self, stack: StackId, timeline: &Timeline) -> &[Span] {
+        let known = self.stack.take().filter(|known| known.0 == stack);
+        let Timeline { lifetimes, events, .. } = timeline;
+        let is_same = |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
+        &self.stack.insert(found).1
+    }
+}
+
 impl Desk {
     /// A thread that panicked leaves nothing half-written here.
     fn lock(&self) -> MutexGuard<'_, Papers> {
@@ -155,11 +184,11 @@ impl Desk {
     }
 }
 
-fn start_thread(desk: &Arc<Desk>, mut painter: Painter, ctx: &egui::Context) -> bool {
+fn start_thread(desk: &Arc<Desk>, painter: Painter, ctx: &egui::Context) -> bool {
     let (desk, ctx) = (Arc::clone(desk), ctx.clone());
     let thread = thread::Builder::new().name("oomscope-raster".to_owned()).spawn(move || {
         while let Some(wish) = desk.wait() {
-            let finished = painter.paint(wish);
+            let finished = painter.paint(&wish);
             desk.lock().finished = Some(finished);
             ctx.request_repaint();
         }
@@ -168,16 +197,20 @@ fn start_thread(desk: &Arc<Desk>, mut painter: Painter, ctx: &egui::Context) -> 
 }
 
 impl Painter {
-    fn paint(&mut self, wish: Wish) -> (Picture, ColorImage) {
+    fn paint(&self, wish: &Wish) -> (Painted, ColorImage) {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
-        let known = self.bands.take().filter(|(is_dark, _)| *is_dark == wish.is_dark);
-        let (_, bands) = self
-            .bands
-            .insert(known.unwrap_or_else(|| (wish.is_dark, BandColors::new(&self.snapshot, palette))));
         let timeline = &self.snapshot.timelines[self.at];
-        let raster = raster(timeline, &wish.view, wish.size_px, palette, bands);
-        let totals = Totals::of_view(timeline, &wish.view, wish.size_px[0]);
-        let image = theme::image(&raster);
-        (Picture { wish, raster, totals }, image)
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
+        let picture = match wish.mode {
+            TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
+                Some(pools) => {
+                    let pooled = Pooled { blocks, pools };
+                    Painted::paint(timeline, &wish.view, wish.size_px, palette, &pooled)
+                }
+                None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+            },
+        };
+        let image = theme::image(&picture.raster);
+        (picture, image)
     }
 }

@@ -1,10 +1,11 @@
 //! The mouse on the timeline.
 
 use super::device::DeviceState;
+use super::navigation::Selection;
 use super::rasters::Shown;
 use crate::draw::{Pixel, View};
 use crate::model::Moment;
-use eframe::egui::{self, Pos2, Rect};
+use eframe::egui::{self, Pos2, Rect, Sense};
 
 /// How much one point of wheel movement zooms.
 const ZOOM_PER_POINT: f32 = 0.005;
@@ -21,11 +22,7 @@ pub(super) struct Under {
 pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut DeviceState) {
     let rect = response.rect;
     let size = rect.size().max(egui::vec2(1.0, 1.0));
-    if response.double_clicked() {
-        device.fit();
-        return;
-    }
-    if response.dragged() {
+    if response.dragged() && !device.panels.timeline.is_drawing_box() {
         let moved = response.drag_delta() / size;
         device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
     }
@@ -44,26 +41,53 @@ pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut De
     }
 }
 
+/// Drag along the axis below the picture: the cursor follows.
+pub(super) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut DeviceState) {
+    let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
+    if response.drag_started() || response.clicked() {
+        device.leave();
+    }
+    if let Some(pointer) = response.interact_pointer_pos() {
+        let x = f64::from((pointer.x - picture.left()) / picture.width().max(1.0)).clamp(0.0, 1.0);
+        let moment = device.view.on(device.timeline()).moment_from_x(x);
+        device.move_to(Moment(moment.max(0.0) as u32));
+    }
+    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+}
+
+/// Double click: zoom to the lifetime of what is there, or else to everything.
+pub(super) fn double_click(device: &mut DeviceState, under: Under) {
+    match under.pixel {
+        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => device.zoom_to_lifetime(id),
+        _ => device.fit(),
+    }
+}
+
 /// Click: put the cursor where the pointer is, and select what is there.
 pub(super) fn click(device: &mut DeviceState, under: Under) {
     if let Some(moment) = under.moment {
-        device.cursor = moment;
+        device.go_to(moment);
     }
     device.select(match under.pixel {
-        Pixel::Block(id) => Some(id),
-        Pixel::Empty | Pixel::Merged => None,
+        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => Selection::Allocation(id),
+        _ => Selection::None,
     });
 }
 
 /// What the picture has under a point.
 pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
-    let (old, [width, height]) = (&shown.picture.wish.view, shown.picture.raster.size_px);
+    let nothing = Under { pixel: Pixel::Empty, moment: None };
+    let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);
+    if old.axis != view.axis {
+        return nothing;
+    }
     let at = (pointer - rect.min) / rect.size();
-    let x = old.x_from_moment(view.moment_from_x(f64::from(at.x))) * width as f64;
+    let x = old.x_from_position(view.position_from_x(f64::from(at.x))) * width as f64;
     let y = (1.0 - old.y_from_bytes(view.bytes_from_y(f64::from(1.0 - at.y)))) * height as f64;
     let is_inside = (0.0..width as f64).contains(&x) && (0.0..height as f64).contains(&y);
     if !is_inside {
-        return Under { pixel: Pixel::Empty, moment: None };
+        return nothing;
     }
     let (x, y) = (x as usize, y as usize);
     Under {

@@ -3,7 +3,17 @@
 //! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
 //! tests and exported pictures share it.
 
+pub mod bands;
+mod canvas;
+pub mod coloring;
+pub mod fonts;
+mod lanes;
+mod marks;
+mod minimap;
+mod painted;
 pub mod palette;
+mod pooled;
+mod scale;
 pub mod stacked;
 pub mod ticks;
 pub mod totals;
@@ -12,8 +22,16 @@ mod view;
 #[cfg(test)]
 mod fixture;
 
+pub use bands::{Bands, Blocks, Fill, Kept, Texture};
+pub use canvas::Canvas;
+pub use coloring::{ColorBy, Coloring, Key};
+pub use lanes::LANE_PX;
+pub use marks::{Labels, axis_font};
+pub use painted::Painted;
 pub use palette::{BandColors, Palette, Rgb};
+pub use pooled::{Pooled, pool_of_band};
+pub use scale::Scale;
 pub use stacked::{Pixel, Raster, Span, raster};
-pub use ticks::{Tick, byte_ticks, event_ticks};
+pub use ticks::{Tick, byte_ticks, event_ticks, time_ticks};
 pub use totals::{Totals, decimate};
-pub use view::View;
+pub use view::{Axis, View};

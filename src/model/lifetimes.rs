@@ -18,6 +18,16 @@ pub enum Origin {
     Event(EventIx),
 }
 
+impl Origin {
+    /// The event that allocated it, if it was recorded.
+    pub fn event(self) -> Option<EventIx> {
+        match self {
+            Self::Before => None,
+            Self::Event(ix) => Some(ix),
+        }
+    }
+}
+
 /// One allocation, put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
@@ -46,10 +56,7 @@ pub struct Allocation {
 impl Allocation {
     /// The event that allocated it.
     pub fn alloc_event(&self) -> Option<EventIx> {
-        match self.origin {
-            Origin::Before => None,
-            Origin::Event(ix) => Some(ix),
-        }
+        self.origin.event()
     }
 
     /// Whether the program had given it back and it still waits for a stream.
@@ -216,6 +223,12 @@ impl Lifetimes {
     /// The allocation that an alloc event made.
     pub fn of_alloc_event(&self, ix: EventIx) -> Option<AllocId> {
         self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
+    }
+
+    /// The first allocation that is made after a moment.
+    pub fn first_after(&self, moment: Moment) -> Option<AllocId> {
+        let at = self.start.partition_point(|&start| start <= moment.0);
+        (at < self.start.len()).then_some(AllocId(at as u32))
     }
 
     /// Everything about one allocation.
