@@ -189,6 +189,15 @@ impl Lifetimes {
         }
     }
 
+    /// Address of an allocation's first byte.
+    #[inline]
+    pub fn addr(&self, id: AllocId, events: &EventTable) -> u64 {
+        match self.origin(id) {
+            Origin::Before => self.initial[id.index()].addr,
+            Origin::Event(ix) => events.addr(ix).unwrap_or_default(),
+        }
+    }
+
     /// Where an allocation was made; empty where that was not recorded.
     #[inline]
     pub fn stack(&self, id: AllocId, events: &EventTable) -> StackId {

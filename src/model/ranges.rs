@@ -29,7 +29,8 @@ impl ReservedRange {
         self.start <= moment && self.end.is_none_or(|end| moment < end)
     }
 
-    fn past_end(&self) -> u64 {
+    /// The first address behind the range.
+    pub fn past_end(&self) -> u64 {
         self.addr.saturating_add(self.size.max(0).unsigned_abs())
     }
 }
