@@ -7,12 +7,16 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::{RowOrder, SegmentRows};
-use oomscope::draw::{AddressMap, BandColors, Expanded, Palette, RowHeights, RowLayout, View, address_raster};
+use oomscope::draw::{
+    AddressMap, BandColors, Blocks, ColorBy, Coloring, Expanded, Palette, RowHeights, RowLayout, View,
+    address_raster,
+};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{Snapshot, Timeline};
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The variable that names a large file.
 const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
@@ -32,13 +36,16 @@ fn read(path: &Path) -> Snapshot {
 fn views(timeline: &Timeline) -> impl Iterator<Item = (&'static str, View)> {
     let full = View::fit(timeline);
     let (peak, _) = timeline.active.peak();
-    let x = full.x_from_moment(f64::from(peak.0)).clamp(0.0, 1.0);
+    let x = full.on(timeline).x_from_moment(f64::from(peak.0)).clamp(0.0, 1.0);
     ZOOMS.into_iter().map(move |(name, factor)| (name, full.zoom_at(x, 0.0, factor, 1.0, &full)))
 }
 
 fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     let Some(timeline) = snapshot.main_timeline() else { return };
-    let colors = &BandColors::new(snapshot, &Palette::DARK);
+    let palette = &Palette::DARK;
+    let stacks = Arc::new(BandColors::new(snapshot, palette));
+    let coloring = &Coloring::new(ColorBy::Stack, timeline, stacks, palette);
+    let blocks = Blocks { timeline, coloring, kept: None };
     let mut group = c.benchmark_group(name);
     group.sample_size(10);
     group.bench_function("rows", |b| b.iter(|| SegmentRows::build(black_box(timeline))));
@@ -48,8 +55,7 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
         let layout = RowLayout::new(rows, &order, &expanded, HEIGHTS);
         let bands = &layout.visible(0..SIZE_PX[1] as i64);
         for (zoom, view) in views(timeline) {
-            let palette = &Palette::DARK;
-            let map = AddressMap { timeline, rows, view: &view, bands, palette, colors, is_match: &|_| true };
+            let map = AddressMap { blocks, rows, view: &view, bands, palette };
             let paint = || address_raster::raster(black_box(map), SIZE_PX);
             group.bench_function(format!("{kind}/{zoom}"), |b| b.iter(paint));
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// A row in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Band {
+pub struct RowBand {
     /// The index of the row.
     pub row: u32,
     /// Its top edge, in pixels from the top of the picture; negative when scrolled out.
@@ -15,7 +15,7 @@ pub struct Band {
     pub height_px: u32,
 }
 
-impl Band {
+impl RowBand {
     /// Its bottom edge.
     pub fn bottom_px(&self) -> i64 {
         self.top_px + i64::from(self.height_px)
@@ -59,7 +59,7 @@ impl Expanded {
 #[derive(Debug, Clone, Default)]
 pub struct RowLayout {
     /// By position; the top of the first one is 0.
-    bands: Vec<Band>,
+    bands: Vec<RowBand>,
     height_px: i64,
 }
 
@@ -75,10 +75,10 @@ impl RowLayout {
             let to_scale = (size_bytes as f64 * px_per_byte).round() as u32;
             let height_px =
                 if expanded.contains(row) { to_scale.max(heights.expanded_min_px) } else { heights.thin_px };
-            bands.push(Band { row, top_px, height_px });
+            bands.push(RowBand { row, top_px, height_px });
             top_px += i64::from(height_px) + i64::from(heights.gap_px);
         }
-        let height_px = bands.last().map_or(0, Band::bottom_px);
+        let height_px = bands.last().map_or(0, RowBand::bottom_px);
         Self { bands, height_px }
     }
 
@@ -88,19 +88,19 @@ impl RowLayout {
     }
 
     /// All rows, as if nothing were scrolled.
-    pub fn bands(&self) -> &[Band] {
+    pub fn bands(&self) -> &[RowBand] {
         &self.bands
     }
 
     /// The rows that a window of pixels shows at least a part of, relative to the window's top.
-    pub fn visible(&self, window: Range<i64>) -> Vec<Band> {
+    pub fn visible(&self, window: Range<i64>) -> Vec<RowBand> {
         let first = self.bands.partition_point(|band| band.bottom_px() <= window.start);
         let shown = self.bands[first..].iter().take_while(|band| band.top_px < window.end);
-        shown.map(|band| Band { top_px: band.top_px - window.start, ..*band }).collect()
+        shown.map(|band| RowBand { top_px: band.top_px - window.start, ..*band }).collect()
     }
 
     /// Where a row is, as if nothing were scrolled.
-    pub fn band_of(&self, row: u32) -> Option<Band> {
+    pub fn band_of(&self, row: u32) -> Option<RowBand> {
         self.bands.iter().find(|band| band.row == row).copied()
     }
 }

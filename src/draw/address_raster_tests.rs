@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::draw::fixture::{self, Step};
-use crate::draw::{Expanded, Pixel, RowHeights, RowLayout};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Expanded, Kept, Pixel, RowHeights, RowLayout};
 use crate::model::Snapshot;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const MIB: i64 = 1 << 20;
 
@@ -14,7 +15,7 @@ const SLACK_PX: f64 = TOUCH_PX + 1e-6;
 struct Scene {
     timeline: Timeline,
     rows: SegmentRows,
-    bands: Vec<Band>,
+    bands: Vec<RowBand>,
 }
 
 impl Scene {
@@ -27,18 +28,12 @@ impl Scene {
         Self { timeline, rows, bands }
     }
 
-    fn paint(&self, view: &View, size_px: [usize; 2], is_match: &(dyn Fn(AllocId) -> bool + Sync)) -> Raster {
-        let colors = BandColors::new(&Snapshot::default(), &Palette::DARK);
-        let (timeline, rows) = (&self.timeline, &self.rows);
-        let map = AddressMap {
-            timeline,
-            rows,
-            view,
-            bands: &self.bands,
-            palette: &Palette::DARK,
-            colors: &colors,
-            is_match,
-        };
+    fn paint(&self, view: &View, size_px: [usize; 2], contains: &(dyn Fn(AllocId) -> bool + Sync)) -> Raster {
+        let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+        let coloring = Coloring::new(ColorBy::Stack, &self.timeline, stacks, &Palette::DARK);
+        let kept = Some(Kept { contains, is_alone: false });
+        let blocks = Blocks { timeline: &self.timeline, coloring: &coloring, kept };
+        let map = AddressMap { blocks, rows: &self.rows, view, bands: &self.bands, palette: &Palette::DARK };
         raster(map, size_px)
     }
 
@@ -53,7 +48,7 @@ impl Scene {
 
     /// Whether a reserved range touches a pixel in the column's time, by how much of its height.
     fn reserved(&self, moments: &Range<usize>, y: usize) -> f64 {
-        let of_band = |band: &Band| {
+        let of_band = |band: &RowBand| {
             let row = &self.rows.rows()[band.row as usize];
             let px_per_byte = f64::from(band.height_px) / row.size_bytes as f64;
             let live = self
@@ -100,7 +95,7 @@ proptest! {
         let view = full.zoom_at(from, 0.0, 1.0 / part, 1.0, &full);
         let raster = scene.paint(&view, [29, 41], &all);
         for x in 0..29 {
-            let moments = totals::moments(&scene.timeline, &view, x, 29);
+            let moments = view.on(&scene.timeline).moments_of_column(x, 29);
             for y in 0..41 {
                 let pixel = raster.pixel(x, y);
                 if moments.is_empty() {
@@ -136,7 +131,7 @@ proptest! {
     ) {
         let scene = Scene::new(&fixture::segments_and_blocks(&raw), 0..200, &Expanded::All);
         let moments = scene.timeline.moments();
-        let view = View { x0: 0.0, x1: moments as f64, y0: 0.0, y1: 1.0 };
+        let view = View { axis: Axis::Event, x0: 0.0, x1: moments as f64, y0: 0.0, y1: 1.0 };
         let raster = scene.paint(&view, [moments * 2, 200], &all);
         for x in 0..moments * 2 {
             let moment = Moment(x as u32 / 2);
@@ -166,7 +161,7 @@ proptest! {
 fn holes_are_hatched_and_what_is_not_reserved_is_empty() {
     let steps = [Step::Reserve(0, 4 * MIB), Step::Alloc(0, MIB), Step::Release(0, 4 * MIB)];
     let scene = Scene::new(&steps[..2], 0..40, &Expanded::All);
-    let view = View { x0: 0.0, x1: 3.0, y0: 0.0, y1: 1.0 };
+    let view = View { axis: Axis::Event, x0: 0.0, x1: 3.0, y0: 0.0, y1: 1.0 };
     let raster = scene.paint(&view, [30, 40], &all);
     assert_eq!(alpha(&raster, 5, 5), 0);
     let hole: std::collections::BTreeSet<&[u8]> = (12..28).map(|x| color(&raster, x, 5)).collect();
@@ -180,7 +175,7 @@ fn a_pixel_of_many_has_the_colour_of_one_and_is_stronger_the_fuller() {
     // Two slots of 1 MiB to a pixel.
     let steps = [Step::Reserve(0, 10 * MIB), Step::Alloc(0, 65_536), Step::Alloc(1, MIB)];
     let scene = Scene::new(&steps, 0..5, &Expanded::Rows([].into()));
-    let view = View { x0: 1.0, x1: 4.0, y0: 0.0, y1: 1.0 };
+    let view = View { axis: Axis::Event, x0: 1.0, x1: 4.0, y0: 0.0, y1: 1.0 };
     let raster = scene.paint(&view, [3, 5], &all);
     let shown = [0, 1, 2].map(|x| raster.pixel(x, 4));
     assert_eq!(shown, [Pixel::Empty, Pixel::Block(AllocId(0)), Pixel::Block(AllocId(1))]);
@@ -192,7 +187,7 @@ fn a_pixel_of_many_has_the_colour_of_one_and_is_stronger_the_fuller() {
 fn what_waits_for_a_stream_is_striped_and_what_is_left_out_is_faint() {
     let steps = [Step::Reserve(0, MIB), Step::Alloc(0, MIB), Step::Request(0, MIB)];
     let scene = Scene::new(&steps, 0..40, &Expanded::All);
-    let view = View { x0: 2.0, x1: 4.0, y0: 0.0, y1: 1.0 };
+    let view = View { axis: Axis::Event, x0: 2.0, x1: 4.0, y0: 0.0, y1: 1.0 };
     let raster = scene.paint(&view, [20, 40], &all);
     assert_eq!(
         (raster.pixel(5, 20), raster.pixel(15, 20)),
