@@ -2,12 +2,18 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod annotations;
+mod capacity;
 mod live;
+mod pools;
 mod segment_rows;
 mod site;
 mod stats;
 
+pub use annotations::{Lanes, NamedRange, lanes};
+pub use capacity::capacity;
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
+pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};
 pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
 pub use stats::{DeviceStats, device_stats};

@@ -62,12 +62,15 @@ impl Document {
 
     /// Take the outcome of the load if there is one. False when the tab is to go: the user
     /// cancelled.
-    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> bool {
+    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode, capacity: Option<i64>) -> bool {
         let State::Loading(job) = &self.state else { return true };
         match job.poll() {
             None => ctx.request_repaint_after(PROGRESS_TICK),
             Some(Err(LoadError::Cancelled { .. })) => return false,
             Some(outcome) => self.state = State::of(outcome, ctx, mode),
+        }
+        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
+            device.set_capacity(capacity);
         }
         true
     }

@@ -1,6 +1,6 @@
 //! Facts as text, put together once and then only shown.
 
-use crate::analysis::{SiteFrame, is_internal, site_frame, site_label, stack_lines};
+use crate::analysis::{SiteFrame, capacity, is_internal, site_frame, site_label, stack_lines};
 use crate::model::{
     AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline,
 };
@@ -15,6 +15,8 @@ pub(super) struct Figures {
     pub(super) reserved_peak: i64,
     /// Bytes that were active before the first event, where that is known.
     pub(super) baseline: Option<i64>,
+    /// The most that could be reserved, as an OOM showed.
+    pub(super) capacity: Option<i64>,
     /// Settings that differ from the default.
     pub(super) settings: Vec<String>,
     /// What happened, in a sentence.
@@ -29,6 +31,7 @@ impl Figures {
             peak: timeline.active.peak(),
             reserved_peak: timeline.reserved.peak().1,
             baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
+            capacity: capacity(timeline),
             settings: non_default_settings(snapshot),
             verdict: verdict(timeline, snapshot.damage.is_some()),
             first_time_us: timeline.events.time_range_us().map(|(first, _)| first),

@@ -12,8 +12,10 @@ mod document;
 mod facts;
 mod file_page;
 mod header;
+mod help;
 mod keys;
 mod load_page;
+mod minimap_strip;
 mod navigation;
 mod panes;
 mod rasters;
@@ -25,6 +27,7 @@ mod theme;
 mod timeline_input;
 
 mod timeline_panel;
+mod timeline_toolbar;
 
 #[cfg(test)]
 mod tests;
@@ -53,11 +56,20 @@ pub enum WindowError {
     Refused(String),
 }
 
-/// Open the window with some files. Returns when it is closed.
+/// What the window is opened with.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Files to open.
+    pub files: Vec<Input>,
+    /// Bytes that the device has, where the user knows.
+    pub capacity: Option<i64>,
+}
+
+/// Open the window. Returns when it is closed.
 ///
 /// # Errors
 /// When there is no display or the system refuses a window.
-pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
+pub fn run(start: Options) -> Result<(), WindowError> {
     if !has_display() {
         return Err(WindowError::NoDisplay);
     }
@@ -73,7 +85,8 @@ pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
         app.restore(cc.storage);
-        for file in files {
+        app.capacity = start.capacity;
+        for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
         app.current = 0;
@@ -106,6 +119,8 @@ enum Command {
     Close(usize),
     /// Show a tab.
     Show(usize),
+    /// Show or hide the help.
+    Help,
 }
 
 /// Everything in the window.
@@ -115,6 +130,8 @@ struct App {
     dialog: OpenDialog,
     samples: Vec<PathBuf>,
     layout: Layout,
+    shows_help: bool,
+    capacity: Option<i64>,
     mode: RasterMode,
     commands: Vec<Command>,
 }
@@ -128,6 +145,8 @@ impl App {
             dialog: OpenDialog::default(),
             samples: start_page::find_samples(),
             layout: Layout::default(),
+            shows_help: false,
+            capacity: None,
             mode,
             commands: Vec::new(),
         }
@@ -163,6 +182,7 @@ impl App {
                 }
                 Command::Close(_) => {}
                 Command::Show(at) => self.current = at,
+                Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
         }
@@ -180,7 +200,8 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.take_files(ctx);
         let mode = self.mode;
-        self.documents.retain_mut(|document| document.poll(ctx, mode));
+        let capacity = self.capacity;
+        self.documents.retain_mut(|document| document.poll(ctx, mode, capacity));
         self.current = self.current.min(self.documents.len().saturating_sub(1));
         keys::listen(ctx, self);
         self.run_commands(ctx);
@@ -193,6 +214,7 @@ impl eframe::App for App {
             Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
         }
         start_page::drop_hint(ui);
+        help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
     }

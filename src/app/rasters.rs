@@ -5,10 +5,11 @@
 
 use super::device::TimelineMode;
 use super::theme;
-use crate::draw::{Blocks, Coloring, Painted, Palette, Span, View};
+use crate::analysis::{PrivatePools, private_pools};
+use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, Span, View};
 use crate::model::{AllocId, Snapshot};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// Where pictures are painted.
@@ -48,9 +49,13 @@ pub(super) struct Shown {
 pub(super) struct Rasters {
     desk: Arc<Desk>,
     painter: Option<Painter>,
+    pools: Pools,
     wished: Option<Wish>,
     shown: Option<Shown>,
 }
+
+/// The private pools, once they are known.
+type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// What the window and the thread share.
 #[derive(Default)]
@@ -70,15 +75,17 @@ struct Papers {
 struct Painter {
     snapshot: Arc<Snapshot>,
     at: usize,
+    pools: Pools,
 }
 
 impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
         let desk = Arc::new(Desk::default());
-        let painter = |snapshot| Painter { snapshot, at };
+        let pools = Pools::default();
+        let painter = |snapshot| Painter { snapshot, at, pools: Arc::clone(&pools) };
         let is_alone =
             mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
-        Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
+        Self { desk, painter: is_alone.then(|| painter(snapshot)), pools, wished: None, shown: None }
     }
 
     /// Ask for a picture, and take what is finished.
@@ -115,6 +122,11 @@ impl Rasters {
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
         self.shown = Some(Shown { picture, texture, outlines: Vec::new() });
+    }
+
+    /// The private pools, once the first picture is there.
+    pub(super) fn pools(&self) -> Option<&PrivatePools> {
+        self.pools.get()?.as_ref()
     }
 
     /// The latest picture, which may be one of an earlier view.
@@ -177,7 +189,13 @@ impl Painter {
         let timeline = &self.snapshot.timelines[self.at];
         let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
         let picture = match wish.mode {
-            TimelineMode::Blocks => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+            TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
+                Some(pools) => {
+                    let pooled = Pooled { blocks, pools };
+                    Painted::paint(timeline, &wish.view, wish.size_px, palette, &pooled)
+                }
+                None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+            },
         };
         let image = theme::image(&picture.raster);
         (picture, image)

@@ -9,7 +9,11 @@ pub(super) fn ui(ui: &mut egui::Ui, documents: &mut [Document], current: usize, 
     Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             theme_menu(ui);
+            if ui.button("?").on_hover_text("Keyboard and mouse").clicked() {
+                commands.push(Command::Help);
+            }
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
+                history_buttons(ui, file);
                 device_chooser(ui, file);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -39,6 +43,19 @@ fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, comma
         commands.push(Command::Close(i));
     }
     ui.add_space(6.0);
+}
+
+fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
+    let Some(device) = file.device() else { return };
+    let (can_go_back, can_go_forward) = device.can_go();
+    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
+    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
+        device.forward();
+    }
+    let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
+    if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
+        device.back();
+    }
 }
 
 fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {

@@ -74,6 +74,16 @@ impl Canvas<'_> {
         self.inside().image(texture, place, uv, Color32::WHITE);
     }
 
+    /// The lines of active, allocated and reserved bytes.
+    pub fn totals(&self, picture: &Painted) {
+        let totals = &picture.totals;
+        self.total(picture, &totals.reserved, Stroke::new(1.5, Color32::from(self.palette.reserved)));
+        let active = Color32::from(self.palette.accent).gamma_multiply(0.8);
+        self.total(picture, &totals.active, Stroke::new(1.0, active));
+        let allocated = Color32::from(self.palette.allocated).gamma_multiply(0.55);
+        self.total(picture, &totals.allocated, Stroke::new(1.0, allocated));
+    }
+
     /// A total of every column of a picture as a line.
     pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
         let (old, columns) = (&picture.view, values.len().max(1) as f64);

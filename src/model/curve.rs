@@ -76,6 +76,13 @@ impl CurveBuilder {
 }
 
 impl Curve {
+    /// A curve with these values, one per moment.
+    pub fn from_values(values: Vec<i64>) -> Self {
+        let mut builder = CurveBuilder::new(values.len());
+        values.into_iter().rev().for_each(|value| builder.push_front(value));
+        builder.finish()
+    }
+
     /// The total at a moment, in bytes.
     #[inline]
     pub fn at(&self, moment: Moment) -> i64 {
@@ -135,7 +142,7 @@ pub struct StepCurve {
 
 impl StepCurve {
     /// From changes in ascending order, the first at the start.
-    pub(super) fn new(steps: Vec<(Moment, i64)>) -> Self {
+    pub fn from_steps(steps: Vec<(Moment, i64)>) -> Self {
         Self { steps }
     }
 
@@ -154,6 +161,22 @@ impl StepCurve {
             }
         }
         best
+    }
+
+    /// The first moment of the range at which its maximum is reached.
+    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
+        if range.is_empty() {
+            return None;
+        }
+        let first = Moment(range.start as u32);
+        let mut best = (first, self.at(first));
+        let from = self.steps.partition_point(|&(start, _)| start <= first);
+        for &(moment, value) in self.steps[from..].iter().take_while(|(start, _)| start.index() < range.end) {
+            if best.1 < value {
+                best = (moment, value);
+            }
+        }
+        Some(best)
     }
 
     /// The largest value in a range of moments.
@@ -179,9 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn curve(values: &[i64]) -> Curve {
-        let mut builder = CurveBuilder::new(values.len());
-        values.iter().rev().for_each(|&value| builder.push_front(value));
-        builder.finish()
+        Curve::from_values(values.to_vec())
     }
 
     #[test]
@@ -211,10 +232,14 @@ mod tests {
 
     #[test]
     fn steps_hold_until_the_next() {
-        let curve = StepCurve::new(vec![(Moment(0), 5), (Moment(3), 9), (Moment(7), 2)]);
+        let curve = StepCurve::from_steps(vec![(Moment(0), 5), (Moment(3), 9), (Moment(7), 2)]);
         let read: Vec<i64> = (0..9).map(|m| curve.at(Moment(m))).collect();
         assert_eq!(read, [5, 5, 5, 9, 9, 9, 9, 2, 2]);
         assert_eq!(curve.peak(), (Moment(3), 9));
+        assert_eq!(curve.peak_in(0..9), Some((Moment(3), 9)));
+        assert_eq!(curve.peak_in(4..9), Some((Moment(4), 9)));
+        assert_eq!(curve.peak_in(7..8), Some((Moment(7), 2)));
+        assert_eq!(curve.peak_in(8..8), None);
         assert_eq!(curve.max_in(0..3), 5);
         assert_eq!(curve.max_in(1..4), 9);
         assert_eq!(curve.max_in(7..9), 2);
