@@ -138,6 +138,11 @@ pub fn printable(text: &str) -> String {
     text.chars().map(replace).collect()
 }
 
+/// The same for text of several lines, which stay apart.
+pub fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// The last part of a path, whichever system wrote it.
 pub fn basename(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)

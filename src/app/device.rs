@@ -1,10 +1,14 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
+use super::allocation_facts::AllocationFacts;
 use super::contributors::Contributors;
-use super::facts::{AllocationFacts, Figures, OomFacts};
+use super::editor;
+use super::facts::{Figures, OomFacts};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
+use super::preferences::Preferences;
 use super::rasters::{RasterMode, Rasters};
+use super::site_view::SiteFacts;
 use super::timeline_panel;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
@@ -60,6 +64,11 @@ pub(super) struct DeviceState {
     pub(super) panels: Panels,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
+    site_facts: Option<SiteFacts>,
+    /// How the user's editor is started.
+    pub(super) editor_command: String,
+    /// What just happened, for the status bar.
+    pub(super) notice: Option<String>,
     oom: Option<OomFacts>,
     coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
     stack_colors: [Option<Arc<BandColors>>; 2],
@@ -102,6 +111,9 @@ impl DeviceState {
             panels: Panels::default(),
             contributors: None,
             facts: None,
+            site_facts: None,
+            editor_command: editor::DEFAULT_COMMAND.to_owned(),
+            notice: None,
             oom: None,
             coloring: None,
             stack_colors: [None, None],
@@ -167,9 +179,12 @@ impl DeviceState {
         self.given_capacity.or(self.figures.capacity)
     }
 
-    /// The user knows how much memory the device has.
-    pub(super) fn set_capacity(&mut self, bytes: Option<i64>) {
-        self.given_capacity = bytes;
+    /// Take over what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        self.given_capacity = preferences.capacity;
+        if self.editor_command != preferences.editor_command {
+            self.editor_command.clone_from(&preferences.editor_command);
+        }
     }
 
     /// The place is about to change in small steps; the user can go back to it.
@@ -303,9 +318,23 @@ impl DeviceState {
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
         let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let found =
-            known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
+        let find = || AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, &self.lanes, id);
+        let found = known.unwrap_or_else(find);
         Some(self.facts.insert(found))
+    }
+
+    /// Facts about the selected stack; put together when the selection has changed.
+    pub(super) fn site_facts(&mut self) -> Option<&mut SiteFacts> {
+        let Selection::Stack(stack) = self.selection else { return None };
+        let known = self.site_facts.take().filter(|known| known.stack() == stack);
+        let find = || SiteFacts::new(&self.snapshot, self.timeline(), stack, self.figures.peak.0);
+        let found = known.unwrap_or_else(find);
+        Some(self.site_facts.insert(found))
+    }
+
+    /// Say in the status bar what just happened.
+    pub(super) fn notify(&mut self, notice: String) {
+        self.notice = Some(notice);
     }
 
     /// The request that failed at the cursor.

@@ -2,6 +2,7 @@
 
 use super::device::DeviceState;
 use super::panes::Layout;
+use super::preferences::Preferences;
 use super::rasters::RasterMode;
 use super::{Command, file_page, load_page};
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
@@ -62,15 +63,12 @@ impl Document {
 
     /// Take the outcome of the load if there is one. False when the tab is to go: the user
     /// cancelled.
-    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode, capacity: Option<i64>) -> bool {
+    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> bool {
         let State::Loading(job) = &self.state else { return true };
         match job.poll() {
             None => ctx.request_repaint_after(PROGRESS_TICK),
             Some(Err(LoadError::Cancelled { .. })) => return false,
             Some(outcome) => self.state = State::of(outcome, ctx, mode),
-        }
-        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
-            device.set_capacity(capacity);
         }
         true
     }
@@ -86,6 +84,13 @@ impl Document {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
             State::Open(file) => file_page::ui(ui, file, &self.title, layout),
+        }
+    }
+
+    /// Let the file know what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
+            device.prefer(preferences);
         }
     }
 

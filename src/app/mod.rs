@@ -3,12 +3,15 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod allocation_facts;
+mod allocation_view;
 mod contributors;
 mod curves_panel;
 mod details_panel;
 mod device;
 mod dialogs;
 mod document;
+mod editor;
 mod facts;
 mod file_page;
 mod header;
@@ -18,7 +21,9 @@ mod load_page;
 mod minimap_strip;
 mod navigation;
 mod panes;
+mod preferences;
 mod rasters;
+mod site_view;
 mod stack_view;
 mod start_page;
 mod status_bar;
@@ -37,12 +42,14 @@ use dialogs::OpenDialog;
 use document::Document;
 use eframe::egui;
 use panes::Layout;
+use preferences::Preferences;
 use rasters::RasterMode;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Under what the arrangement of panes is kept.
+/// Under what the arrangement of panes, and the preferences, are kept.
 const LAYOUT_KEY: &str = "layout";
+const PREFERENCES_KEY: &str = "preferences";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -85,7 +92,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
         app.restore(cc.storage);
-        app.capacity = start.capacity;
+        app.preferences.capacity = start.capacity;
         for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
@@ -121,6 +128,8 @@ enum Command {
     Show(usize),
     /// Show or hide the help.
     Help,
+    /// Arrange the panes as they were at first.
+    ResetLayout,
 }
 
 /// Everything in the window.
@@ -131,7 +140,7 @@ struct App {
     samples: Vec<PathBuf>,
     layout: Layout,
     shows_help: bool,
-    capacity: Option<i64>,
+    preferences: Preferences,
     mode: RasterMode,
     commands: Vec<Command>,
 }
@@ -146,7 +155,7 @@ impl App {
             samples: start_page::find_samples(),
             layout: Layout::default(),
             shows_help: false,
-            capacity: None,
+            preferences: Preferences::default(),
             mode,
             commands: Vec::new(),
         }
@@ -157,6 +166,8 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
+        let kept = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
+        self.preferences = kept.unwrap_or_default();
     }
 
     fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -182,6 +193,7 @@ impl App {
                 }
                 Command::Close(_) => {}
                 Command::Show(at) => self.current = at,
+                Command::ResetLayout => self.layout = Layout::default(),
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
@@ -200,15 +212,17 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.take_files(ctx);
         let mode = self.mode;
-        let capacity = self.capacity;
-        self.documents.retain_mut(|document| document.poll(ctx, mode, capacity));
+        self.documents.retain_mut(|document| document.poll(ctx, mode));
+        for document in &mut self.documents {
+            document.prefer(&self.preferences);
+        }
         self.current = self.current.min(self.documents.len().saturating_sub(1));
         keys::listen(ctx, self);
         self.run_commands(ctx);
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        tabs::ui(ui, &mut self.documents, self.current, &mut self.commands);
+        tabs::ui(ui, &mut self.documents, self.current, &mut self.preferences, &mut self.commands);
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &self.samples, &mut self.commands),
             Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
@@ -221,6 +235,7 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
+        eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -7,7 +7,7 @@ use super::device::TimelineMode;
 use super::theme;
 use crate::analysis::{PrivatePools, private_pools};
 use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, Span, View};
-use crate::model::{AllocId, Snapshot};
+use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -43,6 +43,8 @@ pub(super) struct Shown {
     pub(super) picture: Painted,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
+    /// Where the selected stack is.
+    stack: Option<(StackId, Vec<Span>)>,
 }
 
 /// Pictures of one device.
@@ -121,7 +123,7 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, outlines: Vec::new() });
+        self.shown = Some(Shown { picture, texture, outlines: Vec::new(), stack: None });
     }
 
     /// The private pools, once the first picture is there.
@@ -154,6 +156,17 @@ impl Shown {
             self.outlines.len() - 1
         });
         &self.outlines[at].1
+    }
+}
+
+impl Shown {
+    /// Where everything with a stack is in the picture.
+    pub(super) fn spans_of_stack(&mut self, stack: StackId, timeline: &Timeline) -> &[Span] {
+        let known = self.stack.take().filter(|known| known.0 == stack);
+        let Timeline { lifetimes, events, .. } = timeline;
+        let is_same = |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
+        &self.stack.insert(found).1
     }
 }
 

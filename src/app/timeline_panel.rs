@@ -1,6 +1,7 @@
 //! The timeline: toolbar, minimap, lanes, the stacked picture with its axes, hover and click.
 
 use super::device::DeviceState;
+use super::navigation::Selection;
 use super::rasters::Wish;
 use super::timeline_input::{self, Under};
 use super::{minimap_strip, theme, timeline_toolbar};
@@ -160,7 +161,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
 
 /// The bands, what is hovered and selected, and the total lines.
 fn picture(canvas: &Canvas<'_>, device: &mut DeviceState, under: Option<Under>) {
-    let selected = device.selected();
+    let (selected, selection) = (device.selected(), device.selection());
     let Some(shown) = device.rasters.shown() else { return };
     canvas.picture(&shown.picture, shown.texture.id());
     let hovered = match under {
@@ -172,6 +173,10 @@ fn picture(canvas: &Canvas<'_>, device: &mut DeviceState, under: Option<Under>) 
             let spans = shown.outline(id).to_vec();
             canvas.outline(&shown.picture, &spans, is_selected);
         }
+    }
+    if let Selection::Stack(stack) = selection {
+        let spans = shown.spans_of_stack(stack, canvas.timeline).to_vec();
+        canvas.highlight(&shown.picture, &spans);
     }
     canvas.totals(&shown.picture);
 }

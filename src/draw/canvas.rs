@@ -136,6 +136,27 @@ impl Canvas<'_> {
         }
     }
 
+    /// Many places that are selected together: lighter, with an edge while they can be told apart.
+    pub fn highlight(&self, picture: &Painted, spans: &[Span]) {
+        const MAX_EDGED: usize = 400;
+        if picture.view.axis != self.view.axis {
+            return;
+        }
+        let mut mesh = Mesh::default();
+        let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
+        let places = spans.iter().map(|span| self.place(picture, span));
+        places
+            .filter(|place| place.intersects(self.rect))
+            .for_each(|place| mesh.add_colored_rect(place, light));
+        self.inside().add(Shape::mesh(mesh));
+        if spans.len() <= MAX_EDGED {
+            let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));
+            for span in spans {
+                self.inside().rect_stroke(self.place(picture, span), 0.0, stroke, StrokeKind::Inside);
+            }
+        }
+    }
+
     fn place(&self, picture: &Painted, span: &Span) -> Rect {
         let (old, [width, height]) = (&picture.view, picture.raster.size_px);
         let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Ids of the free part of pools count down from here.
 const FIRST_POOL_ID: u32 = u32::MAX - 16;
 
-/// The blocks of the default pool, then the private pools on top.
+/// The private pools, which rarely change, then the blocks of the default pool on top.
 #[derive(Clone, Copy)]
 pub struct Pooled<'a> {
     /// The blocks.
@@ -30,25 +30,24 @@ impl Bands for Pooled<'_> {
 
     fn visit(&self, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
         let mut inside: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.pools.pools.len()];
-        let mut is_wanted = true;
+        let mut outside = Vec::new();
         self.blocks.visit(moment, |id, size| {
             match self.pools.owner(AllocId(id)) {
-                None => is_wanted = visit(id, size),
-                // Outside of the view there may still be pools within it.
+                None => outside.push((id, size)),
                 Some(pool) => inside[pool].push((id, size)),
             }
-            is_wanted
+            true
         });
         let has_envelopes = self.blocks.kept.is_none_or(|kept| !kept.is_alone);
         for (at, (pool, blocks)) in self.pools.pools.iter().zip(&inside).enumerate() {
             let active = blocks.iter().fold(0i64, |sum, &(_, size)| sum.saturating_add(size));
-            is_wanted = is_wanted && blocks.iter().all(|&(id, size)| visit(id, size));
             let rest = pool.reserved.at(moment).saturating_sub(active).max(0);
-            is_wanted = is_wanted && (!has_envelopes || rest == 0 || visit(FIRST_POOL_ID - at as u32, rest));
-            if !is_wanted {
+            let free = (has_envelopes && rest != 0).then_some((FIRST_POOL_ID - at as u32, rest));
+            if !blocks.iter().copied().chain(free).all(|(id, size)| visit(id, size)) {
                 return;
             }
         }
+        outside.into_iter().all(|(id, size)| visit(id, size));
     }
 
     fn fill(&self, id: u32, moment: Moment) -> Fill {
@@ -118,8 +117,8 @@ mod tests {
         };
         let rest = (2 << 20) - 1000;
         assert_eq!(bands(1), [(0, 100)]);
-        assert_eq!(bands(2), [(0, 100), (FIRST_POOL_ID, 2 << 20)]);
-        assert_eq!(bands(4), [(0, 100), (2, 50), (1, 1000), (FIRST_POOL_ID, rest)]);
+        assert_eq!(bands(2), [(FIRST_POOL_ID, 2 << 20), (0, 100)]);
+        assert_eq!(bands(4), [(1, 1000), (FIRST_POOL_ID, rest), (0, 100), (2, 50)]);
         assert_eq!(bands(6), [(0, 100), (2, 50)]);
         for moment in 0..7 {
             let height: i64 = bands(moment).iter().map(|&(_, size)| size).sum();
