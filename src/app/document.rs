@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::panes::Layout;
 use super::preferences::Preferences;
-use super::rasters::RasterMode;
+use super::worker::RasterMode;
 use super::{Command, file_page, load_page};
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
 use crate::model::{Anchor, Snapshot};

@@ -33,6 +33,7 @@ mod timeline_input;
 
 mod timeline_panel;
 mod timeline_toolbar;
+mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -43,9 +44,9 @@ use document::Document;
 use eframe::egui;
 use panes::Layout;
 use preferences::Preferences;
-use rasters::RasterMode;
 use std::path::PathBuf;
 use thiserror::Error;
+use worker::RasterMode;
 
 /// Under what the arrangement of panes, and the preferences, are kept.
 const LAYOUT_KEY: &str = "layout";
