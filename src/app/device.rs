@@ -27,6 +27,8 @@ pub(super) enum TimelineMode {
     /// Live allocations.
     #[default]
     Blocks,
+    /// Reserved memory.
+    Segments,
 }
 
 /// State of one device.

@@ -1,9 +1,9 @@
 //! The mouse on the timeline.
 
-use super::device::DeviceState;
+use super::device::{DeviceState, TimelineMode};
 use super::navigation::Selection;
 use super::rasters::Shown;
-use crate::draw::{Pixel, View};
+use crate::draw::{Pixel, View, range_of_band};
 use crate::model::Moment;
 use eframe::egui::{self, Pos2, Rect, Sense};
 
@@ -14,6 +14,8 @@ const ZOOM_PER_POINT: f32 = 0.005;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Under {
     pub(super) pixel: Pixel,
+    /// What the bands of the picture are.
+    pub(super) mode: TimelineMode,
     /// The moment that the column shows.
     pub(super) moment: Option<Moment>,
 }
@@ -58,8 +60,8 @@ pub(super) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut Devic
 
 /// Double click: zoom to the lifetime of what is there, or else to everything.
 pub(super) fn double_click(device: &mut DeviceState, under: Under) {
-    match under.pixel {
-        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => device.zoom_to_lifetime(id),
+    match selection(device, under) {
+        Selection::Allocation(id) => device.zoom_to_lifetime(id),
         _ => device.fit(),
     }
 }
@@ -69,15 +71,23 @@ pub(super) fn click(device: &mut DeviceState, under: Under) {
     if let Some(moment) = under.moment {
         device.go_to(moment);
     }
-    device.select(match under.pixel {
-        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => Selection::Allocation(id),
-        _ => Selection::None,
-    });
+    device.select(selection(device, under));
+}
+
+fn selection(device: &DeviceState, under: Under) -> Selection {
+    let Pixel::Block(id) = under.pixel else { return Selection::None };
+    let timeline = device.timeline();
+    match under.mode {
+        TimelineMode::Blocks if id.index() < timeline.lifetimes.len() => Selection::Allocation(id),
+        TimelineMode::Blocks => Selection::None,
+        TimelineMode::Segments => range_of_band(id, timeline)
+            .map_or(Selection::None, |range| Selection::Segment { addr: range.addr }),
+    }
 }
 
 /// What the picture has under a point.
 pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
-    let nothing = Under { pixel: Pixel::Empty, moment: None };
+    let nothing = Under { pixel: Pixel::Empty, mode: shown.mode, moment: None };
     let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);
     if old.axis != view.axis {
         return nothing;
@@ -92,6 +102,7 @@ pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Un
     let (x, y) = (x as usize, y as usize);
     Under {
         pixel: shown.picture.raster.pixel(x, y),
+        mode: shown.mode,
         moment: shown.picture.raster.moments.get(x).copied().flatten(),
     }
 }

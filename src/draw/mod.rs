@@ -38,7 +38,7 @@ pub use painted::Painted;
 pub use palette::{BandColors, Palette, Rgb};
 pub use pooled::{Pooled, pool_of_band};
 pub use scale::Scale;
-pub use segment_stack::SegmentStack;
+pub use segment_stack::{SegmentStack, range_of_band};
 pub use stacked::{Pixel, Raster, Span, raster};
 pub use ticks::{Tick, byte_ticks, event_ticks, time_ticks};
 pub use totals::{Totals, decimate};
