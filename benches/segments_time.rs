@@ -23,7 +23,8 @@ const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
 
 const SIZE_PX: [usize; 2] = [1920, 1080];
 
-const HEIGHTS: RowHeights = RowHeights { thin_px: 10, expanded_min_px: 24, expanded_max_px: 400, gap_px: 2 };
+const HEIGHTS: RowHeights =
+    RowHeights { thin_px: 10, expanded_min_px: 24, expanded_max_px: 400, gap_px: 2, fill_px: 0 };
 
 /// Parts of the timeline that are shown, from all of it to single events.
 const ZOOMS: [(&str, f64); 4] = [("all", 1.0), ("tenth", 10.0), ("thousandth", 1e3), ("events", 1e9)];

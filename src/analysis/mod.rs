@@ -4,6 +4,7 @@
 
 mod annotations;
 mod capacity;
+mod gap;
 mod live;
 mod pools;
 mod segment_rows;
@@ -12,6 +13,7 @@ mod stats;
 
 pub use annotations::{Lanes, NamedRange, lanes};
 pub use capacity::capacity;
+pub use gap::{Gap, gap_at};
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
 pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};

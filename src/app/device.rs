@@ -9,8 +9,8 @@ use super::panes::Pane;
 use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
-use super::timeline_panel;
 use super::worker::RasterMode;
+use super::{segment_timeline_panel, timeline_panel};
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
@@ -61,6 +61,7 @@ pub(super) struct DeviceState {
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
+    raster_mode: RasterMode,
     /// Decimated curves.
     pub(super) curves: Curves,
     /// What panels remember.
@@ -81,6 +82,7 @@ pub(super) struct DeviceState {
 #[derive(Default)]
 pub(super) struct Panels {
     pub(super) timeline: timeline_panel::State,
+    pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -110,6 +112,7 @@ impl DeviceState {
             wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
+            raster_mode: mode,
             curves: Curves::new(timeline),
             panels: Panels::default(),
             contributors: None,
@@ -134,6 +137,11 @@ impl DeviceState {
     /// Which of the snapshot's timelines this is.
     pub(super) fn index(&self) -> usize {
         self.at
+    }
+
+    /// Where pictures are painted.
+    pub(super) fn raster_mode(&self) -> RasterMode {
+        self.raster_mode
     }
 
     pub(super) fn timeline(&self) -> &Timeline {

@@ -3,6 +3,7 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod address_pictures;
 mod allocation_facts;
 mod allocation_view;
 mod contributors;
@@ -23,6 +24,10 @@ mod navigation;
 mod panes;
 mod preferences;
 mod rasters;
+mod segment_timeline_input;
+mod segment_timeline_panel;
+mod segment_timeline_text;
+mod segment_timeline_toolbar;
 mod site_view;
 mod stack_view;
 mod start_page;

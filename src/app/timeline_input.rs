@@ -29,17 +29,25 @@ pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut De
         device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
     }
     let Some(pointer) = response.hover_pos() else { return };
-    let (scroll, zoom, is_vertical) =
-        ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta(), input.modifiers.shift));
+    let (scroll, is_vertical) = ui.input(|input| (input.smooth_scroll_delta, input.modifiers.shift));
     let at = (pointer - rect.min) / size;
     let (x, y) = (f64::from(at.x), f64::from(1.0 - at.y));
-    let factor = |points: f32| f64::from((points * ZOOM_PER_POINT).exp());
     if is_vertical {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
-        device.view = device.view.zoom_at(x, y, 1.0, factor(scroll.x + scroll.y), &device.full);
-    } else if scroll != egui::Vec2::ZERO || zoom != 1.0 {
-        let zoomed = device.view.zoom_at(x, y, factor(scroll.y) * f64::from(zoom), 1.0, &device.full);
-        device.view = zoomed.pan(f64::from(-scroll.x / size.x), 0.0, &device.full);
+        let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
+        device.view = device.view.zoom_at(x, y, 1.0, factor, &device.full);
+    } else {
+        zoom_in_time(ui, device, x, size.x);
+    }
+}
+
+/// Follow the wheel: zoom at the fraction `x` from the left, and pan.
+pub(super) fn zoom_in_time(ui: &egui::Ui, device: &mut DeviceState, x: f64, width: f32) {
+    let (scroll, zoom) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
+    if scroll != egui::Vec2::ZERO || zoom != 1.0 {
+        let factor = f64::from((scroll.y * ZOOM_PER_POINT).exp() * zoom);
+        let zoomed = device.view.zoom_at(x, 0.0, factor, 1.0, &device.full);
+        device.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &device.full);
     }
 }
 

@@ -12,8 +12,8 @@ use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
 
 /// Room for the labels of the axes.
-const LEFT_PX: f32 = 68.0;
-const BOTTOM_PX: f32 = 24.0;
+pub(super) const LEFT_PX: f32 = 68.0;
+pub(super) const BOTTOM_PX: f32 = 24.0;
 
 /// Height of the minimap, and of the space around it.
 const MINIMAP_PX: f32 = 34.0;

@@ -29,6 +29,7 @@ fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
             device.mode = mode;
         }
     }
+    ui.add_space(6.0);
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 

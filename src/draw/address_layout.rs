@@ -1,4 +1,6 @@
 //! Which rows of an address map are where: thin ones, and expanded ones to scale.
+//!
+//! While there is room, thin rows share what is left by size.
 
 use crate::analysis::SegmentRows;
 use std::collections::BTreeSet;
@@ -33,6 +35,8 @@ pub struct RowHeights {
     pub expanded_max_px: u32,
     /// Between two rows.
     pub gap_px: u32,
+    /// What all rows together should fill, if they are not higher anyway.
+    pub fill_px: u32,
 }
 
 /// Which rows are expanded.
@@ -66,16 +70,28 @@ pub struct RowLayout {
 impl RowLayout {
     /// Put rows below each other, in the given order.
     pub fn new(rows: &SegmentRows, order: &[u32], expanded: &Expanded, heights: RowHeights) -> Self {
-        let largest = rows.rows().iter().map(|row| row.size_bytes).max().unwrap_or(0).max(1);
-        let px_per_byte = f64::from(heights.expanded_max_px) / largest as f64;
-        let mut bands = Vec::with_capacity(order.len());
+        let size = |row: u32| rows.rows().get(row as usize).map(|row| row.size_bytes as f64);
+        let shown: Vec<(u32, f64)> = order.iter().filter_map(|&row| Some((row, size(row)?))).collect();
+        let largest = shown.iter().map(|&(_, bytes)| bytes).fold(1.0, f64::max);
+        let px_per_byte = f64::from(heights.expanded_max_px) / largest;
+        let least = |&(row, bytes): &(u32, f64)| {
+            if expanded.contains(row) {
+                ((bytes * px_per_byte).round() as u32).max(heights.expanded_min_px)
+            } else {
+                heights.thin_px
+            }
+        };
+        let gaps = i64::from(heights.gap_px) * shown.len().saturating_sub(1) as i64;
+        let taken: i64 = shown.iter().map(|row| i64::from(least(row))).sum();
+        let spare_px = (i64::from(heights.fill_px) - taken - gaps).max(0) as f64;
+        let thin_bytes: f64 = shown.iter().filter(|row| !expanded.contains(row.0)).map(|row| row.1).sum();
+        let mut bands = Vec::with_capacity(shown.len());
         let mut top_px = 0;
-        for &row in order {
-            let Some(size_bytes) = rows.rows().get(row as usize).map(|row| row.size_bytes) else { continue };
-            let to_scale = (size_bytes as f64 * px_per_byte).round() as u32;
-            let height_px =
-                if expanded.contains(row) { to_scale.max(heights.expanded_min_px) } else { heights.thin_px };
-            bands.push(RowBand { row, top_px, height_px });
+        for row in &shown {
+            let is_thin = !expanded.contains(row.0);
+            let more_px = if is_thin { (spare_px * row.1 / thin_bytes.max(1.0)).floor() as u32 } else { 0 };
+            let height_px = least(row).saturating_add(more_px);
+            bands.push(RowBand { row: row.0, top_px, height_px });
             top_px += i64::from(height_px) + i64::from(heights.gap_px);
         }
         let height_px = bands.last().map_or(0, RowBand::bottom_px);
@@ -111,7 +127,7 @@ mod tests {
     use crate::draw::fixture::{self, Step};
 
     const HEIGHTS: RowHeights =
-        RowHeights { thin_px: 10, expanded_min_px: 24, expanded_max_px: 200, gap_px: 2 };
+        RowHeights { thin_px: 10, expanded_min_px: 24, expanded_max_px: 200, gap_px: 2, fill_px: 0 };
 
     fn rows() -> SegmentRows {
         let mib = 1 << 20;
@@ -131,6 +147,19 @@ mod tests {
             one.bands().iter().map(|band| (band.row, band.top_px, band.height_px)).collect();
         assert_eq!(tops, [(2, 0, 10), (1, 12, 100), (0, 114, 10)]);
         assert_eq!(one.band_of(1).map(|band| band.top_px), Some(12));
+    }
+
+    #[test]
+    fn thin_rows_share_the_room_by_size() {
+        let heights = RowHeights { fill_px: 194, ..HEIGHTS };
+        let height = |expanded: &[u32]| {
+            let expanded = Expanded::Rows(expanded.iter().copied().collect());
+            let layout = RowLayout::new(&rows(), &[0, 1, 2], &expanded, heights);
+            layout.bands().iter().map(|band| band.height_px).collect::<Vec<_>>()
+        };
+        assert_eq!(height(&[]), [110, 60, 20]);
+        assert_eq!(height(&[1]), [73, 100, 16]);
+        assert_eq!(height(&[0]), [200, 10, 10]);
     }
 
     #[test]

@@ -22,7 +22,8 @@ impl Scene {
     fn new(steps: &[Step], window: Range<i64>, expanded: &Expanded) -> Self {
         let timeline = fixture::timeline(steps);
         let rows = SegmentRows::build(&timeline);
-        let heights = RowHeights { thin_px: 5, expanded_min_px: 9, expanded_max_px: 40, gap_px: 1 };
+        let heights =
+            RowHeights { thin_px: 5, expanded_min_px: 9, expanded_max_px: 40, gap_px: 1, fill_px: 0 };
         let order: Vec<u32> = (0..rows.rows().len() as u32).collect();
         let bands = RowLayout::new(&rows, &order, expanded, heights).visible(window);
         Self { timeline, rows, bands }

@@ -3,6 +3,7 @@
 //! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
 //! tests and exported pictures share it.
 
+mod address_canvas;
 mod address_columns;
 mod address_layout;
 mod address_pixels;
@@ -27,6 +28,7 @@ mod view;
 #[cfg(test)]
 pub(crate) mod fixture;
 
+pub use address_canvas::{AddressCanvas, AddressPicture, AddressUnder};
 pub use address_layout::{Expanded, RowBand, RowHeights, RowLayout};
 pub use address_raster::AddressMap;
 pub use bands::{Bands, Blocks, Fill, Kept, Texture};
