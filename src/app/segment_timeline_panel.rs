@@ -20,8 +20,9 @@ const EXPANDED_MIN_PT: f32 = 40.0;
 const EXPANDED_MAX_PT: std::ops::RangeInclusive<f32> = 96.0..=320.0;
 const GAP_PT: f32 = 2.0;
 
-/// The part of the panel that the largest expanded row takes.
+/// The part of the panel that the largest expanded row takes: one of a few, or of all.
 const EXPANDED_SHARE: f32 = 0.75;
+const ALL_EXPANDED_SHARE: f32 = 0.4;
 
 /// Space between labels and rows.
 const LABEL_GAP_PX: f32 = 6.0;
@@ -130,8 +131,8 @@ fn layout(ui: &egui::Ui, device: &mut DeviceState, rows: &SegmentRows, place: Re
     let (_, sorted) = state.sorted.insert(known.unwrap_or_else(|| (state.order, rows.sorted(state.order))));
     let expanded = if state.is_all_expanded { Expanded::All } else { Expanded::Rows(state.expanded.clone()) };
     let px = |points| to_px(ui, points) as u32;
-    let expanded_max =
-        (place.height() * EXPANDED_SHARE).clamp(*EXPANDED_MAX_PT.start(), *EXPANDED_MAX_PT.end());
+    let share = if state.is_all_expanded { ALL_EXPANDED_SHARE } else { EXPANDED_SHARE };
+    let expanded_max = (place.height() * share).clamp(*EXPANDED_MAX_PT.start(), *EXPANDED_MAX_PT.end());
     let heights = RowHeights {
         thin_px: px(THIN_PT),
         expanded_min_px: px(EXPANDED_MIN_PT),

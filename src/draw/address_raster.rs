@@ -23,7 +23,7 @@ const COLUMNS_PER_TASK: usize = 32;
 const TOUCH_PX: f64 = 1.0 / 64.0;
 
 /// The strength of the colour of a pixel of which little is in use.
-const MIN_STRENGTH: f32 = 0.35;
+const MIN_STRENGTH: f32 = 0.5;
 
 /// The strength of what the filter leaves out, against all else.
 const FADED_STRENGTH: f32 = 0.25;
