@@ -4,6 +4,7 @@
 
 mod annotations;
 mod capacity;
+pub mod filter;
 mod gap;
 mod live;
 mod pools;

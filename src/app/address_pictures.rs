@@ -4,7 +4,8 @@ use super::navigation::Selection;
 use super::theme;
 use super::worker::{RasterMode, Task, Worker};
 use crate::analysis::SegmentRows;
-use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Palette, RowBand, Span, View};
+use crate::analysis::filter::Matches;
+use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Kept, Palette, RowBand, Span, View};
 use crate::model::{Snapshot, StackId, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
@@ -18,6 +19,8 @@ pub(super) struct AddressWish {
     pub(super) bands: Vec<RowBand>,
     pub(super) is_dark: bool,
     pub(super) coloring: Arc<Coloring>,
+    /// What the filter lets through.
+    pub(super) matches: Option<Arc<Matches>>,
 }
 
 impl PartialEq for AddressWish {
@@ -108,7 +111,9 @@ impl Task for Painter {
         let rows = self.rows.get_or_init(|| Arc::new(SegmentRows::build(timeline)));
         let wish = wish.as_ref()?;
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
-        let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
+        let contains = |id| wish.matches.as_ref().is_none_or(|matches| matches.contains(id));
+        let kept = wish.matches.as_ref().map(|_| Kept { contains: &contains, is_alone: false });
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
         let map = AddressMap { blocks, rows, view: &wish.view, bands: &wish.bands, palette };
         let picture = AddressPicture::paint(map, wish.size_px);
         let image = theme::image(&picture.raster);

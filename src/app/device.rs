@@ -4,6 +4,8 @@ use super::allocation_facts::AllocationFacts;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::{Figures, OomFacts};
+use super::filter_bar;
+use super::filtering::{FilterMode, Filtering};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
 use super::preferences::Preferences;
@@ -11,6 +13,7 @@ use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
 use super::{segment_timeline_panel, timeline_panel};
+use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
@@ -51,6 +54,10 @@ pub(super) struct DeviceState {
     pub(super) mode: TimelineMode,
     /// The filter as it is written.
     pub(super) filter_query: String,
+    /// What happens to what it leaves out.
+    pub(super) filter_mode: FilterMode,
+    /// What the filter means and finds.
+    pub(super) filtering: Filtering,
     /// Annotations.
     pub(super) lanes: Lanes,
     /// Bytes that the user says the device has.
@@ -81,6 +88,7 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
+    pub(super) filter: filter_bar::State,
     pub(super) timeline: timeline_panel::State,
     pub(super) segment_timeline: segment_timeline_panel::State,
 }
@@ -107,6 +115,8 @@ impl DeviceState {
             color_by: ColorBy::default(),
             mode: TimelineMode::default(),
             filter_query: String::new(),
+            filter_mode: FilterMode::default(),
+            filtering: Filtering::new(Arc::clone(&snapshot), at, mode),
             lanes: lanes(&snapshot, timeline),
             given_capacity: None,
             wanted_pane: None,
@@ -188,6 +198,15 @@ impl DeviceState {
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
     pub(super) fn capacity(&self) -> Option<i64> {
         self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Where [`Self::capacity`] comes from.
+    pub(super) fn capacity_meaning(&self) -> &'static str {
+        if self.given_capacity.is_some() {
+            "As given on the command line"
+        } else {
+            "Reserved when a request failed, and what the driver still had then"
+        }
     }
 
     /// Take over what the user prefers.
@@ -303,6 +322,12 @@ impl DeviceState {
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
     }
 
+    /// What the filter lets through; `None` where there is no filter. While a new query is being
+    /// answered, this is still the result of the one before.
+    pub(super) fn matches(&self) -> Option<&Arc<Matches>> {
+        self.filtering.found().map(|found| &found.matches)
+    }
+
     /// Colours of allocations in a theme.
     pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
         if let Some((by, is_dark, coloring)) = &self.coloring
@@ -318,10 +343,13 @@ impl DeviceState {
         coloring
     }
 
-    /// What fills the memory at the cursor; computed when the cursor has moved.
+    /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
     pub(super) fn contributors(&mut self) -> &Contributors {
-        let known = self.contributors.take().filter(|known| known.moment == self.cursor);
-        let found = known.unwrap_or_else(|| Contributors::new(&self.snapshot, self.timeline(), self.cursor));
+        let known = self.contributors.take();
+        let known = known.filter(|known| known.answers(self.cursor, self.matches()));
+        let find =
+            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }
 

@@ -15,7 +15,12 @@ mod document;
 mod editor;
 mod facts;
 mod file_page;
+mod filter_bar;
+mod filter_popup;
+mod filtering;
 mod header;
+#[doc(hidden)]
+pub mod headless;
 mod help;
 mod keys;
 mod load_page;
@@ -214,8 +219,9 @@ impl App {
     }
 }
 
-impl eframe::App for App {
-    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+impl App {
+    /// What happens before a frame is drawn.
+    fn think(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
         let mode = self.mode;
         self.documents.retain_mut(|document| document.poll(ctx, mode));
@@ -227,7 +233,8 @@ impl eframe::App for App {
         self.run_commands(ctx);
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    /// What is drawn in a frame.
+    fn draw(&mut self, ui: &mut egui::Ui) {
         tabs::ui(ui, &mut self.documents, self.current, &mut self.preferences, &mut self.commands);
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &self.samples, &mut self.commands),
@@ -237,6 +244,16 @@ impl eframe::App for App {
         help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.think(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.draw(ui);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

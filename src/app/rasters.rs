@@ -4,11 +4,15 @@
 //! the right one lands.
 
 use super::device::TimelineMode;
+use super::filtering::FilterMode;
 use super::navigation::Selection;
 use super::theme;
 use super::worker::{RasterMode, Task, Worker};
+use crate::analysis::filter::Matches;
 use crate::analysis::{PrivatePools, private_pools};
-use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band};
+use crate::draw::{
+    Blocks, Coloring, Kept, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band,
+};
 use crate::model::{AllocId, Snapshot, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
@@ -21,12 +25,17 @@ pub(super) struct Wish {
     pub(super) is_dark: bool,
     pub(super) mode: TimelineMode,
     pub(super) coloring: Arc<Coloring>,
+    /// What the filter lets through, and what happens to the rest.
+    pub(super) filter: Option<(Arc<Matches>, FilterMode)>,
 }
 
 impl PartialEq for Wish {
     fn eq(&self, other: &Self) -> bool {
         let key = |wish: &Self| (wish.view, wish.size_px, wish.is_dark, wish.mode);
-        key(self) == key(other) && Arc::ptr_eq(&self.coloring, &other.coloring)
+        let matches = |wish: &Self| wish.filter.as_ref().map(|(found, mode)| (Arc::as_ptr(found), *mode));
+        key(self) == key(other)
+            && Arc::ptr_eq(&self.coloring, &other.coloring)
+            && matches(self) == matches(other)
     }
 }
 
@@ -150,7 +159,12 @@ impl Task for Painter {
     fn run(&self, wish: &Wish) -> Finished {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let timeline = &self.snapshot.timelines[self.at];
-        let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
+        let contains = |id| wish.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
+        let kept = wish
+            .filter
+            .as_ref()
+            .map(|(_, mode)| Kept { contains: &contains, is_alone: *mode == FilterMode::Only });
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
         let picture = match wish.mode {
             TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
                 Some(pools) => {

@@ -190,6 +190,7 @@ fn update(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, palette: 
         bands: layout.visible(first..last),
         is_dark: palette.is_dark,
         coloring: device.coloring(palette),
+        matches: device.matches().map(Arc::clone),
     };
     if let Some(pictures) = &mut device.panels.segment_timeline.pictures {
         pictures.update(ui.ctx(), wish);

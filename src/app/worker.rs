@@ -52,7 +52,7 @@ impl<T: Task> Worker<T> {
     pub(super) fn new(name: &str, task: T, ctx: &egui::Context, mode: RasterMode) -> Self {
         let papers = Mutex::new(Papers { wish: None, done: None, is_closed: false });
         let desk = Arc::new(Desk { papers, has_news: Condvar::new() });
-        let has_thread = mode != RasterMode::Blocking && start_thread(name, &desk, task.clone(), ctx);
+        let has_thread = mode == RasterMode::Background && start_thread(name, &desk, task.clone(), ctx);
         Self { desk, here: (!has_thread).then_some(task), wished: None }
     }
 

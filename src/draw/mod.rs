@@ -31,7 +31,7 @@ pub(crate) mod fixture;
 pub use address_canvas::{AddressCanvas, AddressPicture, AddressUnder};
 pub use address_layout::{Expanded, RowBand, RowHeights, RowLayout};
 pub use address_raster::AddressMap;
-pub use bands::{Bands, Blocks, Fill, Kept, Texture};
+pub use bands::{Bands, Blocks, Fill, Kept, LiveWalk, Texture};
 pub use canvas::Canvas;
 pub use coloring::{ColorBy, Coloring, Key};
 pub use lanes::LANE_PX;

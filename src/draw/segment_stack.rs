@@ -38,13 +38,39 @@ fn reserving_stacks(timeline: &Timeline) -> Vec<StackId> {
     timeline.ranges.all().iter().map(stack).collect()
 }
 
+/// The ranges that are there at a moment, carried along to later ones.
+#[derive(Debug)]
+pub struct RangeWalk {
+    moment: Moment,
+    /// How many have begun.
+    begun: usize,
+    live: Vec<usize>,
+}
+
+impl Default for RangeWalk {
+    fn default() -> Self {
+        Self { moment: Moment::START, begun: 0, live: Vec::new() }
+    }
+}
+
 impl Bands for SegmentStack<'_> {
+    type Walk = RangeWalk;
+
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.reserved.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
-        self.timeline.ranges.indices_at(moment).all(|(id, range)| visit(id as u32, range.size));
+    fn visit(&self, walk: &mut RangeWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+        let all = self.timeline.ranges.all();
+        if moment < walk.moment {
+            *walk = RangeWalk::default();
+        }
+        walk.moment = moment;
+        let new = all[walk.begun..].partition_point(|range| range.start <= moment);
+        walk.live.extend(walk.begun..walk.begun + new);
+        walk.begun += new;
+        walk.live.retain(|&at| all[at].is_live_at(moment));
+        walk.live.iter().all(|&at| visit(at as u32, all[at].size));
     }
 
     fn fill(&self, id: u32, _moment: Moment) -> Fill {
@@ -108,6 +134,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_walk_may_go_back() {
+        let mib = 1 << 20;
+        let steps =
+            [Step::Reserve(0, mib), Step::Reserve(1, mib), Step::Release(0, mib), Step::Reserve(4, mib)];
+        let timeline = fixture::timeline(&steps);
+        let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+        let coloring = Coloring::new(ColorBy::Stack, &timeline, stacks, &Palette::DARK);
+        let bands = SegmentStack::new(&timeline, &coloring);
+        let mut walk = RangeWalk::default();
+        let mut at = |moment| {
+            let mut ids = Vec::new();
+            bands.visit(&mut walk, Moment(moment), |id, _| {
+                ids.push(id);
+                true
+            });
+            ids
+        };
+        assert_eq!([at(2), at(4), at(1), at(3), at(0)], [vec![0, 1], vec![1, 2], vec![0], vec![1], vec![]]);
     }
 
     #[test]

@@ -86,13 +86,8 @@ impl ReservedRanges {
 
     /// The ranges that are there at a moment, by start.
     pub fn live_at(&self, moment: Moment) -> impl Iterator<Item = &ReservedRange> + '_ {
-        self.indices_at(moment).map(|(_, range)| range)
-    }
-
-    /// The same with the index of each in [`Self::all`].
-    pub fn indices_at(&self, moment: Moment) -> impl Iterator<Item = (usize, &ReservedRange)> + '_ {
         let until = self.ranges.partition_point(|range| range.start <= moment);
-        self.ranges[..until].iter().enumerate().filter(move |(_, range)| range.is_live_at(moment))
+        self.ranges[..until].iter().filter(move |range| range.is_live_at(moment))
     }
 }
 
