@@ -13,7 +13,7 @@ use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
-use super::{allocations_panel, events_panel, timeline_panel};
+use super::{allocations_panel, events_panel, segment_timeline_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
@@ -31,6 +31,8 @@ pub(super) enum TimelineMode {
     /// Live allocations.
     #[default]
     Blocks,
+    /// Reserved memory.
+    Segments,
 }
 
 /// State of one device.
@@ -67,6 +69,7 @@ pub(super) struct DeviceState {
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
+    raster_mode: RasterMode,
     /// Decimated curves.
     pub(super) curves: Curves,
     /// What panels remember.
@@ -92,6 +95,7 @@ pub(super) struct Panels {
     /// Shared by both.
     pub(super) sites: Sites,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
 impl Panels {
@@ -131,6 +135,7 @@ impl DeviceState {
             wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
+            raster_mode: mode,
             curves: Curves::new(timeline),
             panels: Panels::default(),
             contributors: None,
@@ -155,6 +160,11 @@ impl DeviceState {
     /// Which of the snapshot's timelines this is.
     pub(super) fn index(&self) -> usize {
         self.at
+    }
+
+    /// Where pictures are painted.
+    pub(super) fn raster_mode(&self) -> RasterMode {
+        self.raster_mode
     }
 
     pub(super) fn timeline(&self) -> &Timeline {

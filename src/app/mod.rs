@@ -3,6 +3,7 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod address_pictures;
 mod allocation_facts;
 mod allocation_view;
 mod allocations_panel;
@@ -42,6 +43,10 @@ mod rasters;
 mod recent;
 mod reload;
 mod samples;
+mod segment_timeline_input;
+mod segment_timeline_panel;
+mod segment_timeline_text;
+mod segment_timeline_toolbar;
 mod site_view;
 mod stack_view;
 mod start_page;
