@@ -14,6 +14,7 @@ mod painted;
 pub mod palette;
 mod pooled;
 mod scale;
+pub mod segment_map;
 pub mod stacked;
 pub mod ticks;
 pub mod totals;
