@@ -6,6 +6,9 @@ use crate::model::{OomEvent, PoolKey, SettingValue, Snapshot, Timeline};
 /// What a free block of at least `max_split_size` may exceed a request by, unless set otherwise.
 const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = 20 << 20;
 
+/// Holes that are listed one by one.
+const MAX_LISTED: usize = 64;
+
 /// What `max_split_size_mb` says about which holes serve which requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SplitRule {
@@ -49,7 +52,7 @@ fn max_non_split_rounding(text: &str) -> Option<i64> {
 }
 
 /// A request that failed, and the holes at that moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFit {
     /// Bytes that were requested, rounded to blocks.
     pub requested_bytes: i64,
@@ -65,7 +68,9 @@ pub struct RequestFit {
     pub largest: Option<(usize, usize)>,
     /// Bytes of that hole.
     pub largest_bytes: i64,
-    /// Holes of its pool, stream and size class.
+    /// Sizes of the largest holes that it could use, largest first; not all where they are many.
+    pub largest_holes: Vec<i64>,
+    /// Number of holes of its pool, stream and size class.
     pub holes: usize,
     /// Their bytes.
     pub hole_bytes: i64,
@@ -90,6 +95,7 @@ impl SegmentState {
             class: if oom.requested <= MAX_SMALL_BYTES { SizeClass::Small } else { SizeClass::Large },
             largest: None,
             largest_bytes: 0,
+            largest_holes: Vec::new(),
             holes: 0,
             hole_bytes: 0,
             too_small: 0,
@@ -108,6 +114,8 @@ impl SegmentState {
                 fit.hole(index, i, part, &self.parts[part]);
             }
         }
+        fit.largest_holes.sort_unstable_by(|a, b| b.cmp(a));
+        fit.largest_holes.truncate(MAX_LISTED);
         fit
     }
 }
@@ -136,6 +144,7 @@ impl RequestFit {
             self.kept_bytes = self.kept_bytes.saturating_add(part.size);
             return;
         }
+        self.largest_holes.push(part.size);
         if self.largest_bytes < part.size {
             (self.largest, self.largest_bytes) = (Some((row, at)), part.size);
         }
