@@ -1,6 +1,7 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
 use super::allocation_facts::AllocationFacts;
+use super::cells::Sites;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::{Figures, OomFacts};
@@ -12,11 +13,11 @@ use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
-use super::{segment_timeline_panel, timeline_panel};
+use super::{allocations_panel, events_panel, segment_timeline_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -89,8 +90,21 @@ pub(super) struct DeviceState {
 #[derive(Default)]
 pub(super) struct Panels {
     pub(super) filter: filter_bar::State,
+    pub(super) allocations: allocations_panel::State,
+    pub(super) events: events_panel::State,
+    /// Shared by both.
+    pub(super) sites: Sites,
     pub(super) timeline: timeline_panel::State,
     pub(super) segment_timeline: segment_timeline_panel::State,
+}
+
+impl Panels {
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.allocations.keep(&old.allocations);
+        self.events.keep(&old.events);
+        self.segment_timeline.keep(&old.segment_timeline);
+    }
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -316,7 +330,8 @@ impl DeviceState {
         Place { cursor: self.cursor, selection: self.selection, view: self.view }
     }
 
-    fn return_to(&mut self, place: Option<Place>) {
+    /// Be at a place, without a way back.
+    pub(super) fn return_to(&mut self, place: Option<Place>) {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
@@ -384,11 +399,6 @@ impl DeviceState {
         let known = self.oom.take().filter(|known| known.event == event);
         let found = known.unwrap_or_else(|| OomFacts::new(&self.snapshot, self.timeline(), &oom));
         Some(self.oom.insert(found))
-    }
-
-    /// Time since the first event.
-    pub(super) fn time_of(&self, event: EventIx) -> Option<i64> {
-        self.figures.time_of(self.timeline(), event)
     }
 }
 

@@ -4,7 +4,10 @@
 //! want them; the arrangement is kept.
 
 use super::device::DeviceState;
-use super::{curves_panel, details_panel, segment_timeline_panel, theme, timeline_panel};
+use super::{
+    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, theme,
+    timeline_panel,
+};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -21,6 +24,10 @@ pub(super) enum Pane {
     SegmentTimeline,
     /// Total lines.
     Curves,
+    /// Allocations as a table.
+    Allocations,
+    /// All events.
+    Events,
 }
 
 /// Where a pane is at first.
@@ -50,6 +57,8 @@ const PANES: &[Definition] = &[
         ui: segment_timeline_panel::ui,
     },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
+    Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
+    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.

@@ -151,6 +151,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
         canvas.capacity(capacity, &mut labels);
     }
     canvas.cursor(cursor);
+    canvas.labels(labels);
     canvas.lanes(&snapshot, &device.lanes, places.lanes);
     if let Some((from, to)) =
         device.panels.timeline.box_from.zip(ui.input(|input| input.pointer.latest_pos()))

@@ -99,6 +99,11 @@ impl Coloring {
         }
     }
 
+    /// What the colours tell apart.
+    pub fn by(&self) -> ColorBy {
+        self.by
+    }
+
     /// The colour of a stack, whatever allocations are coloured by.
     pub fn stack(&self, stack: StackId) -> Rgb {
         self.stacks.get(stack)

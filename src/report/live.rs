@@ -1,5 +1,6 @@
 //! `live`: what is live at a moment, largest first.
 
+use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::table::{self, Align};
 use crate::analysis::filter::Matches;
 use crate::analysis::{live_at, site_label, stack_lines};
@@ -101,13 +102,12 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
         ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
     csv.write_record(header).map_err(io_error)?;
     for row in rows {
-        let optional = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
         csv.write_record([
             row.device.to_string(),
             row.addr.clone(),
             row.size.to_string(),
             optional(row.stream),
-            row.pool.map_or_else(String::new, |[a, b]| format!("{a}.{b}")),
+            pool(row.allocation.pool),
             optional(row.alloc_event.map(i64::from)),
             optional(row.alloc_time_us),
             optional(row.age_us),
@@ -116,19 +116,6 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
         .map_err(io_error)?;
     }
     csv.flush()
-}
-
-/// The system's error as it was, so that a pipe that closed is still known as one.
-fn io_error(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("{other:?}")),
-    }
-}
-
-/// Spreadsheets run cells that start like a formula.
-fn spreadsheet_safe(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Write a table for people.

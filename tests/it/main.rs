@@ -10,6 +10,7 @@ mod layering;
 mod loading;
 mod pickles;
 mod properties;
+mod render;
 mod shared_parts;
 mod stats_golden;
 mod stats_shared;
