@@ -118,6 +118,11 @@ fn follow_selection(device: &mut DeviceState, rows: &SegmentRows) {
 }
 
 impl State {
+    /// Take over what does not depend on the contents of a file.
+    pub(super) fn keep(&mut self, old: &Self) {
+        (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
+    }
+
     /// This panel made the selection: the row need not be brought into view.
     pub(super) fn has_selected(&mut self, selection: Selection, row: u32) {
         self.seen = selection;
