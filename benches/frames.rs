@@ -31,6 +31,9 @@ const PICTURE: Pos2 = pos2(600.0, 400.0);
 /// Panes whose cost of scrubbing is measured.
 const PANES: [&str; 6] = ["Curves", "Segments", "Segment timeline", "Stacks", "Allocations", "Events"];
 
+/// Filters that stay while the cursor moves, and that follow it.
+const FILTERS: [&str; 2] = ["size>1MB", "live size>1MB"];
+
 fn main() -> std::io::Result<()> {
     // `cargo test --benches` runs this, too.
     if std::env::args().any(|arg| arg == "--test") {
@@ -45,6 +48,13 @@ fn main() -> std::io::Result<()> {
         report(&format!("scrub by events with {pane}"), &mut window, |_| arrow(Key::ArrowRight))?;
         seeks(&format!("scrub anywhere with {pane}"), &mut window)?;
     }
+    for query in FILTERS {
+        window.filter(query);
+        settle(&mut window);
+        report(&format!("scrub by events with the filter {query}"), &mut window, |_| arrow(Key::ArrowRight))?;
+        seeks(&format!("scrub anywhere with the filter {query}"), &mut window)?;
+    }
+    window.filter("");
     window.show_pane("Segments");
     report("zoom", &mut window, |i| wheel(if i % 60 < 30 { 20.0 } else { -20.0 }))?;
     zoom_in(&mut window);

@@ -1,7 +1,7 @@
 //! The window without a screen, to measure how long frames take.
 
 use super::panes::Layout;
-use super::rasters::RasterMode;
+use super::worker::RasterMode;
 use super::{App, panes};
 use crate::load::Input;
 use eframe::egui::{self, Context, Event, RawInput, Rect};
@@ -65,6 +65,13 @@ impl Headless {
         if let Some(device) = self.device() {
             let moments = device.timeline().moments() as f64;
             device.move_to(crate::model::Moment((part * moments) as u32));
+        }
+    }
+
+    /// Write a filter.
+    pub fn filter(&mut self, query: &str) {
+        if let Some(device) = self.device() {
+            query.clone_into(&mut device.filter_query);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::document::{Document, OpenFile};
 use super::preferences::{self, Preferences};
+use super::recent::{self, Entry};
 use super::{Command, export, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
@@ -10,6 +11,7 @@ pub(super) fn ui(
     ui: &mut egui::Ui,
     documents: &mut [Document],
     current: usize,
+    recent: &[Entry<'_>],
     preferences: &mut Preferences,
     commands: &mut Vec<Command>,
 ) {
@@ -29,6 +31,7 @@ pub(super) fn ui(
                 if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
                     commands.push(Command::OpenDialog);
                 }
+                recent::menu(ui, recent, commands);
                 egui::ScrollArea::horizontal().show(ui, |ui| {
                     for (i, document) in documents.iter().enumerate() {
                         tab(ui, i, document, i == current, commands);

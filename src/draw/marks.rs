@@ -112,6 +112,13 @@ impl Canvas<'_> {
 
     /// Requests that failed: a line each, and the request to scale on top of the stack.
     pub fn ooms(&self, labels: &mut Labels) {
+        for oom in self.shown_ooms() {
+            self.oom(oom, labels);
+        }
+    }
+
+    /// The failed requests in sight, without those on the same place as the one before.
+    pub(super) fn shown_ooms(&self) -> Vec<&OomEvent> {
         let ooms = &self.timeline.ooms;
         let scale = self.view.on(self.timeline);
         let first_after = |position: f64| {
@@ -119,14 +126,16 @@ impl Canvas<'_> {
         };
         let mark = f64::from(MIN_MARK_PX) * self.view.span() / f64::from(self.rect.width().max(1.0));
         let mut at = first_after(self.view.x0);
+        let mut shown = Vec::new();
         while let Some(oom) = ooms.get(at) {
             let (from, _) = scale.positions_of(Moment::after(oom.event));
             if self.view.x1 <= from {
                 break;
             }
-            self.oom(oom, labels);
+            shown.push(oom);
             at = first_after(from + mark).max(at + 1);
         }
+        shown
     }
 
     fn oom(&self, oom: &OomEvent, labels: &mut Labels) {
