@@ -6,6 +6,7 @@ mod allocation_order;
 mod annotations;
 mod capacity;
 mod event_search;
+pub mod filter;
 mod life_span;
 mod live;
 mod pools;

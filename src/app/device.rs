@@ -5,12 +5,15 @@ use super::cells::Sites;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::{Figures, OomFacts};
+use super::filtering::{FilterMode, Filtering};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
 use super::preferences::Preferences;
-use super::rasters::{RasterMode, Rasters};
+use super::rasters::Rasters;
 use super::site_view::SiteFacts;
-use super::{allocations_panel, events_panel, timeline_panel};
+use super::worker::RasterMode;
+use super::{allocations_panel, events_panel, filter_bar, timeline_panel};
+use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
@@ -49,6 +52,10 @@ pub(super) struct DeviceState {
     pub(super) mode: TimelineMode,
     /// The filter as it is written.
     pub(super) filter_query: String,
+    /// What happens to what it leaves out.
+    pub(super) filter_mode: FilterMode,
+    /// What the filter means and finds.
+    pub(super) filtering: Filtering,
     /// Annotations.
     pub(super) lanes: Lanes,
     /// Bytes that the user says the device has.
@@ -82,6 +89,7 @@ pub(super) struct Panels {
     pub(super) events: events_panel::State,
     /// Shared by both.
     pub(super) sites: Sites,
+    pub(super) filter: filter_bar::State,
     pub(super) timeline: timeline_panel::State,
 }
 
@@ -115,6 +123,8 @@ impl DeviceState {
             color_by: ColorBy::default(),
             mode: TimelineMode::default(),
             filter_query: String::new(),
+            filter_mode: FilterMode::default(),
+            filtering: Filtering::new(Arc::clone(&snapshot), at, mode),
             lanes: lanes(&snapshot, timeline),
             given_capacity: None,
             wanted_pane: None,
@@ -190,6 +200,15 @@ impl DeviceState {
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
     pub(super) fn capacity(&self) -> Option<i64> {
         self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Where [`Self::capacity`] comes from.
+    pub(super) fn capacity_meaning(&self) -> &'static str {
+        if self.given_capacity.is_some() {
+            "As given on the command line"
+        } else {
+            "Reserved when a request failed, and what the driver still had then"
+        }
     }
 
     /// Take over what the user prefers.
@@ -306,6 +325,12 @@ impl DeviceState {
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
     }
 
+    /// What the filter lets through; `None` where there is no filter. While a new query is being
+    /// answered, this is still the result of the one before.
+    pub(super) fn matches(&self) -> Option<&Arc<Matches>> {
+        self.filtering.found().map(|found| &found.matches)
+    }
+
     /// Colours of allocations in a theme.
     pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
         if let Some((by, is_dark, coloring)) = &self.coloring
@@ -321,10 +346,13 @@ impl DeviceState {
         coloring
     }
 
-    /// What fills the memory at the cursor; computed when the cursor has moved.
+    /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
     pub(super) fn contributors(&mut self) -> &Contributors {
-        let known = self.contributors.take().filter(|known| known.moment == self.cursor);
-        let found = known.unwrap_or_else(|| Contributors::new(&self.snapshot, self.timeline(), self.cursor));
+        let known = self.contributors.take();
+        let known = known.filter(|known| known.answers(self.cursor, self.matches()));
+        let find =
+            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }
 

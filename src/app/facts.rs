@@ -11,8 +11,8 @@ use crate::units;
 pub(super) struct Figures {
     /// The active peak.
     pub(super) peak: (Moment, i64),
-    /// The reserved peak, in bytes.
-    pub(super) reserved_peak: i64,
+    /// The reserved peak.
+    pub(super) reserved_peak: (Moment, i64),
     /// Bytes that were active before the first event, where that is known.
     pub(super) baseline: Option<i64>,
     /// The most that could be reserved, as an OOM showed.
@@ -29,7 +29,7 @@ impl Figures {
     pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         Self {
             peak: timeline.active.peak(),
-            reserved_peak: timeline.reserved.peak().1,
+            reserved_peak: timeline.reserved.peak(),
             baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
             capacity: capacity(timeline),
             settings: non_default_settings(snapshot),

@@ -125,6 +125,13 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     ),
     key(
         Modifiers::NONE,
+        Key::Slash,
+        "/",
+        "write a filter",
+        Run::Device(|device| device.panels.filter.wants_focus = true),
+    ),
+    key(
+        Modifiers::NONE,
         Key::Escape,
         "Esc",
         "select nothing",

@@ -22,7 +22,12 @@ mod events_rows;
 mod facts;
 mod file_page;
 mod file_watch;
+mod filter_bar;
+mod filter_popup;
+mod filtering;
 mod header;
+#[doc(hidden)]
+pub mod headless;
 mod help;
 mod keys;
 mod list_columns;
@@ -46,6 +51,7 @@ mod timeline_input;
 mod timeline_panel;
 mod timeline_toolbar;
 mod virtual_list;
+mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -61,11 +67,11 @@ use eframe::egui;
 use file_watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
-use rasters::RasterMode;
 use recent::Recent;
 use samples::Sample;
 use std::path::PathBuf;
 use thiserror::Error;
+use worker::RasterMode;
 
 /// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
 const LAYOUT_KEY: &str = "layout";
@@ -263,8 +269,9 @@ impl App {
     }
 }
 
-impl eframe::App for App {
-    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+impl App {
+    /// What happens before a frame is drawn.
+    fn think(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
         self.poll_documents(ctx);
         let open = self.documents.iter().filter_map(|document| document.input().path());
@@ -277,7 +284,8 @@ impl eframe::App for App {
         self.run_commands(ctx);
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    /// What is drawn in a frame.
+    fn draw(&mut self, ui: &mut egui::Ui) {
         let recent = self.recent.entries(&self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
         tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
@@ -292,6 +300,16 @@ impl eframe::App for App {
         help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.think(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.draw(ui);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

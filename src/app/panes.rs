@@ -110,6 +110,11 @@ fn definition(pane: Pane) -> Option<&'static Definition> {
     PANES.iter().find(|definition| definition.pane == pane)
 }
 
+/// The pane with a name.
+pub(super) fn by_name(name: &str) -> Option<Pane> {
+    PANES.iter().find(|definition| definition.name == name).map(|definition| definition.pane)
+}
+
 impl Behavior<Pane> for Show<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut Pane) -> UiResponse {
         if let Some(definition) = definition(*pane) {

@@ -1,5 +1,7 @@
 //! The real application without a window.
 
+mod filter;
+
 use super::*;
 use crate::model::Moment;
 use eframe::egui::{Key, Role, Theme};

@@ -10,6 +10,7 @@ use crate::draw::{Canvas, LANE_PX, Labels, Palette, Pixel, pool_of_band};
 use crate::model::{AllocId, Timeline};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
+use std::sync::Arc;
 
 /// Room for the labels of the axes.
 const LEFT_PX: f32 = 68.0;
@@ -98,6 +99,7 @@ fn wish(ui: &egui::Ui, rect: Rect, device: &mut DeviceState, palette: &Palette) 
         is_dark: palette.is_dark,
         mode: device.mode,
         coloring: device.coloring(palette),
+        filter: device.matches().map(|matches| (Arc::clone(matches), device.filter_mode)),
     }
 }
 

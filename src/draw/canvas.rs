@@ -118,7 +118,9 @@ impl Canvas<'_> {
         if is_selected {
             let mut mesh = Mesh::default();
             let light = Color32::from(self.palette.text).gamma_multiply(0.22);
-            places.iter().for_each(|&place| mesh.add_colored_rect(place, light));
+            for &place in &places {
+                mesh.add_colored_rect(place, light);
+            }
             painter.add(Shape::mesh(mesh));
         }
         let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, Color32::from(self.palette.accent));
@@ -144,10 +146,11 @@ impl Canvas<'_> {
         }
         let mut mesh = Mesh::default();
         let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
-        let places = spans.iter().map(|span| self.place(picture, span));
-        places
-            .filter(|place| place.intersects(self.rect))
-            .for_each(|place| mesh.add_colored_rect(place, light));
+        for place in spans.iter().map(|span| self.place(picture, span)) {
+            if place.intersects(self.rect) {
+                mesh.add_colored_rect(place, light);
+            }
+        }
         self.inside().add(Shape::mesh(mesh));
         if spans.len() <= MAX_EDGED {
             let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));

@@ -22,7 +22,7 @@ mod view;
 #[cfg(test)]
 mod fixture;
 
-pub use bands::{Bands, Blocks, Fill, Kept, Texture};
+pub use bands::{Bands, Blocks, Fill, Kept, LiveWalk, Texture};
 pub use canvas::Canvas;
 pub use coloring::{ColorBy, Coloring, Key};
 pub use lanes::LANE_PX;

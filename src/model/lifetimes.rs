@@ -216,6 +216,12 @@ impl Lifetimes {
         self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
     }
 
+    /// The allocations that are made after one moment and not after another, in allocation order.
+    pub fn started_between(&self, before: Moment, until: Moment) -> impl Iterator<Item = AllocId> + use<> {
+        let at = |moment: Moment| self.start.partition_point(|&start| start <= moment.0) as u32;
+        (at(before)..at(until)).map(AllocId)
+    }
+
     /// The first allocation that is made after a moment.
     pub fn first_after(&self, moment: Moment) -> Option<AllocId> {
         let at = self.start.partition_point(|&start| start <= moment.0);

@@ -2,6 +2,7 @@
 
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::table::{self, Align};
+use crate::analysis::filter::Matches;
 use crate::analysis::{live_at, site_label, stack_lines};
 use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -9,12 +10,14 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 /// The live set of one device at one moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct LiveSet<'a> {
     /// The device.
     pub timeline: &'a Timeline,
     /// The moment.
     pub moment: Moment,
+    /// What a filter lets through; `None` without one.
+    pub matches: Option<Matches>,
 }
 
 /// One live allocation, as text sees it.
@@ -45,14 +48,16 @@ struct RowFrame {
 pub fn live_rows(snapshot: &Snapshot, sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
     let mut all: Vec<(usize, Allocation)> = Vec::new();
     for (i, set) in sets.iter().enumerate() {
-        all.extend(live_at(set.timeline, set.moment).into_iter().map(|a| (i, a)));
+        let mut live = live_at(set.timeline, set.moment);
+        live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
+        all.extend(live.into_iter().map(|a| (i, a)));
     }
     all.sort_by_key(|(_, a)| (std::cmp::Reverse(a.size), a.addr));
     all.into_iter().take(top).map(|(i, allocation)| row(snapshot, &sets[i], allocation)).collect()
 }
 
 fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRow {
-    let LiveSet { timeline, moment } = *set;
+    let LiveSet { timeline, moment, .. } = *set;
     let alloc_event = allocation.alloc_event();
     let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
     let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
@@ -142,6 +147,11 @@ pub fn live_text(
             set.timeline.device,
             units::count(live as u64)
         )?;
+        if let Some(matches) = &set.matches {
+            let bytes = units::bytes_exact(matches.bytes_at(set.timeline, set.moment));
+            let count = units::count(matches.count_at(set.timeline, set.moment) as u64);
+            writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
+        }
     }
     if sets.iter().any(|set| set.timeline.anchor == Anchor::TraceOnly) {
         writeln!(out, "the trace is cut off: blocks that it does not mention are missing")?;
