@@ -148,7 +148,7 @@ fn totals(device: &DeviceState, state: &State, listed: &Listed) -> String {
     let mut text = format!("{count} {blocks}, {bytes} active {place}");
     if listed.waiting != 0 {
         let waiting = (units::count(listed.waiting as u64), units::bytes(listed.waiting_bytes));
-        text = format!("{text} · {} ({}) waiting for a stream", waiting.0, waiting.1);
+        text = format!("{text} · {} of them, {}, waiting for a stream", waiting.0, waiting.1);
     }
     text
 }

@@ -86,10 +86,10 @@ fn bar_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, search
             _ => None,
         };
         let can_go = matches.is_some_and(|matches| !matches.is_empty());
-        let previous = egui::Button::new("Previous").small();
+        let previous = egui::Button::new("Previous");
         let previous =
             ui.add_enabled(can_go, previous).on_hover_text("Go to the match before the cursor (Shift+Enter)");
-        let next = ui.add_enabled(can_go, egui::Button::new("Next").small());
+        let next = ui.add_enabled(can_go, egui::Button::new("Next"));
         let next = next.on_hover_text("Go to the match after the cursor (Enter)");
         if let Some(matches) = matches {
             let at = device.cursor.event();
