@@ -168,7 +168,9 @@ fn list_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, match
     rows.labels = labels.as_deref();
     rows.marked = matches;
     if state.followed != Some(device.cursor) {
-        if let Some(event) = device.cursor.event().filter(|_| !state.list.is_being_read(ui)) {
+        if !state.list.is_being_read(ui) {
+            // Before the first event, the list starts with it.
+            let event = device.cursor.event().unwrap_or(EventIx(0));
             state.list.reveal(Reveal::Centre(rows.row_of(event)));
         }
         state.followed = Some(device.cursor);

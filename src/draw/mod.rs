@@ -20,6 +20,7 @@ pub mod palette;
 pub mod picture;
 mod pooled;
 mod scale;
+pub mod segment_map;
 mod segment_stack;
 pub mod software;
 pub mod stacked;
