@@ -70,6 +70,8 @@ pub(super) struct DeviceState {
     pub(super) curves: Curves,
     /// What panels remember.
     pub(super) panels: Panels,
+    /// Where work is done that does not fit into a frame.
+    pub(super) work: RasterMode,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
     site_facts: Option<SiteFacts>,
@@ -132,6 +134,7 @@ impl DeviceState {
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
             curves: Curves::new(timeline),
             panels: Panels::default(),
+            work: mode,
             contributors: None,
             facts: None,
             site_facts: None,
