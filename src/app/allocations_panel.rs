@@ -111,7 +111,7 @@ impl State {
             return Some(known);
         }
         let task = || Sorter { snapshot: device.snapshot(), at: device.index() };
-        self.all.ask(&question, ctx, device.work, "sort", task);
+        self.all.ask(&question, ctx, device.raster_mode(), "sort", task);
         // Until the new order is there, the one before is better than nothing.
         self.all.latest().cloned()
     }

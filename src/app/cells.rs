@@ -31,7 +31,7 @@ impl Task for Labeller {
 
 /// All labels; `None` while they are being put together.
 pub(super) fn labels(ctx: &egui::Context, device: &mut DeviceState) -> Option<Arc<SiteLabels>> {
-    let (snapshot, mode) = (device.snapshot(), device.work);
+    let (snapshot, mode) = (device.snapshot(), device.raster_mode());
     device.panels.sites.ask(&(), ctx, mode, "sites", || Labeller(snapshot)).cloned()
 }
 

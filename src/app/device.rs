@@ -12,11 +12,11 @@ use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
-use super::{allocations_panel, events_panel, filter_bar, timeline_panel};
+use super::{allocations_panel, events_panel, filter_bar, segment_timeline_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(super) enum TimelineMode {
     /// Live allocations.
     #[default]
     Blocks,
+    /// Reserved memory.
+    Segments,
 }
 
 /// State of one device.
@@ -66,12 +68,11 @@ pub(super) struct DeviceState {
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
+    raster_mode: RasterMode,
     /// Decimated curves.
     pub(super) curves: Curves,
     /// What panels remember.
     pub(super) panels: Panels,
-    /// Where work is done that does not fit into a frame.
-    pub(super) work: RasterMode,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
     site_facts: Option<SiteFacts>,
@@ -87,12 +88,13 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
+    pub(super) filter: filter_bar::State,
     pub(super) allocations: allocations_panel::State,
     pub(super) events: events_panel::State,
     /// Shared by both.
     pub(super) sites: Sites,
-    pub(super) filter: filter_bar::State,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
 impl Panels {
@@ -100,6 +102,7 @@ impl Panels {
     pub(super) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
+        self.segment_timeline.keep(&old.segment_timeline);
     }
 }
 
@@ -132,9 +135,9 @@ impl DeviceState {
             wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
+            raster_mode: mode,
             curves: Curves::new(timeline),
             panels: Panels::default(),
-            work: mode,
             contributors: None,
             facts: None,
             site_facts: None,
@@ -157,6 +160,11 @@ impl DeviceState {
     /// Which of the snapshot's timelines this is.
     pub(super) fn index(&self) -> usize {
         self.at
+    }
+
+    /// Where pictures are painted.
+    pub(super) fn raster_mode(&self) -> RasterMode {
+        self.raster_mode
     }
 
     pub(super) fn timeline(&self) -> &Timeline {
@@ -390,11 +398,6 @@ impl DeviceState {
         let known = self.oom.take().filter(|known| known.event == event);
         let found = known.unwrap_or_else(|| OomFacts::new(&self.snapshot, self.timeline(), &oom));
         Some(self.oom.insert(found))
-    }
-
-    /// Time since the first event.
-    pub(super) fn time_of(&self, event: EventIx) -> Option<i64> {
-        self.figures.time_of(self.timeline(), event)
     }
 }
 

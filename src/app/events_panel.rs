@@ -110,7 +110,7 @@ impl State {
         };
         let task = || Searcher { snapshot: device.snapshot(), at: device.index() };
         let question = Question { search, filter };
-        Search::Found(self.found.ask(&question, ctx, device.work, "search", task).cloned())
+        Search::Found(self.found.ask(&question, ctx, device.raster_mode(), "search", task).cloned())
     }
 }
 
@@ -212,8 +212,9 @@ fn list_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, found
     rows.of_filter = found.and_then(|found| found.of_filter.as_deref());
     if state.followed != Some(device.cursor) {
         if !state.list.is_being_read(ui) {
-            let row = device.cursor.event().map_or(0, |event| rows.row_of(event));
-            state.list.reveal(Reveal::Centre(row));
+            // Before the first event, the list starts with it.
+            let event = device.cursor.event().unwrap_or(EventIx(0));
+            state.list.reveal(Reveal::Centre(rows.row_of(event)));
         }
         state.followed = Some(device.cursor);
     }

@@ -3,6 +3,7 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod address_pictures;
 mod allocation_facts;
 mod allocation_view;
 mod allocations_panel;
@@ -19,6 +20,7 @@ mod document;
 mod editor;
 mod events_panel;
 mod events_rows;
+mod export;
 mod facts;
 mod file_page;
 mod file_watch;
@@ -41,6 +43,10 @@ mod rasters;
 mod recent;
 mod reload;
 mod samples;
+mod segment_timeline_input;
+mod segment_timeline_panel;
+mod segment_timeline_text;
+mod segment_timeline_toolbar;
 mod site_view;
 mod stack_view;
 mod start_page;
@@ -54,16 +60,22 @@ mod virtual_list;
 mod worker;
 
 #[cfg(test)]
+mod export_tests;
+#[cfg(test)]
+mod screenshots;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_files;
 #[cfg(test)]
 mod tests_tables;
 
+use crate::export::What;
 use crate::load::Input;
 use dialogs::OpenDialog;
 use document::{Document, Fate};
 use eframe::egui;
+use export::{Exporter, Order};
 use file_watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
@@ -157,6 +169,8 @@ enum Command {
     ForgetRecent,
     /// Show or hide the help.
     Help,
+    /// Export what is shown as a picture.
+    Export(What),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }
@@ -169,6 +183,7 @@ struct App {
     samples: Vec<Sample>,
     recent: Recent,
     watch: FileWatch,
+    exporter: Exporter,
     layout: Layout,
     shows_help: bool,
     preferences: Preferences,
@@ -186,6 +201,7 @@ impl App {
             samples: samples::find(),
             recent: Recent::default(),
             watch: FileWatch::new(ctx),
+            exporter: Exporter::default(),
             layout: Layout::default(),
             shows_help: false,
             preferences: Preferences::default(),
@@ -223,6 +239,11 @@ impl App {
                 Command::Show(at) => self.current = at,
                 Command::ForgetRecent => self.recent = Recent::default(),
                 Command::ResetLayout => self.layout = Layout::default(),
+                Command::Export(what) => {
+                    let order = self.order(what, ctx);
+                    let refused = order.and_then(|order| self.exporter.ask(order, ctx));
+                    self.notify(refused);
+                }
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
@@ -261,6 +282,23 @@ impl App {
         }
     }
 
+    /// A picture of what the current file shows.
+    fn order(&mut self, what: What, ctx: &egui::Context) -> Option<Order> {
+        let document = self.documents.get_mut(self.current)?;
+        let name = document.input().name();
+        document.open_file()?.device().map(|device| Order::new(what, name, device, ctx))
+    }
+
+    /// Say something in the status bar of the current file.
+    fn notify(&mut self, notice: Option<String>) {
+        let Some(notice) = notice else { return };
+        let document = self.documents.get_mut(self.current);
+        match document.and_then(|document| document.open_file()?.device()) {
+            Some(device) => device.notify(notice),
+            None => log::warn!("{notice}"),
+        }
+    }
+
     /// Files that were dropped on the window, or chosen in the dialog.
     fn take_files(&mut self, ctx: &egui::Context) {
         let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
@@ -277,6 +315,8 @@ impl App {
         let open = self.documents.iter().filter_map(|document| document.input().path());
         let recent = self.recent.files().iter().map(PathBuf::as_path);
         self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
+        let outcome = self.exporter.outcome();
+        self.notify(outcome);
         for document in &mut self.documents {
             document.prefer(&self.preferences);
         }

@@ -4,7 +4,10 @@
 //! want them; the arrangement is kept.
 
 use super::device::DeviceState;
-use super::{allocations_panel, curves_panel, details_panel, events_panel, theme, timeline_panel};
+use super::{
+    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, theme,
+    timeline_panel,
+};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -17,6 +20,8 @@ pub(super) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
+    /// Addresses over time.
+    SegmentTimeline,
     /// Total lines.
     Curves,
     /// Allocations as a table.
@@ -45,6 +50,12 @@ struct Definition {
 const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
+    Definition {
+        pane: Pane::SegmentTimeline,
+        name: "Segment timeline",
+        home: Home::Tray,
+        ui: segment_timeline_panel::ui,
+    },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
     Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
     Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },

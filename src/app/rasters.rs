@@ -5,12 +5,15 @@
 
 use super::device::TimelineMode;
 use super::filtering::FilterMode;
+use super::navigation::Selection;
 use super::theme;
 use super::worker::{RasterMode, Task, Worker};
 use crate::analysis::filter::Matches;
 use crate::analysis::{PrivatePools, private_pools};
-use crate::draw::{Blocks, Coloring, Kept, Painted, Palette, Pooled, Span, View};
-use crate::model::{AllocId, Snapshot, StackId, Timeline};
+use crate::draw::{
+    Blocks, Coloring, Kept, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band,
+};
+use crate::model::{AllocId, Snapshot, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
 
@@ -39,10 +42,12 @@ impl PartialEq for Wish {
 /// The picture that is shown.
 pub(super) struct Shown {
     pub(super) picture: Painted,
+    /// What its bands are.
+    pub(super) mode: TimelineMode,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
-    /// Where the selected stack is.
-    stack: Option<(StackId, Vec<Span>)>,
+    /// Where the selected stack or segment is.
+    selected: Option<(Selection, Vec<Span>)>,
 }
 
 /// Pictures of one device.
@@ -54,6 +59,9 @@ pub(super) struct Rasters {
 
 /// The private pools, once they are known.
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
+
+/// A picture, and what its bands are.
+type Finished = (TimelineMode, Painted, ColorImage);
 
 /// What painting needs.
 #[derive(Clone)]
@@ -77,7 +85,7 @@ impl Rasters {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (picture, image): (Painted, ColorImage)) {
+    fn show(&mut self, ctx: &egui::Context, (mode, picture, image): Finished) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -85,7 +93,7 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, outlines: Vec::new(), stack: None });
+        self.shown = Some(Shown { picture, mode, texture, outlines: Vec::new(), selected: None });
     }
 
     /// The private pools, once the first picture is there.
@@ -115,21 +123,40 @@ impl Shown {
 }
 
 impl Shown {
-    /// Where everything with a stack is in the picture.
-    pub(super) fn spans_of_stack(&mut self, stack: StackId, timeline: &Timeline) -> &[Span] {
-        let known = self.stack.take().filter(|known| known.0 == stack);
+    /// Where everything with the selected stack, or in the selected segment, is in the picture.
+    pub(super) fn spans_of(&mut self, selection: Selection, timeline: &Timeline) -> &[Span] {
+        let known = self.selected.take().filter(|known| known.0 == selection);
+        let found = known.unwrap_or_else(|| (selection, self.find(selection, timeline)));
+        &self.selected.insert(found).1
+    }
+
+    fn find(&self, selection: Selection, timeline: &Timeline) -> Vec<Span> {
         let Timeline { lifetimes, events, .. } = timeline;
-        let is_same = |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
-        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
-        &self.stack.insert(found).1
+        let raster = &self.picture.raster;
+        let is_allocation = |id: AllocId| id.index() < lifetimes.len();
+        match (selection, self.mode) {
+            (Selection::Stack(stack), TimelineMode::Blocks) => {
+                raster.spans_where(|id| is_allocation(id) && lifetimes.stack(id, events) == stack)
+            }
+            (Selection::Segment { addr }, TimelineMode::Blocks) => {
+                let held: Vec<_> =
+                    timeline.ranges.all().iter().filter(|range| range.contains(addr)).collect();
+                let is_inside = |addr| held.iter().any(|range| range.contains(addr));
+                raster.spans_where(|id| is_allocation(id) && is_inside(lifetimes.addr(id, events)))
+            }
+            (Selection::Segment { addr }, TimelineMode::Segments) => {
+                raster.spans_where(|id| range_of_band(id, timeline).is_some_and(|range| range.contains(addr)))
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
 impl Task for Painter {
     type Wish = Wish;
-    type Done = (Painted, ColorImage);
+    type Done = Finished;
 
-    fn run(&self, wish: &Wish) -> (Painted, ColorImage) {
+    fn run(&self, wish: &Wish) -> Finished {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let timeline = &self.snapshot.timelines[self.at];
         let contains = |id| wish.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
@@ -146,8 +173,12 @@ impl Task for Painter {
                 }
                 None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
             },
+            TimelineMode::Segments => {
+                let bands = SegmentStack::new(timeline, &wish.coloring);
+                Painted::paint(timeline, &wish.view, wish.size_px, palette, &bands)
+            }
         };
         let image = theme::image(&picture.raster);
-        (picture, image)
+        (wish.mode, picture, image)
     }
 }

@@ -3,7 +3,7 @@
 use super::document::{Document, OpenFile};
 use super::preferences::{self, Preferences};
 use super::recent::{self, Entry};
-use super::{Command, theme};
+use super::{Command, export, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
@@ -24,6 +24,7 @@ pub(super) fn ui(
             }
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
                 history_buttons(ui, file);
+                export_menu(ui, commands);
                 device_chooser(ui, file);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -67,6 +68,17 @@ fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
     if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
         device.back();
     }
+}
+
+fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    let menu = ui.menu_button("Export", |ui| {
+        for (what, name, _) in export::CHOICES {
+            if ui.button(name).clicked() {
+                commands.push(Command::Export(what));
+            }
+        }
+    });
+    menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
 fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {

@@ -94,6 +94,17 @@ pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfil
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
+    open_path(harness, path);
+    folder
+}
+
+/// One of the recordings that come with the source.
+pub(super) fn sample(name: &str) -> PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots").join(name)
+}
+
+/// Open a file and wait until it is loaded or failed.
+pub(super) fn open_path(harness: &mut Harness<'static, App>, path: PathBuf) {
     let ctx = harness.ctx.clone();
     harness.state_mut().open(Input::File(path), &ctx);
     let is_done = wait(harness, |harness| {
@@ -102,7 +113,6 @@ pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfil
         has_failed || documents.last_mut().is_some_and(|document| document.open_file().is_some())
     });
     assert!(is_done, "the file neither opens nor fails");
-    folder
 }
 
 /// Run frames until something holds, and a few more; false when it does not come about.

@@ -1,6 +1,6 @@
 //! Above the timeline: what it stacks, what colours mean, and the axis.
 
-use super::device::DeviceState;
+use super::device::{DeviceState, TimelineMode};
 use super::theme;
 use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
 use eframe::egui::{self, Rect, Sense};
@@ -8,12 +8,29 @@ use eframe::egui::{self, Rect, Sense};
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(8.0, 2.0);
+        mode_chooser(ui, device);
         color_chooser(ui, device);
         axis_chooser(ui, device);
         ui.add_space(4.0);
         lines_legend(ui, palette, device);
         keys_legend(ui, palette, device);
     });
+}
+
+fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let modes = [
+        (TimelineMode::Blocks, "Blocks", "Live allocations"),
+        (TimelineMode::Segments, "Segments", "Reserved memory, in the order of reservation"),
+    ];
+    for (mode, name, hint) in modes {
+        let text = egui::RichText::new(name).size(12.0);
+        if ui.selectable_label(device.mode == mode, text).on_hover_text(hint).clicked() {
+            device.mode = mode;
+        }
+    }
+    ui.add_space(6.0);
+    ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {

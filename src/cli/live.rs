@@ -50,7 +50,7 @@ enum Format {
     Csv,
 }
 
-fn parse_at(text: &str) -> Result<At, String> {
+pub(super) fn parse_at(text: &str) -> Result<At, String> {
     match text {
         "peak" => Ok(At::Peak),
         "oom" => Ok(At::Oom),
@@ -126,7 +126,7 @@ fn live_set<'a>(snapshot: &Snapshot, timeline: &'a Timeline, moment: Moment, arg
     LiveSet { timeline, moment, matches }
 }
 
-fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
+pub(super) fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
     Failure::new(
         format_args!("device {device} is not in the snapshot"),
         format!("it has {}", device_list(snapshot)),

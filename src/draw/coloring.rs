@@ -1,7 +1,7 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
-use crate::model::{AllocId, Origin, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::model::{AllocId, Origin, PoolKey, ReservedRange, Snapshot, StackId, StrId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -99,6 +99,11 @@ impl Coloring {
         }
     }
 
+    /// What the colours tell apart.
+    pub fn by(&self) -> ColorBy {
+        self.by
+    }
+
     /// The colour of a stack, whatever allocations are coloured by.
     pub fn stack(&self, stack: StackId) -> Rgb {
         self.stacks.get(stack)
@@ -126,6 +131,22 @@ impl Coloring {
                 let event = lifetimes.origin(id).event();
                 self.class(self.categories.as_slice(), event.and_then(|ix| events.category(ix)))
             }
+        }
+    }
+
+    /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
+    pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
+        match self.by {
+            ColorBy::Stack => self.stacks.get(stack),
+            ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
+            ColorBy::Size => self.size(size_class(range.size)),
+            ColorBy::Age => match range.start.event() {
+                None => self.palette.unknown,
+                Some(ix) => self.age(age_class(ix.0, timeline.events.len())),
+            },
+            ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
+            ColorBy::Category => self.palette.unknown,
         }
     }
 

@@ -61,6 +61,16 @@ pub struct Span {
 }
 
 impl Raster {
+    /// A picture of blocks.
+    pub(super) fn new(
+        size_px: [usize; 2],
+        rgba: Vec<u8>,
+        ids: Vec<u32>,
+        moments: Vec<Option<Moment>>,
+    ) -> Self {
+        Self { size_px, rgba, ids, moments }
+    }
+
     /// What is at a pixel; nothing outside of the picture.
     pub fn pixel(&self, x: usize, y: usize) -> Pixel {
         let [width, height] = self.size_px;

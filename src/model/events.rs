@@ -240,17 +240,20 @@ impl EventTable {
         self.contexts.distinct().iter().filter_map(|context| context.category)
     }
 
-    /// Number of distinct addresses.
-    pub(super) fn address_count(&self) -> usize {
+    /// Number of distinct addresses: ids are below it.
+    pub fn address_count(&self) -> usize {
         self.addresses.len()
     }
 
+    /// The id of an event's address. Events without an address share one.
     #[inline]
-    pub(super) fn addr_id(&self, ix: EventIx) -> AddrId {
+    pub fn addr_id(&self, ix: EventIx) -> AddrId {
         self.addrs[ix.index()]
     }
 
-    pub(super) fn address(&self, id: AddrId) -> u64 {
+    /// The address of an id; the highest one stands for none.
+    #[inline]
+    pub fn address(&self, id: AddrId) -> u64 {
         self.addresses.get(id)
     }
 

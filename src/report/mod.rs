@@ -4,12 +4,14 @@
 //! they do not know where the text goes.
 
 mod csv_text;
+mod headline;
 mod live;
 mod settings;
 mod stats;
 mod table;
 mod tables;
 
+pub use headline::{caption_lines, headline, moment_name, moment_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
 pub use stats::{stats_json, stats_text};

@@ -40,7 +40,7 @@ fn refusal(name: &str, content: &[u8]) -> String {
 
 #[test]
 fn help_has_examples() {
-    for args in [&["--help"][..], &["stats", "--help"], &["live", "--help"]] {
+    for args in [&["--help"][..], &["stats", "--help"], &["live", "--help"], &["render", "--help"]] {
         let help = stdout(args);
         assert!(help.contains("Examples:\n  oomscope "), "{help}");
         assert!(help.contains("Usage: oomscope"), "{help}");
