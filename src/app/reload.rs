@@ -125,6 +125,8 @@ impl Reload {
 pub(super) fn resume(new: &mut DeviceState, old: &DeviceState) {
     new.color_by = old.color_by;
     new.mode = old.mode;
+    new.filter_query.clone_from(&old.filter_query);
+    new.filter_mode = old.filter_mode;
     new.shows_internal_frames = old.shows_internal_frames;
     new.filter_query.clone_from(&old.filter_query);
     new.filter_mode = old.filter_mode;
