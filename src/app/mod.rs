@@ -68,6 +68,8 @@ mod tests;
 #[cfg(test)]
 mod tests_files;
 #[cfg(test)]
+mod tests_segments;
+#[cfg(test)]
 mod tests_tables;
 
 use crate::export::What;

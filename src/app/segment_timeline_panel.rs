@@ -172,7 +172,8 @@ fn scroll_bar(ui: &mut egui::Ui, device: &mut DeviceState, layout: &RowLayout, p
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.spacing_mut().scroll.fade.strength = 0.0;
         let area = ScrollArea::vertical().id_salt("rows").auto_shrink(false).scroll_source(source);
-        let shown = area.vertical_scroll_offset(state.scroll).show(ui, |ui| {
+        let scroll = state.scroll.clamp(0.0, height - place.height());
+        let shown = area.vertical_scroll_offset(scroll).show(ui, |ui| {
             ui.allocate_space(egui::vec2(1.0, height));
         });
         state.scroll = shown.state.clamped_offset().y;

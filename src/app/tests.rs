@@ -80,7 +80,7 @@ pub(super) fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
-fn harness_with(mode: RasterMode) -> Harness<'static, App> {
+pub(super) fn harness_with(mode: RasterMode) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_theme(Theme::Dark)
