@@ -123,7 +123,7 @@ impl SegmentsPicture<'_> {
         map.addresses();
         map.labels(items, sheet.scale, self.note);
         self.outline(&map, palette);
-        self.footer(ui, whole, painted, palette);
+        footer(ui, whole, painted, palette);
     }
 
     fn outline(&self, map: &Map<'_>, palette: &Palette) {
@@ -134,24 +134,24 @@ impl SegmentsPicture<'_> {
         let places = map.places(row, part.addr, part.past_end());
         map.outline(&places, palette.accent.into(), true);
     }
+}
 
-    /// The scale; and what does not fit, or that there is nothing.
-    fn footer(&self, ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
-        let (painter, muted) = (ui.painter(), Color32::from(palette.muted));
-        let y = whole.bottom() - BOTTOM / 2.0;
-        let lines = painted.layout.lines.len();
-        let hidden = lines - painted.layout.lines_between(0.0, painted.rect.height()).end;
-        let text = match (lines, hidden) {
-            (0, _) => "Nothing is reserved at this moment.".to_owned(),
-            (_, 0) => String::new(),
-            (_, n) => {
-                format!("{} more lines of segments do not fit on this picture.", units::count(n as u64))
-            }
-        };
-        painter.text(pos2(whole.left(), y), Align2::LEFT_CENTER, text, axis_font(), muted);
-        if lines != 0 {
-            let at = pos2(painted.rect.right(), y);
-            scale_bar(painter, at, painted.layout.sheet.bytes_per_px, palette);
+/// The scale; and what does not fit, or that there is nothing.
+fn footer(ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
+    let (painter, muted) = (ui.painter(), Color32::from(palette.muted));
+    let y = whole.bottom() - BOTTOM / 2.0;
+    let lines = painted.layout.lines.len();
+    let hidden = lines - painted.layout.lines_between(0.0, painted.rect.height()).end;
+    let text = match (lines, hidden) {
+        (0, _) => "Nothing is reserved at this moment.".to_owned(),
+        (_, 0) => String::new(),
+        (_, n) => {
+            format!("{} more lines of segments do not fit on this picture.", units::count(n as u64))
         }
+    };
+    painter.text(pos2(whole.left(), y), Align2::LEFT_CENTER, text, axis_font(), muted);
+    if lines != 0 {
+        let at = pos2(painted.rect.right(), y);
+        scale_bar(painter, at, painted.layout.sheet.bytes_per_px, palette);
     }
 }
