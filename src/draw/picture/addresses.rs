@@ -24,8 +24,8 @@ const MIN_ROW: f32 = 28.0;
 const THIN_ROW: f32 = 8.0;
 const GAP: f32 = 2.0;
 
-/// The largest row has this part of the height, or as many halvings of it as it takes until all fit.
-const LARGEST_SHARE: f32 = 0.5;
+/// By how much the scale is reduced at a time until all rows fit.
+const SHRINK: f32 = 0.92;
 
 /// What is shown.
 #[derive(Clone, Copy)]
@@ -113,13 +113,13 @@ impl AddressesPicture<'_> {
             gap_px: px(GAP).max(1),
             fill_px: height_px,
         };
-        let mut largest_px = (height_px as f32 * LARGEST_SHARE) as u32;
+        let mut largest_px = height_px;
         while px(MIN_ROW) <= largest_px {
             let layout = RowLayout::new(self.rows, &order, &Expanded::All, heights(largest_px));
             if layout.height_px() <= i64::from(height_px) {
                 return layout;
             }
-            largest_px /= 2;
+            largest_px = (largest_px as f32 * SHRINK) as u32;
         }
         RowLayout::new(self.rows, &order, &Expanded::Rows(BTreeSet::new()), heights(largest_px))
     }
