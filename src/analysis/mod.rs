@@ -2,10 +2,23 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod call_tree;
+mod clock;
+mod frame_names;
 mod live;
 mod site;
+mod site_table;
+mod stack_totals;
 mod stats;
 
+#[cfg(test)]
+pub(crate) mod stacks_fixture;
+
+pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
+pub use clock::Clock;
+pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
 pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
+pub use site_table::{SiteRow, SiteTable};
+pub use stack_totals::{Measure, StackTotal, StackTotals, Totals, WeightUnit, stack_totals};
 pub use stats::{DeviceStats, device_stats};

@@ -232,6 +232,13 @@ impl Lifetimes {
         self.live_between(moment, moment)
     }
 
+    /// The allocations that events after `after` and not after `until` made, in allocation order.
+    pub fn started_between(&self, after: Moment, until: Moment) -> impl Iterator<Item = AllocId> + use<> {
+        let first = self.start.partition_point(|&start| start <= after.0);
+        let end = self.start.partition_point(|&start| start <= until.0);
+        (first as u32..end as u32).map(AllocId)
+    }
+
     /// The allocations that are live at any moment from `first` to `last`, in allocation order.
     pub fn live_between(&self, first: Moment, last: Moment) -> Live<'_> {
         let until = self.start.partition_point(|&start| start <= last.0);
