@@ -40,6 +40,11 @@ pub fn bytes_at_step(size: i64, step: i64) -> String {
     format!("{:.decimals$} {}", size as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit])
 }
 
+/// A size that is a round number of a unit, without decimals: `512 KiB`.
+pub fn bytes_short(size: i64) -> String {
+    bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
@@ -76,6 +81,21 @@ pub fn duration_us(us: i64) -> String {
             format!("{sign}{hours}:{minutes:02}:{seconds:02}")
         }
     }
+}
+
+/// A time on an axis with marks every `step_us`: as many digits as tell neighbours apart.
+pub fn time_at_step(us: i64, step_us: i64) -> String {
+    if us == 0 {
+        return "0 s".to_owned();
+    }
+    let (unit_us, unit) = match us.unsigned_abs() {
+        0..1_000 => (1, "µs"),
+        1_000..1_000_000 => (1_000, "ms"),
+        1_000_000..600_000_000 => (1_000_000, "s"),
+        _ => return duration_us(us),
+    };
+    let decimals = (f64::from(unit_us) / step_us.max(1) as f64).log10().ceil().max(0.0) as usize;
+    format!("{:.decimals$} {unit}", us as f64 / f64::from(unit_us))
 }
 
 /// A share of a whole in percent: `12.3 %`.

@@ -2,6 +2,7 @@
 
 use super::contributors::SiteRow;
 use super::device::DeviceState;
+use super::navigation::Selection;
 use super::{stack_view, theme};
 use crate::units;
 use eframe::egui::{self, Sense};
@@ -72,8 +73,8 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         let hint = "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them.";
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
     }
-    if chosen.is_some() {
-        device.select(chosen);
+    if let Some(chosen) = chosen {
+        device.select(Selection::Allocation(chosen));
     }
 }
 
@@ -157,6 +158,6 @@ fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     }
     device.shows_internal_frames = shows_internal;
     if is_closed {
-        device.select(None);
+        device.select(Selection::None);
     }
 }

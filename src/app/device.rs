@@ -2,8 +2,10 @@
 
 use super::contributors::Contributors;
 use super::facts::{AllocationFacts, Figures, OomFacts};
+use super::navigation::{History, Place, Selection};
+use super::panes::Pane;
 use super::rasters::{RasterMode, Rasters};
-use crate::draw::{View, decimate, totals};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
@@ -11,6 +13,14 @@ use std::sync::Arc;
 
 /// Points of a curve: more than most windows have columns.
 const MAX_CURVE_POINTS: usize = 2000;
+
+/// What the timeline stacks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum TimelineMode {
+    /// Live allocations.
+    #[default]
+    Blocks,
+}
 
 /// State of one device.
 pub(super) struct DeviceState {
@@ -24,17 +34,32 @@ pub(super) struct DeviceState {
     pub(super) full: View,
     /// Everything shows the state at this moment.
     pub(super) cursor: Moment,
-    selected: Option<AllocId>,
+    selection: Selection,
+    history: History,
+    /// What colours tell apart.
+    pub(super) color_by: ColorBy,
+    /// What the timeline stacks.
+    pub(super) mode: TimelineMode,
+    /// The pane to bring to the front in the next frame.
+    pub(super) wanted_pane: Option<Pane>,
     /// Whether frames of torch and the interpreter are listed.
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
     /// Decimated curves.
     pub(super) curves: Curves,
+    /// What panels remember.
+    pub(super) panels: Panels,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
     oom: Option<OomFacts>,
+    coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
+    stack_colors: [Option<Arc<BandColors>>; 2],
 }
+
+/// What panels remember: one field per panel.
+#[derive(Default)]
+pub(super) struct Panels {}
 
 /// Curves with few enough points to draw in every frame.
 pub(super) struct Curves {
@@ -53,13 +78,20 @@ impl DeviceState {
             view: full,
             full,
             cursor: last_oom.unwrap_or(figures.peak.0),
-            selected: None,
+            selection: Selection::None,
+            history: History::default(),
+            color_by: ColorBy::default(),
+            mode: TimelineMode::default(),
+            wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
             curves: Curves::new(timeline),
+            panels: Panels::default(),
             contributors: None,
             facts: None,
             oom: None,
+            coloring: None,
+            stack_colors: [None, None],
             figures,
             snapshot,
             at,
@@ -80,24 +112,55 @@ impl DeviceState {
         &self.snapshot.timelines[self.at]
     }
 
+    /// What is selected.
+    pub(super) fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The selected allocation, if one is selected.
     pub(super) fn selected(&self) -> Option<AllocId> {
-        self.selected
+        match self.selection {
+            Selection::Allocation(id) => Some(id),
+            _ => None,
+        }
     }
 
-    pub(super) fn select(&mut self, id: Option<AllocId>) {
-        self.selected = id;
+    /// Select something else; the user can go back.
+    pub(super) fn select(&mut self, selection: Selection) {
+        if selection != self.selection {
+            self.history.leave(self.place());
+            self.selection = selection;
+        }
     }
 
-    /// Put the cursor on a moment and bring it into view.
+    /// Put the cursor on a moment and bring it into view; the user can go back.
     pub(super) fn go_to(&mut self, moment: Moment) {
-        self.cursor = moment;
-        self.view = self.view.showing(moment, &self.full);
+        if moment != self.cursor {
+            self.history.leave(self.place());
+        }
+        self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment without a way back, as while scrubbing.
+    pub(super) fn move_to(&mut self, moment: Moment) {
+        let last = self.timeline().moments().saturating_sub(1) as u32;
+        self.cursor = Moment(moment.0.min(last));
+        let (from, to) = self.view.on(self.timeline()).positions_of(self.cursor);
+        self.view = self.view.showing(from, to, &self.full);
+    }
+
+    /// Show another part of the timeline; the user can go back.
+    pub(super) fn show(&mut self, view: View) {
+        if view != self.view {
+            self.history.leave(self.place());
+            self.view = view;
+        }
     }
 
     /// Move the cursor by events.
     pub(super) fn step(&mut self, by: i64) {
         let last = self.timeline().moments() as i64 - 1;
-        self.go_to(Moment((i64::from(self.cursor.0) + by).clamp(0, last) as u32));
+        self.move_to(Moment(i64::from(self.cursor.0).saturating_add(by).clamp(0, last) as u32));
     }
 
     pub(super) fn go_to_peak(&mut self) {
@@ -115,7 +178,66 @@ impl DeviceState {
 
     /// Show everything.
     pub(super) fn fit(&mut self) {
-        self.view = self.full;
+        self.show(self.full);
+    }
+
+    /// Show the time by events, or by the clock, with the same moments in sight.
+    pub(super) fn set_axis(&mut self, axis: Axis) {
+        if axis == self.view.axis || !self.timeline().times.has_times() {
+            return;
+        }
+        let full = View::fit_on(self.timeline(), axis);
+        let (timeline, old) = (self.timeline(), self.view);
+        let position = |x: f64| {
+            let moment = old.on(timeline).moment_from_x(x);
+            full.on(timeline).position_from_moment(moment)
+        };
+        let is_all = old.x0 <= self.full.x0 && self.full.x1 <= old.x1;
+        let (x0, x1) = if is_all { (full.x0, full.x1) } else { (position(0.0), position(1.0)) };
+        self.view = View { y0: old.y0, y1: old.y1, ..full }.of_range(x0, x1, &full);
+        self.full = full;
+    }
+
+    /// Return to the place before.
+    pub(super) fn back(&mut self) {
+        let place = self.history.back(self.place());
+        self.return_to(place);
+    }
+
+    /// Undo [`Self::back`].
+    pub(super) fn forward(&mut self) {
+        let place = self.history.forward(self.place());
+        self.return_to(place);
+    }
+
+    /// Whether there is a place before, and one after.
+    pub(super) fn can_go(&self) -> (bool, bool) {
+        (self.history.can_go_back(), self.history.can_go_forward())
+    }
+
+    fn place(&self) -> Place {
+        Place { cursor: self.cursor, selection: self.selection, view: self.view }
+    }
+
+    fn return_to(&mut self, place: Option<Place>) {
+        let Some(place) = place else { return };
+        self.set_axis(place.view.axis);
+        (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+    }
+
+    /// Colours of allocations in a theme.
+    pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
+        if let Some((by, is_dark, coloring)) = &self.coloring
+            && (*by, *is_dark) == (self.color_by, palette.is_dark)
+        {
+            return Arc::clone(coloring);
+        }
+        let stacks = &mut self.stack_colors[usize::from(palette.is_dark)];
+        let stacks = stacks.get_or_insert_with(|| Arc::new(BandColors::new(&self.snapshot, palette)));
+        let stacks = Arc::clone(stacks);
+        let coloring = Arc::new(Coloring::new(self.color_by, self.timeline(), stacks, palette));
+        self.coloring = Some((self.color_by, palette.is_dark, Arc::clone(&coloring)));
+        coloring
     }
 
     /// What fills the memory at the cursor; computed when the cursor has moved.
@@ -127,7 +249,7 @@ impl DeviceState {
 
     /// Facts about the selected allocation; put together when the selection has changed.
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
-        let id = self.selected?;
+        let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
         let found =
             known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));

@@ -1,6 +1,7 @@
 //! One tab: a file that is loading, failed, or open.
 
 use super::device::DeviceState;
+use super::panes::Layout;
 use super::rasters::RasterMode;
 use super::{Command, file_page, load_page};
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
@@ -71,11 +72,17 @@ impl Document {
         true
     }
 
-    pub(super) fn ui(&mut self, ui: &mut egui::Ui, tab: usize, commands: &mut Vec<Command>) {
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        tab: usize,
+        layout: &mut Layout,
+        commands: &mut Vec<Command>,
+    ) {
         match &mut self.state {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
-            State::Open(file) => file_page::ui(ui, file, &self.title),
+            State::Open(file) => file_page::ui(ui, file, &self.title, layout),
         }
     }
 

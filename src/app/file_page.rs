@@ -1,10 +1,11 @@
-//! An open file: header, timeline, details, curves, status.
+//! An open file: notices, header, panes, status.
 
 use super::document::OpenFile;
-use super::{curves_panel, details_panel, header, status_bar, theme, timeline_panel};
+use super::panes::Layout;
+use super::{header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
-pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str) {
+pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
     for (i, notice) in file.notices.iter().enumerate() {
         notice_ui(ui, i, notice);
     }
@@ -23,20 +24,8 @@ pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str) {
         .resizable(false)
         .frame(theme::panel_frame(ui, 12, 2))
         .show(ui, |ui| status_bar::ui(ui, device));
-    Panel::right("details")
-        .default_size(360.0)
-        .size_range(260.0..=640.0)
-        .frame(theme::panel_frame(ui, 12, 10))
-        .show(ui, |ui| details_panel::ui(ui, device));
-    if !device.timeline().events.is_empty() {
-        Panel::bottom("curves")
-            .default_size(150.0)
-            .size_range(90.0..=420.0)
-            .frame(theme::panel_frame(ui, 8, 6))
-            .show(ui, |ui| curves_panel::ui(ui, device));
-    }
-    let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).window)).inner_margin(8.0);
-    CentralPanel::default().frame(frame).show(ui, |ui| timeline_panel::ui(ui, device));
+    let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
+    CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
 }
 
 fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {

@@ -1,5 +1,6 @@
 //! The keyboard.
 
+use super::navigation::Selection;
 use super::{App, Command};
 use eframe::egui::{self, Key, Modifiers};
 
@@ -17,6 +18,12 @@ pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
     let Some(device) = document.and_then(|document| document.open_file()?.device()) else { return };
     // Longer combinations first: a key without modifiers also matches with them.
     let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::ALT, Key::ArrowLeft) {
+        device.back();
+    }
+    if pressed(Modifiers::ALT, Key::ArrowRight) {
+        device.forward();
+    }
     for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
         if pressed(Modifiers::SHIFT, key) {
             device.step(by * LONG_STEP);
@@ -41,6 +48,6 @@ pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
         device.fit();
     }
     if pressed(Modifiers::NONE, Key::Escape) {
-        device.select(None);
+        device.select(Selection::None);
     }
 }

@@ -14,6 +14,8 @@ mod file_page;
 mod header;
 mod keys;
 mod load_page;
+mod navigation;
+mod panes;
 mod rasters;
 mod stack_view;
 mod start_page;
@@ -21,7 +23,7 @@ mod status_bar;
 mod tabs;
 mod theme;
 mod timeline_input;
-mod timeline_paint;
+
 mod timeline_panel;
 
 #[cfg(test)]
@@ -31,9 +33,13 @@ use crate::load::Input;
 use dialogs::OpenDialog;
 use document::Document;
 use eframe::egui;
+use panes::Layout;
 use rasters::RasterMode;
 use std::path::PathBuf;
 use thiserror::Error;
+
+/// Under what the arrangement of panes is kept.
+const LAYOUT_KEY: &str = "layout";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -66,6 +72,7 @@ pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
+        app.restore(cc.storage);
         for file in files {
             app.open(file, &cc.egui_ctx);
         }
@@ -107,6 +114,7 @@ struct App {
     current: usize,
     dialog: OpenDialog,
     samples: Vec<PathBuf>,
+    layout: Layout,
     mode: RasterMode,
     commands: Vec<Command>,
 }
@@ -119,8 +127,16 @@ impl App {
             current: 0,
             dialog: OpenDialog::default(),
             samples: start_page::find_samples(),
+            layout: Layout::default(),
             mode,
             commands: Vec::new(),
+        }
+    }
+
+    /// Take over what was kept when the window was closed the last time.
+    fn restore(&mut self, storage: Option<&dyn eframe::Storage>) {
+        if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
+            self.layout = layout.or_default();
         }
     }
 
@@ -174,11 +190,15 @@ impl eframe::App for App {
         tabs::ui(ui, &mut self.documents, self.current, &mut self.commands);
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &self.samples, &mut self.commands),
-            Some(document) => document.ui(ui, self.current, &mut self.commands),
+            Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
         }
         start_page::drop_hint(ui);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        eframe::set_value(storage, LAYOUT_KEY, &self.layout);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -3,8 +3,9 @@
 //! The window always has a picture: the last one that was finished, stretched to the view, until
 //! the right one lands. Only the latest wish counts.
 
+use super::device::TimelineMode;
 use super::theme;
-use crate::draw::{BandColors, Palette, Raster, Span, Totals, View, raster};
+use crate::draw::{Blocks, Coloring, Painted, Palette, Span, View};
 use crate::model::{AllocId, Snapshot};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,23 +21,25 @@ pub(super) enum RasterMode {
 }
 
 /// Which picture is wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Wish {
     pub(super) view: View,
     pub(super) size_px: [usize; 2],
     pub(super) is_dark: bool,
+    pub(super) mode: TimelineMode,
+    pub(super) coloring: Arc<Coloring>,
 }
 
-/// A finished picture.
-pub(super) struct Picture {
-    pub(super) wish: Wish,
-    pub(super) raster: Raster,
-    pub(super) totals: Totals,
+impl PartialEq for Wish {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |wish: &Self| (wish.view, wish.size_px, wish.is_dark, wish.mode);
+        key(self) == key(other) && Arc::ptr_eq(&self.coloring, &other.coloring)
+    }
 }
 
 /// The picture that is shown.
 pub(super) struct Shown {
-    pub(super) picture: Picture,
+    pub(super) picture: Painted,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
 }
@@ -59,7 +62,7 @@ struct Desk {
 #[derive(Default)]
 struct Papers {
     wish: Option<Wish>,
-    finished: Option<(Picture, ColorImage)>,
+    finished: Option<(Painted, ColorImage)>,
     is_closed: bool,
 }
 
@@ -67,14 +70,12 @@ struct Papers {
 struct Painter {
     snapshot: Arc<Snapshot>,
     at: usize,
-    /// Colours of the theme that was painted last.
-    bands: Option<(bool, BandColors)>,
 }
 
 impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
         let desk = Arc::new(Desk::default());
-        let painter = |snapshot| Painter { snapshot, at, bands: None };
+        let painter = |snapshot| Painter { snapshot, at };
         let is_alone =
             mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
         Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
@@ -82,10 +83,13 @@ impl Rasters {
 
     /// Ask for a picture, and take what is finished.
     pub(super) fn update(&mut self, ctx: &egui::Context, wish: Wish) {
-        let is_new = self.wished.replace(wish) != Some(wish);
-        if let Some(painter) = &mut self.painter {
+        let is_new = self.wished.as_ref() != Some(&wish);
+        if is_new {
+            self.wished = Some(wish.clone());
+        }
+        if let Some(painter) = &self.painter {
             if is_new {
-                let finished = painter.paint(wish);
+                let finished = painter.paint(&wish);
                 self.show(ctx, finished);
             }
             return;
@@ -102,7 +106,7 @@ impl Rasters {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (picture, image): (Picture, ColorImage)) {
+    fn show(&mut self, ctx: &egui::Context, (picture, image): (Painted, ColorImage)) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -155,11 +159,11 @@ impl Desk {
     }
 }
 
-fn start_thread(desk: &Arc<Desk>, mut painter: Painter, ctx: &egui::Context) -> bool {
+fn start_thread(desk: &Arc<Desk>, painter: Painter, ctx: &egui::Context) -> bool {
     let (desk, ctx) = (Arc::clone(desk), ctx.clone());
     let thread = thread::Builder::new().name("oomscope-raster".to_owned()).spawn(move || {
         while let Some(wish) = desk.wait() {
-            let finished = painter.paint(wish);
+            let finished = painter.paint(&wish);
             desk.lock().finished = Some(finished);
             ctx.request_repaint();
         }
@@ -168,16 +172,14 @@ fn start_thread(desk: &Arc<Desk>, mut painter: Painter, ctx: &egui::Context) -> 
 }
 
 impl Painter {
-    fn paint(&mut self, wish: Wish) -> (Picture, ColorImage) {
+    fn paint(&self, wish: &Wish) -> (Painted, ColorImage) {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
-        let known = self.bands.take().filter(|(is_dark, _)| *is_dark == wish.is_dark);
-        let (_, bands) = self
-            .bands
-            .insert(known.unwrap_or_else(|| (wish.is_dark, BandColors::new(&self.snapshot, palette))));
         let timeline = &self.snapshot.timelines[self.at];
-        let raster = raster(timeline, &wish.view, wish.size_px, palette, bands);
-        let totals = Totals::of_view(timeline, &wish.view, wish.size_px[0]);
-        let image = theme::image(&raster);
-        (Picture { wish, raster, totals }, image)
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
+        let picture = match wish.mode {
+            TimelineMode::Blocks => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+        };
+        let image = theme::image(&picture.raster);
+        (picture, image)
     }
 }

@@ -172,7 +172,7 @@ fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
         let file = harness.state_mut().documents[0].open_file().expect("an open file");
         let device = file.device().expect("a device");
         let view = device.view;
-        is_exact = device.rasters.shown().is_some_and(|shown| shown.picture.wish.view == view);
+        is_exact = device.rasters.shown().is_some_and(|shown| shown.picture.view == view);
     }
     assert!(is_exact);
 }

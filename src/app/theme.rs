@@ -1,16 +1,11 @@
 //! Fonts, sizes and colours of the window. No other file of the window makes colours.
 
-use crate::draw::{Palette, Raster, Rgb};
-use eframe::egui::{
-    self, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle, Theme,
-};
-use std::sync::Arc;
-
-const SEMIBOLD: &str = "semibold";
+use crate::draw::{Palette, Raster, Rgb, axis_font as small_font, fonts};
+use eframe::egui::{self, Color32, CornerRadius, FontFamily, FontId, Stroke, TextStyle, Theme};
 
 /// Set up both themes; which one is used follows the system until the user chooses.
 pub(super) fn install(ctx: &egui::Context) {
-    ctx.set_fonts(fonts());
+    ctx.set_fonts(fonts::definitions());
     for (theme, palette) in [(Theme::Dark, &Palette::DARK), (Theme::Light, &Palette::LIGHT)] {
         ctx.style_mut_of(theme, |style| restyle(style, palette));
     }
@@ -22,8 +17,8 @@ pub(super) fn palette(ui: &egui::Ui) -> &'static Palette {
 }
 
 /// A palette colour for egui.
-pub(super) fn color(Rgb(r, g, b): Rgb) -> Color32 {
-    Color32::from_rgb(r, g, b)
+pub(super) fn color(rgb: Rgb) -> Color32 {
+    rgb.into()
 }
 
 /// A palette colour of which the ground shines through; `opacity` is from 0 to 1.
@@ -33,7 +28,7 @@ pub(super) fn faded(rgb: Rgb, opacity: f32) -> Color32 {
 
 /// Text that stands out.
 pub(super) fn strong(text: impl Into<String>, size: f32) -> egui::RichText {
-    egui::RichText::new(text).font(FontId::new(size, FontFamily::Name(SEMIBOLD.into())))
+    egui::RichText::new(text).font(FontId::new(size, FontFamily::Name(fonts::SEMIBOLD.into())))
 }
 
 /// Less important text.
@@ -43,12 +38,17 @@ pub(super) fn muted(ui: &egui::Ui, text: impl Into<String>) -> egui::RichText {
 
 /// The font of axes and markers.
 pub(super) fn axis_font() -> FontId {
-    FontId::proportional(11.0)
+    small_font()
 }
 
 /// A frame for a panel.
 pub(super) fn panel_frame(ui: &egui::Ui, margin_x: i8, margin_y: i8) -> egui::Frame {
     egui::Frame::NONE.fill(color(palette(ui).panel)).inner_margin(egui::Margin::symmetric(margin_x, margin_y))
+}
+
+/// A frame for the contents of a pane.
+pub(super) fn pane_frame(ui: &egui::Ui) -> egui::Frame {
+    panel_frame(ui, 10, 8)
 }
 
 /// A frame around code or a list.
@@ -61,31 +61,12 @@ pub(super) fn well_frame(ui: &egui::Ui) -> egui::Frame {
         .inner_margin(egui::Margin::symmetric(12, 10))
 }
 
-fn fonts() -> FontDefinitions {
-    let mut fonts = FontDefinitions::default();
-    let files: [(&str, &'static [u8]); 3] = [
-        ("Inter", include_bytes!("../../assets/fonts/Inter-Regular.otf")),
-        (SEMIBOLD, include_bytes!("../../assets/fonts/Inter-SemiBold.otf")),
-        ("JetBrains Mono", include_bytes!("../../assets/fonts/JetBrainsMono-Regular.ttf")),
-    ];
-    for (name, bytes) in files {
-        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
-    }
-    let fallback = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
-    let with =
-        |first: &[&str]| first.iter().map(|&name| name.to_owned()).chain(fallback.iter().cloned()).collect();
-    fonts.families.insert(FontFamily::Proportional, with(&["Inter"]));
-    fonts.families.insert(FontFamily::Monospace, with(&["JetBrains Mono", "Inter"]));
-    fonts.families.insert(FontFamily::Name(SEMIBOLD.into()), with(&[SEMIBOLD, "Inter"]));
-    fonts
-}
-
 fn restyle(style: &mut egui::Style, palette: &Palette) {
     style.text_styles = [
         (TextStyle::Small, FontId::proportional(11.0)),
         (TextStyle::Body, FontId::proportional(13.0)),
         (TextStyle::Button, FontId::proportional(13.0)),
-        (TextStyle::Heading, FontId::new(18.0, FontFamily::Name(SEMIBOLD.into()))),
+        (TextStyle::Heading, FontId::new(18.0, FontFamily::Name(fonts::SEMIBOLD.into()))),
         (TextStyle::Monospace, FontId::monospace(12.0)),
     ]
     .into();

@@ -1,6 +1,7 @@
 //! The mouse on the timeline.
 
 use super::device::DeviceState;
+use super::navigation::Selection;
 use super::rasters::Shown;
 use crate::draw::{Pixel, View};
 use crate::model::Moment;
@@ -47,23 +48,27 @@ pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut De
 /// Click: put the cursor where the pointer is, and select what is there.
 pub(super) fn click(device: &mut DeviceState, under: Under) {
     if let Some(moment) = under.moment {
-        device.cursor = moment;
+        device.go_to(moment);
     }
     device.select(match under.pixel {
-        Pixel::Block(id) => Some(id),
-        Pixel::Empty | Pixel::Merged => None,
+        Pixel::Block(id) => Selection::Allocation(id),
+        Pixel::Empty | Pixel::Merged => Selection::None,
     });
 }
 
 /// What the picture has under a point.
 pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
-    let (old, [width, height]) = (&shown.picture.wish.view, shown.picture.raster.size_px);
+    let nothing = Under { pixel: Pixel::Empty, moment: None };
+    let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);
+    if old.axis != view.axis {
+        return nothing;
+    }
     let at = (pointer - rect.min) / rect.size();
-    let x = old.x_from_moment(view.moment_from_x(f64::from(at.x))) * width as f64;
+    let x = old.x_from_position(view.position_from_x(f64::from(at.x))) * width as f64;
     let y = (1.0 - old.y_from_bytes(view.bytes_from_y(f64::from(1.0 - at.y)))) * height as f64;
     let is_inside = (0.0..width as f64).contains(&x) && (0.0..height as f64).contains(&y);
     if !is_inside {
-        return Under { pixel: Pixel::Empty, moment: None };
+        return nothing;
     }
     let (x, y) = (x as usize, y as usize);
     Under {

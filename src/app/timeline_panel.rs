@@ -4,12 +4,11 @@ use super::device::DeviceState;
 use super::rasters::Wish;
 use super::theme;
 use super::timeline_input::{self, Under};
-use super::timeline_paint::Canvas;
 use crate::analysis::site_label;
-use crate::draw::{Palette, Pixel};
+use crate::draw::{Canvas, Labels, Palette, Pixel};
 use crate::model::AllocId;
 use crate::units;
-use eframe::egui::{self, Rect, Sense};
+use eframe::egui::{self, Rect, Sense, Stroke};
 
 /// Room for the labels of the axes.
 const LEFT_PX: f32 = 68.0;
@@ -27,7 +26,8 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Allocation timeline"));
     timeline_input::navigate(ui, &response, device);
-    device.rasters.update(ui.ctx(), wish(ui, rect, device, palette));
+    let wish = wish(ui, rect, device, palette);
+    device.rasters.update(ui.ctx(), wish);
     let under = response.hover_pos().and_then(|pointer| under(device, rect, pointer));
     if let Some(under) = under.filter(|_| response.clicked()) {
         timeline_input::click(device, under);
@@ -52,33 +52,48 @@ fn under(device: &mut DeviceState, rect: Rect, pointer: egui::Pos2) -> Option<Un
     device.rasters.shown().map(|shown| timeline_input::under(shown, rect, &view, pointer))
 }
 
-fn wish(ui: &egui::Ui, rect: Rect, device: &DeviceState, palette: &Palette) -> Wish {
+fn wish(ui: &egui::Ui, rect: Rect, device: &mut DeviceState, palette: &Palette) -> Wish {
     let largest = ui.input(|input| input.max_texture_side);
     let px = |points: f32| ((points * ui.pixels_per_point()).round() as usize).clamp(1, largest);
-    Wish { view: device.view, size_px: [px(rect.width()), px(rect.height())], is_dark: palette.is_dark }
+    Wish {
+        view: device.view,
+        size_px: [px(rect.width()), px(rect.height())],
+        is_dark: palette.is_dark,
+        mode: device.mode,
+        coloring: device.coloring(palette),
+    }
 }
 
 fn paint(ui: &egui::Ui, device: &mut DeviceState, rect: Rect, palette: &Palette, under: Option<Under>) {
-    let canvas = Canvas { painter: ui.painter(), rect, view: device.view, palette };
     let snapshot = device.snapshot();
+    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
+    let view = device.view;
+    let canvas = Canvas { painter: ui.painter(), rect, view: &view, timeline, palette };
     let (selected, cursor, peak) = (device.selected(), device.cursor, device.figures.peak);
     canvas.grid();
     if let Some(shown) = device.rasters.shown() {
-        canvas.picture(shown);
-        if let Some(Under { pixel: Pixel::Block(id), .. }) = under {
-            canvas.outline(shown, id, false);
+        canvas.picture(&shown.picture, shown.texture.id());
+        let hovered = match under {
+            Some(Under { pixel: Pixel::Block(id), .. }) => Some(id),
+            _ => None,
+        };
+        for (id, is_selected) in [(hovered, false), (selected, true)] {
+            if let Some(id) = id {
+                let spans = shown.outline(id).to_vec();
+                canvas.outline(&shown.picture, &spans, is_selected);
+            }
         }
-        if let Some(id) = selected {
-            canvas.outline(shown, id, true);
-        }
-        canvas.totals(shown);
+        let totals = &shown.picture.totals;
+        let reserved = Stroke::new(1.5, theme::color(palette.reserved));
+        canvas.total(&shown.picture, &totals.reserved, reserved);
+        let allocated = Stroke::new(1.0, theme::faded(palette.allocated, 0.55));
+        canvas.total(&shown.picture, &totals.allocated, allocated);
     }
     canvas.frame();
-    if !device.timeline().events.is_empty() {
-        canvas.peak(peak);
-    }
-    if let Some(timeline) = snapshot.timelines.get(device.index()) {
-        canvas.ooms(timeline);
+    let mut labels = Labels::default();
+    canvas.ooms(&mut labels);
+    if !timeline.events.is_empty() {
+        canvas.peak(peak, &mut labels);
     }
     canvas.cursor(cursor);
 }

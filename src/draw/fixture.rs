@@ -26,8 +26,17 @@ pub(crate) fn sawtooth(events: usize) -> Vec<Step> {
 
 /// The timeline of a history that starts with nothing.
 pub(crate) fn timeline(steps: &[Step]) -> Timeline {
+    build(steps.iter().map(|&step| (step, None)))
+}
+
+/// The same with the time of every step, in microseconds.
+pub(crate) fn timed(steps: &[Step], times_us: &[i64]) -> Timeline {
+    build(steps.iter().copied().zip(times_us.iter().copied().map(Some)))
+}
+
+fn build(steps: impl Iterator<Item = (Step, Option<i64>)>) -> Timeline {
     let mut events = EventTable::default();
-    for &step in steps {
+    for (step, time_us) in steps {
         let (action, slot, size) = match step {
             Step::Alloc(slot, size) => (Action::Alloc, slot, size),
             Step::Request(slot, size) => (Action::FreeRequested, slot, size),
@@ -37,7 +46,7 @@ pub(crate) fn timeline(steps: &[Step]) -> Timeline {
             action,
             addr: Some((slot + 1) << 20),
             size,
-            time_us: None,
+            time_us,
             stream: Some(0),
             stack: StackId::EMPTY,
             pool: None,

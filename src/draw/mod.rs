@@ -3,7 +3,14 @@
 //! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
 //! tests and exported pictures share it.
 
+pub mod bands;
+mod canvas;
+pub mod coloring;
+pub mod fonts;
+mod marks;
+mod painted;
 pub mod palette;
+mod scale;
 pub mod stacked;
 pub mod ticks;
 pub mod totals;
@@ -12,8 +19,14 @@ mod view;
 #[cfg(test)]
 mod fixture;
 
+pub use bands::{Bands, Blocks, Fill, Kept, Texture};
+pub use canvas::Canvas;
+pub use coloring::{ColorBy, Coloring, Key};
+pub use marks::{Labels, axis_font};
+pub use painted::Painted;
 pub use palette::{BandColors, Palette, Rgb};
+pub use scale::Scale;
 pub use stacked::{Pixel, Raster, Span, raster};
-pub use ticks::{Tick, byte_ticks, event_ticks};
+pub use ticks::{Tick, byte_ticks, event_ticks, time_ticks};
 pub use totals::{Totals, decimate};
-pub use view::View;
+pub use view::{Axis, View};

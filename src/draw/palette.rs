@@ -20,6 +20,12 @@ impl Rgb {
     }
 }
 
+impl From<Rgb> for egui::Color32 {
+    fn from(Rgb(r, g, b): Rgb) -> Self {
+        Self::from_rgb(r, g, b)
+    }
+}
+
 /// The colours of one theme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Palette {
@@ -69,8 +75,8 @@ impl Palette {
         peak: Rgb::hex(0xf2_b134),
         reserved: Rgb::hex(0xa6_b0bb),
         allocated: Rgb::hex(0xf1_f4f7),
-        unknown: Rgb::hex(0x4d_5661),
-        merged: Rgb::hex(0x34_3c46),
+        unknown: Rgb::hex(0x66_717d),
+        merged: Rgb::hex(0x20_262d),
         band_lightness: 0.60,
         band_chroma: 0.095,
     };
@@ -88,11 +94,39 @@ impl Palette {
         peak: Rgb::hex(0xb3_7400),
         reserved: Rgb::hex(0x6b_7682),
         allocated: Rgb::hex(0x1b_2128),
-        unknown: Rgb::hex(0xa9_b2bc),
-        merged: Rgb::hex(0xcf_d6de),
+        unknown: Rgb::hex(0x9a_a4af),
+        merged: Rgb::hex(0xe3_e8ed),
         band_lightness: 0.73,
         band_chroma: 0.095,
     };
+
+    /// A colour of its own for a number, such as an id.
+    pub fn hashed(&self, number: u64) -> Rgb {
+        self.band(mix_bits(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// One of a few colours that everybody can tell apart: Okabe and Ito's, without the red and the
+    /// amber ones, which have a meaning here.
+    pub fn class(&self, at: usize) -> Rgb {
+        const CLASSES: [Rgb; 8] = [
+            Rgb::hex(0x3d_8fd1),
+            Rgb::hex(0x00_9e73),
+            Rgb::hex(0xcc_79a7),
+            Rgb::hex(0x7f_c4f0),
+            Rgb::hex(0x8c_6d46),
+            Rgb::hex(0x8a_7fd6),
+            Rgb::hex(0xb7_bd5a),
+            Rgb::hex(0x9a_a3ad),
+        ];
+        CLASSES[at % CLASSES.len()]
+    }
+
+    /// From little (0) to much (1): one hue family whose lightness changes evenly.
+    pub fn ramp(&self, share: f32) -> Rgb {
+        let share = share.clamp(0.0, 1.0);
+        let (from, to) = if self.is_dark { (0.36, 0.88) } else { (0.90, 0.40) };
+        srgb_from_oklch(from + (to - from) * share, 0.05 + 0.06 * share, 265.0 - 105.0 * share)
+    }
 
     /// The colour of a hashed stack. Hues leave out red and amber, which have a meaning; small
     /// steps of lightness tell neighbours apart for eyes that see few hues.
@@ -148,8 +182,13 @@ fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
         feed(&line.to_le_bytes());
         feed(snapshot.strings.bytes(name));
     }
-    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    hash ^ (hash >> 33)
+    mix_bits(hash)
+}
+
+/// Makes all bits depend on all bits.
+fn mix_bits(bits: u64) -> u64 {
+    let bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits ^ (bits >> 33)
 }
 
 /// Björn Ottosson's `OKLab`, from polar coordinates; out-of-gamut channels are clipped.

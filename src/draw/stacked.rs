@@ -1,11 +1,13 @@
 //! The stacked timeline as pixels, with the allocation under every pixel.
 //!
-//! Every column shows the instant of its highest active total, so no peak is ever lost by zooming
-//! out. The allocations that are live at that instant are stacked in allocation order from 0.
+//! Every column shows the instant of its highest total, so no peak is ever lost by zooming out. What
+//! is there at that instant is stacked from 0, in the order in which [`Bands`] gives it.
 
-use super::{BandColors, Palette, Rgb, View, totals};
+use super::bands::{Bands, Fill, Texture};
+use super::{Palette, Rgb, View};
 use crate::model::{AllocId, Moment, Timeline};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Columns that one task paints.
 const COLUMNS_PER_TASK: usize = 16;
@@ -15,6 +17,12 @@ const ROWS_PER_TASK: usize = 16;
 
 /// From this height on, a band has an edge at its top.
 const MIN_EDGED_ROWS: usize = 4;
+
+/// How much of the colour of blocks that are thinner than a pixel is the one that says so.
+const MERGED_SHARE: f32 = 0.62;
+
+/// Opacity of what the filter leaves out.
+const FADED_OPACITY: f32 = 0.25;
 
 const NONE: u32 = u32::MAX;
 const MERGED: u32 = u32::MAX - 1;
@@ -26,7 +34,7 @@ pub enum Pixel {
     Empty,
     /// Blocks that are each thinner than a pixel.
     Merged,
-    /// One block.
+    /// One block, or whatever the bands stand for.
     Block(AllocId),
 }
 
@@ -93,11 +101,10 @@ struct Column<'a> {
 }
 
 /// What all columns share.
-struct Painter<'a> {
-    timeline: &'a Timeline,
+struct Painter<'a, B> {
+    bands: &'a B,
     view: &'a View,
     palette: &'a Palette,
-    bands: &'a BandColors,
     rows: usize,
 }
 
@@ -107,15 +114,13 @@ pub fn raster(
     view: &View,
     size_px: [usize; 2],
     palette: &Palette,
-    bands: &BandColors,
+    bands: &impl Bands,
 ) -> Raster {
     let [width, height] = size_px;
-    let painter = Painter { timeline, view, palette, bands, rows: height };
-    let moment_of = |column| {
-        let range = totals::moments(timeline, view, column, width);
-        timeline.active.peak_in(range).map(|(moment, _)| moment)
-    };
-    let moments: Vec<Option<Moment>> = (0..width).map(moment_of).collect();
+    let painter = Painter { bands, view, palette, rows: height };
+    let scale = view.on(timeline);
+    let moment_of = |column| bands.moment_in(scale.moments_of_column(column, width));
+    let moments: Vec<Option<Moment>> = (0..width).into_par_iter().map(moment_of).collect();
     // Columns are painted one after another in memory, then turned into rows.
     let mut ids = vec![NONE; width * height];
     let mut colors = vec![[0; 4]; width * height];
@@ -128,7 +133,7 @@ pub fn raster(
     Raster { size_px, rgba, ids, moments }
 }
 
-impl Painter<'_> {
+impl<B: Bands> Painter<'_, B> {
     fn columns(&self, moments: &[Option<Moment>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
         for (i, &moment) in moments.iter().enumerate() {
             let Some(moment) = moment else { continue };
@@ -146,25 +151,28 @@ impl Painter<'_> {
     fn column(&self, moment: Moment, column: &mut Column<'_>) {
         let rows_per_byte = self.rows as f64 / self.view.height_bytes();
         let row_of = |bytes: i64| (bytes as f64 - self.view.y0) * rows_per_byte;
-        let lifetimes = &self.timeline.lifetimes;
         let (mut bytes, mut low) = (0i64, row_of(0));
-        for id in lifetimes.live_at(moment) {
-            bytes = bytes.saturating_add(lifetimes.size(id, &self.timeline.events));
+        // The largest of the blocks that share a pixel gives it its hue.
+        let mut largest: (i64, u32) = (-1, NONE);
+        self.bands.visit(moment, |id, size| {
+            bytes = bytes.saturating_add(size);
             let high = row_of(bytes);
             let rows = self.row_at(low)..self.row_at(high);
+            let is_thin = high - low < 1.0;
+            if is_thin && largest.0 < size {
+                largest = (size, id);
+            }
             if !rows.is_empty() {
-                if high - low < 1.0 {
-                    column.ids[rows.clone()].fill(MERGED);
-                    column.colors[rows].fill(opaque(self.palette.merged));
+                if is_thin {
+                    self.merged(self.bands.fill(largest.1, moment), rows, column);
                 } else {
-                    self.band(moment, id, rows, column);
+                    self.band(id, self.bands.fill(id, moment), rows, column);
                 }
+                largest = (-1, NONE);
             }
             low = high;
-            if self.rows as f64 <= low {
-                break;
-            }
-        }
+            low < self.rows as f64
+        });
     }
 
     /// The first row whose middle is not below a height.
@@ -172,24 +180,35 @@ impl Painter<'_> {
         (height - 0.5).ceil().clamp(0.0, self.rows as f64) as usize
     }
 
-    fn band(&self, moment: Moment, id: AllocId, rows: std::ops::Range<usize>, column: &mut Column<'_>) {
-        let lifetimes = &self.timeline.lifetimes;
-        let color = self.bands.get(lifetimes.stack(id, &self.timeline.events));
-        column.ids[rows.clone()].fill(id.0);
-        if lifetimes.requested(id).is_some_and(|requested| requested <= moment) {
-            let stripes =
-                [opaque(color.mix(self.palette.window, 0.65)), opaque(color.mix(self.palette.window, 0.15))];
-            for row in rows {
-                column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];
+    fn merged(&self, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+        column.ids[rows.clone()].fill(MERGED);
+        column.colors[rows]
+            .fill(self.faded(fill.color.mix(self.palette.merged, MERGED_SHARE), fill.is_faded));
+    }
+
+    fn band(&self, id: u32, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+        column.ids[rows.clone()].fill(id);
+        let ground = self.palette.window;
+        let shade = |share: f32| self.faded(fill.color.mix(ground, share), fill.is_faded);
+        let stripes = match fill.texture {
+            Texture::Plain => {
+                let edge = (MIN_EDGED_ROWS <= rows.len()).then(|| rows.end - 1);
+                column.colors[rows].fill(shade(0.0));
+                if let Some(edge) = edge {
+                    column.colors[edge] = shade(0.35);
+                }
+                return;
             }
-            return;
+            Texture::Striped => [shade(0.65), shade(0.15)],
+            Texture::Hollow => [shade(0.86), shade(0.72)],
+        };
+        for row in rows {
+            column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];
         }
-        let edge = rows.end - 1;
-        let is_edged = MIN_EDGED_ROWS <= rows.len();
-        column.colors[rows].fill(opaque(color));
-        if is_edged {
-            column.colors[edge] = opaque(color.mix(self.palette.window, 0.35));
-        }
+    }
+
+    fn faded(&self, color: Rgb, is_faded: bool) -> [u8; 4] {
+        opaque(if is_faded { color.mix(self.palette.window, 1.0 - FADED_OPACITY) } else { color })
     }
 }
 

@@ -2,12 +2,16 @@
 
 use super::*;
 use crate::draw::fixture::{self, Step};
+use crate::draw::{BandColors, Blocks, ColorBy, Coloring};
 use crate::model::Snapshot;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn paint(timeline: &Timeline, view: &View, size_px: [usize; 2]) -> Raster {
-    let bands = BandColors::new(&Snapshot::default(), &Palette::DARK);
-    raster(timeline, view, size_px, &Palette::DARK, &bands)
+    let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+    let coloring = Coloring::new(ColorBy::Stack, timeline, stacks, &Palette::DARK);
+    let blocks = Blocks { timeline, coloring: &coloring, kept: None };
+    raster(timeline, view, size_px, &Palette::DARK, &blocks)
 }
 
 /// Rows of a column that show anything.
@@ -55,7 +59,7 @@ proptest! {
         let view = full.zoom_at(from, lift, 1.0 / part, 1.0 / part, &full);
         let raster = paint(&timeline, &view, [37, 53]);
         for x in 0..37 {
-            let range = totals::moments(&timeline, &view, x, 37);
+            let range = view.on(&timeline).moments_of_column(x, 37);
             let expected = timeline.active.peak_in(range);
             prop_assert_eq!(raster.moments[x], expected.map(|(moment, _)| moment));
             let Some((moment, active)) = expected else { continue };
@@ -93,7 +97,7 @@ fn thin_blocks_merge_and_become_themselves_when_zoomed_in() {
 fn blocks_that_wait_for_a_stream_look_different() {
     let steps = [Step::Alloc(0, 4096), Step::Alloc(1, 4096), Step::Request(0, 4096)];
     let timeline = fixture::timeline(&steps);
-    let view = View { x0: 2.0, x1: 4.0, y0: 0.0, y1: 8192.0 };
+    let view = View { x0: 2.0, x1: 4.0, y0: 0.0, y1: 8192.0, ..View::fit(&timeline) };
     let raster = paint(&timeline, &view, [20, 20]);
     assert_eq!(raster.pixel(0, 19), raster.pixel(19, 19));
     let color = |x: usize| &raster.rgba[(18 * 20 + x) * 4..][..4];
@@ -103,7 +107,7 @@ fn blocks_that_wait_for_a_stream_look_different() {
 #[test]
 fn spans_say_where_a_block_is() {
     let timeline = fixture::timeline(&[Step::Alloc(0, 1000), Step::Alloc(1, 1000), Step::Free(0, 1000)]);
-    let view = View { x0: 0.0, x1: 4.0, y0: 0.0, y1: 2000.0 };
+    let view = View { x0: 0.0, x1: 4.0, y0: 0.0, y1: 2000.0, ..View::fit(&timeline) };
     let raster = paint(&timeline, &view, [8, 10]);
     assert_eq!(raster.spans(AllocId(0)), [Span { x: [2, 6], y: [5, 10] }]);
     assert_eq!(raster.spans(AllocId(1)), [Span { x: [4, 6], y: [0, 5] }, Span { x: [6, 8], y: [5, 10] }]);

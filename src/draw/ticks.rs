@@ -34,6 +34,21 @@ pub fn event_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     inside.map(|event| Tick { at: event + 1.0, label: units::count(event as i64) }).collect()
 }
 
+/// Marks at round times for microseconds from `low` to `high`, at most about `most`.
+pub fn time_ticks(low_us: f64, high_us: f64, most: usize) -> Vec<Tick> {
+    const STEPS_US: [f64; 13] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4];
+    const LONG_STEPS_S: [f64; 17] = [
+        0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
+        7200.0,
+    ];
+    let rough = (high_us - low_us) / most.max(1) as f64;
+    let steps = STEPS_US.into_iter().chain(LONG_STEPS_S.map(|seconds| seconds * 1e6));
+    let day = 86_400e6;
+    let step = steps.into_iter().find(|&step| rough <= step).unwrap_or((rough / day).ceil() * day);
+    let label = |at: f64| units::time_at_step(at as i64, step as i64);
+    multiples(low_us, high_us, step).map(|at| Tick { at, label: label(at) }).collect()
+}
+
 fn multiples(low: f64, high: f64, step: f64) -> impl Iterator<Item = f64> {
     let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
     (first..=last).map(move |i| i as f64 * step)
@@ -65,6 +80,14 @@ mod tests {
         unique.dedup();
         assert!(3 < ticks.len());
         assert_eq!(unique.len(), ticks.len());
+    }
+
+    #[test]
+    fn times_are_marked_at_round_times() {
+        assert_eq!(labels(&time_ticks(0.0, 3.1e6, 4)), ["0 s", "1 s", "2 s", "3 s"]);
+        assert_eq!(labels(&time_ticks(1.5e6, 1.521e6, 3)), ["1.50 s", "1.51 s", "1.52 s"]);
+        assert_eq!(labels(&time_ticks(10.0, 31.0, 3)), ["10 µs", "20 µs", "30 µs"]);
+        assert_eq!(labels(&time_ticks(0.0, 7.3e9, 3)), ["0 s", "1:00:00", "2:00:00"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl Totals {
     /// The totals of a view.
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
         let ranges: Vec<Range<usize>> =
-            (0..columns).map(|column| moments(timeline, view, column, columns)).collect();
+            (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
         let peak =
             |range: &Range<usize>| timeline.allocated.peak_in(range.clone()).map_or(0, |(_, value)| value);
         let reserved =
@@ -28,13 +28,6 @@ impl Totals {
             reserved: ranges.par_iter().map(reserved).collect(),
         }
     }
-}
-
-/// The moments of a column that exist.
-pub(super) fn moments(timeline: &Timeline, view: &View, column: usize, columns: usize) -> Range<usize> {
-    let range = view.moments_of_column(column, columns);
-    let inside = |at: i64| at.clamp(0, timeline.moments() as i64) as usize;
-    inside(range.start)..inside(range.end)
 }
 
 /// A curve as at most `most` points of moment and bytes: the peak of each of as many ranges.

@@ -211,6 +211,17 @@ impl EventTable {
         self.contexts.distinct().iter().filter_map(|context| context.pool)
     }
 
+    /// The category that a profile gave an event's block.
+    #[inline]
+    pub fn category(&self, ix: EventIx) -> Option<StrId> {
+        self.contexts.get(ix.index()).category
+    }
+
+    /// The different categories of the events, possibly several times.
+    pub fn distinct_categories(&self) -> impl Iterator<Item = StrId> + '_ {
+        self.contexts.distinct().iter().filter_map(|context| context.category)
+    }
+
     /// Number of distinct addresses.
     pub(super) fn address_count(&self) -> usize {
         self.addresses.len()

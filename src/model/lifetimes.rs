@@ -18,6 +18,16 @@ pub enum Origin {
     Event(EventIx),
 }
 
+impl Origin {
+    /// The event that allocated it, if it was recorded.
+    pub fn event(self) -> Option<EventIx> {
+        match self {
+            Self::Before => None,
+            Self::Event(ix) => Some(ix),
+        }
+    }
+}
+
 /// One allocation, put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
@@ -46,10 +56,7 @@ pub struct Allocation {
 impl Allocation {
     /// The event that allocated it.
     pub fn alloc_event(&self) -> Option<EventIx> {
-        match self.origin {
-            Origin::Before => None,
-            Origin::Event(ix) => Some(ix),
-        }
+        self.origin.event()
     }
 
     /// Whether the program had given it back and it still waits for a stream.

@@ -21,6 +21,7 @@ mod snapshot;
 mod stacks;
 mod strings;
 mod timeline;
+mod times;
 
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
@@ -36,3 +37,4 @@ pub use snapshot::{Annotation, Damage, OpenIssue, Setting, SettingValue, Snapsho
 pub use stacks::StackTable;
 pub use strings::StringTable;
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};
+pub use times::TimeIndex;

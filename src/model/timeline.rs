@@ -4,7 +4,7 @@ use super::lifetimes::InitialBlock;
 use super::rewind::{EndState, LiveBlock, rewind};
 use super::{
     Action, Anomalies, BlockState, Curve, DeviceId, EventIx, EventTable, Lifetimes, PoolKey, ReservedRanges,
-    SegmentTable, StackId, StepCurve,
+    SegmentTable, StackId, StepCurve, TimeIndex,
 };
 use foldhash::HashMap;
 
@@ -63,6 +63,8 @@ pub struct Timeline {
     pub ranges: ReservedRanges,
     /// Requests that could not be met.
     pub ooms: Vec<OomEvent>,
+    /// Times of the moments.
+    pub times: TimeIndex,
     /// Where the absolute figures come from.
     pub anchor: Anchor,
     /// Live blocks before the first event, counted while undoing.
@@ -88,8 +90,10 @@ impl Timeline {
             Anchor::EndState => ReservedRanges::build(&events, &segments),
             Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
         };
-        let (rewound, ((ranges, range_anomalies), ooms)) =
-            rayon::join(|| rewind(&events, &end, addresses), || (build_ranges(), find_ooms(&events)));
+        let (rewound, ((ranges, range_anomalies), ooms, times)) = rayon::join(
+            || rewind(&events, &end, addresses),
+            || (build_ranges(), find_ooms(&events), TimeIndex::build(&events)),
+        );
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
         let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
@@ -103,6 +107,7 @@ impl Timeline {
             lifetimes,
             ranges,
             ooms,
+            times,
             anchor,
             initial_live_blocks: rewound.initial.len(),
             peak_live_blocks: rewound.peak_live_blocks,

@@ -1,0 +1,263 @@
+//! What the colour of an allocation says, and the legend that explains it.
+
+use super::{BandColors, Palette, Rgb};
+use crate::model::{AllocId, Origin, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::units;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Lower bounds of the size classes, in bytes; the first is 0.
+const SIZES_BYTES: [i64; 7] = [0, 512 << 10, 2 << 20, 20 << 20, 100 << 20, 500 << 20, 2 << 30];
+
+/// Parts of the recording that ages are told apart by.
+const AGES: u32 = 6;
+
+/// Entries that a legend has at most.
+const MAX_KEYS: usize = 12;
+
+/// What colours tell apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum ColorBy {
+    /// The code that allocated.
+    #[default]
+    Stack,
+    /// Every allocation from its neighbours.
+    Allocation,
+    /// How large it is.
+    Size,
+    /// When it was allocated.
+    Age,
+    /// Its stream.
+    Stream,
+    /// Its pool.
+    Pool,
+    /// The category that the file gives it.
+    Category,
+}
+
+impl ColorBy {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 7] =
+        [Self::Stack, Self::Allocation, Self::Size, Self::Age, Self::Stream, Self::Pool, Self::Category];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stack => "stack",
+            Self::Allocation => "allocation",
+            Self::Size => "size",
+            Self::Age => "age",
+            Self::Stream => "stream",
+            Self::Pool => "pool",
+            Self::Category => "category",
+        }
+    }
+
+    /// Whether it tells anything apart in a timeline.
+    pub fn is_useful(self, timeline: &Timeline) -> bool {
+        match self {
+            Self::Category => timeline.events.distinct_categories().next().is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// An entry of the legend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// What it stands for.
+    pub label: String,
+    /// Its colour.
+    pub color: Rgb,
+    /// The filter that keeps just this; `None` where there is no such filter.
+    pub query: Option<String>,
+}
+
+/// Colours of the allocations of one timeline.
+#[derive(Debug, Clone)]
+pub struct Coloring {
+    by: ColorBy,
+    stacks: Arc<BandColors>,
+    palette: Palette,
+    streams: Vec<i64>,
+    pools: Vec<PoolKey>,
+    categories: Vec<StrId>,
+}
+
+impl Coloring {
+    /// The colours of a timeline.
+    pub fn new(by: ColorBy, timeline: &Timeline, stacks: Arc<BandColors>, palette: &Palette) -> Self {
+        let pools = timeline.events.distinct_pools();
+        let pools = pools.chain(timeline.segments.segments.iter().filter_map(|segment| segment.pool));
+        Self {
+            by,
+            stacks,
+            palette: *palette,
+            streams: timeline.streams(),
+            pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
+            categories: timeline.events.distinct_categories().collect::<BTreeSet<_>>().into_iter().collect(),
+        }
+    }
+
+    /// The colour of a stack, whatever allocations are coloured by.
+    pub fn stack(&self, stack: StackId) -> Rgb {
+        self.stacks.get(stack)
+    }
+
+    /// The colour of an allocation.
+    pub fn color(&self, timeline: &Timeline, id: AllocId) -> Rgb {
+        let Timeline { lifetimes, events, .. } = timeline;
+        match self.by {
+            ColorBy::Stack => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Allocation => self.palette.hashed(u64::from(id.0)),
+            ColorBy::Size => self.size(size_class(lifetimes.size(id, events))),
+            ColorBy::Age => match lifetimes.origin(id) {
+                Origin::Before => self.palette.unknown,
+                Origin::Event(ix) => self.age(age_class(ix.0, events.len())),
+            },
+            ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
+            ColorBy::Category => {
+                let event = lifetimes.origin(id).event();
+                self.class(self.categories.as_slice(), event.and_then(|ix| events.category(ix)))
+            }
+        }
+    }
+
+    /// What the colours mean; empty where every stack or allocation has its own.
+    pub fn keys(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Key> {
+        let mut keys = match self.by {
+            ColorBy::Stack | ColorBy::Allocation => Vec::new(),
+            ColorBy::Size => self.size_keys(),
+            ColorBy::Age => self.age_keys(timeline),
+            ColorBy::Stream => self
+                .class_keys(&self.streams, |stream| (format!("stream {stream}"), format!("stream:{stream}"))),
+            ColorBy::Pool => self.class_keys(&self.pools, |&PoolKey(a, b)| {
+                if PoolKey(a, b).is_private() {
+                    (format!("private pool {a}.{b}"), format!("pool:{a}.{b}"))
+                } else {
+                    ("default pool".to_owned(), "pool:default".to_owned())
+                }
+            }),
+            ColorBy::Category => self.class_keys(&self.categories, |&category| {
+                let name = units::printable(&snapshot.strings.get(category));
+                (name.clone(), format!("category:\"{name}\""))
+            }),
+        };
+        keys.truncate(MAX_KEYS);
+        keys
+    }
+
+    fn size(&self, class: usize) -> Rgb {
+        self.palette.ramp(class as f32 / (SIZES_BYTES.len() - 1) as f32)
+    }
+
+    fn age(&self, class: u32) -> Rgb {
+        self.palette.ramp(class as f32 / (AGES - 1) as f32)
+    }
+
+    fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {
+        let at = value.and_then(|value| classes.binary_search(&value).ok());
+        at.map_or(self.palette.unknown, |at| self.palette.class(at))
+    }
+
+    fn class_keys<T>(&self, classes: &[T], name: impl Fn(&T) -> (String, String)) -> Vec<Key> {
+        let key = |(at, class): (usize, &T)| {
+            let (label, query) = name(class);
+            Key { label, color: self.palette.class(at), query: Some(query) }
+        };
+        classes.iter().enumerate().map(key).collect()
+    }
+
+    fn size_keys(&self) -> Vec<Key> {
+        let last = SIZES_BYTES.len() - 1;
+        let key = |class: usize| {
+            let low = SIZES_BYTES[class];
+            let (label, query) = match SIZES_BYTES.get(class + 1) {
+                Some(&high) if class == 0 => {
+                    (format!("below {}", units::bytes_short(high)), format!("size<{}", short(high)))
+                }
+                Some(&high) => (
+                    format!("from {}", units::bytes_short(low)),
+                    format!("size>={} size<{}", short(low), short(high)),
+                ),
+                None => (format!("from {}", units::bytes_short(low)), format!("size>={}", short(low))),
+            };
+            Key { label, color: self.size(class), query: Some(query) }
+        };
+        (0..=last).map(key).collect()
+    }
+
+    fn age_keys(&self, timeline: &Timeline) -> Vec<Key> {
+        let events = timeline.events.len();
+        let before = (timeline.lifetimes.initial_count() != 0).then(|| Key {
+            label: "before the recording".to_owned(),
+            color: self.palette.unknown,
+            query: Some("before".to_owned()),
+        });
+        let part = |class: u32| {
+            let bound = |class: u32| (events as u64 * u64::from(class)).div_ceil(u64::from(AGES));
+            let (low, high) = (bound(class), bound(class + 1).saturating_sub(1));
+            Key {
+                label: format!("events {} – {}", units::count(low), units::count(high)),
+                color: self.age(class),
+                query: Some(format!("event:{low}..{high}")),
+            }
+        };
+        before.into_iter().chain((0..AGES).filter(|_| AGES as usize <= events).map(part)).collect()
+    }
+}
+
+fn size_class(bytes: i64) -> usize {
+    SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1)
+}
+
+fn age_class(event: u32, events: usize) -> u32 {
+    (u64::from(event) * u64::from(AGES) / (events as u64).max(1)).min(u64::from(AGES) - 1) as u32
+}
+
+fn short(bytes: i64) -> String {
+    units::bytes_short(bytes).replace(' ', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::fixture::{self, Step};
+
+    fn coloring(by: ColorBy, timeline: &Timeline) -> Coloring {
+        let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+        Coloring::new(by, timeline, stacks, &Palette::DARK)
+    }
+
+    #[test]
+    fn classes_cover_every_value() {
+        assert_eq!([-5, 0, 512 << 10, (2 << 20) - 1, i64::MAX].map(size_class), [0, 0, 1, 1, 6]);
+        assert_eq!([0, 9, 10, 59, 99].map(|event| age_class(event, 60)), [0, 0, 1, 5, 5]);
+        assert_eq!(age_class(0, 0), 0);
+    }
+
+    #[test]
+    fn the_legend_has_the_colours_of_the_bands() {
+        let steps: Vec<Step> = (0..12).map(|slot| Step::Alloc(slot, 1 << (slot * 3))).collect();
+        let timeline = fixture::timeline(&steps);
+        for by in [ColorBy::Size, ColorBy::Age, ColorBy::Stream] {
+            let coloring = coloring(by, &timeline);
+            let keys = coloring.keys(&Snapshot::default(), &timeline);
+            for id in 0..12 {
+                let color = coloring.color(&timeline, AllocId(id));
+                assert!(keys.iter().any(|key| key.color == color), "{by:?} {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn size_classes_are_named_as_filters_read_them() {
+        let keys = coloring(ColorBy::Size, &fixture::timeline(&[]))
+            .keys(&Snapshot::default(), &fixture::timeline(&[]));
+        let queries: Vec<&str> = keys.iter().filter_map(|key| key.query.as_deref()).collect();
+        assert_eq!(queries[0], "size<512KiB");
+        assert_eq!(queries[1], "size>=512KiB size<2MiB");
+        assert_eq!(queries[6], "size>=2GiB");
+    }
+}
