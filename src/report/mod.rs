@@ -3,11 +3,13 @@
 //! Functions here write to whatever they are given. They do not decide what is worth saying, and
 //! they do not know where the text goes.
 
+mod flame_svg;
 mod live;
 mod settings;
 mod stats;
 mod table;
 
+pub use flame_svg::{FlameSvg, flame_svg};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
 pub use stats::{stats_json, stats_text};
