@@ -45,6 +45,24 @@ pub fn bytes_short(size: i64) -> String {
     bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
 }
 
+/// Reads a size such as `80GiB`, `1.5 MB` or `512`. All units are powers of 1024, as PyTorch's are;
+/// case does not matter. `None` where this is no size.
+pub fn parse_bytes(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let power = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" | "byte" | "bytes" => 0,
+        "k" | "kb" | "kib" => 1,
+        "m" | "mb" | "mib" => 2,
+        "g" | "gb" | "gib" => 3,
+        "t" | "tb" | "tib" => 4,
+        _ => return None,
+    };
+    let bytes = number.replace('_', "").parse::<f64>().ok()? * 1024f64.powi(power);
+    (bytes.is_finite() && bytes < 2f64.powi(63)).then(|| bytes.round() as i64)
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
@@ -120,6 +138,11 @@ pub fn printable(text: &str) -> String {
     text.chars().map(replace).collect()
 }
 
+/// The same for text of several lines, which stay apart.
+pub fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// The last part of a path, whichever system wrote it.
 pub fn basename(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
@@ -151,6 +174,14 @@ mod tests {
         assert_eq!(bytes(1004 << 20), "1004 MiB");
         assert_eq!(bytes_exact(1536), "1.50 KiB (1,536 bytes)");
         assert_eq!(bytes(i64::MIN), "-8.00 EiB");
+    }
+
+    #[test]
+    fn sizes_are_read_in_the_units_that_people_write() {
+        assert_eq!(parse_bytes("80GiB"), Some(80 << 30));
+        assert_eq!(parse_bytes(" 1.5 mb "), Some(3 << 19));
+        assert_eq!(parse_bytes("1_024"), Some(1024));
+        assert_eq!(["", "GiB", "-3", "5 parsecs", "1e9", "9999999TB", "1.2.3"].map(parse_bytes), [None; 7]);
     }
 
     #[test]

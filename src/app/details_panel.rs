@@ -1,9 +1,10 @@
-//! The right side: the selected allocation, or else what fills the memory at the cursor.
+//! The right side: what is selected, or else what fills the memory at the cursor.
 
 use super::contributors::SiteRow;
 use super::device::DeviceState;
 use super::navigation::Selection;
-use super::{stack_view, theme};
+use super::{allocation_view, site_view, stack_view, theme};
+use crate::draw::Rgb;
 use crate::units;
 use eframe::egui::{self, Sense};
 
@@ -14,24 +15,32 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // The scroll bar floats over the right edge.
         ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
-        if device.selected().is_some() { selected_ui(ui, device) } else { contributors_ui(ui, device) }
+        match device.selection() {
+            Selection::Allocation(_) => allocation_view::ui(ui, device),
+            Selection::Stack(_) => site_view::ui(ui, device),
+            Selection::None | Selection::Segment { .. } => contributors_ui(ui, device),
+        }
     });
 }
 
 /// The request that failed at the cursor, if there is one.
 fn oom_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let mut shows_internal = device.shows_internal_frames;
+    let mut to_open = None;
     if let Some(oom) = device.oom() {
         let red = theme::color(theme::palette(ui).oom);
         ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
         if oom.frames.is_empty() {
             ui.label(theme::muted(ui, oom.site.as_str()));
         } else {
-            stack_view::ui(ui, &oom.frames, &mut shows_internal);
+            to_open = stack_view::ui(ui, "Stack", &oom.frames, &mut shows_internal);
         }
         ui.add_space(14.0);
     }
     device.shows_internal_frames = shows_internal;
+    if let Some(frame) = to_open {
+        device.notify(stack_view::open_in_editor(&device.editor_command, &frame));
+    }
 }
 
 fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
@@ -50,6 +59,7 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     } else {
         ""
     };
+    let coloring = device.coloring(theme::palette(ui));
     let contributors = device.contributors();
     ui.label(theme::strong(format!("{place}{what}"), 14.0));
     let blocks = units::count(contributors.blocks as u64);
@@ -59,8 +69,8 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let mut chosen = None;
     let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
     for row in &contributors.rows {
-        if site_ui(ui, row, most, active) {
-            chosen = Some(row.largest);
+        if site_ui(ui, row, most, active, coloring.stack(row.stack)) {
+            chosen = Some(row.stack);
         }
     }
     if contributors.more != 0 {
@@ -74,12 +84,12 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
     }
     if let Some(chosen) = chosen {
-        device.select(Selection::Allocation(chosen));
+        device.select(Selection::Stack(chosen));
     }
 }
 
 /// One site with its bar; true when it was clicked.
-fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64) -> bool {
+fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64, color: Rgb) -> bool {
     const HEIGHT_PX: f32 = 40.0;
     let palette = theme::palette(ui);
     let (rect, response) =
@@ -121,43 +131,15 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64) -> bool {
     );
     ui.painter().rect_filled(track, 2.0, theme::color(palette.line));
     let bar = egui::Rect::from_min_size(track.min, egui::vec2((track.width() * share).max(2.0), 4.0));
-    ui.painter().rect_filled(bar, 2.0, theme::color(palette.accent));
-    let hint = format!("{}\n{}\nClick to select its largest block", row.label, units::bytes_exact(row.bytes));
+    ui.painter().rect_filled(bar, 2.0, theme::color(color));
+    let hint = format!(
+        "{}\n{}\nClick to select everything with its stack",
+        row.label,
+        units::bytes_exact(row.bytes)
+    );
     response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()
 }
 
 fn blocks_text(blocks: usize) -> String {
     format!("{} {}", units::count(blocks as u64), if blocks == 1 { "block" } else { "blocks" })
-}
-
-fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut shows_internal = device.shows_internal_frames;
-    let mut is_closed = false;
-    if let Some(facts) = device.facts() {
-        ui.horizontal(|ui| {
-            ui.label(theme::strong(format!("{} allocation", facts.size), 14.0));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                is_closed = ui.button("Back").on_hover_text("Unselect (Esc)").clicked();
-                if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
-                    ui.copy_text(facts.copy.clone());
-                }
-            });
-        });
-        ui.add(egui::Label::new(theme::muted(ui, facts.site.as_str())).wrap());
-        ui.add_space(8.0);
-        egui::Grid::new("facts").num_columns(2).spacing([12.0, 5.0]).show(ui, |ui| {
-            for (name, value) in &facts.rows {
-                ui.label(theme::muted(ui, *name));
-                let text = egui::RichText::new(value);
-                ui.add(egui::Label::new(if *name == "Address" { text.monospace() } else { text }).wrap());
-                ui.end_row();
-            }
-        });
-        ui.add_space(10.0);
-        stack_view::ui(ui, &facts.frames, &mut shows_internal);
-    }
-    device.shows_internal_frames = shows_internal;
-    if is_closed {
-        device.select(Selection::None);
-    }
 }

@@ -1,10 +1,16 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
+use super::allocation_facts::AllocationFacts;
 use super::contributors::Contributors;
-use super::facts::{AllocationFacts, Figures, OomFacts};
+use super::editor;
+use super::facts::{Figures, OomFacts};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
+use super::preferences::Preferences;
 use super::rasters::{RasterMode, Rasters};
+use super::site_view::SiteFacts;
+use super::timeline_panel;
+use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
 use eframe::egui;
@@ -40,6 +46,12 @@ pub(super) struct DeviceState {
     pub(super) color_by: ColorBy,
     /// What the timeline stacks.
     pub(super) mode: TimelineMode,
+    /// The filter as it is written.
+    pub(super) filter_query: String,
+    /// Annotations.
+    pub(super) lanes: Lanes,
+    /// Bytes that the user says the device has.
+    given_capacity: Option<i64>,
     /// The pane to bring to the front in the next frame.
     pub(super) wanted_pane: Option<Pane>,
     /// Whether frames of torch and the interpreter are listed.
@@ -52,6 +64,11 @@ pub(super) struct DeviceState {
     pub(super) panels: Panels,
     contributors: Option<Contributors>,
     facts: Option<AllocationFacts>,
+    site_facts: Option<SiteFacts>,
+    /// How the user's editor is started.
+    pub(super) editor_command: String,
+    /// What just happened, for the status bar.
+    pub(super) notice: Option<String>,
     oom: Option<OomFacts>,
     coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
     stack_colors: [Option<Arc<BandColors>>; 2],
@@ -59,7 +76,9 @@ pub(super) struct DeviceState {
 
 /// What panels remember: one field per panel.
 #[derive(Default)]
-pub(super) struct Panels {}
+pub(super) struct Panels {
+    pub(super) timeline: timeline_panel::State,
+}
 
 /// Curves with few enough points to draw in every frame.
 pub(super) struct Curves {
@@ -82,6 +101,9 @@ impl DeviceState {
             history: History::default(),
             color_by: ColorBy::default(),
             mode: TimelineMode::default(),
+            filter_query: String::new(),
+            lanes: lanes(&snapshot, timeline),
+            given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
@@ -89,6 +111,9 @@ impl DeviceState {
             panels: Panels::default(),
             contributors: None,
             facts: None,
+            site_facts: None,
+            editor_command: editor::DEFAULT_COMMAND.to_owned(),
+            notice: None,
             oom: None,
             coloring: None,
             stack_colors: [None, None],
@@ -147,6 +172,48 @@ impl DeviceState {
         self.cursor = Moment(moment.0.min(last));
         let (from, to) = self.view.on(self.timeline()).positions_of(self.cursor);
         self.view = self.view.showing(from, to, &self.full);
+    }
+
+    /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
+    pub(super) fn capacity(&self) -> Option<i64> {
+        self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Take over what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        self.given_capacity = preferences.capacity;
+        if self.editor_command != preferences.editor_command {
+            self.editor_command.clone_from(&preferences.editor_command);
+        }
+    }
+
+    /// The place is about to change in small steps; the user can go back to it.
+    pub(super) fn leave(&mut self) {
+        self.history.leave(self.place());
+    }
+
+    /// Zoom at the cursor, or at the middle where the cursor is out of sight.
+    pub(super) fn zoom(&mut self, factor: f64) {
+        let x = self.view.on(self.timeline()).x_from_moment(f64::from(self.cursor.0) + 0.5);
+        let x = if (0.0..=1.0).contains(&x) { x } else { 0.5 };
+        self.view = self.view.zoom_at(x, 0.5, factor, 1.0, &self.full);
+    }
+
+    /// Move the view by a part of itself.
+    pub(super) fn pan(&mut self, part: f64) {
+        self.view = self.view.pan(part, 0.0, &self.full);
+    }
+
+    /// Show the time from an allocation to its free, with a little around it.
+    pub(super) fn zoom_to_lifetime(&mut self, id: AllocId) {
+        const AROUND: f64 = 0.08;
+        let timeline = self.timeline();
+        let scale = self.view.on(timeline);
+        let end = timeline.lifetimes.end(id).unwrap_or(Moment(timeline.moments() as u32));
+        let from = scale.position_from_moment(f64::from(timeline.lifetimes.start(id).0));
+        let to = scale.position_from_moment(f64::from(end.0));
+        let around = (to - from) * AROUND;
+        self.show(self.view.of_range(from - around, to + around, &self.full));
     }
 
     /// Show another part of the timeline; the user can go back.
@@ -251,9 +318,23 @@ impl DeviceState {
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
         let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let found =
-            known.unwrap_or_else(|| AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, id));
+        let find = || AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, &self.lanes, id);
+        let found = known.unwrap_or_else(find);
         Some(self.facts.insert(found))
+    }
+
+    /// Facts about the selected stack; put together when the selection has changed.
+    pub(super) fn site_facts(&mut self) -> Option<&mut SiteFacts> {
+        let Selection::Stack(stack) = self.selection else { return None };
+        let known = self.site_facts.take().filter(|known| known.stack() == stack);
+        let find = || SiteFacts::new(&self.snapshot, self.timeline(), stack, self.figures.peak.0);
+        let found = known.unwrap_or_else(find);
+        Some(self.site_facts.insert(found))
+    }
+
+    /// Say in the status bar what just happened.
+    pub(super) fn notify(&mut self, notice: String) {
+        self.notice = Some(notice);
     }
 
     /// The request that failed at the cursor.

@@ -2,6 +2,7 @@
 
 use super::device::DeviceState;
 use super::panes::Layout;
+use super::preferences::Preferences;
 use super::rasters::RasterMode;
 use super::{Command, file_page, load_page};
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
@@ -83,6 +84,13 @@ impl Document {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
             State::Open(file) => file_page::ui(ui, file, &self.title, layout),
+        }
+    }
+
+    /// Let the file know what the user prefers.
+    pub(super) fn prefer(&mut self, preferences: &Preferences) {
+        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
+            device.prefer(preferences);
         }
     }
 

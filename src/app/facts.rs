@@ -1,8 +1,8 @@
 //! Facts as text, put together once and then only shown.
 
-use crate::analysis::{SiteFrame, is_internal, site_frame, site_label, stack_lines};
+use crate::analysis::{SiteFrame, capacity, is_internal, site_frame, site_label};
 use crate::model::{
-    AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, PoolKey, Snapshot, StackId, Timeline,
+    Allocation, Anchor, EventIx, FrameId, Moment, OomEvent, Snapshot, StackId, StrId, Timeline,
 };
 use crate::report::non_default_settings;
 use crate::units;
@@ -15,6 +15,8 @@ pub(super) struct Figures {
     pub(super) reserved_peak: i64,
     /// Bytes that were active before the first event, where that is known.
     pub(super) baseline: Option<i64>,
+    /// The most that could be reserved, as an OOM showed.
+    pub(super) capacity: Option<i64>,
     /// Settings that differ from the default.
     pub(super) settings: Vec<String>,
     /// What happened, in a sentence.
@@ -29,6 +31,7 @@ impl Figures {
             peak: timeline.active.peak(),
             reserved_peak: timeline.reserved.peak().1,
             baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
+            capacity: capacity(timeline),
             settings: non_default_settings(snapshot),
             verdict: verdict(timeline, snapshot.damage.is_some()),
             first_time_us: timeline.events.time_range_us().map(|(first, _)| first),
@@ -41,7 +44,7 @@ impl Figures {
     }
 
     /// `event 1,234, 3.412 s`.
-    fn event_text(&self, timeline: &Timeline, event: EventIx) -> String {
+    pub(super) fn event_text(&self, timeline: &Timeline, event: EventIx) -> String {
         let time = self.time_of(timeline, event).map(|us| format!(", {}", units::duration_us(us)));
         format!("event {}{}", units::count(event.0), time.unwrap_or_default())
     }
@@ -96,22 +99,6 @@ fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
     text
 }
 
-/// One allocation as text.
-pub(super) struct AllocationFacts {
-    /// The allocation.
-    pub(super) id: AllocId,
-    /// Where it was made.
-    pub(super) site: String,
-    /// `2.63 GiB`.
-    pub(super) size: String,
-    /// Names and values.
-    pub(super) rows: Vec<(&'static str, String)>,
-    /// The stack, innermost first.
-    pub(super) frames: Vec<FrameText>,
-    /// Everything, for the clipboard.
-    pub(super) copy: String,
-}
-
 /// A request that failed, as text.
 pub(super) struct OomFacts {
     /// Its event.
@@ -136,12 +123,23 @@ impl OomFacts {
     }
 }
 
-fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameText> {
+/// The frames of a stack.
+pub(super) fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameText> {
     let text = |&id| {
         let frame = site_frame(snapshot, id);
-        FrameText { is_internal: is_internal(&frame), frame }
+        FrameText { is_internal: is_internal(&frame), frame, fx: fx_lines(snapshot, id) }
     };
     snapshot.stacks.frames(stack).iter().map(text).collect()
+}
+
+/// What `torch.compile` recorded about generated code: the node, and the model's own lines.
+fn fx_lines(snapshot: &Snapshot, id: FrameId) -> Vec<String> {
+    let Some(fx) = snapshot.frames.fx(snapshot.frames.get(id)) else { return Vec::new() };
+    let text = |id: StrId| units::printable_lines(&snapshot.strings.get(id));
+    let node: Vec<String> = [fx.op, fx.name, fx.target].into_iter().flatten().map(text).collect();
+    let node = (!node.is_empty()).then(|| format!("FX {}", node.join(" ")));
+    let trace = fx.trace.map(text).unwrap_or_default();
+    node.into_iter().chain(trace.lines().map(str::to_owned).filter(|line| !line.trim().is_empty())).collect()
 }
 
 /// One frame as text.
@@ -149,45 +147,6 @@ pub(super) struct FrameText {
     pub(super) frame: SiteFrame,
     /// Whether it belongs to torch or the interpreter.
     pub(super) is_internal: bool,
-}
-
-impl AllocationFacts {
-    pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, figures: &Figures, id: AllocId) -> Self {
-        let allocation = timeline.lifetimes.get(id, &timeline.events);
-        let rows = rows(timeline, figures, &allocation);
-        let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        lines.extend(stack_lines(snapshot, allocation.stack).iter().map(|line| format!("  {line}")));
-        Self {
-            id,
-            site: site_label(snapshot, allocation.stack),
-            size: units::bytes(allocation.size),
-            rows,
-            frames: frames(snapshot, allocation.stack),
-            copy: lines.join("\n"),
-        }
-    }
-}
-
-fn rows(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
-    let at = |moment: Option<Moment>| {
-        moment.and_then(Moment::event).map(|event| figures.event_text(timeline, event))
-    };
-    let unknown = || "not recorded".to_owned();
-    vec![
-        ("Address", units::address(allocation.addr)),
-        ("Size", units::bytes_exact(allocation.size)),
-        ("Stream", allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
-        ("Pool", allocation.pool.map_or_else(unknown, pool)),
-        ("Allocated", at(Some(allocation.start)).unwrap_or_else(|| "before the recording".to_owned())),
-        (
-            "Freed",
-            at(allocation.requested.or(allocation.end)).unwrap_or_else(|| "not in the recording".to_owned()),
-        ),
-        ("Free completed", at(allocation.end).unwrap_or_else(|| "not in the recording".to_owned())),
-        ("Lifetime", figures.lifetime(timeline, allocation)),
-    ]
-}
-
-fn pool(PoolKey(a, b): PoolKey) -> String {
-    if PoolKey(a, b).is_private() { format!("private {a}.{b}") } else { "default".to_owned() }
+    /// What `torch.compile` says about it.
+    pub(super) fx: Vec<String>,
 }

@@ -1,5 +1,6 @@
-//! The keyboard.
+//! The keyboard: one table that is listened to and shown as help.
 
+use super::device::DeviceState;
 use super::navigation::Selection;
 use super::{App, Command};
 use eframe::egui::{self, Key, Modifiers};
@@ -7,47 +8,188 @@ use eframe::egui::{self, Key, Modifiers};
 /// Events that Shift and an arrow step over.
 const LONG_STEP: i64 = 100;
 
+/// How much a key zooms, and which part of the view it pans.
+const ZOOM: f64 = 1.5;
+const PAN: f64 = 0.15;
+
+/// What a shortcut does it to.
+pub(super) enum Run {
+    /// The whole window.
+    Window(fn(&mut App)),
+    /// The device that is shown.
+    Device(fn(&mut DeviceState)),
+}
+
+/// A key and what it does.
+pub(super) struct Shortcut {
+    modifiers: Modifiers,
+    key: Key,
+    /// How the help names the key; empty where another entry speaks for it.
+    pub(super) name: &'static str,
+    /// What the help says.
+    pub(super) does: &'static str,
+    run: Run,
+}
+
+const fn key(modifiers: Modifiers, key: Key, name: &'static str, does: &'static str, run: Run) -> Shortcut {
+    Shortcut { modifiers, key, name, does, run }
+}
+
+/// Every shortcut. Longer combinations come first: a key without modifiers also matches with them.
+pub(super) const SHORTCUTS: &[Shortcut] = &[
+    key(
+        Modifiers::COMMAND,
+        Key::O,
+        "Ctrl+O",
+        "open snapshots",
+        Run::Window(|app| app.commands.push(Command::OpenDialog)),
+    ),
+    key(
+        Modifiers::ALT,
+        Key::ArrowLeft,
+        "Alt+Left",
+        "back to the place before",
+        Run::Device(DeviceState::back),
+    ),
+    key(Modifiers::ALT, Key::ArrowRight, "Alt+Right", "forward again", Run::Device(DeviceState::forward)),
+    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", Run::Device(|device| device.step(-LONG_STEP))),
+    key(
+        Modifiers::SHIFT,
+        Key::ArrowRight,
+        "Shift+Left, Right",
+        "100 events back or on",
+        Run::Device(|device| device.step(LONG_STEP)),
+    ),
+    key(Modifiers::NONE, Key::ArrowLeft, "", "", Run::Device(|device| device.step(-1))),
+    key(
+        Modifiers::NONE,
+        Key::ArrowRight,
+        "Left, Right",
+        "one event back or on",
+        Run::Device(|device| device.step(1)),
+    ),
+    key(Modifiers::NONE, Key::Home, "", "", Run::Device(|device| device.step(i64::MIN))),
+    key(
+        Modifiers::NONE,
+        Key::End,
+        "Home, End",
+        "before the first event, after the last",
+        Run::Device(|device| device.step(i64::MAX)),
+    ),
+    key(Modifiers::NONE, Key::P, "P", "go to the peak", Run::Device(DeviceState::go_to_peak)),
+    key(
+        Modifiers::NONE,
+        Key::O,
+        "O",
+        "go to the next out-of-memory event",
+        Run::Device(DeviceState::go_to_oom),
+    ),
+    key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(DeviceState::fit)),
+    key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.zoom(ZOOM))),
+    key(
+        Modifiers::NONE,
+        Key::S,
+        "W, S",
+        "zoom in or out at the cursor",
+        Run::Device(|device| device.zoom(1.0 / ZOOM)),
+    ),
+    key(Modifiers::NONE, Key::A, "", "", Run::Device(|device| device.pan(-PAN))),
+    key(
+        Modifiers::NONE,
+        Key::D,
+        "A, D",
+        "move the view left or right",
+        Run::Device(|device| device.pan(PAN)),
+    ),
+    key(
+        Modifiers::NONE,
+        Key::Z,
+        "Z",
+        "zoom to the lifetime of the selected allocation",
+        Run::Device(zoom_to_selected),
+    ),
+    key(
+        Modifiers::NONE,
+        Key::Escape,
+        "Esc",
+        "select nothing",
+        Run::Device(|device| device.select(Selection::None)),
+    ),
+    key(
+        Modifiers::NONE,
+        Key::Questionmark,
+        "?",
+        "show or hide this help",
+        Run::Window(|app| app.shows_help = !app.shows_help),
+    ),
+    key(Modifiers::NONE, Key::F1, "", "", Run::Window(|app| app.shows_help = !app.shows_help)),
+];
+
+/// What the mouse does, for the help.
+pub(super) const MOUSE: [(&str, &str); 7] = [
+    ("Wheel", "zoom at the pointer"),
+    ("Shift+wheel", "zoom vertically"),
+    ("Drag", "move the view"),
+    ("Shift+drag", "zoom to a box"),
+    ("Click", "select, and put the cursor there"),
+    ("Double click", "zoom to a lifetime, or show everything"),
+    ("Drag the axis", "scrub the cursor"),
+];
+
 pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
-    if ctx.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::O)) {
-        app.commands.push(Command::OpenDialog);
-    }
-    if ctx.text_edit_focused() {
-        return;
-    }
-    let document = app.documents.get_mut(app.current);
-    let Some(device) = document.and_then(|document| document.open_file()?.device()) else { return };
-    // Longer combinations first: a key without modifiers also matches with them.
-    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
-    if pressed(Modifiers::ALT, Key::ArrowLeft) {
-        device.back();
-    }
-    if pressed(Modifiers::ALT, Key::ArrowRight) {
-        device.forward();
-    }
-    for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
-        if pressed(Modifiers::SHIFT, key) {
-            device.step(by * LONG_STEP);
+    let is_typing = ctx.text_edit_focused();
+    for shortcut in SHORTCUTS {
+        // Plain keys are text while text is edited.
+        if is_typing && !shortcut.modifiers.command {
+            continue;
         }
-        if pressed(Modifiers::NONE, key) {
-            device.step(by);
+        if ctx.input_mut(|input| consume(input, shortcut)) {
+            run(app, &shortcut.run);
         }
     }
-    if pressed(Modifiers::NONE, Key::Home) {
-        device.step(i64::from(i32::MIN));
+}
+
+fn consume(input: &mut egui::InputState, shortcut: &Shortcut) -> bool {
+    // On most keyboards this key needs Shift.
+    let is_shifted = shortcut.key == Key::Questionmark && input.consume_key(Modifiers::SHIFT, shortcut.key);
+    is_shifted || input.consume_key(shortcut.modifiers, shortcut.key)
+}
+
+fn run(app: &mut App, what: &Run) {
+    match what {
+        Run::Window(run) => run(app),
+        Run::Device(run) => {
+            let document = app.documents.get_mut(app.current);
+            if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
+                run(device);
+            }
+        }
     }
-    if pressed(Modifiers::NONE, Key::End) {
-        device.step(i64::from(u32::MAX));
+}
+
+fn zoom_to_selected(device: &mut DeviceState) {
+    if let Some(id) = device.selected() {
+        device.zoom_to_lifetime(id);
     }
-    if pressed(Modifiers::NONE, Key::P) {
-        device.go_to_peak();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_shortcuts_share_a_key() {
+        for (i, a) in SHORTCUTS.iter().enumerate() {
+            for b in &SHORTCUTS[i + 1..] {
+                assert!((a.modifiers, a.key) != (b.modifiers, b.key), "{:?} {:?}", a.modifiers, a.key);
+            }
+        }
     }
-    if pressed(Modifiers::NONE, Key::O) {
-        device.go_to_oom();
-    }
-    if pressed(Modifiers::NONE, Key::F) {
-        device.fit();
-    }
-    if pressed(Modifiers::NONE, Key::Escape) {
-        device.select(Selection::None);
+
+    #[test]
+    fn longer_combinations_come_first() {
+        let plain = SHORTCUTS.iter().position(|shortcut| shortcut.modifiers.is_none());
+        let last_long = SHORTCUTS.iter().rposition(|shortcut| !shortcut.modifiers.is_none());
+        assert!(last_long < plain);
     }
 }

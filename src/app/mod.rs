@@ -3,20 +3,27 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod allocation_facts;
+mod allocation_view;
 mod contributors;
 mod curves_panel;
 mod details_panel;
 mod device;
 mod dialogs;
 mod document;
+mod editor;
 mod facts;
 mod file_page;
 mod header;
+mod help;
 mod keys;
 mod load_page;
+mod minimap_strip;
 mod navigation;
 mod panes;
+mod preferences;
 mod rasters;
+mod site_view;
 mod stack_view;
 mod start_page;
 mod status_bar;
@@ -25,6 +32,7 @@ mod theme;
 mod timeline_input;
 
 mod timeline_panel;
+mod timeline_toolbar;
 
 #[cfg(test)]
 mod tests;
@@ -34,12 +42,14 @@ use dialogs::OpenDialog;
 use document::Document;
 use eframe::egui;
 use panes::Layout;
+use preferences::Preferences;
 use rasters::RasterMode;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Under what the arrangement of panes is kept.
+/// Under what the arrangement of panes, and the preferences, are kept.
 const LAYOUT_KEY: &str = "layout";
+const PREFERENCES_KEY: &str = "preferences";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -53,11 +63,20 @@ pub enum WindowError {
     Refused(String),
 }
 
-/// Open the window with some files. Returns when it is closed.
+/// What the window is opened with.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Files to open.
+    pub files: Vec<Input>,
+    /// Bytes that the device has, where the user knows.
+    pub capacity: Option<i64>,
+}
+
+/// Open the window. Returns when it is closed.
 ///
 /// # Errors
 /// When there is no display or the system refuses a window.
-pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
+pub fn run(start: Options) -> Result<(), WindowError> {
     if !has_display() {
         return Err(WindowError::NoDisplay);
     }
@@ -73,7 +92,8 @@ pub fn run(files: Vec<Input>) -> Result<(), WindowError> {
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
         app.restore(cc.storage);
-        for file in files {
+        app.preferences.capacity = start.capacity;
+        for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
         app.current = 0;
@@ -106,6 +126,10 @@ enum Command {
     Close(usize),
     /// Show a tab.
     Show(usize),
+    /// Show or hide the help.
+    Help,
+    /// Arrange the panes as they were at first.
+    ResetLayout,
 }
 
 /// Everything in the window.
@@ -115,6 +139,8 @@ struct App {
     dialog: OpenDialog,
     samples: Vec<PathBuf>,
     layout: Layout,
+    shows_help: bool,
+    preferences: Preferences,
     mode: RasterMode,
     commands: Vec<Command>,
 }
@@ -128,6 +154,8 @@ impl App {
             dialog: OpenDialog::default(),
             samples: start_page::find_samples(),
             layout: Layout::default(),
+            shows_help: false,
+            preferences: Preferences::default(),
             mode,
             commands: Vec::new(),
         }
@@ -138,6 +166,8 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
+        let kept = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
+        self.preferences = kept.unwrap_or_default();
     }
 
     fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -163,6 +193,8 @@ impl App {
                 }
                 Command::Close(_) => {}
                 Command::Show(at) => self.current = at,
+                Command::ResetLayout => self.layout = Layout::default(),
+                Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
         }
@@ -181,24 +213,29 @@ impl eframe::App for App {
         self.take_files(ctx);
         let mode = self.mode;
         self.documents.retain_mut(|document| document.poll(ctx, mode));
+        for document in &mut self.documents {
+            document.prefer(&self.preferences);
+        }
         self.current = self.current.min(self.documents.len().saturating_sub(1));
         keys::listen(ctx, self);
         self.run_commands(ctx);
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        tabs::ui(ui, &mut self.documents, self.current, &mut self.commands);
+        tabs::ui(ui, &mut self.documents, self.current, &mut self.preferences, &mut self.commands);
         match self.documents.get_mut(self.current) {
             None => start_page::ui(ui, &self.samples, &mut self.commands),
             Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
         }
         start_page::drop_hint(ui);
+        help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
+        eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

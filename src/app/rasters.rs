@@ -5,10 +5,11 @@
 
 use super::device::TimelineMode;
 use super::theme;
-use crate::draw::{Blocks, Coloring, Painted, Palette, Span, View};
-use crate::model::{AllocId, Snapshot};
+use crate::analysis::{PrivatePools, private_pools};
+use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, Span, View};
+use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// Where pictures are painted.
@@ -42,15 +43,21 @@ pub(super) struct Shown {
     pub(super) picture: Painted,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
+    /// Where the selected stack is.
+    stack: Option<(StackId, Vec<Span>)>,
 }
 
 /// Pictures of one device.
 pub(super) struct Rasters {
     desk: Arc<Desk>,
     painter: Option<Painter>,
+    pools: Pools,
     wished: Option<Wish>,
     shown: Option<Shown>,
 }
+
+/// The private pools, once they are known.
+type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// What the window and the thread share.
 #[derive(Default)]
@@ -70,15 +77,17 @@ struct Papers {
 struct Painter {
     snapshot: Arc<Snapshot>,
     at: usize,
+    pools: Pools,
 }
 
 impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
         let desk = Arc::new(Desk::default());
-        let painter = |snapshot| Painter { snapshot, at };
+        let pools = Pools::default();
+        let painter = |snapshot| Painter { snapshot, at, pools: Arc::clone(&pools) };
         let is_alone =
             mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
-        Self { desk, painter: is_alone.then(|| painter(snapshot)), wished: None, shown: None }
+        Self { desk, painter: is_alone.then(|| painter(snapshot)), pools, wished: None, shown: None }
     }
 
     /// Ask for a picture, and take what is finished.
@@ -114,7 +123,12 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, outlines: Vec::new() });
+        self.shown = Some(Shown { picture, texture, outlines: Vec::new(), stack: None });
+    }
+
+    /// The private pools, once the first picture is there.
+    pub(super) fn pools(&self) -> Option<&PrivatePools> {
+        self.pools.get()?.as_ref()
     }
 
     /// The latest picture, which may be one of an earlier view.
@@ -142,6 +156,17 @@ impl Shown {
             self.outlines.len() - 1
         });
         &self.outlines[at].1
+    }
+}
+
+impl Shown {
+    /// Where everything with a stack is in the picture.
+    pub(super) fn spans_of_stack(&mut self, stack: StackId, timeline: &Timeline) -> &[Span] {
+        let known = self.stack.take().filter(|known| known.0 == stack);
+        let Timeline { lifetimes, events, .. } = timeline;
+        let is_same = |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
+        &self.stack.insert(found).1
     }
 }
 
@@ -177,7 +202,13 @@ impl Painter {
         let timeline = &self.snapshot.timelines[self.at];
         let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
         let picture = match wish.mode {
-            TimelineMode::Blocks => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+            TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
+                Some(pools) => {
+                    let pooled = Pooled { blocks, pools };
+                    Painted::paint(timeline, &wish.view, wish.size_px, palette, &pooled)
+                }
+                None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+            },
         };
         let image = theme::image(&picture.raster);
         (picture, image)

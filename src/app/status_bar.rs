@@ -9,8 +9,11 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &DeviceState) {
     ui.horizontal_centered(|ui| {
         ui.label(theme::muted(ui, text(device)));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let keys =
-                "wheel zooms · Shift+wheel vertically · drag pans · arrows step · P peak · O OOM · F fit";
+            let keys = "wheel zooms · drag pans · arrows step · P peak · O OOM · F fit · ? help";
+            if let Some(notice) = &device.notice {
+                ui.add(egui::Label::new(egui::RichText::new(notice).size(12.0)).truncate());
+                return;
+            }
             ui.add(egui::Label::new(theme::muted(ui, keys).size(11.0)).truncate());
         });
     });

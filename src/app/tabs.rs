@@ -1,15 +1,27 @@
-//! The top line: Open, a tab per file, the device, the theme.
+//! The top line: Open, a tab per file, the device, back and forward, help, settings.
 
 use super::document::{Document, OpenFile};
+use super::preferences::{self, Preferences};
 use super::{Command, theme};
-use eframe::egui::{self, Panel, ThemePreference};
+use eframe::egui::containers::menu::{MenuButton, MenuConfig};
+use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
-pub(super) fn ui(ui: &mut egui::Ui, documents: &mut [Document], current: usize, commands: &mut Vec<Command>) {
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    documents: &mut [Document],
+    current: usize,
+    preferences: &mut Preferences,
+    commands: &mut Vec<Command>,
+) {
     let frame = theme::panel_frame(ui, 8, 0);
     Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            theme_menu(ui);
+            settings_menu(ui, preferences, commands);
+            if ui.button("?").on_hover_text("Keyboard and mouse").clicked() {
+                commands.push(Command::Help);
+            }
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
+                history_buttons(ui, file);
                 device_chooser(ui, file);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -41,6 +53,19 @@ fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, comma
     ui.add_space(6.0);
 }
 
+fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
+    let Some(device) = file.device() else { return };
+    let (can_go_back, can_go_forward) = device.can_go();
+    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
+    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
+        device.forward();
+    }
+    let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
+    if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
+        device.back();
+    }
+}
+
 fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
     if file.devices.len() < 2 {
         return;
@@ -56,19 +81,28 @@ fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
     file.current = chosen;
 }
 
-fn theme_menu(ui: &mut egui::Ui) {
+fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mut Vec<Command>) {
     let choices = [
         (ThemePreference::System, "Follow the system"),
         (ThemePreference::Light, "Light"),
         (ThemePreference::Dark, "Dark"),
     ];
-    ui.menu_button("Theme", |ui| {
+    // The menu stays open while one types in it.
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    MenuButton::new("Settings").config(config).ui(ui, |ui| {
+        ui.label("Theme");
         let current = ui.ctx().options(|options| options.theme_preference);
         for (preference, name) in choices {
             if ui.selectable_label(current == preference, name).clicked() {
                 ui.ctx().set_theme(preference);
-                ui.close();
             }
+        }
+        ui.separator();
+        preferences::ui(ui, preferences);
+        ui.separator();
+        if ui.button("Reset the arrangement of panes").clicked() {
+            commands.push(Command::ResetLayout);
+            ui.close();
         }
     });
 }

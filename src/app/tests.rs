@@ -134,6 +134,10 @@ fn a_file_opens_on_its_oom_with_the_sites_there() {
     assert!(harness.query_by_label_contains("train.py:55 attention 10.0 MiB").is_some());
     harness.get_by_label_contains("train.py:55 attention 10.0 MiB").click();
     harness.run_steps(3);
+    assert!(harness.query_by_label("Everything with this stack").is_some());
+    assert!(harness.query_by_label("10.0 MiB (10,485,760 bytes) in 2 blocks").is_some());
+    harness.get_by_label("largest").click();
+    harness.run_steps(3);
     assert!(harness.query_by_label("8.00 MiB allocation").is_some());
     assert!(harness.query_by_label("0x40000000").is_some());
     harness.key_press(Key::Escape);

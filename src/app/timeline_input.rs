@@ -5,7 +5,7 @@ use super::navigation::Selection;
 use super::rasters::Shown;
 use crate::draw::{Pixel, View};
 use crate::model::Moment;
-use eframe::egui::{self, Pos2, Rect};
+use eframe::egui::{self, Pos2, Rect, Sense};
 
 /// How much one point of wheel movement zooms.
 const ZOOM_PER_POINT: f32 = 0.005;
@@ -22,11 +22,7 @@ pub(super) struct Under {
 pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut DeviceState) {
     let rect = response.rect;
     let size = rect.size().max(egui::vec2(1.0, 1.0));
-    if response.double_clicked() {
-        device.fit();
-        return;
-    }
-    if response.dragged() {
+    if response.dragged() && !device.panels.timeline.is_drawing_box() {
         let moved = response.drag_delta() / size;
         device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
     }
@@ -45,14 +41,37 @@ pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut De
     }
 }
 
+/// Drag along the axis below the picture: the cursor follows.
+pub(super) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut DeviceState) {
+    let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
+    if response.drag_started() || response.clicked() {
+        device.leave();
+    }
+    if let Some(pointer) = response.interact_pointer_pos() {
+        let x = f64::from((pointer.x - picture.left()) / picture.width().max(1.0)).clamp(0.0, 1.0);
+        let moment = device.view.on(device.timeline()).moment_from_x(x);
+        device.move_to(Moment(moment.max(0.0) as u32));
+    }
+    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+}
+
+/// Double click: zoom to the lifetime of what is there, or else to everything.
+pub(super) fn double_click(device: &mut DeviceState, under: Under) {
+    match under.pixel {
+        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => device.zoom_to_lifetime(id),
+        _ => device.fit(),
+    }
+}
+
 /// Click: put the cursor where the pointer is, and select what is there.
 pub(super) fn click(device: &mut DeviceState, under: Under) {
     if let Some(moment) = under.moment {
         device.go_to(moment);
     }
     device.select(match under.pixel {
-        Pixel::Block(id) => Selection::Allocation(id),
-        Pixel::Empty | Pixel::Merged => Selection::None,
+        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => Selection::Allocation(id),
+        _ => Selection::None,
     });
 }
 

@@ -4,6 +4,7 @@ use super::{Failure, loading, output};
 use crate::app;
 use crate::load::Input;
 use crate::report;
+use crate::units;
 use clap::Args;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,11 +15,19 @@ pub(super) struct OpenArgs {
     /// Snapshots to open in the window; '-' is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    capacity: Option<i64>,
+}
+
+fn parse_size(text: &str) -> Result<i64, String> {
+    units::parse_bytes(text).ok_or_else(|| "expected a size such as 80GiB, 512MiB or 1024".to_owned())
 }
 
 pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
-    app::run(files).or_else(|error| print_instead(args, &error.to_string()))
+    app::run(app::Options { files, capacity: args.capacity })
+        .or_else(|error| print_instead(args, &error.to_string()))
 }
 
 /// Without a window, the same files as text.

@@ -74,6 +74,16 @@ impl Canvas<'_> {
         self.inside().image(texture, place, uv, Color32::WHITE);
     }
 
+    /// The lines of active, allocated and reserved bytes.
+    pub fn totals(&self, picture: &Painted) {
+        let totals = &picture.totals;
+        self.total(picture, &totals.reserved, Stroke::new(1.5, Color32::from(self.palette.reserved)));
+        let active = Color32::from(self.palette.accent).gamma_multiply(0.8);
+        self.total(picture, &totals.active, Stroke::new(1.0, active));
+        let allocated = Color32::from(self.palette.allocated).gamma_multiply(0.55);
+        self.total(picture, &totals.allocated, Stroke::new(1.0, allocated));
+    }
+
     /// A total of every column of a picture as a line.
     pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
         let (old, columns) = (&picture.view, values.len().max(1) as f64);
@@ -123,6 +133,27 @@ impl Canvas<'_> {
             let bottom = pieces.iter().rev().flat_map(|r| [r.right_bottom(), r.left_bottom()]);
             painter.add(Shape::closed_line(top.chain(bottom).collect(), stroke));
             from = to;
+        }
+    }
+
+    /// Many places that are selected together: lighter, with an edge while they can be told apart.
+    pub fn highlight(&self, picture: &Painted, spans: &[Span]) {
+        const MAX_EDGED: usize = 400;
+        if picture.view.axis != self.view.axis {
+            return;
+        }
+        let mut mesh = Mesh::default();
+        let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
+        let places = spans.iter().map(|span| self.place(picture, span));
+        places
+            .filter(|place| place.intersects(self.rect))
+            .for_each(|place| mesh.add_colored_rect(place, light));
+        self.inside().add(Shape::mesh(mesh));
+        if spans.len() <= MAX_EDGED {
+            let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));
+            for span in spans {
+                self.inside().rect_stroke(self.place(picture, span), 0.0, stroke, StrokeKind::Inside);
+            }
         }
     }
 

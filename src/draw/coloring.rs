@@ -104,6 +104,11 @@ impl Coloring {
         self.stacks.get(stack)
     }
 
+    /// The colour of memory that is reserved and not in use.
+    pub fn free(&self) -> Rgb {
+        self.palette.muted
+    }
+
     /// The colour of an allocation.
     pub fn color(&self, timeline: &Timeline, id: AllocId) -> Rgb {
         let Timeline { lifetimes, events, .. } = timeline;

@@ -94,6 +94,51 @@ impl Raster {
     }
 }
 
+impl Raster {
+    /// Where blocks of a kind are in the picture. Neighbouring columns with the same place are one
+    /// span; what is thinner than a pixel is not found.
+    pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<Span> {
+        let [width, height] = self.size_px;
+        let mut spans: Vec<Span> = Vec::new();
+        // The spans that end at the column before, from the top.
+        let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut known = (NONE, false);
+        for x in 0..width {
+            let mut is_found = |y: usize| {
+                let id = self.ids[y * width + x];
+                if id != known.0 {
+                    known = (id, id != NONE && id != MERGED && is_kind(AllocId(id)));
+                }
+                known.1
+            };
+            let mut y = 0;
+            while y < height {
+                if !is_found(y) {
+                    y += 1;
+                    continue;
+                }
+                let top = y;
+                while y < height && is_found(y) {
+                    y += 1;
+                }
+                match open.iter().find(|&&at| spans[at].y == [top, y]) {
+                    Some(&at) => {
+                        spans[at].x[1] = x + 1;
+                        next.push(at);
+                    }
+                    None => {
+                        next.push(spans.len());
+                        spans.push(Span { x: [x, x + 1], y: [top, y] });
+                    }
+                }
+            }
+            std::mem::swap(&mut open, &mut next);
+            next.clear();
+        }
+        spans
+    }
+}
+
 /// One column, from the bottom.
 struct Column<'a> {
     ids: &'a mut [u32],

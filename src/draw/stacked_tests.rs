@@ -113,3 +113,21 @@ fn spans_say_where_a_block_is() {
     assert_eq!(raster.spans(AllocId(1)), [Span { x: [4, 6], y: [0, 5] }, Span { x: [6, 8], y: [5, 10] }]);
     assert_eq!(raster.spans(AllocId(7)), []);
 }
+
+#[test]
+fn spans_of_a_kind_cover_what_the_kind_covers() {
+    let timeline = fixture::timeline(&fixture::sawtooth(200));
+    let raster = paint(&timeline, &View::fit(&timeline), [40, 60]);
+    let is_kind = |id: AllocId| id.0 % 3 == 1;
+    let spans = raster.spans_where(is_kind);
+    for x in 0..40 {
+        for y in 0..60 {
+            let expected = matches!(raster.pixel(x, y), Pixel::Block(id) if is_kind(id));
+            let holding = spans
+                .iter()
+                .filter(|span| (span.x[0]..span.x[1]).contains(&x) && (span.y[0]..span.y[1]).contains(&y));
+            assert_eq!(holding.count(), usize::from(expected), "{x} {y}");
+        }
+    }
+    assert!(!spans.is_empty());
+}

@@ -8,6 +8,8 @@ use std::ops::Range;
 /// The largest totals of every pixel column; 0 where there are no moments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
+    /// Active bytes by column.
+    pub active: Vec<i64>,
     /// Allocated bytes by column.
     pub allocated: Vec<i64>,
     /// Reserved bytes by column.
@@ -20,11 +22,12 @@ impl Totals {
         let ranges: Vec<Range<usize>> =
             (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
         let peak =
-            |range: &Range<usize>| timeline.allocated.peak_in(range.clone()).map_or(0, |(_, value)| value);
+            |curve: &Curve, range: &Range<usize>| curve.peak_in(range.clone()).map_or(0, |(_, value)| value);
         let reserved =
             |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
         Self {
-            allocated: ranges.par_iter().map(peak).collect(),
+            active: ranges.par_iter().map(|range| peak(&timeline.active, range)).collect(),
+            allocated: ranges.par_iter().map(|range| peak(&timeline.allocated, range)).collect(),
             reserved: ranges.par_iter().map(reserved).collect(),
         }
     }
@@ -66,5 +69,6 @@ mod tests {
         let totals = Totals::of_view(&timeline, &view, 40);
         let highest = totals.allocated.iter().copied().max();
         assert_eq!(highest, Some(timeline.allocated.peak().1));
+        assert_eq!(totals.active.iter().copied().max(), Some(timeline.active.peak().1));
     }
 }

@@ -76,6 +76,13 @@ impl CurveBuilder {
 }
 
 impl Curve {
+    /// A curve with these values, one per moment.
+    pub fn from_values(values: Vec<i64>) -> Self {
+        let mut builder = CurveBuilder::new(values.len());
+        values.into_iter().rev().for_each(|value| builder.push_front(value));
+        builder.finish()
+    }
+
     /// The total at a moment, in bytes.
     #[inline]
     pub fn at(&self, moment: Moment) -> i64 {
@@ -135,7 +142,7 @@ pub struct StepCurve {
 
 impl StepCurve {
     /// From changes in ascending order, the first at the start.
-    pub(super) fn new(steps: Vec<(Moment, i64)>) -> Self {
+    pub fn from_steps(steps: Vec<(Moment, i64)>) -> Self {
         Self { steps }
     }
 
@@ -179,9 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn curve(values: &[i64]) -> Curve {
-        let mut builder = CurveBuilder::new(values.len());
-        values.iter().rev().for_each(|&value| builder.push_front(value));
-        builder.finish()
+        Curve::from_values(values.to_vec())
     }
 
     #[test]
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn steps_hold_until_the_next() {
-        let curve = StepCurve::new(vec![(Moment(0), 5), (Moment(3), 9), (Moment(7), 2)]);
+        let curve = StepCurve::from_steps(vec![(Moment(0), 5), (Moment(3), 9), (Moment(7), 2)]);
         let read: Vec<i64> = (0..9).map(|m| curve.at(Moment(m))).collect();
         assert_eq!(read, [5, 5, 5, 9, 9, 9, 9, 2, 2]);
         assert_eq!(curve.peak(), (Moment(3), 9));

@@ -216,6 +216,12 @@ impl Lifetimes {
         self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
     }
 
+    /// The first allocation that is made after a moment.
+    pub fn first_after(&self, moment: Moment) -> Option<AllocId> {
+        let at = self.start.partition_point(|&start| start <= moment.0);
+        (at < self.start.len()).then_some(AllocId(at as u32))
+    }
+
     /// Everything about one allocation.
     pub fn get(&self, id: AllocId, events: &EventTable) -> Allocation {
         let origin = self.origin(id);

@@ -103,7 +103,7 @@ impl Timeline {
             device,
             active: rewound.active,
             allocated: rewound.allocated,
-            reserved: StepCurve::new(rewound.reserved),
+            reserved: StepCurve::from_steps(rewound.reserved),
             lifetimes,
             ranges,
             ooms,

@@ -1,0 +1,144 @@
+//! Ranges that the program or a profiler named, put into lanes.
+
+use crate::model::{DeviceId, Moment, Snapshot, StrId, Timeline};
+use foldhash::HashMap;
+
+/// Ranges that run at the same time and are still kept apart; deeper ones are only counted.
+const MAX_LANES: usize = 8;
+
+/// A named stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedRange {
+    /// Its name.
+    pub name: StrId,
+    /// From when to when, in microseconds since the first event of the timeline.
+    pub time_us: [i64; 2],
+    /// The moments that start within it.
+    pub moments: [Moment; 2],
+    /// Whether the recording has both ends; else it lasts from the start, or until the end.
+    pub is_whole: bool,
+}
+
+/// Annotations of one device. Ranges within a lane are ascending and do not overlap.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lanes {
+    /// The lanes, outermost ranges first.
+    pub lanes: Vec<Vec<NamedRange>>,
+    /// Ranges that found no lane.
+    pub hidden: usize,
+}
+
+/// The annotations of a timeline. Empty where the events have no times: then nothing says where a
+/// range belongs.
+pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
+    let Some(first_us) = timeline.times.first_us() else { return Lanes::default() };
+    let mut ranges = pair(snapshot, timeline.device, timeline.times.span_us(), first_us);
+    for range in &mut ranges {
+        let after = |time_us| {
+            let moment = timeline.times.moment_at(&timeline.events, time_us);
+            if time_us < 0 { Moment::START } else { Moment(moment.0.saturating_add(1)) }
+        };
+        range.moments = range.time_us.map(after);
+    }
+    ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
+    place(ranges)
+}
+
+/// Ends belong to the latest start of the same name.
+fn pair(snapshot: &Snapshot, device: DeviceId, span_us: i64, first_us: i64) -> Vec<NamedRange> {
+    let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
+    let mut order: Vec<StrId> = Vec::new();
+    let mut ranges = Vec::new();
+    let range = |name, start, end, is_whole| NamedRange {
+        name,
+        time_us: [start, end],
+        moments: [Moment::START; 2],
+        is_whole,
+    };
+    for annotation in &snapshot.annotations {
+        let Some(time_us) = annotation.time_us.map(|time| time.saturating_sub(first_us)) else { continue };
+        if annotation.device.is_some_and(|other| other != device) {
+            continue;
+        }
+        let starts = open.entry(annotation.name).or_insert_with(|| {
+            order.push(annotation.name);
+            Vec::new()
+        });
+        if annotation.is_start {
+            starts.push(time_us);
+        } else {
+            let start = starts.pop();
+            ranges.push(range(annotation.name, start.unwrap_or(0).min(time_us), time_us, start.is_some()));
+        }
+    }
+    for name in order {
+        let starts = open.remove(&name).unwrap_or_default();
+        ranges.extend(starts.into_iter().map(|start| range(name, start, span_us.max(start), false)));
+    }
+    ranges
+}
+
+/// Each range into the first lane where nothing is in its way.
+fn place(ranges: Vec<NamedRange>) -> Lanes {
+    let mut out = Lanes::default();
+    for range in ranges {
+        let is_free =
+            |lane: &Vec<NamedRange>| lane.last().is_none_or(|last| last.time_us[1] <= range.time_us[0]);
+        match out.lanes.iter().position(is_free) {
+            Some(at) => out.lanes[at].push(range),
+            None if out.lanes.len() < MAX_LANES => out.lanes.push(vec![range]),
+            None => out.hidden += 1,
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: i64, end: i64) -> NamedRange {
+        NamedRange { name: StrId(0), time_us: [start, end], moments: [Moment::START; 2], is_whole: true }
+    }
+
+    #[test]
+    fn nested_ranges_go_below_and_later_ones_beside() {
+        let lanes = place(vec![range(0, 100), range(10, 40), range(15, 20), range(40, 60), range(100, 120)]);
+        let times: Vec<Vec<[i64; 2]>> =
+            lanes.lanes.iter().map(|lane| lane.iter().map(|range| range.time_us).collect()).collect();
+        assert_eq!(times, [vec![[0, 100], [100, 120]], vec![[10, 40], [40, 60]], vec![[15, 20]]]);
+    }
+
+    #[test]
+    fn what_finds_no_lane_is_counted() {
+        let lanes = place((0..20).map(|start| range(start, 100)).collect());
+        assert_eq!((lanes.lanes.len(), lanes.hidden), (MAX_LANES, 20 - MAX_LANES));
+    }
+
+    #[test]
+    fn starts_and_ends_are_matched_by_name_and_device() {
+        use crate::model::Annotation;
+        let mut snapshot = Snapshot::default();
+        let (a, _) = snapshot.strings.intern(b"a");
+        let (b, _) = snapshot.strings.intern(b"b");
+        let at = |is_start, name, time, device: Option<i64>| Annotation {
+            is_start,
+            name,
+            device: device.map(DeviceId),
+            time_us: Some(time),
+        };
+        snapshot.annotations = vec![
+            at(true, a, 1010, None),
+            at(true, b, 1020, Some(0)),
+            at(true, b, 1025, Some(1)),
+            at(true, a, 1030, Some(0)),
+            at(false, a, 1040, Some(0)),
+            at(false, b, 1045, Some(0)),
+            at(false, b, 1050, Some(0)),
+        ];
+        let found: Vec<_> =
+            pair(&snapshot, DeviceId(0), 100, 1000).iter().map(|r| (r.name, r.time_us, r.is_whole)).collect();
+        let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,37 @@
+//! What the user prefers, in all files.
+
+use super::editor;
+use crate::draw::ColorBy;
+use eframe::egui;
+
+/// Preferences. All but what the command line says are kept when the window is closed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Preferences {
+    /// How the user's editor is started.
+    pub(super) editor_command: String,
+    /// What colours tell apart in files that are opened.
+    pub(super) color_by: ColorBy,
+    /// Bytes that the device has.
+    #[serde(skip)]
+    pub(super) capacity: Option<i64>,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            editor_command: editor::DEFAULT_COMMAND.to_owned(),
+            color_by: ColorBy::default(),
+            capacity: None,
+        }
+    }
+}
+
+/// The part of the menu that changes them.
+pub(super) fn ui(ui: &mut egui::Ui, preferences: &mut Preferences) {
+    let label = ui.label("Editor command");
+    let field = egui::TextEdit::singleline(&mut preferences.editor_command).desired_width(260.0);
+    ui.add(field).labelled_by(label.id).on_hover_text(
+        "Started when you open a frame in the editor.\n{file} and {line} are filled in; no shell is involved.",
+    );
+}
