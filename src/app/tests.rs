@@ -74,7 +74,7 @@ fn snapshot_pickle() -> Vec<u8> {
         .expect("plain values can be pickled")
 }
 
-fn harness() -> Harness<'static, App> {
+pub(super) fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
@@ -88,7 +88,7 @@ fn harness_with(mode: RasterMode) -> Harness<'static, App> {
 }
 
 /// Open bytes as a file and wait until it is loaded or failed.
-fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
+pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
