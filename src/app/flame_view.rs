@@ -2,8 +2,9 @@
 
 use super::device::DeviceState;
 use super::navigation::Selection;
-use super::sites_view::lifetime_text;
+use super::sites_view::mean_lifetime;
 use super::stacks_panel::{self, Shown, share_text, weight_text};
+use super::stacks_toolbar::{cut_notes, plural};
 use super::stacks_work::Wish;
 use super::theme;
 use crate::analysis::{NodeIx, Totals, stack_lines};
@@ -187,7 +188,7 @@ fn paint(
         names: &shown.book.names,
         colors: shown.colors,
         palette: theme::palette(ui),
-        root_label: "All",
+        root_label: shown.summary,
         figure: &|weight| weight_text(unit, weight),
         hovered: hovered.map(|rect| rect.item),
         selected: shown.selected.and_then(|stack| weighed.tree.leaf_of(stack)).filter(|&leaf| leaf != zoom),
@@ -235,8 +236,8 @@ fn tooltip_ui(
     let unit = weighed.totals.unit;
     let share = share_text(under.weight, weighed.totals.all.weight);
     if let FlameItem::Merged { count, .. } = under.item {
-        let frames = if count == 1 { "frame" } else { "frames" };
-        ui.label(theme::strong(format!("{} {frames} thinner than a pixel", units::count(count)), 13.0));
+        let frames = plural(u64::from(count), "frame", "frames");
+        ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
         ui.label(format!("{}, {share} of all", weight_text(unit, under.weight)));
         if click.is_some() {
             ui.label(theme::muted(ui, "Click to zoom in on them"));
@@ -247,7 +248,10 @@ fn tooltip_ui(
         let name = shown.book.names.get(weighed.tree.frame(node));
         ui.label(theme::strong(name.label.as_str(), 13.0));
     } else {
-        ui.label(theme::strong("All stacks", 13.0));
+        ui.label(theme::strong(shown.summary, 13.0));
+        for note in cut_notes(weighed.tree.cut()) {
+            ui.label(note);
+        }
     }
     let Totals { bytes, count, largest, .. } = facts.totals;
     let exact = units::bytes_exact(bytes);
@@ -263,9 +267,11 @@ fn tooltip_ui(
         format!(", {} of what is shown", share_text(under.weight, of_shown))
     };
     ui.label(format!("{share} of all{of_shown}"));
-    let allocations = if count == 1 { "allocation" } else { "allocations" };
-    ui.label(format!("{} {allocations}, the largest {}", units::count(count), units::bytes(largest)));
-    ui.label(format!("live for {} on average", lifetime_text(shown.book.clock, &facts.totals)));
+    let allocations = plural(count, "allocation", "allocations");
+    ui.label(format!("{allocations}, the largest {}", units::bytes(largest)));
+    let is_least = if facts.totals.open_ended == 0 { "" } else { "at least " };
+    let mean = mean_lifetime(shown.book.clock, &facts.totals);
+    ui.label(format!("live for {is_least}{mean} on average"));
     let hint = match click {
         Some(Click::Zoom(node)) if node < under.node().unwrap_or(NodeIx::ROOT) => "Click to zoom out",
         Some(Click::Zoom(_)) => "Click to zoom in",

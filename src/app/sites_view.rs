@@ -3,6 +3,7 @@
 use super::device::DeviceState;
 use super::navigation::Selection;
 use super::stacks_panel::{Shown, share_text, weight_text};
+use super::stacks_toolbar::plural;
 use super::stacks_work::Wish;
 use super::theme;
 use crate::analysis::{Clock, FrameNames, SiteRow, Totals, WeightUnit};
@@ -26,9 +27,9 @@ enum Column {
 
 /// Columns, their width in pixels, and what they mean.
 const COLUMNS: [(Column, f32, &str); 5] = [
-    (Column::Weight, 92.0, "What was allocated there, as the flame graph weighs it"),
-    (Column::Count, 58.0, "How many allocations that is"),
-    (Column::Largest, 78.0, "The largest of them"),
+    (Column::Weight, 76.0, "What was allocated there, as the flame graph weighs it"),
+    (Column::Count, 48.0, "How many allocations that is"),
+    (Column::Largest, 66.0, "The largest of them"),
     (
         Column::Lifetime,
         84.0,
@@ -79,7 +80,7 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, device
             let label = &shown.book.names.get(site.site).label;
             response.widget_info(|| {
                 let weight = weight_text(unit, site.totals.weight);
-                egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{label} {weight}"))
+                egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Site {label}, {weight}"))
             });
             let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
             if response.on_hover_ui(|ui| tooltip_ui(ui, shown, site)).clicked() {
@@ -208,22 +209,23 @@ fn tooltip_ui(ui: &mut egui::Ui, shown: &Shown<'_>, row: &SiteRow) {
     let weighed = shown.weighed;
     ui.label(theme::strong(shown.book.names.get(row.site).label.as_str(), 13.0));
     ui.label(units::bytes_exact(row.totals.bytes));
-    let stacks = if row.stacks == 1 {
-        "1 stack".to_owned()
-    } else {
-        format!("{} stacks", units::count(row.stacks as u64))
-    };
+    let stacks = plural(row.stacks as u64, "stack", "stacks");
     ui.label(format!("{} of all, from {stacks}", share_text(row.totals.weight, weighed.totals.all.weight)));
     ui.label(theme::muted(ui, "Click to select the stack with most of it"));
 }
 
 /// A mean lifetime as text; `≥` where some allocations outlive the recording.
-pub(super) fn lifetime_text(clock: Clock, totals: &Totals) -> String {
+fn lifetime_text(clock: Clock, totals: &Totals) -> String {
+    let mean = mean_lifetime(clock, totals);
+    if totals.open_ended == 0 { mean } else { format!("≥ {mean}") }
+}
+
+/// A mean lifetime as text, as far as the recording shows.
+pub(super) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
     let mean = totals.mean_lifetime();
-    let mean = if clock.has_times() {
+    if clock.has_times() {
         units::duration_us(mean)
     } else {
-        format!("{} {}", units::count(mean), if mean == 1 { "event" } else { "events" })
-    };
-    if totals.open_ended == 0 { mean } else { format!("≥ {mean}") }
+        plural(mean.max(0).unsigned_abs(), "event", "events")
+    }
 }

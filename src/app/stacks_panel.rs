@@ -66,6 +66,8 @@ pub(super) struct Found {
 
 /// Everything that is shown in a frame.
 pub(super) struct Shown<'a> {
+    /// What is shown, in a sentence.
+    pub(super) summary: &'a str,
     pub(super) snapshot: &'a Snapshot,
     pub(super) book: &'a Book,
     pub(super) weighed: &'a Arc<Weighed>,
@@ -97,7 +99,9 @@ impl State {
         let colors = self.colors(ui, device, &book);
         let found = self.found.take();
         let selected = device.selected_stack();
+        let summary = stacks_toolbar::summary(self.mode, &weighed, device.timeline().moments());
         let shown = Shown {
+            summary: &summary,
             snapshot: &snapshot,
             book: &book,
             weighed: &weighed,

@@ -3,32 +3,25 @@
 use super::device::DeviceState;
 use super::stacks_panel::{Mode, State, share_text, weight_text};
 use super::stacks_work::Weighed;
-use super::theme;
-use crate::analysis::{Direction, Measure};
+use crate::analysis::{Cut, Direction, Measure};
 use crate::model::Moment;
 use crate::units;
-use eframe::egui::{self, Align, Key, Layout};
+use eframe::egui::{self, Key};
 
 const SEARCH_PX: f32 = 150.0;
 
 pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState, weighed: Option<&Weighed>) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
         modes_ui(ui, state);
-        ui.add_space(10.0);
-        directions_ui(ui, state);
+        range_ui(ui, state, device);
         ui.add_space(8.0);
+        directions_ui(ui, state);
+        ui.add_space(6.0);
         ui.checkbox(&mut state.options.shows_internal, small("Internal frames"))
             .on_hover_text("Also show frames of torch, the interpreter and libraries");
-        ui.spacing_mut().item_spacing.x = 8.0;
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| search_ui(ui, state, weighed));
-    });
-    ui.horizontal(|ui| {
-        ui.set_min_height(20.0);
-        range_ui(ui, state, device);
-        if let Some(weighed) = weighed {
-            summary_ui(ui, state, device, weighed);
-        }
+        ui.add_space(10.0);
+        search_ui(ui, state, weighed);
     });
     ui.add_space(2.0);
 }
@@ -116,46 +109,32 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState) {
 }
 
 /// What is shown, in a sentence.
-fn summary_ui(ui: &mut egui::Ui, state: &State, device: &DeviceState, weighed: &Weighed) {
+pub(super) fn summary(mode: Mode, weighed: &Weighed, moments: usize) -> String {
     let all = &weighed.totals.all;
-    let weight = weight_text(weighed.totals.unit, all.weight);
     let blocks = plural(all.count, "block", "blocks");
     let allocations = plural(all.count, "allocation", "allocations");
-    let what = match weighed.wish.measure {
-        Measure::Live { at } if state.mode == Mode::Peak => {
-            format!("{weight} in {blocks} at the peak, {}", place(at))
-        }
-        Measure::Live { at } => format!("{weight} in {blocks} {}", place(at)),
-        Measure::Allocated { after, until } => {
-            format!("{weight} in {allocations} {}", range(device, after, until))
-        }
-        Measure::ByteTime { from, to } => format!("{weight} of {allocations} {}", range(device, from, to)),
-    };
-    let response = ui.add(egui::Label::new(theme::muted(ui, what).size(12.0)).truncate());
-    response.on_hover_ui(|ui| {
-        ui.label(format!(
-            "{} from {} at {}",
-            units::bytes_exact(all.bytes),
-            plural(weighed.totals.stacks.len() as u64, "stack", "stacks"),
-            plural(weighed.sites.len() as u64, "site", "sites")
-        ));
-        let cut = weighed.tree.cut();
-        if cut.deep_stacks != 0 {
-            ui.label(format!(
-                "{} too deep to be shown whole",
-                plural(cut.deep_stacks as u64, "stack is", "stacks are")
-            ));
-        }
-        if cut.left_out_stacks != 0 {
-            ui.label(format!(
-                "{} not in the tree: there are too many",
-                plural(cut.left_out_stacks as u64, "stack is", "stacks are")
-            ));
-        }
-    });
+    match weighed.wish.measure {
+        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at)),
+        Measure::Live { at } => format!("{blocks} {}", place(at)),
+        Measure::Allocated { after, until } => format!("{allocations} {}", range(after, until, moments)),
+        Measure::ByteTime { from, to } => format!("{allocations} {}", range(from, to, moments)),
+    }
 }
 
-fn plural(n: u64, one: &str, many: &str) -> String {
+/// What the tree does not have; nothing for what people write.
+pub(super) fn cut_notes(cut: Cut) -> Vec<String> {
+    let notes = [
+        (cut.deep_stacks, "stack is too deep and ends early", "stacks are too deep and end early"),
+        (
+            cut.left_out_stacks,
+            "stack is not in the tree: there are too many",
+            "stacks are not in the tree: there are too many",
+        ),
+    ];
+    notes.into_iter().filter(|note| note.0 != 0).map(|(n, one, many)| plural(n as u64, one, many)).collect()
+}
+
+pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(n), if n == 1 { one } else { many })
 }
 
@@ -166,16 +145,14 @@ fn place(at: Moment) -> String {
     }
 }
 
-fn range(device: &DeviceState, from: Moment, to: Moment) -> String {
-    let events = u64::from(to.0.saturating_sub(from.0));
-    let last = Moment(device.timeline().events.len() as u32);
-    if from == Moment::START && to == last {
-        return "over the whole recording".to_owned();
+fn range(from: Moment, to: Moment, moments: usize) -> String {
+    if from == Moment::START && to.index() + 1 == moments {
+        return "in the whole recording".to_owned();
     }
     // The range is from the state after one event to the state after another.
     let first = units::count(from.0);
     match to.event() {
-        Some(to) if events != 0 => format!("from event {first} to {}", units::count(to.0)),
+        Some(last) if from < to => format!("from event {first} to {}", units::count(last.0)),
         _ => "in no event: the mark is at the cursor".to_owned(),
     }
 }
