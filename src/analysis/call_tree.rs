@@ -141,16 +141,12 @@ impl CallTree {
         self.leaf.get(stack.index()).copied().filter(|&leaf| leaf != NONE).map(NodeIx)
     }
 
-    /// The node that a path of frames leads to, as far as the tree has it.
+    /// The node that a path of frames leads to. Frames that are not there are skipped, so that a path
+    /// in another tree leads to about the same place.
     pub fn find(&self, frames: impl IntoIterator<Item = FrameKey>) -> NodeIx {
-        let mut node = NodeIx::ROOT;
-        for frame in frames {
-            match self.children(node).find(|&child| self.frame(child) == frame) {
-                Some(child) => node = child,
-                None => break,
-            }
-        }
-        node
+        frames.into_iter().fold(NodeIx::ROOT, |node, frame| {
+            self.children(node).find(|&child| self.frame(child) == frame).unwrap_or(node)
+        })
     }
 
     /// What every node weighs together with everything below it, from what single stacks weigh.

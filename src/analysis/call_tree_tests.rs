@@ -123,7 +123,7 @@ fn recursion_is_counted_once_by_a_search() {
 }
 
 #[test]
-fn a_path_of_frames_leads_as_far_as_it_goes() {
+fn a_path_of_frames_skips_what_is_not_there() {
     let snapshot = allocated_with(&STACKS);
     let names = FrameNames::new(&snapshot);
     let tree = CallTree::build(&snapshot, &names, TreeOptions::default());
@@ -131,6 +131,9 @@ fn a_path_of_frames_leads_as_far_as_it_goes() {
     let path: Vec<FrameKey> = tree.path(leaf)[1..].iter().map(|&node| tree.frame(node)).collect();
     assert_eq!(tree.find(path.iter().copied()), leaf);
     assert_eq!(tree.find([path[0], path[0]]), tree.path(leaf)[1]);
+    let own = TreeOptions { folds_internal: true, ..TreeOptions::default() };
+    let own = CallTree::build(&snapshot, &names, own);
+    assert_eq!(Some(own.find(path)), own.leaf_of(StackId(1)));
 }
 
 fn frame_text(code: u8) -> String {

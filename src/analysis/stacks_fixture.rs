@@ -35,8 +35,8 @@ impl Recording {
     }
 
     fn frame(&mut self, text: &str, fx: FxInfoKind) -> FrameId {
-        let (place, name) = text.split_once(' ').expect("a place and a function");
-        let (file, line) = place.rsplit_once(':').expect("a file and a line");
+        let (file, rest) = text.split_once(':').expect("a file and a line");
+        let (line, name) = rest.split_once(' ').expect("a line and a function");
         let strings = &mut self.snapshot.strings;
         let (file, name) = (strings.intern(file.as_bytes()).0, strings.intern(name.as_bytes()).0);
         let frame = Frame { file, line: line.parse().expect("a line number"), name, fx: None };

@@ -9,10 +9,10 @@ use super::panes::Pane;
 use super::preferences::Preferences;
 use super::rasters::{RasterMode, Rasters};
 use super::site_view::SiteFacts;
-use super::timeline_panel;
+use super::{stacks_panel, timeline_panel};
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
+    pub(super) stacks: stacks_panel::State,
     pub(super) timeline: timeline_panel::State,
 }
 
@@ -148,6 +149,23 @@ impl DeviceState {
             Selection::Allocation(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// The stack that is selected, or that of the selected allocation.
+    pub(super) fn selected_stack(&self) -> Option<StackId> {
+        match self.selection {
+            Selection::Stack(stack) => Some(stack),
+            Selection::Allocation(id) => {
+                let Timeline { lifetimes, events, .. } = self.timeline();
+                Some(lifetimes.stack(id, events))
+            }
+            _ => None,
+        }
+    }
+
+    /// Start ranges at the cursor.
+    pub(super) fn set_mark(&mut self) {
+        self.panels.stacks.set_mark(self.cursor);
     }
 
     /// Select something else; the user can go back.

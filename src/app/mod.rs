@@ -5,6 +5,7 @@
 
 mod allocation_facts;
 mod allocation_view;
+mod background;
 mod contributors;
 mod curves_panel;
 mod details_panel;
@@ -14,6 +15,7 @@ mod document;
 mod editor;
 mod facts;
 mod file_page;
+mod flame_view;
 mod header;
 mod help;
 mod keys;
@@ -24,7 +26,11 @@ mod panes;
 mod preferences;
 mod rasters;
 mod site_view;
+mod sites_view;
 mod stack_view;
+mod stacks_panel;
+mod stacks_toolbar;
+mod stacks_work;
 mod start_page;
 mod status_bar;
 mod tabs;
@@ -34,6 +40,8 @@ mod timeline_input;
 mod timeline_panel;
 mod timeline_toolbar;
 
+#[cfg(test)]
+mod stacks_tests;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@
 //! want them; the arrangement is kept.
 
 use super::device::DeviceState;
-use super::{curves_panel, details_panel, theme, timeline_panel};
+use super::{curves_panel, details_panel, stacks_panel, theme, timeline_panel};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -17,6 +17,8 @@ pub(super) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
+    /// Where memory was allocated.
+    Stacks,
     /// Total lines.
     Curves,
 }
@@ -41,6 +43,7 @@ struct Definition {
 const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
+    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks_panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
 ];
 

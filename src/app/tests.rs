@@ -74,7 +74,7 @@ fn snapshot_pickle() -> Vec<u8> {
         .expect("plain values can be pickled")
 }
 
-fn harness() -> Harness<'static, App> {
+pub(super) fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
@@ -88,7 +88,7 @@ fn harness_with(mode: RasterMode) -> Harness<'static, App> {
 }
 
 /// Open bytes as a file and wait until it is loaded or failed.
-fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
+pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
@@ -192,7 +192,7 @@ fn a_click_on_a_band_selects_its_allocation() {
     harness.drop_at(at);
     harness.run_steps(3);
     assert!(harness.query_by_label("8.00 MiB allocation").is_some());
-    assert!(harness.query_all_by_label("train.py:55 attention").count() == 2);
+    assert!(2 <= harness.query_all_by_label("train.py:55 attention").count());
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub fn flame_layout(tree: &CallTree, weights: &[i128], view: &FlameView) -> Flam
         let mut next = Vec::new();
         for placed in &row {
             if let FlameItem::Single(node) = placed.item {
-                place_children(tree, weights, view.order, (node, placed.left), px_per_weight, &mut next);
+                place_children(tree, weights, view.order, (node, placed), px_per_weight, &mut next);
             }
         }
         row = next;
@@ -124,7 +124,7 @@ fn place_children(
     tree: &CallTree,
     weights: &[i128],
     order: FlameOrder,
-    (parent, left): (NodeIx, f64),
+    (parent, place): (NodeIx, &Placed),
     px_per_weight: f64,
     out: &mut Vec<Placed>,
 ) {
@@ -135,14 +135,14 @@ fn place_children(
     }
     // Below zero and above it can only come together where sizes are negative: then what does not
     // fit is left out.
-    let mut room = weight(weights, parent);
+    let mut room = place.weight;
     let mut done = 0i128;
     for (child, weight) in children {
         let weight = weight.min(room);
         if weight <= 0 {
             break;
         }
-        let at = left + done as f64 * px_per_weight;
+        let at = place.left + done as f64 * px_per_weight;
         let is_thin = weight as f64 * px_per_weight < MIN_WIDTH_PX;
         match out.last_mut() {
             Some(Placed { item: FlameItem::Merged { parent: of, count }, weight: merged, .. })

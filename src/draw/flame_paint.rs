@@ -21,6 +21,9 @@ const LABEL_INSET_PX: f32 = 5.0;
 /// Narrower rectangles have no label.
 const MIN_LABEL_PX: f32 = 26.0;
 
+/// From this width on there is room for a figure beside the label.
+const MIN_FIGURE_PX: f32 = 190.0;
+
 /// Share of a frame that a search does not find, or the part that a filter leaves out.
 const DIMMED: f32 = 0.75;
 
@@ -39,6 +42,8 @@ pub struct FlamePaint<'a> {
     pub palette: &'a Palette,
     /// What the root reads.
     pub root_label: &'a str,
+    /// A weight as text.
+    pub figure: &'a dyn Fn(i128) -> String,
     /// What the pointer is on.
     pub hovered: Option<FlameItem>,
     /// The node that is selected.
@@ -100,7 +105,15 @@ impl FlamePaint<'_> {
         let fill = self.fill(rect);
         let is_dimmed = self.found.is_some() && fill != self.colors.get(self.tree.frame(node));
         let color = if is_dimmed { self.palette.muted } else { Palette::text_on(fill) };
-        let room = place.width() - 2.0 * LABEL_INSET_PX;
+        let mut room = place.width() - 2.0 * LABEL_INSET_PX;
+        if MIN_FIGURE_PX <= place.width() {
+            let muted = Color32::from(color).gamma_multiply(0.75);
+            let figure = text(painter, &(self.figure)(rect.weight), room, muted);
+            room -= figure.size().x + 2.0 * LABEL_INSET_PX;
+            let right = place.right() - LABEL_INSET_PX;
+            let at = pos2(right - figure.size().x, place.center().y - figure.size().y / 2.0);
+            painter.galley(at, figure, muted);
+        }
         let galley = if node == NodeIx::ROOT {
             text(painter, self.root_label, room, color.into())
         } else {

@@ -137,7 +137,7 @@ impl Palette {
             let lightness = if self.is_dark { 0.40 } else { 0.88 };
             srgb_from_oklch(lightness + step * 0.04, 0.022, hue)
         } else {
-            srgb_from_oklch(self.band_lightness + step * 0.06, self.band_chroma, hue)
+            srgb_from_oklch(self.band_lightness + 0.04 + step * 0.05, self.band_chroma, hue)
         }
     }
 

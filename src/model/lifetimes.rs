@@ -246,7 +246,11 @@ impl Lifetimes {
     }
 
     /// The allocations that events after `after` and not after `until` made, in allocation order.
-    pub fn started_between(&self, after: Moment, until: Moment) -> impl Iterator<Item = AllocId> + use<> {
+    pub fn started_between(
+        &self,
+        after: Moment,
+        until: Moment,
+    ) -> impl ExactSizeIterator<Item = AllocId> + use<> {
         let first = self.start.partition_point(|&start| start <= after.0);
         let end = self.start.partition_point(|&start| start <= until.0);
         (first as u32..end as u32).map(AllocId)
