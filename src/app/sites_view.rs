@@ -2,11 +2,12 @@
 
 use super::device::DeviceState;
 use super::navigation::Selection;
-use super::stacks_panel::{Shown, share_text, weight_text};
+use super::stacks_panel::{Shown, share_text};
 use super::stacks_toolbar::plural;
 use super::stacks_work::Wish;
 use super::theme;
 use crate::analysis::{Clock, FrameNames, SiteRow, Totals, WeightUnit};
+use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Align, Layout, Rect, Sense, Stroke, pos2, vec2};
 use egui_extras::{Column as Width, TableBuilder};

@@ -3,9 +3,11 @@
 use super::device::DeviceState;
 use super::stacks_work::{Book, Weighed, Wish, Work};
 use super::{flame_view, sites_view, stacks_toolbar, theme};
-use crate::analysis::{Direction, FrameKey, Measure, TreeOptions, WeightUnit};
+use crate::analysis::{Direction, FrameKey, Measure, TreeOptions};
 use crate::draw::FrameColors;
+use crate::export::StacksView;
 use crate::model::{Moment, Snapshot, StackId};
+use crate::report::measure_text;
 use crate::units;
 use eframe::egui::{self, Panel};
 use std::sync::Arc;
@@ -99,7 +101,7 @@ impl State {
         let colors = self.colors(ui, device, &book);
         let found = self.found.take();
         let selected = device.selected_stack();
-        let summary = stacks_toolbar::summary(self.mode, &weighed, device.timeline().moments());
+        let summary = measure_text(weighed.wish.measure, &weighed.totals.all, device.timeline());
         let shown = Shown {
             summary: &summary,
             snapshot: &snapshot,
@@ -123,6 +125,7 @@ impl State {
         self.found = found;
     }
 
+    /// What is to be shown.
     fn wish(&self, device: &DeviceState) -> Wish {
         let (cursor, mark) = (device.cursor, self.mark);
         let measure = match (self.mode, mark) {
@@ -142,6 +145,12 @@ impl State {
         };
         let Options { direction, shows_internal } = self.options;
         Wish { measure, options: TreeOptions { direction, folds_internal: !shows_internal } }
+    }
+
+    /// What is shown, for a picture.
+    pub(super) fn exported(&self, device: &DeviceState) -> StacksView {
+        let Wish { measure, options } = self.wish(device);
+        StacksView { measure, options, zoom: self.zoom.clone() }
     }
 
     /// Set or move the start of ranges, and show such a range.
@@ -194,15 +203,6 @@ impl State {
         let new = || (palette.is_dark, Arc::new(FrameColors::new(&device.snapshot(), &book.names, palette)));
         let (_, colors) = self.colors.insert(known.unwrap_or_else(new));
         Arc::clone(colors)
-    }
-}
-
-/// A weight as text: `2.63 GiB`, `1.25 GiB·s`.
-pub(super) fn weight_text(unit: WeightUnit, weight: i128) -> String {
-    match unit {
-        WeightUnit::Bytes => units::bytes(units::clamped(weight)),
-        WeightUnit::ByteMicros => units::byte_seconds(weight),
-        WeightUnit::ByteEvents => units::byte_events(weight),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Above the flame graph: what is weighed, how stacks are shown, and the search.
 
 use super::device::DeviceState;
-use super::stacks_panel::{Mode, State, share_text, weight_text};
+use super::stacks_panel::{Mode, State, share_text};
 use super::stacks_work::Weighed;
-use crate::analysis::{Cut, Direction, Measure};
-use crate::model::Moment;
+use crate::analysis::{Cut, Direction};
+use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Key};
 
@@ -108,19 +108,6 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState) {
     }
 }
 
-/// What is shown, in a sentence.
-pub(super) fn summary(mode: Mode, weighed: &Weighed, moments: usize) -> String {
-    let all = &weighed.totals.all;
-    let blocks = plural(all.count, "block", "blocks");
-    let allocations = plural(all.count, "allocation", "allocations");
-    match weighed.wish.measure {
-        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at)),
-        Measure::Live { at } => format!("{blocks} {}", place(at)),
-        Measure::Allocated { after, until } => format!("{allocations} {}", range(after, until, moments)),
-        Measure::ByteTime { from, to } => format!("{allocations} {}", range(from, to, moments)),
-    }
-}
-
 /// What the tree does not have; nothing for what people write.
 pub(super) fn cut_notes(cut: Cut) -> Vec<String> {
     let notes = [
@@ -136,23 +123,4 @@ pub(super) fn cut_notes(cut: Cut) -> Vec<String> {
 
 pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(n), if n == 1 { one } else { many })
-}
-
-fn place(at: Moment) -> String {
-    match at.event() {
-        Some(event) => format!("after event {}", units::count(event.0)),
-        None => "before the first event".to_owned(),
-    }
-}
-
-fn range(from: Moment, to: Moment, moments: usize) -> String {
-    if from == Moment::START && to.index() + 1 == moments {
-        return "in the whole recording".to_owned();
-    }
-    // The range is from the state after one event to the state after another.
-    let first = units::count(from.0);
-    match to.event() {
-        Some(last) if from < to => format!("from event {first} to {}", units::count(last.0)),
-        _ => "in no event: the mark is at the cursor".to_owned(),
-    }
 }
