@@ -13,7 +13,7 @@ use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
-use super::{allocations_panel, events_panel, segment_timeline_panel, timeline_panel};
+use super::{allocations_panel, events_panel, segment_timeline_panel, segments_panel, timeline_panel};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
@@ -95,6 +95,7 @@ pub(super) struct Panels {
     /// Shared by both.
     pub(super) sites: Sites,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segments: segments_panel::State,
     pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
@@ -103,6 +104,7 @@ impl Panels {
     pub(super) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
+        self.segments.keep(&old.segments);
     }
 }
 

@@ -47,6 +47,12 @@ mod segment_timeline_input;
 mod segment_timeline_panel;
 mod segment_timeline_text;
 mod segment_timeline_toolbar;
+mod segments_bar;
+mod segments_input;
+mod segments_maps;
+mod segments_panel;
+mod segments_picture;
+mod segments_text;
 mod site_view;
 mod stack_view;
 mod start_page;
@@ -67,6 +73,8 @@ mod screenshots;
 mod tests;
 #[cfg(test)]
 mod tests_files;
+#[cfg(test)]
+mod tests_segments;
 #[cfg(test)]
 mod tests_tables;
 
