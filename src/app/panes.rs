@@ -6,7 +6,7 @@
 use super::device::DeviceState;
 use super::{
     allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, segments_panel,
-    theme, timeline_panel,
+    stacks_panel, theme, timeline_panel,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -24,6 +24,8 @@ pub(super) enum Pane {
     Segments,
     /// Addresses over time.
     SegmentTimeline,
+    /// Where memory was allocated.
+    Stacks,
     /// Total lines.
     Curves,
     /// Allocations as a table.
@@ -59,6 +61,7 @@ const PANES: &[Definition] = &[
         home: Home::Tray,
         ui: segment_timeline_panel::ui,
     },
+    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks_panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
     Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
     Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },

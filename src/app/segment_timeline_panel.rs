@@ -118,6 +118,11 @@ fn follow_selection(device: &mut DeviceState, rows: &SegmentRows) {
 }
 
 impl State {
+    /// Take over what does not depend on the contents of a file.
+    pub(super) fn keep(&mut self, old: &Self) {
+        (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
+    }
+
     /// This panel made the selection: the row need not be brought into view.
     pub(super) fn has_selected(&mut self, selection: Selection, row: u32) {
         self.seen = selection;
@@ -167,7 +172,8 @@ fn scroll_bar(ui: &mut egui::Ui, device: &mut DeviceState, layout: &RowLayout, p
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.spacing_mut().scroll.fade.strength = 0.0;
         let area = ScrollArea::vertical().id_salt("rows").auto_shrink(false).scroll_source(source);
-        let shown = area.vertical_scroll_offset(state.scroll).show(ui, |ui| {
+        let scroll = state.scroll.clamp(0.0, height - place.height());
+        let shown = area.vertical_scroll_offset(scroll).show(ui, |ui| {
             ui.allocate_space(egui::vec2(1.0, height));
         });
         state.scroll = shown.state.clamped_offset().y;

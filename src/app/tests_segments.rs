@@ -1,59 +1,39 @@
-//! The segment map in the real application.
+//! The segment timeline, and the timeline's segments, in the real application.
 
+use super::device::TimelineMode;
 use super::navigation::Selection;
 use super::panes::Pane;
-use super::tests::{device, harness, open, open_path, sample, snapshot_pickle};
+use super::tests::{device, harness, harness_with, open, open_path, sample, snapshot_pickle, wait};
+use super::worker::RasterMode;
 use super::*;
-use crate::analysis::SegmentIndex;
-use crate::analysis::segment_state::{Figures, RequestFit};
 use crate::model::{AllocId, Moment};
-use crate::units;
-use eframe::egui::{Key, Pos2, Rect, Role};
+use eframe::egui::{Event, Modifiers, MouseWheelUnit, Pos2, Rect, Role, pos2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-/// A recording with the segment map in front.
-fn on_sample(name: &str) -> Harness<'static, App> {
+/// The segment of the sample file, as its row is named.
+const ROW: &str = "Segment 0x40000000, 20.0 MiB, stream 0";
+
+/// The sample file with the segment timeline in front.
+fn opened() -> (Harness<'static, App>, tempfile::TempDir) {
     let mut harness = harness();
-    open_path(&mut harness, sample(name));
-    show(&mut harness);
-    harness
-}
-
-fn show(harness: &mut Harness<'static, App>) {
-    device(harness).wanted_pane = Some(Pane::Segments);
+    let folder = open(&mut harness, &snapshot_pickle());
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
     harness.run_steps(4);
+    (harness, folder)
 }
 
-/// What the model says at the cursor.
-fn truth(harness: &mut Harness<'static, App>) -> (Figures, Option<RequestFit>) {
-    let device = device(harness);
-    let (snapshot, cursor) = (device.snapshot(), device.cursor);
-    let timeline = &snapshot.timelines[device.index()];
-    let index = SegmentIndex::new(&snapshot, timeline);
-    let state = index.at(timeline, cursor);
-    let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == cursor);
-    (state.total, oom.map(|oom| state.fit(&index, timeline, oom)))
+fn canvas(harness: &Harness<'_, App>, name: &str) -> Rect {
+    harness.get_by_role_and_label(Role::Canvas, name).rect()
 }
 
-/// The panel's figures are those of the model.
-fn check_figures(harness: &mut Harness<'static, App>) -> Figures {
-    let (total, _) = truth(harness);
-    let free = units::percent(total.hole_bytes, total.reserved_bytes);
-    for label in [
-        format!("Reserved {}", units::bytes(total.reserved_bytes)),
-        format!("Allocated {}", units::bytes(total.allocated_bytes)),
-        format!("Rounding {}", units::bytes(total.rounding_bytes())),
-        format!("Free {} ({free})", units::bytes(total.hole_bytes)),
-        format!("Largest hole {}", units::bytes(total.largest_hole_bytes)),
-    ] {
-        assert!(harness.query_by_label(&label).is_some(), "no {label:?}");
-    }
-    total
-}
-
-fn map_rect(harness: &Harness<'_, App>) -> Rect {
-    harness.get_by_role_and_label(Role::Canvas, "Segment map").rect()
+/// Where a moment and a part of the only row, from its lowest address, are.
+fn place(harness: &mut Harness<'static, App>, moment: f64, up: f32) -> Pos2 {
+    let row = harness.get_by_label(ROW).rect();
+    let rect = canvas(harness, "Segment timeline");
+    let view = device(harness).view;
+    let x = view.x_from_position(moment) as f32;
+    pos2(rect.left() + x * rect.width(), row.bottom() - up * row.height())
 }
 
 fn click(harness: &mut Harness<'static, App>, at: Pos2) {
@@ -63,109 +43,198 @@ fn click(harness: &mut Harness<'static, App>, at: Pos2) {
     harness.run_steps(3);
 }
 
-#[test]
-fn at_an_oom_the_largest_hole_stands_beside_the_request() {
-    let mut harness = on_sample("frag_oom.pickle");
-    let at_oom = check_figures(&mut harness);
-    let (_, fit) = truth(&mut harness);
-    let fit = fit.expect("the cursor is on the OOM");
-    assert_eq!(fit.largest_bytes, at_oom.largest_hole_bytes);
-    let sentence = format!(
-        "Did not fit: {} free in {} holes of its pool and stream, each too small",
-        units::bytes(fit.hole_bytes),
-        fit.holes
-    );
-    assert!(harness.query_by_label(&sentence).is_some());
-    harness.key_press(Key::P);
-    harness.run_steps(3);
-    let at_peak = check_figures(&mut harness);
-    assert_ne!(at_peak, at_oom);
-    assert!(harness.query_by_label_contains("Did not fit").is_none());
-}
-
-#[test]
-fn figures_follow_the_cursor_in_every_kind_of_recording() {
-    for name in ["pools.pickle", "streams.pickle", "gpt_oom_expandable.pickle", "pinned_host.pickle"] {
-        let mut harness = on_sample(name);
-        let last = device(&mut harness).timeline().moments() as u32 - 1;
-        for moment in [0, last / 3, last / 2, last] {
-            device(&mut harness).go_to(Moment(moment));
-            harness.run_steps(3);
-            check_figures(&mut harness);
-        }
-    }
-}
-
-#[test]
-fn a_click_on_a_block_selects_it_and_on_a_hole_its_segment() {
-    let mut harness = harness();
-    let _folder = open(&mut harness, &snapshot_pickle());
-    show(&mut harness);
-    // One segment of 20 MiB on the first line: 8 MiB in use, 4 MiB free, 2 MiB in use, 6 MiB free.
-    let map = map_rect(&harness);
-    let y = map.top() + 34.0;
-    click(&mut harness, Pos2::new(map.left() + 4.0, y));
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
-    assert!(harness.query_by_label("8.00 MiB allocation").is_some());
-    let whole = line_width(&mut harness);
-    click(&mut harness, Pos2::new(map.left() + whole * 10.0 / 20.0, y));
-    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
-    assert!(harness.query_by_label_contains("50.0 % in use by 2 blocks, 10.0 MiB free in 2 holes").is_some());
-    harness.get_by_label("2.00 MiB train.py:55 attention").click();
-    harness.run_steps(3);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(2)));
-}
-
-/// How long the only segment is drawn.
-fn line_width(harness: &mut Harness<'static, App>) -> f32 {
-    let width = map_rect(harness).width();
-    let layout = device(harness).panels.segments.layout().expect("a layout");
-    ((20 << 20) as f64 / layout.sheet.bytes_per_px).min(f64::from(width)) as f32
-}
-
-#[test]
-fn mostly_empty_segments_are_visited_one_after_another() {
-    let mut harness = on_sample("frag_oom.pickle");
-    let mut seen = Vec::new();
-    for _ in 0..4 {
-        harness.get_by_label("3 mostly empty segments").click();
-        harness.run_steps(3);
-        let Selection::Segment { addr } = device(&mut harness).selection() else {
-            panic!("no segment is selected")
-        };
-        seen.push(addr);
-    }
-    assert_eq!(seen[0], seen[3]);
-    assert_eq!(seen.iter().collect::<std::collections::BTreeSet<_>>().len(), 3);
-}
-
-#[test]
-fn a_recording_that_is_cut_off_says_that_something_is_missing() {
-    let mut harness = harness();
-    let whole = snapshot_pickle();
-    let _folder = open(&mut harness, &whole[..whole.len() * 9 / 10]);
-    show(&mut harness);
-    let is_trace_only = device(&mut harness).timeline().anchor == crate::model::Anchor::TraceOnly;
-    assert_eq!(harness.query_by_label("Incomplete").is_some(), is_trace_only);
-    assert!(harness.query_by_label_contains("Reserved").is_some());
-}
-
-#[test]
-fn the_wheel_zooms_and_fit_goes_back() {
-    let mut harness = on_sample("gpt_oom_forward.pickle");
-    assert!(harness.query_by_label("Fit").is_none());
-    let at = map_rect(&harness).center();
+fn turn_wheel(harness: &mut Harness<'static, App>, at: Pos2, points: f32, modifiers: Modifiers) {
     harness.hover_at(at);
-    harness.event(egui::Event::MouseWheel {
-        unit: egui::MouseWheelUnit::Point,
-        source: egui::MouseWheelSource::Wheel,
-        delta: egui::vec2(0.0, 200.0),
+    harness.run_steps(1);
+    harness.event(Event::ModifiersChanged(modifiers));
+    harness.event(Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, points),
         phase: egui::TouchPhase::Move,
-        modifiers: egui::Modifiers::NONE,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers,
     });
-    harness.run_steps(20);
-    assert!(device(&mut harness).panels.segments.is_zoomed());
-    harness.get_by_label("Fit").click();
+    harness.run_steps(12);
+    harness.event(Event::ModifiersChanged(Modifiers::NONE));
+    harness.run_steps(1);
+}
+
+#[test]
+fn a_click_on_a_bar_selects_its_allocation_while_it_is_there() {
+    let (mut harness, _folder) = opened();
+    // 8 MiB of 20 MiB, from the state after the second event on.
+    let at = place(&mut harness, 4.5, 0.2);
+    click(&mut harness, at);
+    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).cursor, Moment(4));
+    assert!(harness.query_by_label("8.00 MiB allocation").is_some());
+    // The second block: 4 MiB above it, until the sixth event.
+    let at = place(&mut harness, 3.5, 0.5);
+    click(&mut harness, at);
+    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(1)));
+}
+
+#[test]
+fn a_click_on_a_hole_selects_its_segment() {
+    let (mut harness, _folder) = opened();
+    let at = place(&mut harness, 3.5, 0.9);
+    click(&mut harness, at);
+    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    let before = place(&mut harness, 0.5, 0.9);
+    click(&mut harness, before);
+    assert_eq!(device(&mut harness).selection(), Selection::None);
+}
+
+#[test]
+fn what_is_under_the_pointer_is_named() {
+    let (mut harness, _folder) = opened();
+    let hover = |harness: &mut Harness<'static, App>, at| {
+        harness.hover_at(at);
+        harness.run_steps(4);
+    };
+    let at = place(&mut harness, 3.5, 0.5);
+    hover(&mut harness, at);
+    assert!(harness.query_by_label_contains("4.00 MiB (4,194,304 bytes)").is_some());
+    assert!(harness.query_by_label("0x40800000 · offset 8.00 MiB").is_some());
+    let at = place(&mut harness, 6.5, 0.5);
+    hover(&mut harness, at);
+    assert!(harness.query_by_label("4.00 MiB (4,194,304 bytes) not in use").is_some());
+    let at = harness.get_by_label(ROW).rect().center();
+    hover(&mut harness, at);
+    assert!(harness.query_by_label_contains("Segment at 0x40000000").is_some());
+    assert!(harness.query_by_label("14.0 MiB (14,680,064 bytes) active at most").is_some());
+    assert!(harness.query_by_label("1 reservation, 3 allocations").is_some());
+}
+
+#[test]
+fn both_timelines_show_the_same_time() {
+    let (mut harness, _folder) = opened();
+    let full = device(&mut harness).view;
+    let rect = canvas(&harness, "Segment timeline");
+    let above = canvas(&harness, "Allocation timeline");
+    assert_eq!((rect.left(), rect.right()), (above.left(), above.right()));
+    turn_wheel(&mut harness, rect.center(), 120.0, Modifiers::NONE);
+    let near = device(&mut harness).view;
+    assert!(near.span() < full.span() * 0.9, "{} of {}", near.span(), full.span());
+    assert_eq!((near.y0, near.y1), (full.y0, full.y1));
+    turn_wheel(&mut harness, above.center(), -200.0, Modifiers::NONE);
+    assert!((device(&mut harness).view.span() - full.span()).abs() < 1e-9);
+}
+
+#[test]
+fn rows_expand_and_become_thin_again() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    harness.run_steps(4);
+    let labels = |harness: &Harness<'_, App>| -> Vec<String> {
+        let rows = harness.query_all_by_label_contains("Segment 0x");
+        rows.filter_map(|row| row.accesskit_node().label()).collect()
+    };
+    let first = labels(&harness)[0].clone();
+    let height = |harness: &Harness<'_, App>| harness.get_by_label(&first).rect().height();
+    let thin = height(&harness);
+    harness.get_by_label(&first).click();
     harness.run_steps(3);
-    assert!(!device(&mut harness).panels.segments.is_zoomed());
+    assert!(thin * 4.0 < height(&harness));
+    assert!(matches!(device(&mut harness).selection(), Selection::Segment { .. }));
+    harness.get_by_label(&first).click();
+    harness.run_steps(3);
+    assert_eq!(height(&harness), thin);
+    let seen = labels(&harness).len();
+    harness.get_by_label("Expand all").click();
+    harness.run_steps(3);
+    assert!(labels(&harness).len() < seen);
+}
+
+#[test]
+fn a_selection_made_elsewhere_comes_into_view() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    harness.run_steps(4);
+    let rect = canvas(&harness, "Segment timeline");
+    turn_wheel(&mut harness, rect.center(), -4000.0, Modifiers::SHIFT);
+    let scrolled = device(&mut harness).panels.segment_timeline.scroll;
+    assert!(0.0 < scrolled);
+    // The segment with the highest offset in the list of the largest: the very first one.
+    let largest = device(&mut harness).timeline().ranges.all().iter().max_by_key(|range| range.size).copied();
+    let addr = largest.expect("there are segments").addr;
+    device(&mut harness).select(Selection::Segment { addr });
+    harness.run_steps(3);
+    assert!(device(&mut harness).panels.segment_timeline.scroll < scrolled);
+}
+
+#[test]
+fn the_order_of_rows_is_chosen() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("streams.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    harness.run_steps(4);
+    let addresses = |harness: &Harness<'_, App>| -> Vec<String> {
+        let rows = harness.query_all_by_label_contains("Segment 0x");
+        rows.filter_map(|row| row.accesskit_node().label()).collect()
+    };
+    let by_size = addresses(&harness);
+    harness.get_by_value("Largest first").click();
+    harness.run_steps(3);
+    harness.get_by_label("By address").click();
+    harness.run_steps(3);
+    let by_address = addresses(&harness);
+    assert_ne!(by_size, by_address);
+    assert!(by_address.is_sorted());
+}
+
+#[test]
+fn the_timeline_stacks_segments_when_asked() {
+    let (mut harness, _folder) = opened();
+    harness.get_by_label("Segments").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).mode, TimelineMode::Segments);
+    let rect = canvas(&harness, "Allocation timeline");
+    let at = pos2(rect.right() - 12.0, rect.bottom() - 10.0);
+    harness.hover_at(at);
+    harness.run_steps(4);
+    assert!(harness.query_by_label("20.0 MiB (20,971,520 bytes)").is_some());
+    assert!(harness.query_by_label("stream 0 · reserved by event 0 · still there at the end").is_some());
+    click(&mut harness, at);
+    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    harness.get_by_label("Blocks").click();
+    harness.run_steps(3);
+    click(&mut harness, at);
+    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+}
+
+#[test]
+fn pictures_of_segments_arrive_from_their_thread() {
+    let mut harness = harness_with(RasterMode::Background);
+    let _folder = open(&mut harness, &snapshot_pickle());
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    wait(&mut harness, |harness| harness.query_by_label(ROW).is_some());
+    let at = place(&mut harness, 4.5, 0.2);
+    wait(&mut harness, |harness| {
+        click(harness, at);
+        device(harness).selection() == Selection::Allocation(AllocId(0))
+    });
+    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+}
+
+#[test]
+fn a_file_without_events_shows_its_segments() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("history_state_only.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    harness.run_steps(4);
+    assert!(harness.query_all_by_label_contains("Segment 0x").next().is_some());
+}
+
+#[test]
+fn without_segments_the_panel_says_so() {
+    // One allocation, at an address of no segment.
+    let bytes = b"(dVsegments\n(lsVdevice_traces\n(l(l(dVaction\nValloc\nsVaddr\nI512\nsVsize\nI64\nsVstream\nI0\nsVframes\n(lsaas.";
+    let mut harness = harness();
+    let _folder = open(&mut harness, bytes);
+    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    harness.run_steps(4);
+    assert!(harness.query_by_label("This recording has no segments.").is_some());
 }

@@ -204,8 +204,9 @@ impl<'a> Painter<'a> {
                 let [top, bottom] = extent.y(range.addr.saturating_sub(of_row.addr), range.size);
                 let pixels = pixels(top, bottom, self.height);
                 for column in touched(columns, range.start.0, range.end.map_or(u32::MAX, |end| end.0)) {
-                    let column = &mut cells[column * self.height..][pixels.clone()];
-                    column.iter_mut().for_each(|cell| cell.is_reserved = true);
+                    for cell in &mut cells[column * self.height..][pixels.clone()] {
+                        cell.is_reserved = true;
+                    }
                 }
             }
         }
@@ -272,7 +273,9 @@ fn cover(cells: &mut [Cell], first: usize, [top, bottom]: [f64; 2], part: f32, i
     cells[0].cover(part * part_of(first), id);
     if 0 < last {
         cells[last].cover(part * part_of(first + last), id);
-        cells[1..last].iter_mut().for_each(|cell| cell.cover(part, id));
+        for cell in &mut cells[1..last] {
+            cell.cover(part, id);
+        }
     }
 }
 

@@ -11,15 +11,25 @@ use crate::report;
 pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
     let blocks = Blocks { timeline, coloring: &shot.coloring, kept: None };
     match private_pools(timeline) {
-        Some(pools) => bands(shot, timeline, sheet, &Pooled { blocks, pools: &pools }),
-        None => bands(shot, timeline, sheet, &blocks),
+        Some(pools) => {
+            let free = Entry::new(Mark::Area, shot.coloring.free(), "not in use in a private pool");
+            bands(shot, timeline, sheet, &Pooled { blocks, pools: &pools }, Some(free))
+        }
+        None => bands(shot, timeline, sheet, &blocks, None),
     }
 }
 
-fn bands(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>, bands: &impl Bands) -> Pixels {
+fn bands(
+    shot: &Shot,
+    timeline: &Timeline,
+    sheet: &Sheet<'_>,
+    bands: &impl Bands,
+    free: Option<Entry>,
+) -> Pixels {
     let (snapshot, coloring) = (&*shot.snapshot, &*shot.coloring);
     let by_stack = coloring.by() == ColorBy::Stack;
     let mut legend = timeline_legend(timeline, &shot.view, sheet.palette, by_stack);
+    legend.extend(free);
     let keys = coloring.keys(snapshot, timeline).into_iter();
     legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
     let heading = report::moment_name(timeline, shot.moment);

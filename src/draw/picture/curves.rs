@@ -48,8 +48,9 @@ impl CurvesPicture<'_> {
             area(&canvas, &totals.active);
             let line = |color, width| Stroke::new(width, Color32::from(color));
             canvas.steps(view, &totals.reserved, line(palette.reserved, 1.5));
-            canvas.steps(view, &totals.active, line(palette.accent, 1.5));
+            // Mostly the same as the active line, which then hides it.
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
+            canvas.steps(view, &totals.active, line(palette.accent, 1.5));
             marks(&canvas, self.capacity, self.cursor);
         })
     }
