@@ -197,6 +197,10 @@ fn update(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, palette: 
         is_dark: palette.is_dark,
         coloring: device.coloring(palette),
         matches: device.matches().map(Arc::clone),
+        stack: match device.selection() {
+            Selection::Stack(stack) => Some(stack),
+            _ => None,
+        },
     };
     if let Some(pictures) = &mut device.panels.segment_timeline.pictures {
         pictures.update(ui.ctx(), wish);
@@ -217,13 +221,11 @@ fn paint(
     let (view, selection) = (device.view, device.selection());
     let canvas = Canvas { painter: ui.painter(), rect: places.rows, view: &view, timeline, palette };
     let canvas = AddressCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
-    let shown = device.panels.segment_timeline.pictures.as_mut().and_then(AddressPictures::shown);
+    let shown = device.panels.segment_timeline.pictures.as_ref().and_then(AddressPictures::shown);
     canvas.ground();
     let mut under: Option<AddressUnder> = None;
     if let Some(shown) = shown {
         canvas.picture(&shown.picture, shown.texture.id());
-        let spans = shown.spans_of(selection, timeline).to_vec();
-        canvas.highlight(&shown.picture, &spans);
         under = response.hover_pos().and_then(|pointer| canvas.under(Some(&shown.picture), pointer));
     }
     if let Some(AddressUnder { pixel: Pixel::Block(id), .. }) = under {
