@@ -2,6 +2,7 @@
 //!
 //! A search is a list of terms that must all hold: `alloc >1MiB train.py:55`. See [`EventSearch`].
 
+use super::EventSet;
 use crate::model::{Action, EventIx, EventTable, Snapshot, StackId, Timeline};
 use crate::units;
 use memchr::memmem::Finder;
@@ -76,13 +77,13 @@ impl EventSearch {
         self.terms.is_empty()
     }
 
-    /// The events that match.
-    pub fn run(&self, snapshot: &Snapshot, timeline: &Timeline) -> EventMatches {
+    /// The events that match, of all or of some.
+    pub fn run(&self, snapshot: &Snapshot, timeline: &Timeline, among: Option<&EventSet>) -> EventMatches {
         let checks: Vec<Check> = self.terms.iter().map(|term| Check::new(term, snapshot)).collect();
         let events = &timeline.events;
         let matching = |chunk: usize| -> Vec<u32> {
             let rows = chunk * CHUNK..events.len().min((chunk + 1) * CHUNK);
-            matches_in(rows, events, &checks)
+            matches_in(rows, events, among, &checks)
         };
         let found: Vec<Vec<u32>> = (0..events.len().div_ceil(CHUNK)).into_par_iter().map(matching).collect();
         EventMatches { rows: found.concat() }
@@ -204,9 +205,15 @@ fn contains(events: &EventTable, ix: EventIx, address: u64) -> bool {
         && events.action(ix) != Action::Oom
 }
 
-fn matches_in(rows: Range<usize>, events: &EventTable, checks: &[Check]) -> Vec<u32> {
-    let all = rows.start as u32..rows.end as u32;
-    all.filter(|&row| checks.iter().all(|check| check.holds(events, EventIx(row)))).collect()
+fn matches_in(
+    rows: Range<usize>,
+    events: &EventTable,
+    among: Option<&EventSet>,
+    checks: &[Check],
+) -> Vec<u32> {
+    let all = (rows.start as u32..rows.end as u32).map(EventIx);
+    let some = all.filter(|&event| among.is_none_or(|among| among.contains(event)));
+    some.filter(|&event| checks.iter().all(|check| check.holds(events, event))).map(|event| event.0).collect()
 }
 
 /// The actions of a file that are called this, or whose names go on after it with `_`.

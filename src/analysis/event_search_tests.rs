@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::analysis::table_fixture::{TestEvent, any_events, snapshot};
+use crate::model::Moment;
 use proptest::prelude::*;
 
 fn found(events: &[TestEvent], text: &str) -> Vec<u32> {
     let snapshot = snapshot(events);
     let search = EventSearch::parse(text).expect("a search");
-    search.run(&snapshot, &snapshot.timelines[0]).rows
+    search.run(&snapshot, &snapshot.timelines[0], None).rows
 }
 
 fn naive(events: &[TestEvent], holds: impl Fn(u32, &TestEvent) -> bool) -> Vec<u32> {
@@ -49,6 +50,17 @@ proptest! {
             naive(&events, |_, e| e.action == Action::Alloc && [1, 3].contains(&e.stack.0) && e.stream == Some(1))
         );
         prop_assert_eq!(found(&events, "  ").len(), events.len());
+    }
+
+    #[test]
+    fn a_search_among_some_events_finds_only_those(events in any_events()) {
+        let snapshot = snapshot(&events);
+        let timeline = &snapshot.timelines[0];
+        let some = EventSet::of_allocations(timeline, timeline.lifetimes.live_at(Moment(7)));
+        let search = EventSearch::parse("free").expect("a search");
+        let all = search.run(&snapshot, timeline, None).rows;
+        let expected: Vec<u32> = all.into_iter().filter(|&row| some.contains(EventIx(row))).collect();
+        prop_assert_eq!(search.run(&snapshot, timeline, Some(&some)).rows, expected);
     }
 
     #[test]

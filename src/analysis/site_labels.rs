@@ -31,15 +31,15 @@ impl SiteLabels {
         out
     }
 
-    /// The label of a stack.
+    /// The label of a stack; empty where the file has no such stack.
     pub fn label(&self, stack: StackId) -> &str {
-        &self.labels[self.ranks[stack.index()] as usize]
+        self.labels.get(self.rank(stack) as usize).map_or("", String::as_str)
     }
 
     /// The place of a stack's label in the order of labels; equal labels have the same.
     #[inline]
     pub fn rank(&self, stack: StackId) -> u32 {
-        self.ranks[stack.index()]
+        self.ranks.get(stack.index()).copied().unwrap_or_default()
     }
 }
 

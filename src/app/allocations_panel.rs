@@ -6,9 +6,11 @@ use super::device::DeviceState;
 use super::list_scroll::Reveal;
 use super::navigation::Selection;
 use super::virtual_list::{ListState, VirtualList};
-use super::{csv_copy, theme};
+use super::worker::Task;
+use super::{cells, csv_copy, theme};
+use crate::analysis::filter::Matches;
 use crate::analysis::{AllocationSorter, OrderBy, SiteLabels};
-use crate::model::{AllocId, Moment, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use crate::report;
 use crate::units;
 use eframe::egui;
@@ -21,28 +23,60 @@ pub(super) struct State {
     /// Whether all allocations are listed, rather than those that are live at the cursor.
     shows_all: bool,
     order: Order,
-    live: Option<(Moment, OrderBy, Arc<Listed>)>,
-    all: Background<OrderBy, Arc<Listed>>,
+    live: Option<(Moment, Question, Arc<Listed>)>,
+    all: Background<Sorter>,
     /// The selection that the table was scrolled to.
     followed: Selection,
     copied: csv_copy::Note,
 }
 
 /// Allocations in ascending order, and their totals.
-#[derive(Debug, Default)]
-struct Listed {
+#[derive(Debug)]
+pub(super) struct Listed {
     ids: Vec<AllocId>,
+    /// How many there are with those that the filter leaves out.
+    unfiltered: usize,
     bytes: i64,
     /// Those that were given back and wait for a stream.
     waiting: usize,
     waiting_bytes: i64,
 }
 
+/// What to list, but for the moment.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    by: OrderBy,
+    labels: Option<Arc<SiteLabels>>,
+    filter: Option<Arc<Matches>>,
+}
+
+impl PartialEq for Question {
+    fn eq(&self, other: &Self) -> bool {
+        let filters = [&self.filter, &other.filter].map(|filter| filter.as_ref().map(Arc::as_ptr));
+        self.by == other.by && self.labels.is_some() == other.labels.is_some() && filters[0] == filters[1]
+    }
+}
+
+/// Sorts all allocations of one device.
+#[derive(Clone)]
+struct Sorter {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+}
+
+impl Task for Sorter {
+    type Wish = Question;
+    type Done = Arc<Listed>;
+
+    fn run(&self, question: &Question) -> Arc<Listed> {
+        Arc::new(Listed::all(&self.snapshot.timelines[self.at], question))
+    }
+}
+
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let mut state = std::mem::take(&mut device.panels.allocations);
-    let snapshot = device.snapshot();
-    let labels = device.panels.sites.labels(ui.ctx(), &snapshot);
-    let listed = state.listed(ui.ctx(), device, labels.as_ref());
+    let labels = cells::labels(ui.ctx(), device);
+    let listed = state.listed(ui.ctx(), device, labels.clone());
     bar_ui(ui, device, &mut state, listed.as_deref());
     ui.add_space(4.0);
     if let Some(listed) = listed {
@@ -63,37 +97,29 @@ impl State {
         &mut self,
         ctx: &egui::Context,
         device: &DeviceState,
-        labels: Option<&Arc<SiteLabels>>,
+        labels: Option<Arc<SiteLabels>>,
     ) -> Option<Arc<Listed>> {
-        // Until there are labels, nothing can be ordered by them.
-        let by =
-            if labels.is_none() && self.order.by == OrderBy::Site { OrderBy::Size } else { self.order.by };
-        let labels = labels.cloned().unwrap_or_default();
+        // Labels only matter to the order by site.
+        let labels = labels.filter(|_| self.order.by == OrderBy::Site);
+        let question = Question { by: self.order.by, labels, filter: device.matches().cloned() };
         if !self.shows_all {
-            let moment = device.cursor;
-            let known = self.live.take().filter(|&(at, order, _)| (at, order) == (moment, by));
-            let (_, _, listed) = self.live.insert(known.unwrap_or_else(|| {
-                (moment, by, Arc::new(Listed::live_at(device.timeline(), &labels, moment, by)))
-            }));
-            return Some(Arc::clone(listed));
+            let at = device.cursor;
+            let known = self.live.take().filter(|(moment, known, _)| (moment, known) == (&at, &question));
+            let listed = || Arc::new(Listed::live_at(device.timeline(), at, &question));
+            let known = known.map_or_else(listed, |(_, _, listed)| listed);
+            self.live = Some((at, question, Arc::clone(&known)));
+            return Some(known);
         }
-        self.all.ask(ctx, "sort", &by, || {
-            let (snapshot, at) = (device.snapshot(), device.index());
-            move || {
-                Arc::new(
-                    snapshot.timelines.get(at).map(|all| Listed::all(all, &labels, by)).unwrap_or_default(),
-                )
-            }
-        });
+        let task = || Sorter { snapshot: device.snapshot(), at: device.index() };
+        self.all.ask(&question, ctx, device.raster_mode(), "sort", task);
         // Until the new order is there, the one before is better than nothing.
-        self.all.latest().map(|(_, listed)| Arc::clone(listed))
+        self.all.latest().cloned()
     }
 }
 
 impl Listed {
-    fn live_at(timeline: &Timeline, labels: &SiteLabels, moment: Moment, by: OrderBy) -> Self {
-        let ids = AllocationSorter::new(timeline, labels).live_at(moment, by);
-        let mut out = Self::of(timeline, ids);
+    fn live_at(timeline: &Timeline, moment: Moment, question: &Question) -> Self {
+        let mut out = Self::of(timeline, timeline.lifetimes.live_at(moment).collect(), question);
         for &id in &out.ids {
             if timeline.lifetimes.requested(id).is_some_and(|requested| requested <= moment) {
                 out.waiting += 1;
@@ -104,13 +130,21 @@ impl Listed {
         out
     }
 
-    fn all(timeline: &Timeline, labels: &SiteLabels, by: OrderBy) -> Self {
-        Self::of(timeline, AllocationSorter::new(timeline, labels).all(by))
+    fn all(timeline: &Timeline, question: &Question) -> Self {
+        Self::of(timeline, (0..timeline.lifetimes.len() as u32).map(AllocId).collect(), question)
     }
 
-    fn of(timeline: &Timeline, ids: Vec<AllocId>) -> Self {
+    fn of(timeline: &Timeline, mut ids: Vec<AllocId>, Question { by, labels, filter }: &Question) -> Self {
+        let unfiltered = ids.len();
+        if let Some(filter) = filter {
+            ids.retain(|&id| filter.contains(id));
+        }
         let sizes = ids.iter().map(|&id| timeline.lifetimes.size(id, &timeline.events));
-        Self { bytes: sizes.fold(0, i64::saturating_add), ids, ..Self::default() }
+        let bytes = sizes.fold(0, i64::saturating_add);
+        // Until there are labels, all of them are equal.
+        let labels = labels.clone().unwrap_or_default();
+        let ids = AllocationSorter::new(timeline, &labels).sort(ids, *by);
+        Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: 0 }
     }
 }
 
@@ -136,21 +170,26 @@ fn bar_ui(ui: &mut egui::Ui, device: &DeviceState, state: &mut State, listed: Op
 
 fn totals(device: &DeviceState, state: &State, listed: &Listed) -> String {
     let (count, bytes) = (units::count(listed.ids.len() as u64), units::bytes(listed.bytes));
+    let of_all = if device.matches().is_some() {
+        format!("{count} of {} match", units::count(listed.unfiltered as u64))
+    } else if state.shows_all {
+        format!("{count} allocations in the recording")
+    } else {
+        format!("{count} {}", if listed.ids.len() == 1 { "block" } else { "blocks" })
+    };
     if state.shows_all {
-        return format!("{count} allocations in the recording, {bytes} in all");
+        return format!("{of_all}, {bytes} in all");
     }
-    let blocks = if listed.ids.len() == 1 { "block" } else { "blocks" };
     let place = match device.cursor.event() {
         Some(event) => format!("after event {}", units::count(event.0)),
         None if device.timeline().events.is_empty() => "when the snapshot was taken".to_owned(),
         None => "before the first event".to_owned(),
     };
-    let mut text = format!("{count} {blocks}, {bytes} active {place}");
-    if listed.waiting != 0 {
-        let waiting = (units::count(listed.waiting as u64), units::bytes(listed.waiting_bytes));
-        text = format!("{text} · {} ({}) waiting for a stream", waiting.0, waiting.1);
+    if listed.waiting == 0 {
+        return format!("{of_all}, {bytes} active {place}");
     }
-    text
+    let waiting = (units::count(listed.waiting as u64), units::bytes(listed.waiting_bytes));
+    format!("{of_all}, {bytes} active {place} · {} of them, {}, waiting for a stream", waiting.0, waiting.1)
 }
 
 fn exact(listed: &Listed) -> String {

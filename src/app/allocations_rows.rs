@@ -14,7 +14,7 @@ use std::sync::Arc;
 const TABLE: [(Column, OrderBy, bool); 8] = [
     (Column::figure("Size", "Requested bytes", 88.0), OrderBy::Size, true),
     (Column::code("Address", "Address of the first byte", 124.0), OrderBy::Address, false),
-    (Column::figure("Stream", "Stream that it belongs to", 66.0), OrderBy::Stream, false),
+    (Column::figure("Stream", "Stream that it belongs to", 82.0), OrderBy::Stream, false),
     (Column::text("Pool", "Pool that it belongs to", 84.0), OrderBy::Pool, false),
     (Column::figure("Allocated by", "Number of the event that allocated it", 96.0), OrderBy::Start, false),
     (Column::figure("Age", "Since it was allocated, at the cursor", 92.0), OrderBy::Age, true),
@@ -135,7 +135,7 @@ impl Rows for AllocationRows<'_> {
             1 => Cell::plain(units::address(allocation.addr)),
             2 if self.is_waiting(&allocation) => {
                 let stream = cells::stream(allocation.stream);
-                Cell { text: format!("{} waits", stream.text), ..stream }
+                Cell { text: format!("{}, waiting", stream.text), ..stream }
             }
             2 => cells::stream(allocation.stream),
             3 => cells::pool(allocation.pool),

@@ -1,7 +1,9 @@
 //! What several lists say in the same words.
 
 use super::background::Background;
+use super::device::DeviceState;
 use super::virtual_list::Cell;
+use super::worker::Task;
 use crate::analysis::{LifeSpan, SiteLabels, site_label, stack_lines};
 use crate::model::{PoolKey, Snapshot, StackId};
 use crate::units;
@@ -11,25 +13,26 @@ use std::sync::Arc;
 /// Frames that a hint lists.
 const MAX_HINT_FRAMES: usize = 30;
 
-/// The sites of a device's file.
-#[derive(Default)]
-pub(super) struct Sites {
-    labels: Background<(), Arc<SiteLabels>>,
+/// The sites of a file.
+pub(super) type Sites = Background<Labeller>;
+
+/// Puts the labels of a file's sites together.
+#[derive(Clone)]
+pub(super) struct Labeller(Arc<Snapshot>);
+
+impl Task for Labeller {
+    type Wish = ();
+    type Done = Arc<SiteLabels>;
+
+    fn run(&self, (): &()) -> Arc<SiteLabels> {
+        Arc::new(SiteLabels::new(&self.0))
+    }
 }
 
-impl Sites {
-    /// All labels; `None` while they are being put together.
-    pub(super) fn labels(
-        &mut self,
-        ctx: &egui::Context,
-        snapshot: &Arc<Snapshot>,
-    ) -> Option<Arc<SiteLabels>> {
-        self.labels.ask(ctx, "sites", &(), || {
-            let snapshot = Arc::clone(snapshot);
-            move || Arc::new(SiteLabels::new(&snapshot))
-        });
-        self.labels.answer(&()).cloned()
-    }
+/// All labels; `None` while they are being put together.
+pub(super) fn labels(ctx: &egui::Context, device: &mut DeviceState) -> Option<Arc<SiteLabels>> {
+    let (snapshot, mode) = (device.snapshot(), device.raster_mode());
+    device.panels.sites.ask(&(), ctx, mode, "sites", || Labeller(snapshot)).cloned()
 }
 
 /// The site of a stack.

@@ -30,7 +30,7 @@ pub(super) fn ui(
     write: impl FnOnce(&mut dyn Write, Range<usize>) -> io::Result<()>,
 ) {
     let hint = format!("Copy these rows as CSV, at most {} from {place} on", units::count(MAX_ROWS as u64));
-    let button = ui.add_enabled(total != 0, egui::Button::new("Copy as CSV").small()).on_hover_text(hint);
+    let button = ui.add_enabled(total != 0, egui::Button::new("Copy as CSV")).on_hover_text(hint);
     let now = ui.input(|input| input.time);
     if button.clicked() {
         let rows = rows_to_copy(total, from);

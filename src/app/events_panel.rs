@@ -6,9 +6,11 @@ use super::events_rows::{COLUMNS, EventRows};
 use super::list_scroll::Reveal;
 use super::navigation::Selection;
 use super::virtual_list::{ListState, VirtualList};
-use super::{csv_copy, theme};
-use crate::analysis::{EventMatches, EventSearch, SearchError};
-use crate::model::{Action, AllocId, EventIx, Moment, Timeline};
+use super::worker::Task;
+use super::{cells, csv_copy, theme};
+use crate::analysis::filter::Matches;
+use crate::analysis::{EventMatches, EventSearch, EventSet, SearchError};
+use crate::model::{Action, AllocId, EventIx, Moment, Snapshot, Timeline};
 use crate::report;
 use crate::units;
 use eframe::egui::{self, Key};
@@ -21,7 +23,7 @@ pub(super) struct State {
     search: String,
     /// Whether events that do not match are left out.
     only_matching: bool,
-    found: Background<EventSearch, Arc<EventMatches>>,
+    found: Background<Searcher>,
     /// The cursor that the list was scrolled to.
     followed: Option<Moment>,
     copied: csv_copy::Note,
@@ -29,11 +31,53 @@ pub(super) struct State {
 
 /// Where the search stands.
 enum Search {
-    /// Nothing is searched for.
+    /// Nothing is searched for, and nothing is filtered.
     None,
     Wrong(SearchError),
-    /// The events that match, once they are known.
-    Found(Option<Arc<EventMatches>>),
+    /// What was found, once it is known.
+    Found(Option<Found>),
+}
+
+/// What a search and the filter leave.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    matches: Arc<EventMatches>,
+    /// The events of the allocations that the filter lets through.
+    of_filter: Option<Arc<EventSet>>,
+}
+
+/// What to search for, and what the filter lets through.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    search: EventSearch,
+    filter: Option<Arc<Matches>>,
+}
+
+impl PartialEq for Question {
+    fn eq(&self, other: &Self) -> bool {
+        let filters = [&self.filter, &other.filter].map(|filter| filter.as_ref().map(Arc::as_ptr));
+        self.search == other.search && filters[0] == filters[1]
+    }
+}
+
+/// Searches the events of one device.
+#[derive(Clone)]
+struct Searcher {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+}
+
+impl Task for Searcher {
+    type Wish = Question;
+    type Done = Found;
+
+    fn run(&self, Question { search, filter }: &Question) -> Found {
+        let timeline = &self.snapshot.timelines[self.at];
+        let of_filter =
+            filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(timeline, filter.iter())));
+        let matches = search.run(&self.snapshot, timeline, of_filter.as_deref());
+        Found { matches: Arc::new(matches), of_filter }
+    }
 }
 
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
@@ -45,11 +89,7 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let search = state.search(ui.ctx(), device);
     bar_ui(ui, device, &mut state, &search);
     ui.add_space(4.0);
-    let matches = match &search {
-        Search::Found(matches) => matches.as_deref(),
-        _ => None,
-    };
-    list_ui(ui, device, &mut state, matches);
+    list_ui(ui, device, &mut state, search.found());
     device.panels.events = state;
 }
 
@@ -62,34 +102,36 @@ impl State {
 
     /// The state of the search; a new one starts in the background.
     fn search(&mut self, ctx: &egui::Context, device: &DeviceState) -> Search {
+        let filter = device.matches().cloned();
         let search = match EventSearch::parse(&self.search) {
-            Ok(search) if search.is_empty() => return Search::None,
+            Ok(search) if search.is_empty() && filter.is_none() => return Search::None,
             Ok(search) => search,
             Err(error) => return Search::Wrong(error),
         };
-        self.found.ask(ctx, "search", &search, || {
-            let (snapshot, at, search) = (device.snapshot(), device.index(), search.clone());
-            move || {
-                let found = snapshot.timelines.get(at).map(|timeline| search.run(&snapshot, timeline));
-                Arc::new(found.unwrap_or_default())
-            }
-        });
-        Search::Found(self.found.answer(&search).cloned())
+        let task = || Searcher { snapshot: device.snapshot(), at: device.index() };
+        let question = Question { search, filter };
+        Search::Found(self.found.ask(&question, ctx, device.raster_mode(), "search", task).cloned())
+    }
+}
+
+impl Search {
+    fn found(&self) -> Option<&Found> {
+        match self {
+            Self::Found(found) => found.as_ref(),
+            _ => None,
+        }
     }
 }
 
 fn bar_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, search: &Search) {
     ui.horizontal(|ui| {
         let go_on = search_field(ui, state);
-        let matches = match search {
-            Search::Found(Some(matches)) => Some(matches.as_ref()),
-            _ => None,
-        };
+        let matches = search.found().map(|found| found.matches.as_ref());
         let can_go = matches.is_some_and(|matches| !matches.is_empty());
-        let previous = egui::Button::new("Previous").small();
+        let previous = egui::Button::new("Previous");
         let previous =
             ui.add_enabled(can_go, previous).on_hover_text("Go to the match before the cursor (Shift+Enter)");
-        let next = ui.add_enabled(can_go, egui::Button::new("Next").small());
+        let next = ui.add_enabled(can_go, egui::Button::new("Next"));
         let next = next.on_hover_text("Go to the match after the cursor (Enter)");
         if let Some(matches) = matches {
             let at = device.cursor.event();
@@ -140,7 +182,7 @@ fn status(device: &DeviceState, search: &Search) -> String {
         Search::None => format!("{} events", units::count(all)),
         Search::Wrong(error) => error.to_string(),
         Search::Found(None) => "searching …".to_owned(),
-        Search::Found(Some(matches)) => {
+        Search::Found(Some(Found { matches, .. })) => {
             let of_all =
                 format!("{} of {} events match", units::count(matches.len() as u64), units::count(all));
             match device.cursor.event().filter(|&event| matches.contains(event)) {
@@ -161,12 +203,13 @@ fn copy_ui(ui: &mut egui::Ui, device: &DeviceState, rows: &EventRows<'_>, note: 
     });
 }
 
-fn list_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, matches: Option<&EventMatches>) {
-    let snapshot = device.snapshot();
-    let labels = device.panels.sites.labels(ui.ctx(), &snapshot);
+fn list_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, found: Option<&Found>) {
+    let labels = cells::labels(ui.ctx(), device);
+    let matches = found.map(|found| found.matches.as_ref());
     let mut rows = EventRows::new(device, matches.filter(|_| state.only_matching));
     rows.labels = labels.as_deref();
     rows.marked = matches;
+    rows.of_filter = found.and_then(|found| found.of_filter.as_deref());
     if state.followed != Some(device.cursor) {
         if !state.list.is_being_read(ui) {
             // Before the first event, the list starts with it.

@@ -6,7 +6,7 @@ use super::facts::Figures;
 use super::list_columns::Column;
 use super::navigation::Selection;
 use super::virtual_list::{Cell, Look, Rows, Tone};
-use crate::analysis::{EventMatches, SiteLabels};
+use crate::analysis::{EventMatches, EventSet, SiteLabels};
 use crate::model::{Action, EventIx, Moment, Snapshot, StackId, Timeline};
 use crate::units;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub(super) struct EventRows<'a> {
     only: Option<&'a EventMatches>,
     /// Events that stand out.
     pub(super) marked: Option<&'a EventMatches>,
+    /// The events of the allocations that the filter lets through.
+    pub(super) of_filter: Option<&'a EventSet>,
     pub(super) labels: Option<&'a SiteLabels>,
 }
 
@@ -67,6 +69,7 @@ impl<'a> EventRows<'a> {
             selected,
             only,
             marked: None,
+            of_filter: None,
             labels: None,
         }
     }
@@ -124,6 +127,13 @@ impl<'a> EventRows<'a> {
         }
     }
 
+    /// Whether the event is about a block that the filter leaves out.
+    fn is_faded(&self, event: EventIx) -> bool {
+        let action = self.timeline().events.action(event);
+        let is_of_block = matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted);
+        is_of_block && self.of_filter.is_some_and(|of_filter| !of_filter.contains(event))
+    }
+
     fn action(&self, event: EventIx) -> Cell {
         let action = self.timeline().events.action(event);
         let text = units::printable(&self.snapshot.actions.name(action, &self.snapshot.strings));
@@ -169,7 +179,7 @@ impl Rows for EventRows<'_> {
         Look {
             is_current: self.cursor.event() == Some(event),
             is_selected: self.is_selected(event),
-            is_faded: false,
+            is_faded: self.is_faded(event),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The files that were opened last.
 
 use super::file_watch::{FileWatch, OnDisk};
+use super::start_page::NOTE_PX;
 use super::{Command, theme};
 use crate::units;
 use eframe::egui;
@@ -97,10 +98,12 @@ pub(super) fn menu(ui: &mut egui::Ui, entries: &[Entry<'_>], commands: &mut Vec<
 pub(super) fn list(ui: &mut egui::Ui, entries: &[Entry<'_>], commands: &mut Vec<Command>) {
     for entry in entries {
         ui.horizontal(|ui| {
+            let left = ui.cursor().left();
             let name = ui.add_enabled(!entry.is_missing, egui::Link::new(entry.name()));
             if name.on_hover_text(entry.path.display().to_string()).clicked() {
                 commands.push(Command::OpenFile(entry.path.to_owned()));
             }
+            ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
             ui.add(egui::Label::new(theme::muted(ui, entry.note()).size(12.0)).truncate());
         });
     }

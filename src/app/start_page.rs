@@ -14,7 +14,9 @@ torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 /// Widths of the two columns, and the space between them.
 const LEFT_PX: f32 = 400.0;
 const GAP_PX: f32 = 56.0;
-const RIGHT_PX: f32 = 560.0;
+const RIGHT_PX: f32 = 640.0;
+/// Where what is said about a file begins.
+pub(super) const NOTE_PX: f32 = 180.0;
 
 pub(super) fn ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
     let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + 64.0 < ui.available_width();
@@ -76,9 +78,11 @@ fn lists_ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], command
 fn sample_ui(ui: &mut egui::Ui, sample: &Sample, commands: &mut Vec<Command>) {
     let path = sample.path.display().to_string();
     ui.horizontal(|ui| {
+        let left = ui.cursor().left();
         if ui.link(units::basename(&path)).on_hover_text(&path).clicked() {
             commands.push(Command::OpenFile(sample.path.clone()));
         }
+        ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
         let shows = egui::Label::new(theme::muted(ui, sample.shows.as_str()).size(12.0)).truncate();
         ui.add(shows).on_hover_text(format!("{}\n{}", sample.what, sample.shows));
     });

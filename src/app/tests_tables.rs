@@ -143,3 +143,36 @@ fn all_allocations_are_listed_with_those_that_are_gone() {
     assert!(wait(&mut harness, |harness| rows(harness).len() == 3), "{:?}", rows(&harness));
     assert!(harness.query_by_label_contains("3 allocations in the recording, 14.0 MiB in all").is_some());
 }
+
+#[test]
+fn the_filter_holds_for_both_lists() {
+    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    device(&mut harness).filter_query = "size=8MiB".to_owned();
+    assert!(wait(&mut harness, |harness| rows(harness).len() == 1), "{:?}", rows(&harness));
+    assert!(harness.query_by_label_contains("1 of 2 match, 8.00 MiB active after event 6").is_some());
+    harness.get_by_label("All").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("1 of 3 match, 8.00 MiB in all").is_some());
+    device(&mut harness).wanted_pane = Some(Pane::Events);
+    assert!(wait(&mut harness, |harness| harness.query_by_label_contains("1 of 7 events match").is_some()));
+    assert!(1 < rows(&harness).len());
+    harness.get_by_label("Only matching").click();
+    harness.run_steps(3);
+    assert_eq!(rows(&harness).len(), 1);
+    harness.get_by_label("Next").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).cursor, Moment(2));
+}
+
+#[test]
+fn another_allocation_that_is_selected_is_scrolled_to() {
+    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    device(&mut harness).select(Selection::Allocation(AllocId(2)));
+    harness.run_steps(3);
+    let selected = harness
+        .query_all_by_role(Role::Row)
+        .find(|row| row.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True));
+    assert!(
+        selected.and_then(|row| row.accesskit_node().label()).is_some_and(|row| row.starts_with("2.00 MiB"))
+    );
+}

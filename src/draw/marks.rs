@@ -98,7 +98,7 @@ impl Canvas<'_> {
         if !self.rect.y_range().contains(y) {
             return;
         }
-        let color = Color32::from(self.palette.oom);
+        let color = Color32::from(self.palette.text).gamma_multiply(0.8);
         let line = [pos2(self.rect.left(), y), pos2(self.rect.right(), y)];
         self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 8.0, 4.0));
         let text = format!("capacity {}", units::bytes(bytes));
