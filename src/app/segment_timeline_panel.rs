@@ -110,11 +110,10 @@ fn follow_selection(device: &mut DeviceState, rows: &SegmentRows) {
     if device.panels.segment_timeline.seen == selection {
         return;
     }
-    let row = input::row_of(device, rows, selection);
-    let state = &mut device.panels.segment_timeline;
-    state.seen = selection;
-    state.expanded.extend(row);
-    state.wanted_row = row;
+    device.panels.segment_timeline.seen = selection;
+    if let Some(row) = input::row_of(device, rows, selection) {
+        device.panels.segment_timeline.expand(selection, row);
+    }
 }
 
 impl State {
@@ -123,10 +122,11 @@ impl State {
         (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
     }
 
-    /// This panel made the selection: the row need not be brought into view.
-    pub(super) fn has_selected(&mut self, selection: Selection, row: u32) {
+    /// Expand the row of a selection, and bring it into view.
+    pub(super) fn expand(&mut self, selection: Selection, row: u32) {
         self.seen = selection;
         self.expanded.insert(row);
+        self.wanted_row = Some(row);
     }
 }
 
@@ -154,9 +154,8 @@ fn scroll(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, place: Re
     let points = |px: i64| px as f32 / ui.pixels_per_point();
     if let Some(band) = state.wanted_row.take().and_then(|row| layout.band_of(row)) {
         let (top, bottom) = (points(band.top_px), points(band.bottom_px()));
-        if top < state.scroll || state.scroll + place.height() < bottom {
-            state.scroll = top - ((place.height() - (bottom - top)) / 2.0).max(0.0);
-        }
+        // As little as possible, and the top rather than the bottom.
+        state.scroll = state.scroll.max(bottom - place.height()).min(top);
     }
     let most = (points(layout.height_px()) - place.height()).max(0.0);
     state.scroll = state.scroll.clamp(0.0, most);
