@@ -94,7 +94,7 @@ fn view(ui: &egui::Ui, zoom: NodeIx) -> FlameView {
 
 fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) {
     let text = match (zoom, shown.weighed.totals.all.count) {
-        (NodeIx::ROOT, 0) => "Nothing was allocated here.",
+        (NodeIx::ROOT, 0) => shown.summary,
         (NodeIx::ROOT, _) => "All allocations here are empty.",
         _ => "Nothing was allocated below this frame here.",
     };
