@@ -5,33 +5,27 @@
 //! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench draw -- large
 //! ```
 
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::draw::{BandColors, Blocks, ColorBy, Coloring, Painted, Palette, View};
-use oomscope::load::{Input, Progress, load};
+use oomscope::draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Painted, Palette, View};
 use oomscope::model::{Snapshot, Timeline};
 use std::hint::black_box;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The variable that names a large file.
-const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
+use support::{large_file, many_live, read, sample};
 
 const SIZE_PX: [usize; 2] = [1920, 1080];
 
 /// Parts of the timeline that are shown, from all of it to single events.
 const ZOOMS: [(&str, f64); 4] = [("all", 1.0), ("tenth", 10.0), ("thousandth", 1e3), ("events", 1e9)];
 
-fn read(path: &Path) -> Snapshot {
-    let loaded = load(&Input::File(path.to_owned()), &Progress::default());
-    loaded.unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn views(timeline: &Timeline) -> impl Iterator<Item = (&'static str, View)> {
+/// Views around the peak, and all of it by time.
+fn views(timeline: &Timeline) -> Vec<(&'static str, View)> {
     let full = View::fit(timeline);
     let (peak, _) = timeline.active.peak();
     let x = full.x_from_position(f64::from(peak.0)).clamp(0.0, 1.0);
-    ZOOMS.into_iter().map(move |(name, factor)| (name, full.zoom_at(x, 0.0, factor, 1.0, &full)))
+    let zoomed = ZOOMS.into_iter().map(|(name, factor)| (name, full.zoom_at(x, 0.0, factor, 1.0, &full)));
+    zoomed.chain([("all by time", View::fit_on(timeline, Axis::Time))]).collect()
 }
 
 fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
@@ -49,14 +43,10 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
 }
 
 fn all(c: &mut Criterion) {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots");
-    pictures(c, "sample", &read(&samples.join("gpt_oom_forward.pickle")));
-    match std::env::var_os(LARGE_FILE).map(PathBuf::from) {
-        Some(path) => pictures(c, "large", &read(&path)),
-        None => {
-            let why = format!("SKIPPED: the large file, because {LARGE_FILE} names none\n");
-            std::io::stderr().write_all(why.as_bytes()).ok();
-        }
+    pictures(c, "picture/sample", &read(&sample("gpt_oom_forward.pickle")));
+    pictures(c, "picture/50,000 live", &many_live());
+    if let Some(path) = large_file() {
+        pictures(c, "picture/large", &read(&path));
     }
 }
 

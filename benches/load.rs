@@ -7,36 +7,17 @@
 //!
 //! `examples/scale.rs` writes large files; `examples/measure.rs` measures one load with its memory.
 
+#[expect(dead_code, reason = "not every bench uses all of it")]
+mod support;
+
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use oomscope::analysis::device_stats;
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Moment, Snapshot, Timeline};
+use oomscope::model::{Moment, Timeline};
 use std::hint::black_box;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// The variable that names a large file.
-const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
-
-fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots").join(name)
-}
-
-fn read(path: &Path) -> Snapshot {
-    let loaded = load(&Input::File(path.to_owned()), &Progress::default());
-    loaded.unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn large_file() -> Option<PathBuf> {
-    let path = std::env::var_os(LARGE_FILE).map(PathBuf::from);
-    if path.is_none() {
-        let why = format!("SKIPPED: the large file, because {LARGE_FILE} names none\n");
-        std::io::stderr().write_all(why.as_bytes()).ok();
-    }
-    path
-}
+use support::{large_file, read, sample};
 
 fn load_file(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, path: &Path) {
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -66,7 +47,7 @@ fn moments(timeline: &Timeline) -> impl Iterator<Item = Moment> + use<> {
 }
 
 fn questions(c: &mut Criterion) {
-    let path = std::env::var_os(LARGE_FILE).map_or_else(|| sample("gpt_oom_forward.pickle"), PathBuf::from);
+    let path = large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle"));
     let snapshot = read(&path);
     let Some(timeline) = snapshot.main_timeline() else { return };
     let mut group = c.benchmark_group("questions");

@@ -4,8 +4,8 @@
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
 //! lifetimes) → [`analysis`] (questions to the model) → [`report`] (text) → [`cli`]. [`load`] joins
-//! the first three to files and threads. [`draw`] turns the model into pixels, and [`app`] is the
-//! window around both.
+//! the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
+//! together to whole pictures, and [`app`] is the window around them.
 //!
 //! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ pub mod analysis;
 pub mod app;
 pub mod cli;
 pub mod draw;
+pub mod export;
 pub mod load;
 pub mod model;
 pub mod pickle;

@@ -49,7 +49,8 @@ pub fn bytes_short(size: i64) -> String {
 /// case does not matter. `None` where this is no size.
 pub fn parse_bytes(text: &str) -> Option<i64> {
     let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let digits =
+        text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '_')).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let power = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" | "byte" | "bytes" => 0,
@@ -59,7 +60,7 @@ pub fn parse_bytes(text: &str) -> Option<i64> {
         "t" | "tb" | "tib" => 4,
         _ => return None,
     };
-    let bytes = number.replace('_', "").parse::<f64>().ok()? * 1024f64.powi(power);
+    let bytes = number.replace(['_', ','], "").parse::<f64>().ok()? * 1024f64.powi(power);
     (bytes.is_finite() && bytes < 2f64.powi(63)).then(|| bytes.round() as i64)
 }
 
@@ -103,6 +104,32 @@ pub fn count(n: impl Into<i128>) -> String {
 /// A size with its exact bytes: `2.63 GiB (2,823,946,240 bytes)`.
 pub fn bytes_exact(size: i64) -> String {
     if size.unsigned_abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
+}
+
+/// A moment in time: `2023-11-14 22:13:20.000123 UTC`, from microseconds since 1970.
+pub fn date_time_us(us: i64) -> String {
+    let (days, of_day) = (us.div_euclid(86_400_000_000), us.rem_euclid(86_400_000_000));
+    let (year, month, day) = civil_date(days);
+    let (seconds, micros) = (of_day / 1_000_000, of_day % 1_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06} UTC")
+}
+
+/// The date of a day since 1970-01-01, by counting whole cycles of the Gregorian calendar from a
+/// 1 March, so that leap days come last.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    const DAYS_PER_CYCLE: i64 = 400 * 365 + 97;
+    const MARCH_OF_YEAR_0: i64 = -719_468;
+    let days = days - MARCH_OF_YEAR_0;
+    let (cycle, day) = (days.div_euclid(DAYS_PER_CYCLE), days.rem_euclid(DAYS_PER_CYCLE));
+    let leaps = day / 1460 - day / 36_524 + day / (DAYS_PER_CYCLE - 1);
+    let year = (day - leaps) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // Months from March have 31, 30, 31, 30, 31 days, twice, and so on.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (400 * cycle + year + carry, month, day)
 }
 
 /// A duration: `3.412 s`, `12.3 ms`, `85 µs`.
@@ -200,7 +227,7 @@ mod tests {
     fn sizes_are_read_in_the_units_that_people_write() {
         assert_eq!(parse_bytes("80GiB"), Some(80 << 30));
         assert_eq!(parse_bytes(" 1.5 mb "), Some(3 << 19));
-        assert_eq!(parse_bytes("1_024"), Some(1024));
+        assert_eq!(["1_024", "1,024"].map(parse_bytes), [Some(1024); 2]);
         assert_eq!(["", "GiB", "-3", "5 parsecs", "1e9", "9999999TB", "1.2.3"].map(parse_bytes), [None; 7]);
     }
 
@@ -227,6 +254,26 @@ mod tests {
         assert_eq!(duration_us(12_345), "12.3 ms");
         assert_eq!(duration_us(3_412_000), "3.412 s");
         assert_eq!(duration_us(3_725_000_000), "1:02:05");
+    }
+
+    #[test]
+    fn dates_follow_the_calendar() {
+        assert_eq!(date_time_us(1_700_000_000_000_123), "2023-11-14 22:13:20.000123 UTC");
+        assert_eq!(date_time_us(-1), "1969-12-31 23:59:59.999999 UTC");
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for days in 0..200_000 {
+            assert_eq!(civil_date(days), (year, month, day));
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let last = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            day += 1;
+            if last[month as usize - 1] < day {
+                (day, month) = (1, month + 1);
+            }
+            if 12 < month {
+                (month, year) = (1, year + 1);
+            }
+        }
+        assert!(date_time_us(i64::MIN).ends_with("UTC") && date_time_us(i64::MAX).ends_with("UTC"));
     }
 
     #[test]

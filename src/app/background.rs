@@ -1,111 +1,99 @@
-//! Answers that take too long for a frame: one question at a time on a thread, and only the latest
-//! counts.
+//! Answers of a worker, kept with the questions that they are for.
 
+use super::worker::{RasterMode, Task, Worker};
 use eframe::egui;
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::thread;
 
-/// A question and its answer.
-pub(super) struct Background<Q, A> {
-    answer: Option<(Q, A)>,
-    running: Option<(Q, Receiver<A>)>,
-    /// What could not be answered; it is not tried again.
-    failed: Option<Q>,
+/// A worker that is started with the first question, and its latest answer.
+pub(super) struct Background<T: Task> {
+    worker: Option<Worker<Paired<T>>>,
+    latest: Option<(T::Wish, T::Done)>,
 }
 
-impl<Q, A> Default for Background<Q, A> {
+/// A task that says what it was asked.
+#[derive(Clone)]
+struct Paired<T>(T);
+
+impl<T: Task> Task for Paired<T> {
+    type Wish = T::Wish;
+    type Done = (T::Wish, T::Done);
+
+    fn run(&self, wish: &T::Wish) -> Self::Done {
+        (wish.clone(), self.0.run(wish))
+    }
+}
+
+impl<T: Task> Default for Background<T> {
     fn default() -> Self {
-        Self { answer: None, running: None, failed: None }
+        Self { worker: None, latest: None }
     }
 }
 
-impl<Q: Clone + PartialEq, A: Send + 'static> Background<Q, A> {
-    /// Make sure that the answer to a question is there or on its way. Asked in every frame; `work`
-    /// is only called, on a thread named `name`, when nothing else is being worked on.
-    pub(super) fn ask<W>(&mut self, ctx: &egui::Context, name: &str, question: &Q, work: impl FnOnce() -> W)
-    where
-        W: FnOnce() -> A + Send + 'static,
-    {
-        self.take_answer();
-        let is_known = self.answer(question).is_some() || self.failed.as_ref() == Some(question);
-        if is_known || self.running.is_some() {
-            return;
+impl<T: Task> Background<T> {
+    /// The answer to a question if it is there, else it is on its way. To be asked in every frame;
+    /// `task` is only called for the first question.
+    pub(super) fn ask(
+        &mut self,
+        wish: &T::Wish,
+        ctx: &egui::Context,
+        mode: RasterMode,
+        name: &str,
+        task: impl FnOnce() -> T,
+    ) -> Option<&T::Done> {
+        if self.latest.as_ref().is_none_or(|(known, _)| known != wish) {
+            let start = || Worker::new(name, Paired(task()), ctx, mode);
+            let done = self.worker.get_or_insert_with(start).ask(wish.clone());
+            self.latest = done.or(self.latest.take());
         }
-        let (sender, receiver) = sync_channel(1);
-        let (ctx, work) = (ctx.clone(), work());
-        let thread = thread::Builder::new().name(format!("oomscope-{name}")).spawn(move || {
-            // The window may have closed the file meanwhile.
-            sender.send(work()).ok();
-            ctx.request_repaint();
-        });
-        match thread {
-            Ok(_) => self.running = Some((question.clone(), receiver)),
-            Err(error) => log::warn!("cannot start a thread: {error}"),
-        }
+        self.latest.as_ref().filter(|(known, _)| known == wish).map(|(_, done)| done)
     }
 
-    fn take_answer(&mut self) {
-        match self.running.as_ref().map(|(_, answer)| answer.try_recv()) {
-            None | Some(Err(TryRecvError::Empty)) => {}
-            Some(answer) => {
-                let Some((question, _)) = self.running.take() else { return };
-                match answer {
-                    Ok(answer) => self.answer = Some((question, answer)),
-                    Err(_) => self.failed = Some(question),
-                }
-            }
-        }
-    }
-
-    /// The latest answer, and the question that it is for: maybe one that was asked earlier.
-    pub(super) fn latest(&self) -> Option<(&Q, &A)> {
-        self.answer.as_ref().map(|(question, answer)| (question, answer))
-    }
-
-    /// The answer to a question, once it is there.
-    pub(super) fn answer(&self, question: &Q) -> Option<&A> {
-        self.latest().filter(|(known, _)| *known == question).map(|(_, answer)| answer)
+    /// The latest answer, maybe to an earlier question.
+    pub(super) fn latest(&self) -> Option<&T::Done> {
+        self.latest.as_ref().map(|(_, done)| done)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
     use std::time::{Duration, Instant};
 
-    #[test]
-    fn the_last_question_is_answered_in_the_end() {
-        let mut squares = Background::<u32, u32>::default();
-        let ctx = egui::Context::default();
-        let patience = Instant::now() + Duration::from_secs(20);
-        for question in 1..5 {
-            squares.ask(&ctx, "test", &question, || move || question * question);
+    #[derive(Clone)]
+    struct Square;
+
+    impl Task for Square {
+        type Wish = u64;
+        type Done = u64;
+
+        fn run(&self, wish: &u64) -> u64 {
+            wish * wish
         }
-        while squares.answer(&4).is_none() && Instant::now() < patience {
-            squares.ask(&ctx, "test", &4, || || 16);
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert_eq!(squares.answer(&4), Some(&16));
-        assert_eq!(squares.answer(&1), None);
-        assert!(squares.running.is_none());
+    }
+
+    fn ask(squares: &mut Background<Square>, wish: u64, mode: RasterMode) -> Option<u64> {
+        squares.ask(&wish, &egui::Context::default(), mode, "test", || Square).copied()
     }
 
     #[test]
-    fn work_that_panics_leaves_the_answer_before() {
-        let mut numbers = Background::<u32, u32>::default();
-        let ctx = egui::Context::default();
-        let wait = |numbers: &mut Background<u32, u32>| {
-            while numbers.running.is_some() {
+    fn an_answer_is_given_for_its_question_only() {
+        let mut squares = Background::default();
+        let patience = Instant::now() + Duration::from_secs(20);
+        for wish in [3, 5, 3, 9] {
+            while ask(&mut squares, wish, RasterMode::Background).is_none() && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(1));
-                numbers.take_answer();
             }
-        };
-        numbers.ask(&ctx, "test", &1, || || 7);
-        wait(&mut numbers);
-        numbers.ask(&ctx, "test", &2, || || panic!("as work may"));
-        wait(&mut numbers);
-        assert_eq!((numbers.answer(&1), numbers.answer(&2)), (Some(&7), None));
-        numbers.ask(&ctx, "test", &2, || || 4);
-        assert!(numbers.running.is_none(), "what cannot be answered is not asked again");
+            assert_eq!(ask(&mut squares, wish, RasterMode::Background), Some(wish * wish));
+        }
+        assert_eq!(squares.latest(), Some(&81));
+    }
+
+    #[test]
+    fn without_a_thread_the_answer_is_there_at_once() {
+        let mut squares = Background::default();
+        assert_eq!(
+            [7, 7, 2].map(|wish| ask(&mut squares, wish, RasterMode::Blocking)),
+            [Some(49), Some(49), Some(4)]
+        );
     }
 }

@@ -1,18 +1,22 @@
 //! What fills the memory at a moment, by the code that allocated it.
 
+use crate::analysis::filter::Matches;
 use crate::analysis::{live_at, site_label, sites};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
+use std::sync::Arc;
 
 /// Rows that are kept.
 const MAX_ROWS: usize = 40;
 
 /// Sites by bytes at a moment.
 pub(super) struct Contributors {
-    /// The moment.
-    pub(super) moment: Moment,
-    /// Live blocks.
+    moment: Moment,
+    /// Live blocks that the filter lets through, and their bytes.
     pub(super) blocks: usize,
+    pub(super) bytes: i64,
+    /// The filter's result that this is for.
+    matches: Option<Arc<Matches>>,
     /// The largest sites.
     pub(super) rows: Vec<SiteRow>,
     /// Sites that are not in `rows`.
@@ -34,8 +38,14 @@ pub(super) struct SiteRow {
 }
 
 impl Contributors {
-    pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Self {
-        let live = live_at(timeline, moment);
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        moment: Moment,
+        matches: Option<Arc<Matches>>,
+    ) -> Self {
+        let mut live = live_at(timeline, moment);
+        live.retain(|allocation| matches.as_ref().is_none_or(|matches| matches.contains(allocation.id)));
         let mut largest: HashMap<StackId, AllocId> = HashMap::default();
         for allocation in &live {
             largest.entry(allocation.stack).or_insert(allocation.id);
@@ -66,6 +76,12 @@ impl Contributors {
         rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));
         let more = rows.len().saturating_sub(MAX_ROWS);
         rows.truncate(MAX_ROWS);
-        Self { moment, blocks: live.len(), rows, more }
+        let bytes = live.iter().fold(0, |sum: i64, allocation| sum.saturating_add(allocation.size));
+        Self { moment, blocks: live.len(), bytes, matches, rows, more }
+    }
+
+    /// Whether this is what is there at a moment with a filter.
+    pub(super) fn answers(&self, moment: Moment, matches: Option<&Arc<Matches>>) -> bool {
+        self.moment == moment && self.matches.as_ref().map(Arc::as_ptr) == matches.map(Arc::as_ptr)
     }
 }

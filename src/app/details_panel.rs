@@ -60,16 +60,23 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         ""
     };
     let coloring = device.coloring(theme::palette(ui));
+    let is_filtered = device.matches().is_some();
     let contributors = device.contributors();
     ui.label(theme::strong(format!("{place}{what}"), 14.0));
-    let blocks = units::count(contributors.blocks as u64);
-    ui.label(theme::muted(ui, format!("{} active in {blocks} blocks, by site", units::bytes(active))))
-        .on_hover_text(units::bytes_exact(active));
+    // Without a filter, the total is the trace's own.
+    let total = if is_filtered { contributors.bytes } else { active };
+    let (size, blocks) = (units::bytes(total), blocks_text(contributors.blocks));
+    let text = if is_filtered {
+        format!("{size} of {} match in {blocks}, by site", units::bytes(active))
+    } else {
+        format!("{size} active in {blocks}, by site")
+    };
+    ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(total));
     ui.add_space(6.0);
     let mut chosen = None;
     let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
     for row in &contributors.rows {
-        if site_ui(ui, row, most, active, coloring.stack(row.stack)) {
+        if site_ui(ui, row, most, total, coloring.stack(row.stack)) {
             chosen = Some(row.stack);
         }
     }
@@ -77,7 +84,8 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         ui.label(theme::muted(ui, format!("and {} more sites", units::count(contributors.more as u64))));
     }
     if contributors.rows.is_empty() {
-        ui.label(theme::muted(ui, "Nothing is allocated here."));
+        let what = if is_filtered { "Nothing matches here." } else { "Nothing is allocated here." };
+        ui.label(theme::muted(ui, what));
     } else if contributors.rows.iter().all(|row| row.stack == crate::model::StackId::EMPTY) {
         ui.add_space(6.0);
         let hint = "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them.";
@@ -89,7 +97,7 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 }
 
 /// One site with its bar; true when it was clicked.
-fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64, color: Rgb) -> bool {
+fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) -> bool {
     const HEIGHT_PX: f32 = 40.0;
     let palette = theme::palette(ui);
     let (rect, response) =
@@ -116,7 +124,7 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, active: i64, color: Rgb)
     ui.painter().galley(egui::pos2(rect.left(), top - galley.size().y / 2.0), galley, text);
     let share = (row.bytes as f64 / most as f64).clamp(0.0, 1.0) as f32;
     let low = rect.top() + 29.0;
-    let note = format!("{} · {}", units::percent(row.bytes, active), blocks_text(row.blocks));
+    let note = format!("{} · {}", units::percent(row.bytes, total), blocks_text(row.blocks));
     let note = ui.painter().text(
         egui::pos2(rect.right(), low),
         egui::Align2::RIGHT_CENTER,

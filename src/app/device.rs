@@ -1,18 +1,24 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
 use super::allocation_facts::AllocationFacts;
+use super::cells::Sites;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::{Figures, OomFacts};
+use super::filtering::{FilterMode, Filtering};
 use super::navigation::{History, Place, Selection};
 use super::panes::Pane;
 use super::preferences::Preferences;
-use super::rasters::{RasterMode, Rasters};
+use super::rasters::Rasters;
 use super::site_view::SiteFacts;
-use super::{stacks_panel, timeline_panel};
+use super::worker::RasterMode;
+use super::{
+    allocations_panel, events_panel, filter_bar, segment_timeline_panel, stacks_panel, timeline_panel,
+};
+use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -26,6 +32,8 @@ pub(super) enum TimelineMode {
     /// Live allocations.
     #[default]
     Blocks,
+    /// Reserved memory.
+    Segments,
 }
 
 /// State of one device.
@@ -48,6 +56,10 @@ pub(super) struct DeviceState {
     pub(super) mode: TimelineMode,
     /// The filter as it is written.
     pub(super) filter_query: String,
+    /// What happens to what it leaves out.
+    pub(super) filter_mode: FilterMode,
+    /// What the filter means and finds.
+    pub(super) filtering: Filtering,
     /// Annotations.
     pub(super) lanes: Lanes,
     /// Bytes that the user says the device has.
@@ -58,6 +70,7 @@ pub(super) struct DeviceState {
     pub(super) shows_internal_frames: bool,
     /// Pictures of the timeline.
     pub(super) rasters: Rasters,
+    raster_mode: RasterMode,
     /// Decimated curves.
     pub(super) curves: Curves,
     /// What panels remember.
@@ -77,8 +90,23 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
+    pub(super) filter: filter_bar::State,
+    pub(super) allocations: allocations_panel::State,
+    pub(super) events: events_panel::State,
+    /// Shared by both.
+    pub(super) sites: Sites,
     pub(super) stacks: stacks_panel::State,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segment_timeline: segment_timeline_panel::State,
+}
+
+impl Panels {
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.allocations.keep(&old.allocations);
+        self.events.keep(&old.events);
+        self.segment_timeline.keep(&old.segment_timeline);
+    }
 }
 
 /// Curves with few enough points to draw in every frame.
@@ -103,11 +131,14 @@ impl DeviceState {
             color_by: ColorBy::default(),
             mode: TimelineMode::default(),
             filter_query: String::new(),
+            filter_mode: FilterMode::default(),
+            filtering: Filtering::new(Arc::clone(&snapshot), at, mode),
             lanes: lanes(&snapshot, timeline),
             given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
             rasters: Rasters::new(Arc::clone(&snapshot), at, ctx, mode),
+            raster_mode: mode,
             curves: Curves::new(timeline),
             panels: Panels::default(),
             contributors: None,
@@ -132,6 +163,11 @@ impl DeviceState {
     /// Which of the snapshot's timelines this is.
     pub(super) fn index(&self) -> usize {
         self.at
+    }
+
+    /// Where pictures are painted.
+    pub(super) fn raster_mode(&self) -> RasterMode {
+        self.raster_mode
     }
 
     pub(super) fn timeline(&self) -> &Timeline {
@@ -195,6 +231,15 @@ impl DeviceState {
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
     pub(super) fn capacity(&self) -> Option<i64> {
         self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Where [`Self::capacity`] comes from.
+    pub(super) fn capacity_meaning(&self) -> &'static str {
+        if self.given_capacity.is_some() {
+            "As given on the command line"
+        } else {
+            "Reserved when a request failed, and what the driver still had then"
+        }
     }
 
     /// Take over what the user prefers.
@@ -304,10 +349,17 @@ impl DeviceState {
         Place { cursor: self.cursor, selection: self.selection, view: self.view }
     }
 
-    fn return_to(&mut self, place: Option<Place>) {
+    /// Be at a place, without a way back.
+    pub(super) fn return_to(&mut self, place: Option<Place>) {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+    }
+
+    /// What the filter lets through; `None` where there is no filter. While a new query is being
+    /// answered, this is still the result of the one before.
+    pub(super) fn matches(&self) -> Option<&Arc<Matches>> {
+        self.filtering.found().map(|found| &found.matches)
     }
 
     /// Colours of allocations in a theme.
@@ -325,10 +377,13 @@ impl DeviceState {
         coloring
     }
 
-    /// What fills the memory at the cursor; computed when the cursor has moved.
+    /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
     pub(super) fn contributors(&mut self) -> &Contributors {
-        let known = self.contributors.take().filter(|known| known.moment == self.cursor);
-        let found = known.unwrap_or_else(|| Contributors::new(&self.snapshot, self.timeline(), self.cursor));
+        let known = self.contributors.take();
+        let known = known.filter(|known| known.answers(self.cursor, self.matches()));
+        let find =
+            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }
 
@@ -363,11 +418,6 @@ impl DeviceState {
         let known = self.oom.take().filter(|known| known.event == event);
         let found = known.unwrap_or_else(|| OomFacts::new(&self.snapshot, self.timeline(), &oom));
         Some(self.oom.insert(found))
-    }
-
-    /// Time since the first event.
-    pub(super) fn time_of(&self, event: EventIx) -> Option<i64> {
-        self.figures.time_of(self.timeline(), event)
     }
 }
 

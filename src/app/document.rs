@@ -1,9 +1,11 @@
 //! One tab: a file that is loading, failed, or open.
 
 use super::device::DeviceState;
+use super::file_watch::OnDisk;
 use super::panes::Layout;
 use super::preferences::Preferences;
-use super::rasters::RasterMode;
+use super::reload::{self, Reload};
+use super::worker::RasterMode;
 use super::{Command, file_page, load_page};
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
 use crate::model::{Anchor, Snapshot};
@@ -20,6 +22,18 @@ pub(super) struct Document {
     input: Input,
     title: String,
     state: State,
+    reload: Reload,
+}
+
+/// What became of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing new.
+    Same,
+    /// The file is open now.
+    Opened,
+    /// The user cancelled: the tab is to go.
+    Cancelled,
 }
 
 enum State {
@@ -58,19 +72,47 @@ impl Document {
             }),
         };
         let name = input.name();
-        Self { title: units::printable(units::basename(&name)), input, state }
+        let title = units::printable(units::basename(&name));
+        Self { title, input, state, reload: Reload::default() }
     }
 
-    /// Take the outcome of the load if there is one. False when the tab is to go: the user
-    /// cancelled.
-    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> bool {
-        let State::Loading(job) = &self.state else { return true };
-        match job.poll() {
-            None => ctx.request_repaint_after(PROGRESS_TICK),
-            Some(Err(LoadError::Cancelled { .. })) => return false,
-            Some(outcome) => self.state = State::of(outcome, ctx, mode),
+    /// Load the file again; what is shown stays until the new version is there.
+    pub(super) fn load_again(&mut self, ctx: &egui::Context) {
+        match &self.state {
+            State::Loading(_) => {}
+            State::Failed(_) => *self = Self::load(self.input.clone(), ctx),
+            // Standard input can be read once.
+            State::Open(_) if self.input.path().is_none() => {}
+            State::Open(_) => self.reload.start(&self.input, ctx),
         }
-        true
+    }
+
+    /// Take the outcome of the load if there is one.
+    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> Fate {
+        match &mut self.state {
+            // A read that hangs does not keep the tab open.
+            State::Loading(job) if job.progress().is_cancelled() => return Fate::Cancelled,
+            State::Loading(job) => match job.poll() {
+                None => ctx.request_repaint_after(PROGRESS_TICK),
+                Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
+                Some(outcome) => {
+                    self.reload.shown = job.stamp();
+                    self.state = State::of(outcome, ctx, mode);
+                    return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
+                }
+            },
+            State::Failed(_) => {}
+            State::Open(file) => {
+                if self.reload.is_running() {
+                    ctx.request_repaint_after(PROGRESS_TICK);
+                }
+                if let Some(snapshot) = self.reload.poll() {
+                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, mode));
+                    file.resume(&old);
+                }
+            }
+        }
+        Fate::Same
     }
 
     pub(super) fn ui(
@@ -78,8 +120,12 @@ impl Document {
         ui: &mut egui::Ui,
         tab: usize,
         layout: &mut Layout,
+        on_disk: OnDisk,
         commands: &mut Vec<Command>,
     ) {
+        if matches!(self.state, State::Open(_)) {
+            self.reload.banner_ui(ui, on_disk, tab, commands);
+        }
         match &mut self.state {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
@@ -132,6 +178,19 @@ impl OpenFile {
             devices: devices.map(|at| DeviceState::new(Arc::clone(snapshot), at, ctx, mode)).collect(),
             notices: notices(snapshot),
         }
+    }
+
+    /// Go where the user was in an older version of the file.
+    fn resume(&mut self, old: &Self) {
+        let id = |device: &DeviceState| device.timeline().device;
+        for device in &mut self.devices {
+            if let Some(old) = old.devices.iter().find(|old| id(old) == id(device)) {
+                reload::resume(device, old);
+            }
+        }
+        let shown = old.devices.get(old.current).map(id);
+        let place = self.devices.iter().position(|device| Some(id(device)) == shown);
+        self.current = place.unwrap_or(self.current);
     }
 
     /// The device that is shown.

@@ -4,15 +4,15 @@ use crate::analysis::{SiteFrame, capacity, is_internal, site_frame, site_label};
 use crate::model::{
     Allocation, Anchor, EventIx, FrameId, Moment, OomEvent, Snapshot, StackId, StrId, Timeline,
 };
-use crate::report::non_default_settings;
+use crate::report::{headline, non_default_settings};
 use crate::units;
 
 /// What a device's timeline always says.
 pub(super) struct Figures {
     /// The active peak.
     pub(super) peak: (Moment, i64),
-    /// The reserved peak, in bytes.
-    pub(super) reserved_peak: i64,
+    /// The reserved peak.
+    pub(super) reserved_peak: (Moment, i64),
     /// Bytes that were active before the first event, where that is known.
     pub(super) baseline: Option<i64>,
     /// The most that could be reserved, as an OOM showed.
@@ -29,11 +29,11 @@ impl Figures {
     pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         Self {
             peak: timeline.active.peak(),
-            reserved_peak: timeline.reserved.peak().1,
+            reserved_peak: timeline.reserved.peak(),
             baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
             capacity: capacity(timeline),
             settings: non_default_settings(snapshot),
-            verdict: verdict(timeline, snapshot.damage.is_some()),
+            verdict: headline(timeline, snapshot.damage.is_some()),
             first_time_us: timeline.events.time_range_us().map(|(first, _)| first),
         }
     }
@@ -63,40 +63,6 @@ impl Figures {
             None => events,
         }
     }
-}
-
-/// What happened, from the model's figures alone.
-fn verdict(timeline: &Timeline, is_damaged: bool) -> String {
-    let Some(oom) = timeline.ooms.last() else {
-        let (moment, bytes) = timeline.active.peak();
-        let bytes = units::bytes(bytes);
-        if timeline.events.is_empty() {
-            return format!("{bytes} active when the snapshot was taken");
-        }
-        let none = if is_damaged {
-            "No out-of-memory event in what could be read"
-        } else {
-            "No out-of-memory event"
-        };
-        return match moment.event() {
-            Some(event) => format!("{none}. Peak of {bytes} after event {}", units::count(event.0)),
-            None => format!("{none}. Peak of {bytes} before the first event"),
-        };
-    };
-    let at = Moment::after(oom.event);
-    let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
-    let mut text = format!(
-        "Out of memory: {} requested with {} active",
-        units::bytes(oom.requested),
-        units::bytes(active)
-    );
-    if active < reserved {
-        text = format!("{text}, {} reserved but not in use", units::bytes(reserved.saturating_sub(active)));
-    }
-    if let Some(free) = oom.device_free {
-        text = format!("{text}, {} free on the device", units::bytes(free));
-    }
-    text
 }
 
 /// A request that failed, as text.

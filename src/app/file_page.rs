@@ -2,7 +2,7 @@
 
 use super::document::OpenFile;
 use super::panes::Layout;
-use super::{header, status_bar, theme};
+use super::{filter_bar, header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
 pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
@@ -19,6 +19,11 @@ pub(super) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &m
         .resizable(false)
         .frame(theme::panel_frame(ui, 0, 0))
         .show(ui, |ui| header::ui(ui, device, title));
+    Panel::top("filter")
+        .exact_size(filter_bar::HEIGHT_PX)
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 12, 0))
+        .show(ui, |ui| filter_bar::ui(ui, device));
     Panel::bottom("status")
         .exact_size(24.0)
         .resizable(false)

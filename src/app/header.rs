@@ -40,7 +40,15 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     if has_oom && ui.link("go to OOM").on_hover_text("Go to the next out-of-memory event (O)").clicked() {
         device.go_to_oom();
     }
-    figure(ui, "· peak reserved", device.figures.reserved_peak, "Most bytes reserved from the driver");
+    let (reserved_at, reserved) = device.figures.reserved_peak;
+    ui.label(theme::muted(ui, "· peak reserved"));
+    let meaning = "Most bytes reserved from the driver. Go there";
+    if ui.link(units::bytes(reserved)).on_hover_text(hint(reserved, meaning)).clicked() {
+        device.go_to(reserved_at);
+    }
+    if let Some(capacity) = device.capacity() {
+        figure(ui, "· capacity", capacity, device.capacity_meaning());
+    }
     if let Some(baseline) = device.figures.baseline {
         figure(ui, "· active before recording", baseline, "Active before the first recorded event");
     } else {

@@ -2,7 +2,7 @@
 
 use super::device::DeviceState;
 use super::navigation::Selection;
-use super::{App, Command};
+use super::{App, Command, virtual_list};
 use eframe::egui::{self, Key, Modifiers};
 
 /// Events that Shift and an arrow step over.
@@ -43,6 +43,21 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "Ctrl+O",
         "open snapshots",
         Run::Window(|app| app.commands.push(Command::OpenDialog)),
+    ),
+    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", Run::Window(|app| app.show_tab(-1))),
+    key(
+        Modifiers::CTRL,
+        Key::Tab,
+        "Ctrl+Tab, Ctrl+Shift+Tab",
+        "next file, file before",
+        Run::Window(|app| app.show_tab(1)),
+    ),
+    key(
+        Modifiers::COMMAND,
+        Key::W,
+        "Ctrl+W",
+        "close the file",
+        Run::Window(|app| app.commands.push(Command::Close(app.current))),
     ),
     key(
         Modifiers::ALT,
@@ -117,6 +132,13 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     ),
     key(
         Modifiers::NONE,
+        Key::Slash,
+        "/",
+        "write a filter",
+        Run::Device(|device| device.panels.filter.wants_focus = true),
+    ),
+    key(
+        Modifiers::NONE,
         Key::Escape,
         "Esc",
         "select nothing",
@@ -128,6 +150,13 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "?",
         "show or hide this help",
         Run::Window(|app| app.shows_help = !app.shows_help),
+    ),
+    key(
+        Modifiers::NONE,
+        Key::F5,
+        "F5",
+        "load the file again",
+        Run::Window(|app| app.commands.push(Command::Reload(app.current))),
     ),
     key(Modifiers::NONE, Key::F1, "", "", Run::Window(|app| app.shows_help = !app.shows_help)),
 ];
@@ -145,9 +174,12 @@ pub(super) const MOUSE: [(&str, &str); 7] = [
 
 pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
     let is_typing = ctx.text_edit_focused();
+    let is_in_list = virtual_list::has_focus(ctx);
     for shortcut in SHORTCUTS {
-        // Plain keys are text while text is edited.
-        if is_typing && !shortcut.modifiers.command {
+        // Plain keys are text while text is edited, and lists have a start and an end of their own.
+        let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.ctrl;
+        let is_of_list = matches!(shortcut.key, Key::Home | Key::End);
+        if (is_typing && is_plain) || (is_in_list && is_of_list) {
             continue;
         }
         if ctx.input_mut(|input| consume(input, shortcut)) {

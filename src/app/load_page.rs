@@ -61,11 +61,16 @@ pub(super) fn failure_ui(
 
 /// A column in the middle of the window.
 pub(super) fn page(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+    page_of_width(ui, COLUMN_PX, contents);
+}
+
+/// A column of at most this width in the middle of the window.
+pub(super) fn page_of_width(ui: &mut egui::Ui, width_px: f32, contents: impl FnOnce(&mut egui::Ui)) {
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).panel));
     CentralPanel::default().frame(frame).show(ui, |ui| {
         egui::ScrollArea::vertical().show(ui, |ui| {
             let all = ui.available_rect_before_wrap();
-            let width = COLUMN_PX.min(all.width() - 32.0);
+            let width = width_px.min(all.width() - 32.0);
             let top = (all.height() * 0.16).max(16.0);
             let min = egui::pos2(all.center().x - width / 2.0, all.top() + top);
             let rect = egui::Rect::from_min_size(min, egui::vec2(width, (all.height() - top).max(0.0)));

@@ -3,28 +3,52 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod address_pictures;
 mod allocation_facts;
 mod allocation_view;
+mod allocations_panel;
+mod allocations_rows;
 mod background;
+mod cells;
 mod contributors;
+mod csv_copy;
 mod curves_panel;
 mod details_panel;
 mod device;
 mod dialogs;
 mod document;
 mod editor;
+mod events_panel;
+mod events_rows;
+mod export;
 mod facts;
 mod file_page;
+mod file_watch;
+mod filter_bar;
+mod filter_popup;
+mod filtering;
 mod flame_view;
 mod header;
+#[doc(hidden)]
+pub mod headless;
 mod help;
 mod keys;
+mod latest;
+mod list_columns;
+mod list_scroll;
 mod load_page;
 mod minimap_strip;
 mod navigation;
 mod panes;
 mod preferences;
 mod rasters;
+mod recent;
+mod reload;
+mod samples;
+mod segment_timeline_input;
+mod segment_timeline_panel;
+mod segment_timeline_text;
+mod segment_timeline_toolbar;
 mod site_view;
 mod sites_view;
 mod stack_view;
@@ -36,27 +60,44 @@ mod status_bar;
 mod tabs;
 mod theme;
 mod timeline_input;
-
 mod timeline_panel;
 mod timeline_toolbar;
+mod virtual_list;
+mod worker;
 
+#[cfg(test)]
+mod export_tests;
+#[cfg(test)]
+mod screenshots;
 #[cfg(test)]
 mod stacks_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_files;
+#[cfg(test)]
+mod tests_segments;
+#[cfg(test)]
+mod tests_tables;
 
+use crate::export::What;
 use crate::load::Input;
 use dialogs::OpenDialog;
-use document::Document;
+use document::{Document, Fate};
 use eframe::egui;
+use export::{Exporter, Order};
+use file_watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
-use rasters::RasterMode;
+use recent::Recent;
+use samples::Sample;
 use std::path::PathBuf;
 use thiserror::Error;
+use worker::RasterMode;
 
-/// Under what the arrangement of panes, and the preferences, are kept.
+/// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
 const LAYOUT_KEY: &str = "layout";
+const RECENT_KEY: &str = "recent files";
 const PREFERENCES_KEY: &str = "preferences";
 
 /// Why there is no window.
@@ -134,8 +175,12 @@ enum Command {
     Close(usize),
     /// Show a tab.
     Show(usize),
+    /// Forget which files were opened.
+    ForgetRecent,
     /// Show or hide the help.
     Help,
+    /// Export what is shown as a picture.
+    Export(What),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }
@@ -145,7 +190,10 @@ struct App {
     documents: Vec<Document>,
     current: usize,
     dialog: OpenDialog,
-    samples: Vec<PathBuf>,
+    samples: Vec<Sample>,
+    recent: Recent,
+    watch: FileWatch,
+    exporter: Exporter,
     layout: Layout,
     shows_help: bool,
     preferences: Preferences,
@@ -160,7 +208,10 @@ impl App {
             documents: Vec::new(),
             current: 0,
             dialog: OpenDialog::default(),
-            samples: start_page::find_samples(),
+            samples: samples::find(),
+            recent: Recent::default(),
+            watch: FileWatch::new(ctx),
+            exporter: Exporter::default(),
             layout: Layout::default(),
             shows_help: false,
             preferences: Preferences::default(),
@@ -174,6 +225,7 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
+        self.recent = storage.and_then(|storage| eframe::get_value(storage, RECENT_KEY)).unwrap_or_default();
         let kept = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
         self.preferences = kept.unwrap_or_default();
     }
@@ -190,21 +242,70 @@ impl App {
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::Reload(at) => {
                     if let Some(document) = self.documents.get_mut(at) {
-                        *document = Document::load(document.input().clone(), ctx);
+                        document.load_again(ctx);
                     }
                 }
-                Command::Close(at) if at < self.documents.len() => {
-                    self.documents.remove(at);
-                    if at < self.current || self.current == self.documents.len() {
-                        self.current = self.current.saturating_sub(1);
-                    }
-                }
-                Command::Close(_) => {}
+                Command::Close(at) => self.close(at),
                 Command::Show(at) => self.current = at,
+                Command::ForgetRecent => self.recent = Recent::default(),
                 Command::ResetLayout => self.layout = Layout::default(),
+                Command::Export(what) => {
+                    let order = self.order(what, ctx);
+                    let refused = order.and_then(|order| self.exporter.ask(order, ctx));
+                    self.notify(refused);
+                }
                 Command::Help => self.shows_help = !self.shows_help,
             }
             ctx.request_repaint();
+        }
+    }
+
+    /// Show the tab some tabs further, around the ends.
+    fn show_tab(&mut self, by: isize) {
+        if !self.documents.is_empty() {
+            self.current = (self.current as isize + by).rem_euclid(self.documents.len() as isize) as usize;
+        }
+    }
+
+    /// See what became of loads: tabs whose load was cancelled go.
+    fn poll_documents(&mut self, ctx: &egui::Context) {
+        let mode = self.mode;
+        let mut at = 0;
+        while let Some(document) = self.documents.get_mut(at) {
+            match document.poll(ctx, mode) {
+                Fate::Same => at += 1,
+                Fate::Opened => {
+                    document.input().path().into_iter().for_each(|path| self.recent.add(path));
+                    at += 1;
+                }
+                Fate::Cancelled => self.close(at),
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        if at < self.documents.len() {
+            self.documents.remove(at);
+            if at < self.current || self.current == self.documents.len() {
+                self.current = self.current.saturating_sub(1);
+            }
+        }
+    }
+
+    /// A picture of what the current file shows.
+    fn order(&mut self, what: What, ctx: &egui::Context) -> Option<Order> {
+        let document = self.documents.get_mut(self.current)?;
+        let name = document.input().name();
+        document.open_file()?.device().map(|device| Order::new(what, name, device, ctx))
+    }
+
+    /// Say something in the status bar of the current file.
+    fn notify(&mut self, notice: Option<String>) {
+        let Some(notice) = notice else { return };
+        let document = self.documents.get_mut(self.current);
+        match document.and_then(|document| document.open_file()?.device()) {
+            Some(device) => device.notify(notice),
+            None => log::warn!("{notice}"),
         }
     }
 
@@ -216,33 +317,54 @@ impl App {
     }
 }
 
-impl eframe::App for App {
-    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+impl App {
+    /// What happens before a frame is drawn.
+    fn think(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
-        let mode = self.mode;
-        self.documents.retain_mut(|document| document.poll(ctx, mode));
+        self.poll_documents(ctx);
+        let open = self.documents.iter().filter_map(|document| document.input().path());
+        let recent = self.recent.files().iter().map(PathBuf::as_path);
+        self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
+        let outcome = self.exporter.outcome();
+        self.notify(outcome);
         for document in &mut self.documents {
             document.prefer(&self.preferences);
         }
-        self.current = self.current.min(self.documents.len().saturating_sub(1));
         keys::listen(ctx, self);
         self.run_commands(ctx);
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        tabs::ui(ui, &mut self.documents, self.current, &mut self.preferences, &mut self.commands);
+    /// What is drawn in a frame.
+    fn draw(&mut self, ui: &mut egui::Ui) {
+        let recent = self.recent.entries(&self.watch);
+        let (preferences, commands) = (&mut self.preferences, &mut self.commands);
+        tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
         match self.documents.get_mut(self.current) {
-            None => start_page::ui(ui, &self.samples, &mut self.commands),
-            Some(document) => document.ui(ui, self.current, &mut self.layout, &mut self.commands),
+            None => start_page::ui(ui, &recent, &self.samples, &mut self.commands),
+            Some(document) => {
+                let on_disk = document.input().path().map_or(OnDisk::Unknown, |path| self.watch.seen(path));
+                document.ui(ui, self.current, &mut self.layout, on_disk, &mut self.commands);
+            }
         }
         start_page::drop_hint(ui);
         help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
     }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.think(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.draw(ui);
+    }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
+        eframe::set_value(storage, RECENT_KEY, &self.recent);
         eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 

@@ -4,7 +4,10 @@
 //! want them; the arrangement is kept.
 
 use super::device::DeviceState;
-use super::{curves_panel, details_panel, stacks_panel, theme, timeline_panel};
+use super::{
+    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, stacks_panel,
+    theme, timeline_panel,
+};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -17,10 +20,16 @@ pub(super) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
+    /// Addresses over time.
+    SegmentTimeline,
     /// Where memory was allocated.
     Stacks,
     /// Total lines.
     Curves,
+    /// Allocations as a table.
+    Allocations,
+    /// All events.
+    Events,
 }
 
 /// Where a pane is at first.
@@ -43,8 +52,16 @@ struct Definition {
 const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
+    Definition {
+        pane: Pane::SegmentTimeline,
+        name: "Segment timeline",
+        home: Home::Tray,
+        ui: segment_timeline_panel::ui,
+    },
     Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks_panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
+    Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
+    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.
@@ -105,6 +122,11 @@ struct Show<'a> {
 
 fn definition(pane: Pane) -> Option<&'static Definition> {
     PANES.iter().find(|definition| definition.pane == pane)
+}
+
+/// The pane with a name.
+pub(super) fn by_name(name: &str) -> Option<Pane> {
+    PANES.iter().find(|definition| definition.name == name).map(|definition| definition.pane)
 }
 
 impl Behavior<Pane> for Show<'_> {

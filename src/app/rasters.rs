@@ -1,25 +1,21 @@
-//! Pictures of the timeline, painted on a thread of their own.
+//! Pictures of the timeline, painted by a worker.
 //!
 //! The window always has a picture: the last one that was finished, stretched to the view, until
-//! the right one lands. Only the latest wish counts.
+//! the right one lands.
 
 use super::device::TimelineMode;
+use super::filtering::FilterMode;
+use super::navigation::Selection;
 use super::theme;
+use super::worker::{RasterMode, Task, Worker};
+use crate::analysis::filter::Matches;
 use crate::analysis::{PrivatePools, private_pools};
-use crate::draw::{Blocks, Coloring, Painted, Palette, Pooled, Span, View};
-use crate::model::{AllocId, Snapshot, StackId, Timeline};
+use crate::draw::{
+    Blocks, Coloring, Kept, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band,
+};
+use crate::model::{AllocId, Snapshot, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
-
-/// Where pictures are painted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RasterMode {
-    /// On another thread.
-    Background,
-    /// At once, so that no frame ever shows an old picture.
-    Blocking,
-}
+use std::sync::{Arc, OnceLock};
 
 /// Which picture is wanted.
 #[derive(Debug, Clone)]
@@ -29,51 +25,46 @@ pub(super) struct Wish {
     pub(super) is_dark: bool,
     pub(super) mode: TimelineMode,
     pub(super) coloring: Arc<Coloring>,
+    /// What the filter lets through, and what happens to the rest.
+    pub(super) filter: Option<(Arc<Matches>, FilterMode)>,
 }
 
 impl PartialEq for Wish {
     fn eq(&self, other: &Self) -> bool {
         let key = |wish: &Self| (wish.view, wish.size_px, wish.is_dark, wish.mode);
-        key(self) == key(other) && Arc::ptr_eq(&self.coloring, &other.coloring)
+        let matches = |wish: &Self| wish.filter.as_ref().map(|(found, mode)| (Arc::as_ptr(found), *mode));
+        key(self) == key(other)
+            && Arc::ptr_eq(&self.coloring, &other.coloring)
+            && matches(self) == matches(other)
     }
 }
 
 /// The picture that is shown.
 pub(super) struct Shown {
     pub(super) picture: Painted,
+    /// What its bands are.
+    pub(super) mode: TimelineMode,
     pub(super) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
-    /// Where the selected stack is.
-    stack: Option<(StackId, Vec<Span>)>,
+    /// Where the selected stack or segment is.
+    selected: Option<(Selection, Vec<Span>)>,
 }
 
 /// Pictures of one device.
 pub(super) struct Rasters {
-    desk: Arc<Desk>,
-    painter: Option<Painter>,
+    worker: Worker<Painter>,
     pools: Pools,
-    wished: Option<Wish>,
     shown: Option<Shown>,
 }
 
 /// The private pools, once they are known.
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
-/// What the window and the thread share.
-#[derive(Default)]
-struct Desk {
-    papers: Mutex<Papers>,
-    has_news: Condvar,
-}
-
-#[derive(Default)]
-struct Papers {
-    wish: Option<Wish>,
-    finished: Option<(Painted, ColorImage)>,
-    is_closed: bool,
-}
+/// A picture, and what its bands are.
+type Finished = (TimelineMode, Painted, ColorImage);
 
 /// What painting needs.
+#[derive(Clone)]
 struct Painter {
     snapshot: Arc<Snapshot>,
     at: usize,
@@ -82,40 +73,19 @@ struct Painter {
 
 impl Rasters {
     pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
-        let desk = Arc::new(Desk::default());
         let pools = Pools::default();
-        let painter = |snapshot| Painter { snapshot, at, pools: Arc::clone(&pools) };
-        let is_alone =
-            mode == RasterMode::Blocking || !start_thread(&desk, painter(Arc::clone(&snapshot)), ctx);
-        Self { desk, painter: is_alone.then(|| painter(snapshot)), pools, wished: None, shown: None }
+        let painter = Painter { snapshot, at, pools: Arc::clone(&pools) };
+        Self { worker: Worker::new("timeline", painter, ctx, mode), pools, shown: None }
     }
 
     /// Ask for a picture, and take what is finished.
     pub(super) fn update(&mut self, ctx: &egui::Context, wish: Wish) {
-        let is_new = self.wished.as_ref() != Some(&wish);
-        if is_new {
-            self.wished = Some(wish.clone());
-        }
-        if let Some(painter) = &self.painter {
-            if is_new {
-                let finished = painter.paint(&wish);
-                self.show(ctx, finished);
-            }
-            return;
-        }
-        let mut papers = self.desk.lock();
-        if is_new {
-            papers.wish = Some(wish);
-            self.desk.has_news.notify_one();
-        }
-        let finished = papers.finished.take();
-        drop(papers);
-        if let Some(finished) = finished {
+        if let Some(finished) = self.worker.ask(wish) {
             self.show(ctx, finished);
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (picture, image): (Painted, ColorImage)) {
+    fn show(&mut self, ctx: &egui::Context, (mode, picture, image): Finished) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -123,7 +93,7 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, outlines: Vec::new(), stack: None });
+        self.shown = Some(Shown { picture, mode, texture, outlines: Vec::new(), selected: None });
     }
 
     /// The private pools, once the first picture is there.
@@ -134,13 +104,6 @@ impl Rasters {
     /// The latest picture, which may be one of an earlier view.
     pub(super) fn shown(&mut self) -> Option<&mut Shown> {
         self.shown.as_mut()
-    }
-}
-
-impl Drop for Rasters {
-    fn drop(&mut self) {
-        self.desk.lock().is_closed = true;
-        self.desk.has_news.notify_one();
     }
 }
 
@@ -160,47 +123,48 @@ impl Shown {
 }
 
 impl Shown {
-    /// Where everything with a stack is in the picture.
-    pub(super) fn spans_of_stack(&mut self, stack: StackId, timeline: &Timeline) -> &[Span] {
-        let known = self.stack.take().filter(|known| known.0 == stack);
+    /// Where everything with the selected stack, or in the selected segment, is in the picture.
+    pub(super) fn spans_of(&mut self, selection: Selection, timeline: &Timeline) -> &[Span] {
+        let known = self.selected.take().filter(|known| known.0 == selection);
+        let found = known.unwrap_or_else(|| (selection, self.find(selection, timeline)));
+        &self.selected.insert(found).1
+    }
+
+    fn find(&self, selection: Selection, timeline: &Timeline) -> Vec<Span> {
         let Timeline { lifetimes, events, .. } = timeline;
-        let is_same = |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
-        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
-        &self.stack.insert(found).1
-    }
-}
-
-impl Desk {
-    /// A thread that panicked leaves nothing half-written here.
-    fn lock(&self) -> MutexGuard<'_, Papers> {
-        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next wish; `None` when the window no longer needs pictures.
-    fn wait(&self) -> Option<Wish> {
-        let idle = |papers: &mut Papers| papers.wish.is_none() && !papers.is_closed;
-        let mut papers = self.has_news.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
-        if papers.is_closed { None } else { papers.wish.take() }
-    }
-}
-
-fn start_thread(desk: &Arc<Desk>, painter: Painter, ctx: &egui::Context) -> bool {
-    let (desk, ctx) = (Arc::clone(desk), ctx.clone());
-    let thread = thread::Builder::new().name("oomscope-raster".to_owned()).spawn(move || {
-        while let Some(wish) = desk.wait() {
-            let finished = painter.paint(&wish);
-            desk.lock().finished = Some(finished);
-            ctx.request_repaint();
+        let raster = &self.picture.raster;
+        let is_allocation = |id: AllocId| id.index() < lifetimes.len();
+        match (selection, self.mode) {
+            (Selection::Stack(stack), TimelineMode::Blocks) => {
+                raster.spans_where(|id| is_allocation(id) && lifetimes.stack(id, events) == stack)
+            }
+            (Selection::Segment { addr }, TimelineMode::Blocks) => {
+                let held: Vec<_> =
+                    timeline.ranges.all().iter().filter(|range| range.contains(addr)).collect();
+                let is_inside = |addr| held.iter().any(|range| range.contains(addr));
+                raster.spans_where(|id| is_allocation(id) && is_inside(lifetimes.addr(id, events)))
+            }
+            (Selection::Segment { addr }, TimelineMode::Segments) => {
+                raster.spans_where(|id| range_of_band(id, timeline).is_some_and(|range| range.contains(addr)))
+            }
+            _ => Vec::new(),
         }
-    });
-    thread.inspect_err(|error| log::warn!("pictures block the window: {error}")).is_ok()
+    }
 }
 
-impl Painter {
-    fn paint(&self, wish: &Wish) -> (Painted, ColorImage) {
+impl Task for Painter {
+    type Wish = Wish;
+    type Done = Finished;
+
+    fn run(&self, wish: &Wish) -> Finished {
         let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let timeline = &self.snapshot.timelines[self.at];
-        let blocks = Blocks { timeline, coloring: &wish.coloring, kept: None };
+        let contains = |id| wish.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
+        let kept = wish
+            .filter
+            .as_ref()
+            .map(|(_, mode)| Kept { contains: &contains, is_alone: *mode == FilterMode::Only });
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
         let picture = match wish.mode {
             TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
                 Some(pools) => {
@@ -209,8 +173,12 @@ impl Painter {
                 }
                 None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
             },
+            TimelineMode::Segments => {
+                let bands = SegmentStack::new(timeline, &wish.coloring);
+                Painted::paint(timeline, &wish.view, wish.size_px, palette, &bands)
+            }
         };
         let image = theme::image(&picture.raster);
-        (picture, image)
+        (wish.mode, picture, image)
     }
 }

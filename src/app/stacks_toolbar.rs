@@ -3,7 +3,6 @@
 use super::device::DeviceState;
 use super::stacks_panel::{Mode, State, share_text, weight_text};
 use super::stacks_work::Weighed;
-use super::theme;
 use crate::analysis::{Cut, Direction, Measure};
 use crate::model::Moment;
 use crate::units;

@@ -1,7 +1,7 @@
 //! What the flame graph and the table of sites show: computed when it changes, on a thread where that
 //! takes long.
 
-use super::background::Background;
+use super::latest::Latest;
 use crate::analysis::{
     CallTree, Clock, FrameNames, Measure, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
 };
@@ -45,10 +45,10 @@ pub(super) struct Weighed {
 /// Everything that is kept between frames.
 #[derive(Default)]
 pub(super) struct Work {
-    book: Background<(), Arc<Book>>,
-    building: Background<TreeOptions, Arc<CallTree>>,
+    book: Latest<(), Arc<Book>>,
+    building: Latest<TreeOptions, Arc<CallTree>>,
     trees: Vec<Arc<CallTree>>,
-    weighing: Background<Wish, Arc<Weighed>>,
+    weighing: Latest<Wish, Arc<Weighed>>,
     weighed: Option<Arc<Weighed>>,
 }
 

@@ -1,46 +1,90 @@
 //! What a window without files shows: how to get one.
 
-use super::load_page::page;
+use super::load_page::{page, page_of_width};
+use super::recent::{self, Entry};
+use super::samples::Sample;
 use super::{Command, theme};
 use crate::units;
 use eframe::egui;
-use std::path::{Path, PathBuf};
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history()
 ...  # run until it fails or peaks
 torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 
-const SAMPLES: &str = "sample_snapshots";
+/// Widths of the two columns, and the space between them.
+const LEFT_PX: f32 = 400.0;
+const GAP_PX: f32 = 56.0;
+const RIGHT_PX: f32 = 640.0;
+/// Where what is said about a file begins.
+pub(super) const NOTE_PX: f32 = 180.0;
 
-pub(super) fn ui(ui: &mut egui::Ui, samples: &[PathBuf], commands: &mut Vec<Command>) {
-    page(ui, |ui| {
-        ui.heading("See what filled the GPU");
-        ui.add(
-            egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap(),
-        );
-        ui.add_space(8.0);
-        if ui.button("Open snapshots…").on_hover_text("Ctrl+O").clicked() {
-            commands.push(Command::OpenDialog);
-        }
-        ui.add_space(16.0);
-        ui.label(theme::strong("Record one", 13.0));
-        theme::well_frame(ui).show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.monospace(RECORD);
+pub(super) fn ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
+    let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + 64.0 < ui.available_width();
+    if !is_wide || (recent.is_empty() && samples.is_empty()) {
+        page(ui, |ui| {
+            open_ui(ui, commands);
+            ui.add_space(20.0);
+            lists_ui(ui, recent, samples, commands);
         });
-        if ui.button("Copy").on_hover_text("Copy these lines").clicked() {
-            ui.copy_text(RECORD.to_owned());
-        }
-        if !samples.is_empty() {
-            ui.add_space(16.0);
-            ui.label(theme::strong("Look at a sample", 13.0));
-            for sample in samples {
-                let name = sample.display().to_string();
-                if ui.link(units::basename(&name)).on_hover_text(&name).clicked() {
-                    commands.push(Command::OpenFile(sample.clone()));
-                }
+        return;
+    }
+    page_of_width(ui, LEFT_PX + GAP_PX + RIGHT_PX, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (width, is_left) in [(LEFT_PX, true), (RIGHT_PX, false)] {
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.x = 8.0;
+                    ui.set_width(width);
+                    if is_left { open_ui(ui, commands) } else { lists_ui(ui, recent, samples, commands) }
+                });
+                ui.add_space(GAP_PX);
             }
+        });
+    });
+}
+
+fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    ui.heading("See what filled the GPU");
+    ui.add(egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap());
+    ui.add_space(8.0);
+    if ui.button("Open snapshots…").on_hover_text("Ctrl+O").clicked() {
+        commands.push(Command::OpenDialog);
+    }
+    ui.add_space(20.0);
+    ui.label(theme::strong("Record one", 13.0));
+    theme::well_frame(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.monospace(RECORD);
+    });
+    if ui.button("Copy").on_hover_text("Copy these lines").clicked() {
+        ui.copy_text(RECORD.to_owned());
+    }
+}
+
+fn lists_ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
+    if !recent.is_empty() {
+        ui.label(theme::strong("Open again", 13.0));
+        recent::list(ui, recent, commands);
+        ui.add_space(20.0);
+    }
+    if !samples.is_empty() {
+        ui.label(theme::strong("Look at a sample", 13.0));
+        for sample in samples {
+            sample_ui(ui, sample, commands);
         }
+    }
+}
+
+fn sample_ui(ui: &mut egui::Ui, sample: &Sample, commands: &mut Vec<Command>) {
+    let path = sample.path.display().to_string();
+    ui.horizontal(|ui| {
+        let left = ui.cursor().left();
+        if ui.link(units::basename(&path)).on_hover_text(&path).clicked() {
+            commands.push(Command::OpenFile(sample.path.clone()));
+        }
+        ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
+        let shows = egui::Label::new(theme::muted(ui, sample.shows.as_str()).size(12.0)).truncate();
+        ui.add(shows).on_hover_text(format!("{}\n{}", sample.what, sample.shows));
     });
 }
 
@@ -62,16 +106,4 @@ pub(super) fn drop_hint(ui: &egui::Ui) {
         font,
         theme::color(palette.accent),
     );
-}
-
-/// The bundled samples, beside the program or in the current folder.
-pub(super) fn find_samples() -> Vec<PathBuf> {
-    let beside = std::env::current_exe().ok();
-    let places = std::iter::once(Path::new("")).chain(beside.iter().flat_map(|exe| exe.ancestors().skip(1)));
-    let folder = places.map(|place| place.join(SAMPLES)).find(|folder| folder.is_dir());
-    let Some(entries) = folder.and_then(|folder| folder.read_dir().ok()) else { return Vec::new() };
-    let is_snapshot = |path: &PathBuf| path.to_string_lossy().contains(".pickle");
-    let mut samples: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_snapshot).collect();
-    samples.sort();
-    samples
 }

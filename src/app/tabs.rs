@@ -2,7 +2,8 @@
 
 use super::document::{Document, OpenFile};
 use super::preferences::{self, Preferences};
-use super::{Command, theme};
+use super::recent::{self, Entry};
+use super::{Command, export, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
@@ -10,6 +11,7 @@ pub(super) fn ui(
     ui: &mut egui::Ui,
     documents: &mut [Document],
     current: usize,
+    recent: &[Entry<'_>],
     preferences: &mut Preferences,
     commands: &mut Vec<Command>,
 ) {
@@ -22,12 +24,14 @@ pub(super) fn ui(
             }
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
                 history_buttons(ui, file);
+                export_menu(ui, commands);
                 device_chooser(ui, file);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
                     commands.push(Command::OpenDialog);
                 }
+                recent::menu(ui, recent, commands);
                 egui::ScrollArea::horizontal().show(ui, |ui| {
                     for (i, document) in documents.iter().enumerate() {
                         tab(ui, i, document, i == current, commands);
@@ -64,6 +68,17 @@ fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
     if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
         device.back();
     }
+}
+
+fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    let menu = ui.menu_button("Export", |ui| {
+        for (what, name, _) in export::CHOICES {
+            if ui.button(name).clicked() {
+                commands.push(Command::Export(what));
+            }
+        }
+    });
+    menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
 fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {

@@ -1,5 +1,7 @@
 //! The real application without a window.
 
+mod filter;
+
 use super::*;
 use crate::model::Moment;
 use eframe::egui::{Key, Role, Theme};
@@ -8,7 +10,7 @@ use egui_kittest::kittest::Queryable as _;
 use std::time::{Duration, Instant};
 
 /// Events of device 0 by hand: three allocations, one is freed, then an OOM. Protocol 0.
-fn snapshot_pickle() -> Vec<u8> {
+pub(super) fn snapshot_pickle() -> Vec<u8> {
     use serde_pickle::{HashableValue, Value};
     use std::collections::BTreeMap;
     let text = |text: &str| Value::String(text.to_owned());
@@ -78,7 +80,7 @@ pub(super) fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
-fn harness_with(mode: RasterMode) -> Harness<'static, App> {
+pub(super) fn harness_with(mode: RasterMode) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_theme(Theme::Dark)
@@ -92,24 +94,53 @@ pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfil
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
-    let ctx = harness.ctx.clone();
-    harness.state_mut().open(Input::File(path), &ctx);
-    let patience = Instant::now() + Duration::from_secs(20);
-    while harness.query_by_label("Cancel").is_some() || harness.state_mut().documents[0].open_file().is_none()
-    {
-        harness.step();
-        std::thread::sleep(Duration::from_millis(5));
-        if harness.query_by_label("Try again").is_some() || patience < Instant::now() {
-            break;
-        }
-    }
-    harness.run_steps(3);
+    open_path(harness, path);
     folder
 }
 
+/// One of the recordings that come with the source.
+pub(super) fn sample(name: &str) -> PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots").join(name)
+}
+
+/// Open a file and wait until it is loaded or failed.
+pub(super) fn open_path(harness: &mut Harness<'static, App>, path: PathBuf) {
+    let ctx = harness.ctx.clone();
+    harness.state_mut().open(Input::File(path), &ctx);
+    let is_done = wait(harness, |harness| {
+        let has_failed = harness.query_by_label("Try again").is_some();
+        let documents = &mut harness.state_mut().documents;
+        has_failed || documents.last_mut().is_some_and(|document| document.open_file().is_some())
+    });
+    assert!(is_done, "the file neither opens nor fails");
+}
+
+/// Run frames until something holds, and a few more; false when it does not come about.
+pub(super) fn wait(
+    harness: &mut Harness<'static, App>,
+    mut holds: impl FnMut(&mut Harness<'static, App>) -> bool,
+) -> bool {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < patience {
+        harness.step();
+        if holds(harness) {
+            harness.run_steps(3);
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// The device that is shown.
+pub(super) fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
+    let app = harness.state_mut();
+    let file = app.documents[app.current].open_file().expect("an open file");
+    file.device().expect("a device")
+}
+
 fn cursor(harness: &mut Harness<'static, App>) -> Moment {
-    let file = harness.state_mut().documents[0].open_file().expect("an open file");
-    file.device().expect("a device").cursor
+    device(harness).cursor
 }
 
 #[test]

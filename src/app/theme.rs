@@ -16,6 +16,11 @@ pub(super) fn palette(ui: &egui::Ui) -> &'static Palette {
     if ui.visuals().dark_mode { &Palette::DARK } else { &Palette::LIGHT }
 }
 
+/// The palette of a theme.
+pub(super) fn palette_of(theme: Theme) -> &'static Palette {
+    if theme == Theme::Dark { &Palette::DARK } else { &Palette::LIGHT }
+}
+
 /// A palette colour for egui.
 pub(super) fn color(rgb: Rgb) -> Color32 {
     rgb.into()

@@ -1,9 +1,9 @@
 //! The mouse on the timeline.
 
-use super::device::DeviceState;
+use super::device::{DeviceState, TimelineMode};
 use super::navigation::Selection;
 use super::rasters::Shown;
-use crate::draw::{Pixel, View};
+use crate::draw::{Pixel, View, range_of_band};
 use crate::model::Moment;
 use eframe::egui::{self, Pos2, Rect, Sense};
 
@@ -14,6 +14,8 @@ const ZOOM_PER_POINT: f32 = 0.005;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Under {
     pub(super) pixel: Pixel,
+    /// What the bands of the picture are.
+    pub(super) mode: TimelineMode,
     /// The moment that the column shows.
     pub(super) moment: Option<Moment>,
 }
@@ -27,17 +29,25 @@ pub(super) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut De
         device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
     }
     let Some(pointer) = response.hover_pos() else { return };
-    let (scroll, zoom, is_vertical) =
-        ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta(), input.modifiers.shift));
+    let (scroll, is_vertical) = ui.input(|input| (input.smooth_scroll_delta, input.modifiers.shift));
     let at = (pointer - rect.min) / size;
     let (x, y) = (f64::from(at.x), f64::from(1.0 - at.y));
-    let factor = |points: f32| f64::from((points * ZOOM_PER_POINT).exp());
     if is_vertical {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
-        device.view = device.view.zoom_at(x, y, 1.0, factor(scroll.x + scroll.y), &device.full);
-    } else if scroll != egui::Vec2::ZERO || zoom != 1.0 {
-        let zoomed = device.view.zoom_at(x, y, factor(scroll.y) * f64::from(zoom), 1.0, &device.full);
-        device.view = zoomed.pan(f64::from(-scroll.x / size.x), 0.0, &device.full);
+        let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
+        device.view = device.view.zoom_at(x, y, 1.0, factor, &device.full);
+    } else {
+        zoom_in_time(ui, device, x, size.x);
+    }
+}
+
+/// Follow the wheel: zoom at the fraction `x` from the left, and pan.
+pub(super) fn zoom_in_time(ui: &egui::Ui, device: &mut DeviceState, x: f64, width: f32) {
+    let (scroll, zoom) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
+    if scroll != egui::Vec2::ZERO || zoom != 1.0 {
+        let factor = f64::from((scroll.y * ZOOM_PER_POINT).exp() * zoom);
+        let zoomed = device.view.zoom_at(x, 0.0, factor, 1.0, &device.full);
+        device.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &device.full);
     }
 }
 
@@ -58,8 +68,8 @@ pub(super) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut Devic
 
 /// Double click: zoom to the lifetime of what is there, or else to everything.
 pub(super) fn double_click(device: &mut DeviceState, under: Under) {
-    match under.pixel {
-        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => device.zoom_to_lifetime(id),
+    match selection(device, under) {
+        Selection::Allocation(id) => device.zoom_to_lifetime(id),
         _ => device.fit(),
     }
 }
@@ -69,15 +79,23 @@ pub(super) fn click(device: &mut DeviceState, under: Under) {
     if let Some(moment) = under.moment {
         device.go_to(moment);
     }
-    device.select(match under.pixel {
-        Pixel::Block(id) if id.index() < device.timeline().lifetimes.len() => Selection::Allocation(id),
-        _ => Selection::None,
-    });
+    device.select(selection(device, under));
+}
+
+fn selection(device: &DeviceState, under: Under) -> Selection {
+    let Pixel::Block(id) = under.pixel else { return Selection::None };
+    let timeline = device.timeline();
+    match under.mode {
+        TimelineMode::Blocks if id.index() < timeline.lifetimes.len() => Selection::Allocation(id),
+        TimelineMode::Blocks => Selection::None,
+        TimelineMode::Segments => range_of_band(id, timeline)
+            .map_or(Selection::None, |range| Selection::Segment { addr: range.addr }),
+    }
 }
 
 /// What the picture has under a point.
 pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
-    let nothing = Under { pixel: Pixel::Empty, moment: None };
+    let nothing = Under { pixel: Pixel::Empty, mode: shown.mode, moment: None };
     let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);
     if old.axis != view.axis {
         return nothing;
@@ -92,6 +110,7 @@ pub(super) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Un
     let (x, y) = (x as usize, y as usize);
     Under {
         pixel: shown.picture.raster.pixel(x, y),
+        mode: shown.mode,
         moment: shown.picture.raster.moments.get(x).copied().flatten(),
     }
 }

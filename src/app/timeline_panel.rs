@@ -1,19 +1,20 @@
 //! The timeline: toolbar, minimap, lanes, the stacked picture with its axes, hover and click.
 
-use super::device::DeviceState;
+use super::device::{DeviceState, TimelineMode};
 use super::navigation::Selection;
 use super::rasters::Wish;
 use super::timeline_input::{self, Under};
 use super::{minimap_strip, theme, timeline_toolbar};
 use crate::analysis::{NamedRange, site_label};
-use crate::draw::{Canvas, LANE_PX, Labels, Palette, Pixel, pool_of_band};
-use crate::model::{AllocId, Timeline};
+use crate::draw::{Canvas, LANE_PX, Labels, Palette, Pixel, pool_of_band, range_of_band};
+use crate::model::{AllocId, EventIx, Moment, PoolKey, ReservedRange, Timeline};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
+use std::sync::Arc;
 
 /// Room for the labels of the axes.
-const LEFT_PX: f32 = 68.0;
-const BOTTOM_PX: f32 = 24.0;
+pub(super) const LEFT_PX: f32 = 68.0;
+pub(super) const BOTTOM_PX: f32 = 24.0;
 
 /// Height of the minimap, and of the space around it.
 const MINIMAP_PX: f32 = 34.0;
@@ -98,6 +99,7 @@ fn wish(ui: &egui::Ui, rect: Rect, device: &mut DeviceState, palette: &Palette) 
         is_dark: palette.is_dark,
         mode: device.mode,
         coloring: device.coloring(palette),
+        filter: device.matches().map(|matches| (Arc::clone(matches), device.filter_mode)),
     }
 }
 
@@ -152,6 +154,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
         canvas.mark(mark, &mut labels);
     }
     canvas.cursor(cursor);
+    canvas.labels(labels);
     canvas.lanes(&snapshot, &device.lanes, places.lanes);
     if let Some((from, to)) =
         device.panels.timeline.box_from.zip(ui.input(|input| input.pointer.latest_pos()))
@@ -167,6 +170,7 @@ fn picture(canvas: &Canvas<'_>, device: &mut DeviceState, under: Option<Under>) 
     let (selected, selection) = (device.selected(), device.selection());
     let Some(shown) = device.rasters.shown() else { return };
     canvas.picture(&shown.picture, shown.texture.id());
+    let selected = selected.filter(|_| shown.mode == TimelineMode::Blocks);
     let hovered = match under {
         Some(Under { pixel: Pixel::Block(id), .. }) => Some(id),
         _ => None,
@@ -177,8 +181,8 @@ fn picture(canvas: &Canvas<'_>, device: &mut DeviceState, under: Option<Under>) 
             canvas.outline(&shown.picture, &spans, is_selected);
         }
     }
-    if let Selection::Stack(stack) = selection {
-        let spans = shown.spans_of_stack(stack, canvas.timeline).to_vec();
+    if let Selection::Stack(_) | Selection::Segment { .. } = selection {
+        let spans = shown.spans_of(selection, canvas.timeline).to_vec();
         canvas.highlight(&shown.picture, &spans);
     }
     canvas.totals(&shown.picture);
@@ -207,6 +211,9 @@ fn hover_ui(response: &egui::Response, device: &DeviceState, under: Option<Under
 /// Size, site, lifetime; of the free part of a pool, what it reserves.
 fn hover_text(device: &DeviceState, id: AllocId, under: Under) -> [String; 3] {
     let timeline = device.timeline();
+    if under.mode == TimelineMode::Segments {
+        return segment_text(device, id);
+    }
     if let Some(pools) = device.rasters.pools()
         && let Some(at) = pool_of_band(id, pools)
     {
@@ -226,6 +233,34 @@ fn hover_text(device: &DeviceState, id: AllocId, under: Under) -> [String; 3] {
         site_label(&device.snapshot(), allocation.stack),
         format!("lives {}{state}", device.figures.lifetime(timeline, &allocation)),
     ]
+}
+
+/// Size, what it serves, and since when it is reserved.
+fn segment_text(device: &DeviceState, id: AllocId) -> [String; 3] {
+    let Some(range) = range_of_band(id, device.timeline()) else { return Default::default() };
+    let kind = if range.is_expandable { "pages of an expandable segment" } else { "segment" };
+    [
+        units::bytes_exact(range.size),
+        format!("{kind} at {}", units::address(range.addr)),
+        reserved_text(device.timeline(), range),
+    ]
+}
+
+/// What reserved memory serves, and from when to when.
+pub(super) fn reserved_text(timeline: &Timeline, range: &ReservedRange) -> String {
+    let stream = range.stream.map(|stream| format!("stream {stream}"));
+    let pool =
+        range.pool.filter(|pool| pool.is_private()).map(|PoolKey(a, b)| format!("private pool {a}.{b}"));
+    let event = |moment: Moment| moment.event().map(|EventIx(event)| units::count(event));
+    let start = event(range.start)
+        .map_or("reserved before the recording".to_owned(), |at| format!("reserved by event {at}"));
+    let end = match range.end {
+        None if timeline.events.is_empty() => None,
+        None => Some("still there at the end".to_owned()),
+        Some(end) => event(end).map(|at| format!("released by event {at}")),
+    };
+    let parts: Vec<String> = [stream, pool, Some(start), end].into_iter().flatten().collect();
+    parts.join(" · ")
 }
 
 fn lanes_ui(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Palette) {

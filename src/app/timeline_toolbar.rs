@@ -1,19 +1,36 @@
 //! Above the timeline: what it stacks, what colours mean, and the axis.
 
-use super::device::DeviceState;
+use super::device::{DeviceState, TimelineMode};
 use super::theme;
-use crate::draw::{Axis, ColorBy, Key, Palette};
+use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
 use eframe::egui::{self, Rect, Sense};
 
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(8.0, 2.0);
+        mode_chooser(ui, device);
         color_chooser(ui, device);
         axis_chooser(ui, device);
         ui.add_space(4.0);
         lines_legend(ui, palette, device);
         keys_legend(ui, palette, device);
     });
+}
+
+fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let modes = [
+        (TimelineMode::Blocks, "Blocks", "Live allocations"),
+        (TimelineMode::Segments, "Segments", "Reserved memory, in the order of reservation"),
+    ];
+    for (mode, name, hint) in modes {
+        let text = egui::RichText::new(name).size(12.0);
+        if ui.selectable_label(device.mode == mode, text).on_hover_text(hint).clicked() {
+            device.mode = mode;
+        }
+    }
+    ui.add_space(6.0);
+    ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
@@ -47,13 +64,14 @@ fn axis_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
 }
 
 fn lines_legend(ui: &mut egui::Ui, palette: &Palette, device: &DeviceState) {
-    let mut line = |color, text| entry(ui, color, true, text, false);
-    line(palette.allocated, "allocated");
-    line(palette.accent, "active");
-    line(palette.reserved, "reserved");
-    entry(ui, palette.merged, false, "thinner than a pixel", false);
+    for (color, name) in
+        [(palette.allocated, "allocated"), (palette.accent, "active"), (palette.reserved, "reserved")]
+    {
+        entry(ui, color, Mark::Line, name);
+    }
+    entry(ui, palette.merged, Mark::Band, "thinner than a pixel");
     if device.color_by == ColorBy::Stack {
-        entry(ui, palette.unknown, false, "no stack", false);
+        entry(ui, palette.unknown, Mark::Band, "no stack");
     }
 }
 
@@ -62,7 +80,8 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     let coloring = device.coloring(palette);
     let keys = coloring.keys(&device.snapshot(), device.timeline());
     for Key { label, color, query } in keys {
-        let response = entry(ui, color, false, &label, query.is_some());
+        let mark = if query.is_some() { Mark::Button } else { Mark::Band };
+        let response = entry(ui, color, mark, &label);
         if let Some(query) = query
             && response.on_hover_text(format!("Click to filter: {query}")).clicked()
         {
@@ -71,13 +90,19 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     }
 }
 
-fn entry(
-    ui: &mut egui::Ui,
-    color: crate::draw::Rgb,
-    is_line: bool,
-    text: &str,
-    is_link: bool,
-) -> egui::Response {
+/// What an entry of the legend shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// A line.
+    Line,
+    /// A surface.
+    Band,
+    /// A surface that can be clicked.
+    Button,
+}
+
+fn entry(ui: &mut egui::Ui, color: Rgb, mark: Mark, text: &str) -> egui::Response {
+    let is_link = mark == Mark::Button;
     let sense = if is_link { Sense::click() } else { Sense::hover() };
     let font = theme::axis_font();
     let muted = theme::color(theme::palette(ui).muted);
@@ -88,7 +113,7 @@ fn entry(
         let role = if is_link { egui::Role::Button } else { egui::Role::Label };
         egui::WidgetInfo::labeled(role, true, text)
     });
-    let height = if is_line { 2.0 } else { 10.0 };
+    let height = if mark == Mark::Line { 2.0 } else { 10.0 };
     let mark =
         Rect::from_center_size(egui::pos2(rect.left() + 5.0, rect.center().y), egui::vec2(10.0, height));
     ui.painter().rect_filled(mark, 1.0, theme::color(color));

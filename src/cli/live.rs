@@ -1,8 +1,9 @@
 //! `oomscope live`.
 
 use super::{Failure, loading, output};
+use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{At, MomentError, resolve};
-use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
 use std::io::Write as _;
@@ -17,6 +18,7 @@ const TEXT_ROWS: usize = 30;
   oomscope live snapshot.pickle --at oom --top 20
   oomscope live snapshot.pickle --at 41220 --device 1 --format csv > live.csv
   oomscope live snapshot.pickle --format json | jq 'map(.size) | add'
+  oomscope live snapshot.pickle --at oom --filter 'size>100MB stack:attention'
 
 Sizes are in bytes as requested, without rounding. Stacks are innermost first, and empty where none
 was recorded.")]
@@ -30,6 +32,9 @@ pub(super) struct LiveArgs {
     /// Only this device; -1 is pinned host memory
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     device: Option<i64>,
+    /// Only what matches: 'size>100MB attention stream:7 pool:private lifetime<10ms -kept', as in the window
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    filter: Option<Filter>,
     /// Only the N largest
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -45,7 +50,7 @@ enum Format {
     Csv,
 }
 
-fn parse_at(text: &str) -> Result<At, String> {
+pub(super) fn parse_at(text: &str) -> Result<At, String> {
     match text {
         "peak" => Ok(At::Peak),
         "oom" => Ok(At::Oom),
@@ -55,6 +60,13 @@ fn parse_at(text: &str) -> Result<At, String> {
             .map(At::Event)
             .map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
     }
+}
+
+fn parse_filter(text: &str) -> Result<Filter, String> {
+    Filter::parse(text).map_err(|error| {
+        let part = text.get(error.range.clone()).unwrap_or_default();
+        format!("at {part:?}: {error}")
+    })
 }
 
 pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
@@ -90,7 +102,9 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
         timelines.into_iter().map(|t| (t, resolve(args.at, t))).collect();
     let sets: Vec<LiveSet<'_>> = resolved
         .iter()
-        .filter_map(|&(timeline, moment)| moment.ok().map(|moment| LiveSet { timeline, moment }))
+        .filter_map(|&(timeline, moment)| {
+            moment.ok().map(|moment| live_set(snapshot, timeline, moment, args))
+        })
         .collect();
     match (sets.is_empty(), resolved.into_iter().find_map(|(_, moment)| moment.err())) {
         (true, Some(error)) => Err(Failure::new(
@@ -101,7 +115,18 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
     }
 }
 
-fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
+fn live_set<'a>(snapshot: &Snapshot, timeline: &'a Timeline, moment: Moment, args: &LiveArgs) -> LiveSet<'a> {
+    let matches = args.filter.as_ref().map(|filter| {
+        let prepared = Prepared::new(filter, snapshot, timeline);
+        for note in prepared.notes() {
+            output::notice(&format!("{}: {note}", timeline.device));
+        }
+        prepared.matches(timeline, moment)
+    });
+    LiveSet { timeline, moment, matches }
+}
+
+pub(super) fn no_device(snapshot: &Snapshot, device: i64) -> Failure {
     Failure::new(
         format_args!("device {device} is not in the snapshot"),
         format!("it has {}", device_list(snapshot)),

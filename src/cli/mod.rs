@@ -7,6 +7,7 @@ mod live;
 mod loading;
 mod open;
 mod output;
+mod render;
 mod stats;
 
 use args::{Args, Command};
@@ -53,6 +54,7 @@ pub fn run() -> ExitCode {
     let outcome = match args.command {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Live(args)) => live::run(&args),
+        Some(Command::Render(args)) => render::run(&args),
         None => open::run(&args.open),
     };
     match outcome {

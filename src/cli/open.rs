@@ -16,11 +16,11 @@ pub(super) struct OpenArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     capacity: Option<i64>,
 }
 
-fn parse_size(text: &str) -> Result<i64, String> {
+pub(super) fn parse_bytes(text: &str) -> Result<i64, String> {
     units::parse_bytes(text).ok_or_else(|| "expected a size such as 80GiB, 512MiB or 1024".to_owned())
 }
 

@@ -28,12 +28,15 @@ pub struct Fill {
 
 /// A source of bands.
 pub trait Bands: Sync {
+    /// What is kept from one moment to the next, later one, to find the bands there faster.
+    type Walk: Default;
+
     /// The moment that a column shows for a range of moments: the first of its highest total.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment>;
 
     /// Call `visit` with the id and the bytes of every band, from the bottom, until it returns
     /// false. Ids are below `u32::MAX - 1`.
-    fn visit(&self, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
+    fn visit(&self, walk: &mut Self::Walk, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
 
     /// How a band looks.
     fn fill(&self, id: u32, moment: Moment) -> Fill;
@@ -59,28 +62,58 @@ pub struct Blocks<'a> {
     pub kept: Option<Kept<'a>>,
 }
 
+/// The allocations that are live at a moment, carried along to later ones: most stay, the new ones
+/// come at the end.
+#[derive(Debug, Default)]
+pub struct LiveWalk {
+    moment: Option<Moment>,
+    live: Vec<Walker>,
+}
+
+/// An allocation on the way.
+#[derive(Debug, Clone, Copy)]
+struct Walker {
+    id: AllocId,
+    /// First moment at which it is gone.
+    end: Moment,
+    size: i64,
+}
+
 impl Blocks<'_> {
-    fn is_stacked(&self, id: AllocId) -> bool {
-        self.kept.is_none_or(|kept| !kept.is_alone || (kept.contains)(id))
+    fn walk_to(&self, walk: &mut LiveWalk, moment: Moment) {
+        let Timeline { lifetimes, events, .. } = self.timeline;
+        let walker = |id| Walker {
+            id,
+            end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)),
+            size: lifetimes.size(id, events),
+        };
+        let is_stacked = |id: &AllocId| self.kept.is_none_or(|kept| !kept.is_alone || (kept.contains)(*id));
+        match walk.moment.replace(moment) {
+            Some(before) if before <= moment => {
+                walk.live.retain(|walker| moment < walker.end);
+                let new = lifetimes.started_between(before, moment).filter(is_stacked);
+                walk.live.extend(new.map(walker).filter(|walker| moment < walker.end));
+            }
+            _ => {
+                walk.live.clear();
+                walk.live.extend(lifetimes.live_at(moment).filter(is_stacked).map(walker));
+            }
+        }
     }
 }
 
 impl Bands for Blocks<'_> {
+    type Walk = LiveWalk;
+
     /// The highest active total, also while only some are stacked: the picture then shows the same
     /// instants as without a filter.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.active.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
-        let Timeline { lifetimes, events, .. } = self.timeline;
-        let live = lifetimes.live_at(moment);
-        match self.kept.filter(|kept| kept.is_alone) {
-            None => live.map(|id| (id, lifetimes.size(id, events))).all(|(id, size)| visit(id.0, size)),
-            Some(_) => {
-                live.filter(|&id| self.is_stacked(id)).all(|id| visit(id.0, lifetimes.size(id, events)))
-            }
-        };
+    fn visit(&self, walk: &mut LiveWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+        self.walk_to(walk, moment);
+        walk.live.iter().all(|walker| visit(walker.id.0, walker.size));
     }
 
     fn fill(&self, id: u32, moment: Moment) -> Fill {

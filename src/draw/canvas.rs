@@ -86,10 +86,19 @@ impl Canvas<'_> {
 
     /// A total of every column of a picture as a line.
     pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
-        let (old, columns) = (&picture.view, values.len().max(1) as f64);
+        self.steps(&picture.view, values, stroke);
+    }
+
+    /// A value of every column of a view as a line.
+    pub(super) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
         if old.axis != self.view.axis {
             return;
         }
+        // Behind the last moment there is no value, which is not the same as zero.
+        let scale = old.on(self.timeline);
+        let is_known = |&column: &usize| !scale.moments_of_column(column, values.len()).is_empty();
+        let known = (0..values.len()).rev().find(is_known).map_or(0, |column| column + 1);
+        let (columns, values) = (values.len().max(1) as f64, &values[..known]);
         let mut points: Vec<Pos2> = Vec::new();
         for (i, &value) in values.iter().enumerate() {
             let is_same = 0 < i && values[i - 1] == value && i + 1 < values.len();
@@ -102,7 +111,7 @@ impl Canvas<'_> {
             }
             points.push(pos2(x, y));
             if i + 1 == values.len() {
-                points.push(pos2(self.x_at(old.x1), y));
+                points.push(pos2(self.x_at(old.position_from_x(known as f64 / columns)), y));
             }
         }
         self.inside().add(Shape::line(points, stroke));
@@ -118,7 +127,9 @@ impl Canvas<'_> {
         if is_selected {
             let mut mesh = Mesh::default();
             let light = Color32::from(self.palette.text).gamma_multiply(0.22);
-            places.iter().for_each(|&place| mesh.add_colored_rect(place, light));
+            for &place in &places {
+                mesh.add_colored_rect(place, light);
+            }
             painter.add(Shape::mesh(mesh));
         }
         let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, Color32::from(self.palette.accent));
@@ -144,10 +155,11 @@ impl Canvas<'_> {
         }
         let mut mesh = Mesh::default();
         let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
-        let places = spans.iter().map(|span| self.place(picture, span));
-        places
-            .filter(|place| place.intersects(self.rect))
-            .for_each(|place| mesh.add_colored_rect(place, light));
+        for place in spans.iter().map(|span| self.place(picture, span)) {
+            if place.intersects(self.rect) {
+                mesh.add_colored_rect(place, light);
+            }
+        }
         self.inside().add(Shape::mesh(mesh));
         if spans.len() <= MAX_EDGED {
             let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));

@@ -1,7 +1,8 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
-use crate::model::{AllocId, Origin, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::analysis::filter;
+use crate::model::{AllocId, Origin, PoolKey, ReservedRange, Snapshot, StackId, StrId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -99,6 +100,11 @@ impl Coloring {
         }
     }
 
+    /// What the colours tell apart.
+    pub fn by(&self) -> ColorBy {
+        self.by
+    }
+
     /// The colour of a stack, whatever allocations are coloured by.
     pub fn stack(&self, stack: StackId) -> Rgb {
         self.stacks.get(stack)
@@ -129,6 +135,22 @@ impl Coloring {
         }
     }
 
+    /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
+    pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
+        match self.by {
+            ColorBy::Stack => self.stacks.get(stack),
+            ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
+            ColorBy::Size => self.size(size_class(range.size)),
+            ColorBy::Age => match range.start.event() {
+                None => self.palette.unknown,
+                Some(ix) => self.age(age_class(ix.0, timeline.events.len())),
+            },
+            ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
+            ColorBy::Category => self.palette.unknown,
+        }
+    }
+
     /// What the colours mean; empty where every stack or allocation has its own.
     pub fn keys(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Key> {
         let mut keys = match self.by {
@@ -146,7 +168,7 @@ impl Coloring {
             }),
             ColorBy::Category => self.class_keys(&self.categories, |&category| {
                 let name = units::printable(&snapshot.strings.get(category));
-                (name.clone(), format!("category:\"{name}\""))
+                (name.clone(), format!("category:{}", filter::quoted(&name)))
             }),
         };
         keys.truncate(MAX_KEYS);
@@ -264,5 +286,8 @@ mod tests {
         assert_eq!(queries[0], "size<512KiB");
         assert_eq!(queries[1], "size>=512KiB size<2MiB");
         assert_eq!(queries[6], "size>=2GiB");
+        for query in queries {
+            assert!(filter::Filter::parse(query).is_ok(), "{query}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 use super::{Axis, Canvas, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::{Moment, OomEvent};
 use crate::units;
-use egui::{Align2, Color32, FontId, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, FontId, Galley, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use std::sync::Arc;
 
 /// Space between marks on the axes.
 const TICK_X_PX: f32 = 110.0;
@@ -23,10 +24,16 @@ pub fn axis_font() -> FontId {
     FontId::proportional(11.0)
 }
 
-/// The places of labels that are already there, so that none is painted over another.
-#[derive(Debug, Default)]
+/// Labels that are to be painted above all lines, in places that are not yet taken.
+#[derive(Default)]
 pub struct Labels {
-    taken: Vec<Rect>,
+    waiting: Vec<(Rect, Arc<Galley>, Color32)>,
+}
+
+impl Labels {
+    fn is_free(&self, place: Rect) -> bool {
+        !self.waiting.iter().any(|(taken, ..)| taken.intersects(place))
+    }
 }
 
 impl Canvas<'_> {
@@ -43,7 +50,7 @@ impl Canvas<'_> {
         for tick in byte_ticks(self.view.y0, self.view.y1, most(self.rect.height(), TICK_Y_PX)) {
             let y = self.y(tick.at).round();
             self.painter.hline(self.rect.x_range(), y, line);
-            let at = pos2(self.rect.left() - 8.0, y.clamp(self.rect.top() + 6.0, self.rect.bottom() - 6.0));
+            let at = pos2(self.rect.left() - 8.0, y.min(self.rect.bottom() - 6.0).max(self.rect.top() + 6.0));
             self.painter.text(at, Align2::RIGHT_CENTER, tick.label, axis_font(), muted);
         }
     }
@@ -91,7 +98,7 @@ impl Canvas<'_> {
         if !self.rect.y_range().contains(y) {
             return;
         }
-        let color = Color32::from(self.palette.oom);
+        let color = Color32::from(self.palette.text).gamma_multiply(0.8);
         let line = [pos2(self.rect.left(), y), pos2(self.rect.right(), y)];
         self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 8.0, 4.0));
         let text = format!("capacity {}", units::bytes(bytes));
@@ -100,12 +107,18 @@ impl Canvas<'_> {
         let below = y + 2.0 + size.y <= self.rect.bottom();
         let top = if below { y + 2.0 } else { y - 2.0 - size.y };
         let place = Rect::from_min_size(pos2(self.rect.left() + 6.0, top), size);
-        labels.taken.push(place);
-        self.plate(place, galley, color);
+        labels.waiting.push((place, galley, color));
     }
 
     /// Requests that failed: a line each, and the request to scale on top of the stack.
     pub fn ooms(&self, labels: &mut Labels) {
+        for oom in self.shown_ooms() {
+            self.oom(oom, labels);
+        }
+    }
+
+    /// The failed requests in sight, without those on the same place as the one before.
+    pub(super) fn shown_ooms(&self) -> Vec<&OomEvent> {
         let ooms = &self.timeline.ooms;
         let scale = self.view.on(self.timeline);
         let first_after = |position: f64| {
@@ -113,14 +126,16 @@ impl Canvas<'_> {
         };
         let mark = f64::from(MIN_MARK_PX) * self.view.span() / f64::from(self.rect.width().max(1.0));
         let mut at = first_after(self.view.x0);
+        let mut shown = Vec::new();
         while let Some(oom) = ooms.get(at) {
             let (from, _) = scale.positions_of(Moment::after(oom.event));
             if self.view.x1 <= from {
                 break;
             }
-            self.oom(oom, labels);
+            shown.push(oom);
             at = first_after(from + mark).max(at + 1);
         }
+        shown
     }
 
     fn oom(&self, oom: &OomEvent, labels: &mut Labels) {
@@ -161,7 +176,7 @@ impl Canvas<'_> {
     }
 
     /// A label at the top beside a line, on a side and in a row where nothing is yet; left out when
-    /// there is no such place.
+    /// there is no such place. Painted by [`Self::labels`].
     pub fn label(&self, x: f32, text: &str, color: Color32, labels: &mut Labels) {
         if !self.rect.x_range().contains(x) {
             return;
@@ -172,17 +187,18 @@ impl Canvas<'_> {
         let places = (0..3).flat_map(|row| {
             [x + 6.0, x - 6.0 - size.x].map(|left| Rect::from_min_size(pos2(left, top(row)), size))
         });
-        let is_free = |place: &Rect| {
-            self.rect.contains_rect(*place) && !labels.taken.iter().any(|taken| taken.intersects(*place))
-        };
-        let Some(place) = places.into_iter().find(is_free) else { return };
-        labels.taken.push(place);
-        self.plate(place, galley, color);
+        let is_free = |place: &Rect| self.rect.contains_rect(*place) && labels.is_free(*place);
+        if let Some(place) = places.into_iter().find(is_free) {
+            labels.waiting.push((place, galley, color));
+        }
     }
 
-    fn plate(&self, place: Rect, galley: std::sync::Arc<egui::Galley>, color: Color32) {
-        self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window).gamma_multiply(0.85));
-        self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);
+    /// Paint the labels of all marks, above the marks themselves.
+    pub fn labels(&self, labels: Labels) {
+        for (place, galley, color) in labels.waiting {
+            self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window).gamma_multiply(0.85));
+            self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);
+        }
     }
 }
 

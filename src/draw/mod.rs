@@ -3,6 +3,11 @@
 //! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
 //! tests and exported pictures share it.
 
+mod address_canvas;
+mod address_columns;
+mod address_layout;
+mod address_pixels;
+pub mod address_raster;
 pub mod bands;
 mod canvas;
 pub mod coloring;
@@ -15,17 +20,24 @@ mod marks;
 mod minimap;
 mod painted;
 pub mod palette;
+pub mod picture;
 mod pooled;
 mod scale;
+pub mod segment_map;
+mod segment_stack;
+pub mod software;
 pub mod stacked;
 pub mod ticks;
 pub mod totals;
 mod view;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
-pub use bands::{Bands, Blocks, Fill, Kept, Texture};
+pub use address_canvas::{AddressCanvas, AddressPicture, AddressUnder};
+pub use address_layout::{Expanded, RowBand, RowHeights, RowLayout};
+pub use address_raster::AddressMap;
+pub use bands::{Bands, Blocks, Fill, Kept, LiveWalk, Texture};
 pub use canvas::Canvas;
 pub use coloring::{ColorBy, Coloring, Key};
 pub use flame::{FlameItem, FlameLayout, FlameOrder, FlameRect, FlameView, flame_layout};
@@ -37,6 +49,7 @@ pub use painted::Painted;
 pub use palette::{BandColors, Palette, Rgb};
 pub use pooled::{Pooled, pool_of_band};
 pub use scale::Scale;
+pub use segment_stack::{SegmentStack, range_of_band};
 pub use stacked::{Pixel, Raster, Span, raster};
 pub use ticks::{Tick, byte_ticks, event_ticks, time_ticks};
 pub use totals::{Totals, decimate};

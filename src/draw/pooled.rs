@@ -1,6 +1,6 @@
 //! Blocks with private pools as envelopes: each as high as what it reserves, its blocks inside.
 
-use super::bands::{Bands, Blocks, Fill, Texture};
+use super::bands::{Bands, Blocks, Fill, LiveWalk, Texture};
 use crate::analysis::PrivatePools;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
@@ -24,14 +24,16 @@ pub fn pool_of_band(id: AllocId, pools: &PrivatePools) -> Option<usize> {
 }
 
 impl Bands for Pooled<'_> {
+    type Walk = LiveWalk;
+
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.pools.total.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+    fn visit(&self, walk: &mut LiveWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
         let mut inside: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.pools.pools.len()];
         let mut outside = Vec::new();
-        self.blocks.visit(moment, |id, size| {
+        self.blocks.visit(walk, moment, |id, size| {
             match self.pools.owner(AllocId(id)) {
                 None => outside.push((id, size)),
                 Some(pool) => inside[pool].push((id, size)),
@@ -109,7 +111,7 @@ mod tests {
         let pooled = Pooled { blocks, pools: &pools };
         let bands = |moment| {
             let mut bands = Vec::new();
-            pooled.visit(Moment(moment), |id, size| {
+            pooled.visit(&mut LiveWalk::default(), Moment(moment), |id, size| {
                 bands.push((id, size));
                 true
             });

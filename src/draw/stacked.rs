@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns that one task paints.
-const COLUMNS_PER_TASK: usize = 16;
+const COLUMNS_PER_TASK: usize = 48;
 
 /// Rows that are transposed together, so that reads stay within a cache line.
 const ROWS_PER_TASK: usize = 16;
@@ -61,6 +61,16 @@ pub struct Span {
 }
 
 impl Raster {
+    /// A picture of blocks.
+    pub(super) fn new(
+        size_px: [usize; 2],
+        rgba: Vec<u8>,
+        ids: Vec<u32>,
+        moments: Vec<Option<Moment>>,
+    ) -> Self {
+        Self { size_px, rgba, ids, moments }
+    }
+
     /// What is at a pixel; nothing outside of the picture.
     pub fn pixel(&self, x: usize, y: usize) -> Pixel {
         let [width, height] = self.size_px;
@@ -121,15 +131,12 @@ impl Raster {
                 while y < height && is_found(y) {
                     y += 1;
                 }
-                match open.iter().find(|&&at| spans[at].y == [top, y]) {
-                    Some(&at) => {
-                        spans[at].x[1] = x + 1;
-                        next.push(at);
-                    }
-                    None => {
-                        next.push(spans.len());
-                        spans.push(Span { x: [x, x + 1], y: [top, y] });
-                    }
+                if let Some(&at) = open.iter().find(|&&at| spans[at].y == [top, y]) {
+                    spans[at].x[1] = x + 1;
+                    next.push(at);
+                } else {
+                    next.push(spans.len());
+                    spans.push(Span { x: [x, x + 1], y: [top, y] });
                 }
             }
             std::mem::swap(&mut open, &mut next);
@@ -180,6 +187,7 @@ pub fn raster(
 
 impl<B: Bands> Painter<'_, B> {
     fn columns(&self, moments: &[Option<Moment>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
+        let mut walk = B::Walk::default();
         for (i, &moment) in moments.iter().enumerate() {
             let Some(moment) = moment else { continue };
             let at = i * self.rows..(i + 1) * self.rows;
@@ -189,17 +197,18 @@ impl<B: Bands> Painter<'_, B> {
                 colors.copy_within(at.start - self.rows..at.start, at.start);
                 continue;
             }
-            self.column(moment, &mut Column { ids: &mut ids[at.clone()], colors: &mut colors[at] });
+            let mut column = Column { ids: &mut ids[at.clone()], colors: &mut colors[at] };
+            self.column(&mut walk, moment, &mut column);
         }
     }
 
-    fn column(&self, moment: Moment, column: &mut Column<'_>) {
+    fn column(&self, walk: &mut B::Walk, moment: Moment, column: &mut Column<'_>) {
         let rows_per_byte = self.rows as f64 / self.view.height_bytes();
         let row_of = |bytes: i64| (bytes as f64 - self.view.y0) * rows_per_byte;
         let (mut bytes, mut low) = (0i64, row_of(0));
         // The largest of the blocks that share a pixel gives it its hue.
         let mut largest: (i64, u32) = (-1, NONE);
-        self.bands.visit(moment, |id, size| {
+        self.bands.visit(walk, moment, |id, size| {
             bytes = bytes.saturating_add(size);
             let high = row_of(bytes);
             let rows = self.row_at(low)..self.row_at(high);

@@ -1,11 +1,11 @@
 //! A load in the background.
 
 use super::pipe::panic_message;
-use super::{Input, LoadError, Progress, load};
+use super::{FileStamp, Input, LoadError, Progress, load};
 use crate::model::Snapshot;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ pub type LoadOutcome = Result<Arc<Snapshot>, LoadError>;
 pub struct LoadJob {
     input: Input,
     progress: Progress,
+    stamp: Arc<OnceLock<FileStamp>>,
     outcome: Receiver<LoadOutcome>,
 }
 
@@ -29,11 +30,17 @@ impl LoadJob {
         let progress = Progress::default();
         let (sender, outcome) = sync_channel(1);
         let (job_input, job_progress) = (input.clone(), progress.clone());
+        let stamp = Arc::new(OnceLock::new());
+        let job_stamp = Arc::clone(&stamp);
         thread::Builder::new().name("oomscope-load".to_owned()).spawn(move || {
             let name = job_input.name();
-            let worker = thread::Builder::new()
-                .name("oomscope-read".to_owned())
-                .spawn(move || load(&job_input, &job_progress).map(Arc::new));
+            let worker = thread::Builder::new().name("oomscope-read".to_owned()).spawn(move || {
+                // Before the first byte is read, so that no later change is missed.
+                if let Some(found) = job_input.path().and_then(FileStamp::of) {
+                    job_stamp.get_or_init(|| found);
+                }
+                load(&job_input, &job_progress).map(Arc::new)
+            });
             let outcome = match worker.map(thread::JoinHandle::join) {
                 Ok(Ok(outcome)) => outcome,
                 Ok(Err(panic)) => Err(LoadError::Internal { input: name, message: panic_message(&*panic) }),
@@ -43,12 +50,17 @@ impl LoadJob {
             sender.send(outcome).ok();
             wake();
         })?;
-        Ok(Self { input, progress, outcome })
+        Ok(Self { input, progress, stamp, outcome })
     }
 
     /// What is being loaded.
     pub fn input(&self) -> &Input {
         &self.input
+    }
+
+    /// The version of the file that is being loaded; `None` where it is no file.
+    pub fn stamp(&self) -> Option<FileStamp> {
+        self.stamp.get().copied()
     }
 
     /// How far it is.

@@ -11,10 +11,12 @@ mod html;
 mod job;
 mod pipe;
 mod progress;
+mod stamp;
 
 pub use error::LoadError;
 pub use job::{LoadJob, LoadOutcome};
 pub use progress::Progress;
+pub use stamp::FileStamp;
 
 use crate::model::Snapshot;
 use crate::snapshot::Builder;
@@ -43,6 +45,14 @@ impl Input {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Stdin => "standard input".to_owned(),
+        }
+    }
+
+    /// The path, if it is a file.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Stdin => None,
         }
     }
 

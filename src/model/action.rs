@@ -97,6 +97,12 @@ impl ActionNames {
         Action::Other(at as u8)
     }
 
+    /// Every action that can occur in the file.
+    pub fn all(&self) -> impl Iterator<Item = Action> + '_ {
+        let others = (0..=u8::MAX).map(Action::Other).take(self.others.len());
+        Action::KNOWN.iter().map(|&(action, _)| action).chain(others)
+    }
+
     /// The name that the file uses for an action.
     pub fn name(&self, action: Action, strings: &StringTable) -> String {
         let known = Action::KNOWN.iter().find(|&&(a, _)| a == action).map(|&(_, name)| name);
@@ -129,5 +135,6 @@ mod tests {
         assert_eq!(action, Action::Other(0));
         assert_eq!(names.name(action, &strings), "user_defined");
         assert_eq!(names.name(Action::Oom, &strings), "oom");
+        assert_eq!(names.all().filter(|&action| names.name(action, &strings) == "user_defined").count(), 1);
     }
 }

@@ -61,13 +61,18 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
     /// The value of a row. Panics where there is no such row.
     #[inline]
     pub fn get(&self, row: usize) -> T {
+        self.values[self.code(row) as usize]
+    }
+
+    /// The value of a row as an index into [`distinct`](Self::distinct).
+    #[inline]
+    pub fn code(&self, row: usize) -> u32 {
         debug_assert!(row < self.len);
-        let code = match (self.narrow.get(row), self.wide.get(row)) {
+        match (self.narrow.get(row), self.wide.get(row)) {
             (Some(&code), _) => u32::from(code),
             (None, Some(&code)) => code,
             (None, None) => 0,
-        };
-        self.values[code as usize]
+        }
     }
 
     /// The different values, in order of appearance.

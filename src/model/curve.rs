@@ -163,6 +163,22 @@ impl StepCurve {
         best
     }
 
+    /// The first moment of the range at which its maximum is reached.
+    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
+        if range.is_empty() {
+            return None;
+        }
+        let first = Moment(range.start as u32);
+        let mut best = (first, self.at(first));
+        let from = self.steps.partition_point(|&(start, _)| start <= first);
+        for &(moment, value) in self.steps[from..].iter().take_while(|(start, _)| start.index() < range.end) {
+            if best.1 < value {
+                best = (moment, value);
+            }
+        }
+        Some(best)
+    }
+
     /// The largest value in a range of moments.
     pub fn max_in(&self, range: Range<usize>) -> i64 {
         let first = self.at(Moment(range.start as u32));
@@ -220,6 +236,10 @@ mod tests {
         let read: Vec<i64> = (0..9).map(|m| curve.at(Moment(m))).collect();
         assert_eq!(read, [5, 5, 5, 9, 9, 9, 9, 2, 2]);
         assert_eq!(curve.peak(), (Moment(3), 9));
+        assert_eq!(curve.peak_in(0..9), Some((Moment(3), 9)));
+        assert_eq!(curve.peak_in(4..9), Some((Moment(4), 9)));
+        assert_eq!(curve.peak_in(7..8), Some((Moment(7), 2)));
+        assert_eq!(curve.peak_in(8..8), None);
         assert_eq!(curve.max_in(0..3), 5);
         assert_eq!(curve.max_in(1..4), 9);
         assert_eq!(curve.max_in(7..9), 2);

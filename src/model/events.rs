@@ -52,17 +52,24 @@ pub struct Event {
 
 const NO_ADDRESS: u64 = u64::MAX;
 
-/// What rarely changes from one event to the next.
+/// What rarely changes from one event to the next, so that a table holds each different one once.
+/// The fields are those of [`Event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "compile_context is torch's name")]
-struct Context {
-    stream: Option<i64>,
-    pool: Option<PoolKey>,
-    compile_context: Option<StrId>,
-    user_metadata: Option<StrId>,
-    internal_metadata: Option<StrId>,
-    category: Option<StrId>,
-    forward_stack: StackId,
+pub struct Context {
+    /// The stream.
+    pub stream: Option<i64>,
+    /// The pool.
+    pub pool: Option<PoolKey>,
+    /// Which compiled region was running.
+    pub compile_context: Option<StrId>,
+    /// What the program attached.
+    pub user_metadata: Option<StrId>,
+    /// What torch attached.
+    pub internal_metadata: Option<StrId>,
+    /// What a profile knows the block to be.
+    pub category: Option<StrId>,
+    /// For memory of the backward pass, the forward code it belongs to.
+    pub forward_stack: StackId,
 }
 
 /// Events as they are read, of all traces one after another.
@@ -201,6 +208,17 @@ impl EventTable {
         Some((first, last))
     }
 
+    /// The different contexts of the events, in order of appearance.
+    pub fn contexts(&self) -> &[Context] {
+        self.contexts.distinct()
+    }
+
+    /// The context of an event, as an index into [`contexts`](Self::contexts).
+    #[inline]
+    pub fn context_index(&self, ix: EventIx) -> usize {
+        self.contexts.code(ix.index()) as usize
+    }
+
     /// The different streams of the events, possibly several times.
     pub fn distinct_streams(&self) -> impl Iterator<Item = i64> + '_ {
         self.contexts.distinct().iter().filter_map(|context| context.stream)
@@ -222,17 +240,20 @@ impl EventTable {
         self.contexts.distinct().iter().filter_map(|context| context.category)
     }
 
-    /// Number of distinct addresses.
-    pub(super) fn address_count(&self) -> usize {
+    /// Number of distinct addresses: ids are below it.
+    pub fn address_count(&self) -> usize {
         self.addresses.len()
     }
 
+    /// The id of an event's address. Events without an address share one.
     #[inline]
-    pub(super) fn addr_id(&self, ix: EventIx) -> AddrId {
+    pub fn addr_id(&self, ix: EventIx) -> AddrId {
         self.addrs[ix.index()]
     }
 
-    pub(super) fn address(&self, id: AddrId) -> u64 {
+    /// The address of an id; the highest one stands for none.
+    #[inline]
+    pub fn address(&self, id: AddrId) -> u64 {
         self.addresses.get(id)
     }
 

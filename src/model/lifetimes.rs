@@ -187,6 +187,15 @@ impl Lifetimes {
         known(self.requested[id.index()])
     }
 
+    /// Address of an allocation's first byte.
+    #[inline]
+    pub fn addr(&self, id: AllocId, events: &EventTable) -> u64 {
+        match self.origin(id) {
+            Origin::Before => self.initial[id.index()].addr,
+            Origin::Event(ix) => events.addr(ix).unwrap_or_default(),
+        }
+    }
+
     /// Requested bytes of an allocation.
     #[inline]
     pub fn size(&self, id: AllocId, events: &EventTable) -> i64 {

@@ -29,7 +29,13 @@ impl ReservedRange {
         self.start <= moment && self.end.is_none_or(|end| moment < end)
     }
 
-    fn past_end(&self) -> u64 {
+    /// Whether an address lies in the range.
+    pub fn contains(&self, addr: u64) -> bool {
+        self.addr <= addr && addr < self.past_end()
+    }
+
+    /// The first address behind the range.
+    pub fn past_end(&self) -> u64 {
         self.addr.saturating_add(self.size.max(0).unsigned_abs())
     }
 }

@@ -1,6 +1,8 @@
 //! `live`: what is live at a moment, largest first.
 
+use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::table::{self, Align};
+use crate::analysis::filter::Matches;
 use crate::analysis::{live_at, site_label, stack_lines};
 use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -8,12 +10,14 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 /// The live set of one device at one moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct LiveSet<'a> {
     /// The device.
     pub timeline: &'a Timeline,
     /// The moment.
     pub moment: Moment,
+    /// What a filter lets through; `None` without one.
+    pub matches: Option<Matches>,
 }
 
 /// One live allocation, as text sees it.
@@ -44,14 +48,16 @@ struct RowFrame {
 pub fn live_rows(snapshot: &Snapshot, sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
     let mut all: Vec<(usize, Allocation)> = Vec::new();
     for (i, set) in sets.iter().enumerate() {
-        all.extend(live_at(set.timeline, set.moment).into_iter().map(|a| (i, a)));
+        let mut live = live_at(set.timeline, set.moment);
+        live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
+        all.extend(live.into_iter().map(|a| (i, a)));
     }
     all.sort_by_key(|(_, a)| (std::cmp::Reverse(a.size), a.addr));
     all.into_iter().take(top).map(|(i, allocation)| row(snapshot, &sets[i], allocation)).collect()
 }
 
 fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRow {
-    let LiveSet { timeline, moment } = *set;
+    let LiveSet { timeline, moment, .. } = *set;
     let alloc_event = allocation.alloc_event();
     let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
     let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
@@ -96,13 +102,12 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
         ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
     csv.write_record(header).map_err(io_error)?;
     for row in rows {
-        let optional = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
         csv.write_record([
             row.device.to_string(),
             row.addr.clone(),
             row.size.to_string(),
             optional(row.stream),
-            row.pool.map_or_else(String::new, |[a, b]| format!("{a}.{b}")),
+            pool(row.allocation.pool),
             optional(row.alloc_event.map(i64::from)),
             optional(row.alloc_time_us),
             optional(row.age_us),
@@ -111,19 +116,6 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
         .map_err(io_error)?;
     }
     csv.flush()
-}
-
-/// The system's error as it was, so that a pipe that closed is still known as one.
-fn io_error(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("{other:?}")),
-    }
-}
-
-/// Spreadsheets run cells that start like a formula.
-fn spreadsheet_safe(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Write a table for people.
@@ -155,6 +147,11 @@ pub fn live_text(
             set.timeline.device,
             units::count(live as u64)
         )?;
+        if let Some(matches) = &set.matches {
+            let bytes = units::bytes_exact(matches.bytes_at(set.timeline, set.moment));
+            let count = units::count(matches.count_at(set.timeline, set.moment) as u64);
+            writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
+        }
     }
     if sets.iter().any(|set| set.timeline.anchor == Anchor::TraceOnly) {
         writeln!(out, "the trace is cut off: blocks that it does not mention are missing")?;

@@ -3,13 +3,18 @@
 //! Functions here write to whatever they are given. They do not decide what is worth saying, and
 //! they do not know where the text goes.
 
+mod csv_text;
 mod flame_svg;
+mod headline;
 mod live;
 mod settings;
 mod stats;
 mod table;
+mod tables;
 
 pub use flame_svg::{FlameSvg, flame_svg};
+pub use headline::{caption_lines, headline, moment_name, moment_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
 pub use stats::{stats_json, stats_text};
+pub use tables::{allocations_csv, events_csv};

@@ -40,7 +40,7 @@ fn refusal(name: &str, content: &[u8]) -> String {
 
 #[test]
 fn help_has_examples() {
-    for args in [&["--help"][..], &["stats", "--help"], &["live", "--help"]] {
+    for args in [&["--help"][..], &["stats", "--help"], &["live", "--help"], &["render", "--help"]] {
         let help = stdout(args);
         assert!(help.contains("Examples:\n  oomscope "), "{help}");
         assert!(help.contains("Usage: oomscope"), "{help}");
@@ -51,13 +51,14 @@ fn help_has_examples() {
 #[test]
 fn wrong_usage_ends_with_2() {
     let sample = path("pools.pickle");
-    let wrong: [&[&str]; 7] = [
+    let wrong: [&[&str]; 8] = [
         &["stats"],
         &["live"],
         &["stats", &sample, "--format", "yaml"],
         &["live", &sample, "--at", "noon"],
         &["live", &sample, "--at", "-1"],
         &["live", &sample, "--top", "many"],
+        &["live", &sample, "--filter", "sise>1"],
         &["live", &sample, "--nonsense"],
     ];
     for args in wrong {
@@ -344,4 +345,30 @@ fn a_file_name_cannot_control_the_terminal() {
     let output = run([Path::new("stats"), &path]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!output.stderr.contains(&0x1b));
+}
+
+#[test]
+fn live_lists_what_a_filter_lets_through() {
+    let sample = path("gpt_oom_forward.pickle");
+    let all = live(&[&sample, "--at", "oom"]);
+    let size = |row: &Value| row["size"].as_i64().expect("bytes");
+    let has_frame = |row: &Value, text: &str| {
+        let frames = row["stack"].as_array().expect("frames").iter();
+        frames.map(|frame| frame["file"].as_str().expect("a path")).any(|file| file.contains(text))
+    };
+    let large: Vec<Value> = all.iter().filter(|row| 100 << 20 < size(row)).cloned().collect();
+    assert!(!large.is_empty() && large.len() < all.len());
+    assert_eq!(live(&[&sample, "--at", "oom", "--filter", "size>100MB"]), large);
+    let query = "-stack:model.py size<=100MB";
+    let rest: Vec<Value> =
+        all.iter().filter(|row| size(row) <= 100 << 20 && !has_frame(row, "model.py")).cloned().collect();
+    assert!(!rest.is_empty());
+    assert_eq!(live(&[&sample, "--at", "oom", "--filter", query]), rest);
+    assert_eq!(live(&[&sample, "--at", "oom", "--filter", ""]), all);
+
+    let text = stdout(["live", &sample, "--at", "oom", "--filter", "size>100MB"]);
+    assert!(text.contains(&format!("in {} blocks", large.len())), "{text}");
+    let output = run(["live", &sample, "--filter", "size>100MB sise>1"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("at \"sise\": there is no key \"sise\"; did you mean size?"), "{errors}");
 }

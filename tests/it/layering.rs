@@ -1,7 +1,7 @@
 //! Each layer knows only those before it, and what a layer must not know it does not mention.
 //!
 //! ```text
-//! pickle → snapshot → model → analysis → report, draw → cli, app
+//! pickle → snapshot → model → analysis → report, draw → export → cli, app
 //!     load joins pickle and snapshot to files and threads
 //! ```
 
@@ -9,7 +9,7 @@ use crate::support::root;
 use std::path::{Path, PathBuf};
 
 /// What the files of a layer must not mention.
-const FORBIDDEN: [(&str, &[&str]); 9] = [
+const FORBIDDEN: [(&str, &[&str]); 10] = [
     (
         "pickle",
         &[
@@ -103,6 +103,20 @@ const FORBIDDEN: [(&str, &[&str]); 9] = [
             "crate::app",
             "std::fs",
             "std::thread",
+            "eframe",
+        ],
+    ),
+    (
+        "export",
+        &[
+            "crate::pickle",
+            "crate::snapshot",
+            "crate::load",
+            "crate::cli",
+            "crate::app",
+            "std::fs",
+            "std::thread",
+            "egui",
             "eframe",
         ],
     ),

@@ -10,6 +10,8 @@ mod layering;
 mod loading;
 mod pickles;
 mod properties;
+mod render;
+mod segment_maps;
 mod shared_parts;
 mod stats_golden;
 mod stats_shared;

@@ -1,0 +1,63 @@
+//! How fast a query finds its allocations.
+//!
+//! ```text
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench filter
+//! ```
+
+mod support;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use oomscope::analysis::filter::{Filter, Matches, Prepared, Vocabulary};
+use oomscope::model::Moment;
+use std::hint::black_box;
+use support::{large_file, many_live, read, sample};
+
+/// Something of every kind: per allocation, per stack, per context, at the cursor.
+const QUERIES: [&str; 6] = [
+    "size>1MB",
+    "stack:attention",
+    "stream:7 pool:private",
+    "lifetime<10ms",
+    "live size>1MB",
+    "size>1MB -stack:attention|mlp stream:0 -pool:private lifetime<10ms after:100",
+];
+
+fn filtering(c: &mut Criterion) {
+    let snapshot = read(&large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle")));
+    let Some(timeline) = snapshot.main_timeline() else { return };
+    let middle = Moment((timeline.moments() / 2) as u32);
+    let mut group = c.benchmark_group("filter");
+    group.sample_size(10);
+    for query in QUERIES {
+        let filter = Filter::parse(query).unwrap_or_else(|error| panic!("{error}"));
+        group.bench_function(query, |b| {
+            b.iter(|| Matches::compute(black_box(&filter), &snapshot, timeline, middle).count());
+        });
+        let prepared = Prepared::new(&filter, &snapshot, timeline);
+        group.bench_function(format!("{query}, curve"), |b| {
+            b.iter_batched(
+                || prepared.matches(timeline, middle),
+                |matches| matches.peak(timeline),
+                criterion::BatchSize::PerIteration,
+            );
+        });
+    }
+    group.bench_function("vocabulary", |b| b.iter(|| Vocabulary::new(&snapshot, black_box(timeline))));
+    group.finish();
+}
+
+/// What the window asks for when the cursor moves.
+fn at_the_cursor(c: &mut Criterion) {
+    let snapshot = many_live();
+    let Some(timeline) = snapshot.main_timeline() else { return };
+    let middle = Moment((timeline.moments() / 2) as u32);
+    let filter = Filter::parse("size>1MB").unwrap_or_else(|error| panic!("{error}"));
+    let matches = Matches::compute(&filter, &snapshot, timeline, middle);
+    let mut group = c.benchmark_group("50,000 live");
+    group.bench_function("bytes_at", |b| b.iter(|| matches.bytes_at(timeline, black_box(middle))));
+    group.bench_function("count_at", |b| b.iter(|| matches.count_at(timeline, black_box(middle))));
+    group.finish();
+}
+
+criterion_group!(benches, filtering, at_the_cursor);
+criterion_main!(benches);

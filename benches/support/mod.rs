@@ -1,0 +1,85 @@
+//! What benches share: files, and a history that is harder than recorded ones.
+
+use oomscope::load::{Input, Progress, load};
+use oomscope::model::{
+    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
+};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The variable that names a large file.
+const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
+
+/// A bundled sample.
+pub(crate) fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots").join(name)
+}
+
+/// Load a file, which must be whole.
+pub(crate) fn read(path: &Path) -> Snapshot {
+    let loaded = load(&Input::File(path.to_owned()), &Progress::default());
+    loaded.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The large file that the user names; says so where there is none.
+pub(crate) fn large_file() -> Option<PathBuf> {
+    let path = std::env::var_os(LARGE_FILE).map(PathBuf::from);
+    if path.is_none() {
+        let why = format!("SKIPPED: the large file, because {LARGE_FILE} names none\n");
+        std::io::stderr().write_all(why.as_bytes()).ok();
+    }
+    path
+}
+
+/// A million events with 50,000 allocations live at once, of all sizes and lifetimes.
+pub(crate) fn many_live() -> Snapshot {
+    const LIVE: usize = 50_000;
+    const EVENTS: usize = 1_000_000;
+    let mut random = 0x2545_f491_4f6c_dd1du64;
+    let mut next = |below: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % below
+    };
+    let mut events = EventTable::default();
+    let mut live: Vec<(u64, i64)> = Vec::new();
+    while events.len() < EVENTS {
+        let is_full = LIVE <= live.len();
+        let (action, (addr, size)) = if is_full {
+            (Action::FreeCompleted, live.swap_remove(next(live.len() as u64) as usize))
+        } else {
+            let size = (512 << next(14)) + 512 * next(64) as i64;
+            let addr = (1 << 40) + (events.len() as u64 % 200_000) * (32 << 20);
+            live.push((addr, size));
+            (Action::Alloc, (addr, size))
+        };
+        let time_us = Some(1_700_000_000_000_000 + events.len() as i64 * 7);
+        events.push(&event(action, addr, size, time_us));
+    }
+    let timeline = Timeline::build(TimelineInput {
+        device: DeviceId(0),
+        events,
+        segments: SegmentTable::default(),
+        anchor: Anchor::TraceOnly,
+    });
+    Snapshot { timelines: vec![timeline], ..Snapshot::default() }
+}
+
+fn event(action: Action, addr: u64, size: i64, time_us: Option<i64>) -> Event {
+    Event {
+        action,
+        addr: Some(addr),
+        size,
+        time_us,
+        stream: Some(0),
+        stack: StackId::EMPTY,
+        pool: None,
+        compile_context: None,
+        user_metadata: None,
+        internal_metadata: None,
+        category: None,
+        forward_stack: StackId::EMPTY,
+        device_free: None,
+    }
+}

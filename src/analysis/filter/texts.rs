@@ -1,0 +1,65 @@
+//! Texts are looked for once per frame and stack, not once per allocation.
+
+use crate::analysis::{frame_line, is_internal, site_frame};
+use crate::model::{Context, FrameId, Snapshot, StackId, StrId};
+use rayon::prelude::*;
+
+/// Whether a text has any of the needles, which are in lower case.
+fn has_any(text: &str, needles: &[String]) -> bool {
+    let text = text.to_lowercase();
+    needles.iter().any(|needle| text.contains(needle.as_str()))
+}
+
+/// By stack, whether any frame reads like one of the needles: `file:line function`.
+pub(super) fn stacks_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> {
+    let is_hit = by_frame(snapshot, |id| {
+        let frame = snapshot.frames.get(id);
+        let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
+        if file.is_empty() {
+            has_any(&name, needles)
+        } else {
+            has_any(&format!("{file}:{} {name}", frame.line), needles)
+        }
+    });
+    by_stack(snapshot, |frames| frames.iter().any(|frame| is_hit[frame.index()]))
+}
+
+/// By stack, whether its site reads like one of the needles; see
+/// [`site_label`](crate::analysis::site_label).
+pub(super) fn sites_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> {
+    let (is_own, is_hit): (Vec<bool>, Vec<bool>) = by_frame(snapshot, |id| {
+        let frame = site_frame(snapshot, id);
+        (!is_internal(&frame), has_any(&frame_line(&frame), needles))
+    })
+    .into_iter()
+    .unzip();
+    let is_nameless_hit = has_any(&crate::analysis::site_label(snapshot, StackId::EMPTY), needles);
+    by_stack(snapshot, |frames| {
+        let own = frames.iter().find(|frame| is_own[frame.index()]);
+        own.or(frames.first()).map_or(is_nameless_hit, |frame| is_hit[frame.index()])
+    })
+}
+
+pub(super) fn by_frame<T: Send>(snapshot: &Snapshot, of: impl Fn(FrameId) -> T + Send + Sync) -> Vec<T> {
+    (0..snapshot.frames.len() as u32).into_par_iter().map(|id| of(FrameId(id))).collect()
+}
+
+fn by_stack(snapshot: &Snapshot, of: impl Fn(&[FrameId]) -> bool + Send + Sync) -> Vec<bool> {
+    let stacks = (0..snapshot.stacks.len() as u32).into_par_iter();
+    stacks.map(|id| of(snapshot.stacks.frames(StackId(id)))).collect()
+}
+
+/// Whether the recorded category of an event has one of the needles.
+pub(super) fn category_has(snapshot: &Snapshot, context: &Context, needles: &[String]) -> bool {
+    has(snapshot, context.category, needles)
+}
+
+/// Whether any metadata of an event has one of the needles.
+pub(super) fn metadata_has(snapshot: &Snapshot, context: &Context, needles: &[String]) -> bool {
+    let all = [context.user_metadata, context.internal_metadata, context.compile_context];
+    all.into_iter().any(|text| has(snapshot, text, needles))
+}
+
+fn has(snapshot: &Snapshot, text: Option<StrId>, needles: &[String]) -> bool {
+    text.is_some_and(|id| has_any(&snapshot.strings.get(id), needles))
+}

@@ -1,0 +1,144 @@
+//! What a device's file has to offer for the values of a query.
+
+use super::prepared::lacks_pools;
+use super::texts;
+use crate::analysis::pools::PoolPlaces;
+use crate::analysis::{is_internal, site_frame};
+use crate::model::{Context, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::units;
+use foldhash::HashMap;
+use std::collections::BTreeMap;
+
+/// Names that are kept.
+const MAX_NAMES: usize = 2000;
+
+/// A longer text is not offered, in bytes.
+const MAX_TEXT: usize = 80;
+
+/// Values that a query about a device can have. Takes one pass over its allocations.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    /// Functions and files, those of the user's own code first, the frequent first.
+    pub(super) names: Vec<Name>,
+    pub(super) streams: Vec<(i64, usize)>,
+    pub(super) pools: Vec<(PoolKey, usize)>,
+    pub(super) categories: Vec<(String, usize)>,
+    pub(super) metadata: Vec<(String, usize)>,
+    pub(super) has_oom: bool,
+}
+
+/// A function or file in stacks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) text: String,
+    /// The text in lower case.
+    pub(super) lower: String,
+    /// Whether it is neither of torch nor of the interpreter.
+    pub(super) is_own: bool,
+    /// How many allocations have it in their stack.
+    pub(super) allocations: usize,
+}
+
+impl Vocabulary {
+    /// Collect the values.
+    pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let mut by_stack = vec![0usize; snapshot.stacks.len()];
+        let mut by_context = vec![0usize; timeline.events.contexts().len()];
+        let (mut streams, mut pools) = (BTreeMap::new(), BTreeMap::new());
+        let places = lacks_pools(timeline).then(|| PoolPlaces::new(timeline));
+        for id in timeline.lifetimes.ids() {
+            by_stack[timeline.lifetimes.stack(id, &timeline.events).index()] += 1;
+            if let Some(event) = timeline.lifetimes.start(id).event() {
+                by_context[timeline.events.context_index(event)] += 1;
+            } else {
+                let allocation = timeline.lifetimes.get(id, &timeline.events);
+                add(&mut streams, allocation.stream, 1);
+                add(&mut pools, allocation.pool.filter(|_| places.is_none()), 1);
+            }
+            if let Some(places) = &places {
+                add(&mut pools, places.pool_of(&timeline.lifetimes.get(id, &timeline.events)), 1);
+            }
+        }
+        let (mut categories, mut metadata) = (BTreeMap::new(), BTreeMap::new());
+        for (context, &count) in timeline.events.contexts().iter().zip(&by_context).filter(|(_, n)| **n != 0)
+        {
+            let Context { stream, pool, category, .. } = *context;
+            add(&mut streams, stream, count);
+            add(&mut pools, pool.filter(|_| places.is_none()), count);
+            add(&mut categories, category, count);
+            for text in [context.user_metadata, context.internal_metadata, context.compile_context] {
+                add(&mut metadata, text, count);
+            }
+        }
+        Self {
+            names: names(snapshot, &by_stack),
+            streams: by_count(streams),
+            pools: by_count(pools),
+            categories: readable(snapshot, categories),
+            metadata: readable(snapshot, metadata),
+            has_oom: !timeline.ooms.is_empty(),
+        }
+    }
+}
+
+fn add<K: Ord>(counts: &mut BTreeMap<K, usize>, key: Option<K>, count: usize) {
+    if let Some(key) = key {
+        *counts.entry(key).or_default() += count;
+    }
+}
+
+/// The frequent first.
+fn by_count<K: Ord + Copy>(counts: BTreeMap<K, usize>) -> Vec<(K, usize)> {
+    let mut counts: Vec<(K, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(key, count)| (std::cmp::Reverse(count), key));
+    counts.truncate(MAX_NAMES);
+    counts
+}
+
+fn readable(snapshot: &Snapshot, counts: BTreeMap<StrId, usize>) -> Vec<(String, usize)> {
+    let texts = by_count(counts).into_iter();
+    texts.filter_map(|(id, count)| Some((readable_text(&snapshot.strings.get(id))?, count))).collect()
+}
+
+/// A text that can be offered: short, of one line, and the same as what is searched.
+fn readable_text(text: &str) -> Option<String> {
+    let is_readable = !text.is_empty() && text.len() <= MAX_TEXT && units::printable(text) == text;
+    is_readable.then(|| text.to_owned())
+}
+
+/// Functions and files of the stacks, each counted once per allocation.
+fn names(snapshot: &Snapshot, allocations_by_stack: &[usize]) -> Vec<Name> {
+    let is_own = texts::by_frame(snapshot, |id| !is_internal(&site_frame(snapshot, id)));
+    // By string: the last stack that had it, allocations, and whether any frame of it is the user's.
+    let mut found: Vec<(u32, usize, bool)> = vec![(0, 0, false); snapshot.strings.len()];
+    for (stack, &count) in (0..).zip(allocations_by_stack).skip(1).filter(|(_, count)| **count != 0) {
+        for &id in snapshot.stacks.frames(StackId(stack)) {
+            let frame = snapshot.frames.get(id);
+            for text in [frame.file, frame.name] {
+                let (last, allocations, is_any_own) = &mut found[text.index()];
+                *is_any_own |= is_own[FrameId::index(id)];
+                if std::mem::replace(last, stack) != stack {
+                    *allocations += count;
+                }
+            }
+        }
+    }
+    let mut by_text: HashMap<String, (usize, bool)> = HashMap::default();
+    for (id, &(_, allocations, is_own)) in (0..).map(StrId).zip(&found).filter(|(_, f)| f.1 != 0) {
+        // Files of different folders with the same name share an entry.
+        if let Some(text) = readable_text(units::basename(&snapshot.strings.get(id))) {
+            let entry = by_text.entry(text).or_default();
+            *entry = (entry.0.max(allocations), entry.1 || is_own);
+        }
+    }
+    let name = |(text, (allocations, is_own)): (String, (usize, bool))| {
+        let lower = text.to_lowercase();
+        Name { text, lower, is_own, allocations }
+    };
+    let mut names: Vec<Name> = by_text.into_iter().map(name).collect();
+    names.sort_by(|a, b| {
+        (b.is_own, b.allocations).cmp(&(a.is_own, a.allocations)).then_with(|| a.text.cmp(&b.text))
+    });
+    names.truncate(MAX_NAMES);
+    names
+}

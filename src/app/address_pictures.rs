@@ -1,0 +1,122 @@
+//! Pictures of the segment timeline, painted by a worker.
+
+use super::navigation::Selection;
+use super::theme;
+use super::worker::{RasterMode, Task, Worker};
+use crate::analysis::SegmentRows;
+use crate::analysis::filter::Matches;
+use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Kept, Palette, RowBand, Span, View};
+use crate::model::{Snapshot, StackId, Timeline};
+use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
+use std::sync::{Arc, OnceLock};
+
+/// Which picture is wanted.
+#[derive(Debug, Clone)]
+pub(super) struct AddressWish {
+    /// Positions; bytes do not matter.
+    pub(super) view: View,
+    pub(super) size_px: [usize; 2],
+    pub(super) bands: Vec<RowBand>,
+    pub(super) is_dark: bool,
+    pub(super) coloring: Arc<Coloring>,
+    /// What the filter lets through.
+    pub(super) matches: Option<Arc<Matches>>,
+}
+
+impl PartialEq for AddressWish {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |wish: &Self| (wish.view.axis, wish.view.x0, wish.view.x1, wish.size_px, wish.is_dark);
+        key(self) == key(other) && self.bands == other.bands && Arc::ptr_eq(&self.coloring, &other.coloring)
+    }
+}
+
+/// The picture that is shown.
+pub(super) struct Shown {
+    pub(super) picture: AddressPicture,
+    pub(super) texture: TextureHandle,
+    /// Where everything with the selected stack is.
+    selected: Option<(StackId, Vec<Span>)>,
+}
+
+/// Pictures of one device.
+pub(super) struct AddressPictures {
+    worker: Worker<Painter>,
+    rows: Rows,
+    shown: Option<Shown>,
+}
+
+/// The rows, once they are known.
+type Rows = Arc<OnceLock<Arc<SegmentRows>>>;
+
+/// What painting needs.
+#[derive(Clone)]
+struct Painter {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    rows: Rows,
+}
+
+impl AddressPictures {
+    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
+        let rows = Rows::default();
+        let painter = Painter { snapshot, at, rows: Arc::clone(&rows) };
+        Self { worker: Worker::new("segments", painter, ctx, mode), rows, shown: None }
+    }
+
+    /// The rows; `None` until they are known, which the first picture waits for.
+    pub(super) fn rows(&mut self) -> Option<Arc<SegmentRows>> {
+        if self.rows.get().is_none() {
+            self.worker.ask(None);
+        }
+        self.rows.get().map(Arc::clone)
+    }
+
+    /// Ask for a picture, and take what is finished.
+    pub(super) fn update(&mut self, ctx: &egui::Context, wish: AddressWish) {
+        let Some((picture, image)) = self.worker.ask(Some(wish)).flatten() else { return };
+        let texture = match self.shown.take() {
+            Some(mut shown) => {
+                shown.texture.set(image, TextureOptions::NEAREST);
+                shown.texture
+            }
+            None => ctx.load_texture("segments", image, TextureOptions::NEAREST),
+        };
+        self.shown = Some(Shown { picture, texture, selected: None });
+    }
+
+    /// The latest picture, which may be one of an earlier view.
+    pub(super) fn shown(&mut self) -> Option<&mut Shown> {
+        self.shown.as_mut()
+    }
+}
+
+impl Shown {
+    /// Where everything with the selected stack is in the picture.
+    pub(super) fn spans_of(&mut self, selection: Selection, timeline: &Timeline) -> &[Span] {
+        let Selection::Stack(stack) = selection else { return &[] };
+        let known = self.selected.take().filter(|known| known.0 == stack);
+        let is_same = |id| timeline.lifetimes.stack(id, &timeline.events) == stack;
+        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
+        &self.selected.insert(found).1
+    }
+}
+
+impl Task for Painter {
+    /// Without a wish, just the rows.
+    type Wish = Option<AddressWish>;
+    type Done = Option<(AddressPicture, ColorImage)>;
+
+    fn run(&self, wish: &Self::Wish) -> Self::Done {
+        let timeline = &self.snapshot.timelines[self.at];
+        let rows = self.rows.get_or_init(|| Arc::new(SegmentRows::build(timeline)));
+        let wish = wish.as_ref()?;
+        let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
+        let contains = |id| wish.matches.as_ref().is_none_or(|matches| matches.contains(id));
+        let kept = wish.matches.as_ref().map(|_| Kept { contains: &contains, is_alone: false });
+        let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
+        let map = AddressMap { blocks, rows, view: &wish.view, bands: &wish.bands, palette };
+        let picture = AddressPicture::paint(map, wish.size_px);
+        let image = theme::image(&picture.raster);
+        Some((picture, image))
+    }
+}

@@ -1,0 +1,156 @@
+//! Exporting what is shown as a picture: the dialog and the painting happen on a thread of their
+//! own, and what came of it is said in the status bar.
+
+use super::device::DeviceState;
+use super::navigation::Selection;
+use super::theme;
+use crate::draw::picture::Selected;
+use crate::export::{Shot, What};
+use crate::units;
+use eframe::egui;
+use std::fs::OpenOptions;
+use std::future::Future;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread;
+
+/// Pictures have at least this many pixels per point, so that they stay sharp when they are enlarged.
+const MIN_SCALE: f32 = 2.0;
+
+/// What can be exported, as the menu names it, and what its file is called.
+pub(super) const CHOICES: [(What, &str, &str); 2] =
+    [(What::Timeline, "Timeline…", "timeline"), (What::Curves, "Curves…", "curves")];
+
+/// One picture that somebody wants.
+pub(super) struct Order {
+    shot: Shot,
+    size_points: [f32; 2],
+    scale: f32,
+}
+
+/// Exports; at most one runs.
+#[derive(Default)]
+pub(super) struct Exporter {
+    running: Option<Receiver<Option<String>>>,
+}
+
+impl Order {
+    /// A picture of what a device shows now, as large as the window.
+    pub(super) fn new(what: What, name: String, device: &mut DeviceState, ctx: &egui::Context) -> Self {
+        let palette = theme::palette_of(ctx.theme());
+        let size = ctx.viewport_rect().size();
+        let selected = match device.selection() {
+            Selection::Allocation(id) => Selected::Allocation(id),
+            Selection::Stack(stack) => Selected::Stack(stack),
+            Selection::None | Selection::Segment { .. } => Selected::None,
+        };
+        let shot = Shot {
+            snapshot: device.snapshot(),
+            at: device.index(),
+            name,
+            what,
+            view: device.view,
+            coloring: device.coloring(palette),
+            moment: device.cursor,
+            has_cursor: true,
+            selected,
+            capacity: device.capacity(),
+            palette,
+        };
+        Self { shot, size_points: [size.x, size.y], scale: ctx.pixels_per_point().max(MIN_SCALE) }
+    }
+
+    /// What the file could be called.
+    fn file_name(&self) -> String {
+        let name = units::basename(&self.shot.name);
+        let stem = name.split_once(".pickle").map_or(name, |(stem, _)| stem);
+        let what = CHOICES.iter().find(|(what, ..)| *what == self.shot.what);
+        format!("{stem}.{}.png", what.map_or("picture", |(.., name)| name))
+    }
+
+    /// Paint and write it; says what came of it.
+    fn write(&self, chosen: &Path) -> String {
+        let (path, is_as_chosen) = named_png(chosen);
+        let shown = units::printable(&path.display().to_string());
+        let file = match self.shot.png(self.size_points, self.scale) {
+            Ok(file) => file,
+            Err(error) => return format!("No picture: {error}"),
+        };
+        // The dialog has only asked whether to replace what was chosen.
+        let (replaces, is_new) = (is_as_chosen, !is_as_chosen);
+        let opened =
+            OpenOptions::new().write(true).create(true).truncate(replaces).create_new(is_new).open(&path);
+        match opened.and_then(|mut out| out.write_all(&file)) {
+            Ok(()) => format!("Picture written to {shown}"),
+            Err(error) => format!("The picture cannot be written to {shown}: {error}"),
+        }
+    }
+}
+
+impl Exporter {
+    /// Ask for a path, then paint and write the picture. Says if it cannot be done now.
+    pub(super) fn ask(&mut self, order: Order, ctx: &egui::Context) -> Option<String> {
+        if self.running.is_some() {
+            return Some("One picture at a time: the last one is not written yet".to_owned());
+        }
+        // Some systems want dialogs to be made on the window's thread, and all block while waiting.
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title("Export picture")
+            .set_file_name(order.file_name())
+            .add_filter("PNG pictures", &["png"])
+            .save_file();
+        self.start(order, async { dialog.await.map(|file| file.path().to_owned()) }, ctx)
+    }
+
+    /// Paint and write a picture to the path that an answer gives, if it gives one.
+    pub(super) fn start(
+        &mut self,
+        order: Order,
+        path: impl Future<Output = Option<PathBuf>> + Send + 'static,
+        ctx: &egui::Context,
+    ) -> Option<String> {
+        let (sender, outcome) = sync_channel(1);
+        let ctx = ctx.clone();
+        let work = move || {
+            let said = pollster::block_on(path).map(|path| order.write(&path));
+            // The window may be gone.
+            sender.send(said).ok();
+            ctx.request_repaint();
+        };
+        match thread::Builder::new().name("oomscope-export".to_owned()).spawn(work) {
+            Ok(_) => {
+                self.running = Some(outcome);
+                None
+            }
+            Err(error) => Some(format!("No picture: a thread cannot be started ({error})")),
+        }
+    }
+
+    /// Whether an export is not finished.
+    #[cfg(test)]
+    pub(super) fn is_busy(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// What came of an export that is finished; once.
+    pub(super) fn outcome(&mut self) -> Option<String> {
+        let outcome = match self.running.as_ref()?.try_recv() {
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => Some("No picture: painting it failed".to_owned()),
+            Ok(outcome) => outcome,
+        };
+        self.running = None;
+        outcome
+    }
+}
+
+/// The path with the extension that some dialogs leave to the program, and whether it had it.
+fn named_png(chosen: &Path) -> (PathBuf, bool) {
+    if chosen.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return (chosen.to_owned(), true);
+    }
+    let mut name = chosen.as_os_str().to_owned();
+    name.push(".png");
+    (name.into(), false)
+}

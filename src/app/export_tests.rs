@@ -1,0 +1,89 @@
+//! Exporting from the real application, with the answer of the file dialog given.
+
+use super::screenshots::Camera;
+use super::tests::{open_path, sample};
+use super::*;
+use eframe::egui::Theme;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use std::future::ready;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn harness() -> Harness<'static, App> {
+    let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness
+}
+
+/// Export to where the dialog says, and wait for what the status bar says.
+fn export(harness: &mut Harness<'static, App>, what: What, path: Option<PathBuf>) -> Option<String> {
+    let ctx = harness.ctx.clone();
+    let app = harness.state_mut();
+    let order = app.order(what, &ctx).expect("an open file");
+    assert_eq!(app.exporter.start(order, ready(path), &ctx), None);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < patience && harness.state_mut().exporter.is_busy() {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!harness.state_mut().exporter.is_busy(), "the export does not end");
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    file.device().expect("a device").notice.take()
+}
+
+fn size_px(path: &Path) -> [u32; 2] {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the picture"));
+    let reader = png::Decoder::new(file).read_info().expect("a PNG file");
+    [reader.info().width, reader.info().height]
+}
+
+#[test]
+fn a_picture_of_what_is_shown_is_written_and_the_status_bar_says_so() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (first, second) = (folder.path().join("first.png"), folder.path().join("second.png"));
+    let said = export(&mut harness, What::Timeline, Some(first.clone())).expect("something is said");
+    assert_eq!(said, format!("Picture written to {}", first.display()));
+    assert_eq!(size_px(&first), [1800, 1200]);
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    file.device().expect("a device").zoom(4.0);
+    export(&mut harness, What::Timeline, Some(second.clone()));
+    let read = |path: &Path| std::fs::read(path).expect("the picture");
+    assert!(read(&first) != read(&second));
+    export(&mut harness, What::Timeline, Some(first.clone()));
+    assert!(read(&first) == read(&second));
+    export(&mut harness, What::Curves, Some(first.clone()));
+    assert!(read(&first) != read(&second));
+}
+
+#[test]
+fn a_dialog_that_is_cancelled_says_nothing_and_a_failure_is_told() {
+    let mut harness = harness();
+    assert_eq!(export(&mut harness, What::Timeline, None), None);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let missing = folder.path().join("missing").join("a.png");
+    let said = export(&mut harness, What::Timeline, Some(missing)).expect("something is said");
+    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+}
+
+#[test]
+fn a_name_without_the_extension_gets_it_but_replaces_nothing() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let named = folder.path().join("run.v2");
+    let said = export(&mut harness, What::Curves, Some(named.clone())).expect("something is said");
+    assert!(said.ends_with("run.v2.png"), "{said}");
+    let said = export(&mut harness, What::Curves, Some(named)).expect("something is said");
+    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+}
+
+#[test]
+fn the_menu_offers_every_picture() {
+    let mut harness = harness();
+    harness.get_by_label("Export").click();
+    harness.run_steps(2);
+    for (_, name, _) in export::CHOICES {
+        assert!(harness.query_by_label(name).is_some(), "{name}");
+    }
+}

@@ -1,0 +1,152 @@
+//! The filter in the window.
+
+use super::*;
+use crate::app::device::DeviceState;
+use crate::app::filtering::FilterMode;
+use crate::draw::Pixel;
+use eframe::egui::Event;
+
+fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut DeviceState {
+    harness.state_mut().documents[0].open_file().and_then(|file| file.device()).expect("a device")
+}
+
+/// Focus the filter with its key, and write.
+fn write(harness: &mut Harness<'static, App>, text: &str) {
+    harness.key_press(Key::Slash);
+    harness.run_steps(2);
+    harness.event(Event::Text(text.to_owned()));
+    harness.run_steps(3);
+}
+
+/// Whether the picture has any block.
+fn has_blocks(harness: &mut Harness<'static, App>) -> bool {
+    let shown = device(harness).rasters.shown().expect("a picture");
+    let [width, height] = shown.picture.raster.size_px;
+    (0..width).any(|x| (0..height).any(|y| matches!(shown.picture.raster.pixel(x, y), Pixel::Block(_))))
+}
+
+#[test]
+fn a_filter_shows_what_matches_now_and_at_its_peak() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    write(&mut harness, "size>3MB");
+    assert_eq!(device(&mut harness).filter_query, "size>3MB");
+    assert!(harness.query_by_role_and_label(Role::TextInput, "Filter").is_some());
+    assert!(harness.query_by_label("8.00 MiB of 10.0 MiB in 1 block at the cursor, at most").is_some());
+    assert!(harness.query_by_label("· 2 of 3 allocations").is_some());
+    assert!(harness.query_by_label("8.00 MiB of 10.0 MiB match in 1 block, by site").is_some());
+    harness.get_by_role_and_label(Role::Link, "12.0 MiB").click();
+    harness.run_steps(3);
+    assert_eq!(cursor(&mut harness), Moment(3));
+    assert!(harness.query_by_label("12.0 MiB of 12.0 MiB in 2 blocks at the cursor, at most").is_some());
+}
+
+#[test]
+fn what_does_not_match_fades_or_is_left_out() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    assert!(device(&mut harness).matches().is_none());
+    write(&mut harness, "size>1GB");
+    assert!(harness.query_by_label("nothing matches").is_some());
+    assert!(has_blocks(&mut harness));
+    harness.get_by_label("Only matches").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_mode, FilterMode::Only);
+    assert!(!has_blocks(&mut harness));
+    harness.get_by_label("Clear").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "");
+    assert!(device(&mut harness).matches().is_none());
+    assert!(has_blocks(&mut harness));
+    assert!(harness.query_by_label("Clear").is_none());
+}
+
+#[test]
+fn a_bad_query_says_what_is_wrong_and_keeps_what_was_found() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    device(&mut harness).filter_query = "size>3MB".to_owned();
+    harness.run_steps(2);
+    device(&mut harness).filter_query = "size>3MB strem:0".to_owned();
+    harness.run_steps(2);
+    let error = "there is no key \"strem\"; did you mean stream?";
+    assert!(harness.query_by_label(error).is_some());
+    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    harness.key_press(Key::Slash);
+    harness.run_steps(3);
+    assert!(harness.query_by_label(error).is_some());
+    harness.get_by_label("Write stream").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "size>3MB stream:0");
+    assert!(harness.query_by_label(error).is_none());
+    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+}
+
+#[test]
+fn completions_are_taken_with_the_keyboard() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    write(&mut harness, "sta");
+    harness.key_press(Key::Tab);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "stack:");
+    harness.event(Event::Text("att".to_owned()));
+    harness.run_steps(3);
+    harness.key_press(Key::ArrowDown);
+    harness.run_steps(2);
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "stack:attention ");
+    harness.event(Event::Text("li".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("live at the cursor").is_some());
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("live at the cursor").is_none());
+    // The field still has the keyboard: keys that mean something elsewhere are text.
+    harness.event(Event::Text("ve".to_owned()));
+    harness.key_press(Key::P);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "stack:attention live");
+    assert_eq!(cursor(&mut harness), Moment(7));
+    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    harness.key_press(Key::Escape);
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    harness.key_press(Key::P);
+    harness.run_steps(3);
+    assert_eq!(cursor(&mut harness), Moment(4));
+    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(3));
+}
+
+#[test]
+fn a_completion_can_be_clicked() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    harness.key_press(Key::Slash);
+    harness.run_steps(3);
+    harness.get_by_label_contains("never freed in the recording").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "kept ");
+    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+}
+
+#[test]
+fn a_filter_that_is_looked_for_in_the_background_is_found() {
+    let mut harness = harness_with(RasterMode::Background);
+    let _folder = open(&mut harness, &snapshot_pickle());
+    let patience = Instant::now() + Duration::from_secs(20);
+    for (query, found) in [("size>3MB", Some(2)), ("live", Some(2)), ("", None)] {
+        device(&mut harness).filter_query = query.to_owned();
+        let is_found = |harness: &mut Harness<'static, App>| {
+            let matches = device(harness).matches();
+            matches.map(|matches| matches.count()) == found
+                && matches.is_none_or(|matches| matches.known_peak().is_some())
+        };
+        while !is_found(&mut harness) && Instant::now() < patience {
+            harness.step();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(is_found(&mut harness), "{query}");
+    }
+}

@@ -1,0 +1,67 @@
+//! What a picture shows, in words above it.
+
+use super::{Palette, fonts::SEMIBOLD};
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect};
+
+/// Rows that a line of the caption may take before it is cut.
+const MAX_ROWS: usize = 2;
+
+/// What made the picture.
+const MAKER: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
+
+/// Height of a line.
+const LINE: f32 = 16.0;
+
+/// A title, and lines below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caption {
+    /// What the picture is of: the file's name.
+    pub title: String,
+    /// What happened, in a sentence.
+    pub headline: String,
+    /// Device, moment, figures, settings.
+    pub lines: Vec<String>,
+}
+
+impl Caption {
+    /// Paint it into a rectangle, as far as there is room; returns where it ends.
+    pub fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) -> f32 {
+        let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
+        let title = FontId::new(18.0, FontFamily::Name(SEMIBOLD.into()));
+        let maker =
+            painter.text(rect.right_top(), Align2::RIGHT_TOP, MAKER, FontId::proportional(11.0), muted);
+        let beside = rect.with_max_x(maker.left() - 16.0);
+        let mut top = rect.top() + paint_text(painter, beside, &self.title, title, text, 1) + 4.0;
+        let headline = FontId::proportional(13.5);
+        top += paint_text(painter, rect.with_min_y(top), &self.headline, headline, text, MAX_ROWS) + 4.0;
+        for line in &self.lines {
+            if rect.bottom() < top + LINE {
+                break;
+            }
+            let font = FontId::proportional(12.0);
+            top += paint_text(painter, rect.with_min_y(top), line, font, muted, MAX_ROWS) + 2.0;
+        }
+        top + 10.0
+    }
+}
+
+/// Text at the left top of a rectangle, cut with … where it is too long. Returns its height.
+pub(super) fn paint_text(
+    painter: &Painter,
+    rect: Rect,
+    text: &str,
+    font: FontId,
+    color: Color32,
+    rows: usize,
+) -> f32 {
+    let mut job = LayoutJob::simple(text.to_owned(), font, color, rect.width());
+    // A single row is cut anywhere, so that as much as possible of a long word stays.
+    let break_anywhere = rows == 1;
+    job.wrap =
+        TextWrapping { max_width: rect.width(), max_rows: rows, break_anywhere, ..TextWrapping::default() };
+    let galley = painter.layout_job(job);
+    let height = galley.size().y;
+    painter.galley(rect.min, galley, color);
+    height
+}

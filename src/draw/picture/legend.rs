@@ -1,0 +1,78 @@
+//! What colours and lines mean, in one row.
+
+use super::Palette;
+use crate::draw::Rgb;
+use egui::{Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+/// How a thing looks in the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A line.
+    Line,
+    /// A broken line.
+    Dashes,
+    /// An area.
+    Area,
+}
+
+/// One thing in the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// How it looks.
+    pub mark: Mark,
+    /// Its colour.
+    pub color: Rgb,
+    /// What it is.
+    pub text: String,
+}
+
+impl Entry {
+    /// An entry.
+    pub fn new(mark: Mark, color: Rgb, text: impl Into<String>) -> Self {
+        Self { mark, color, text: text.into() }
+    }
+}
+
+/// Paint a legend from the left top of a rectangle, in as many rows as it takes and as there is room
+/// for. Returns the height that it took.
+pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palette) -> f32 {
+    const ROW: f32 = 18.0;
+    const GAP: f32 = 16.0;
+    let muted = Color32::from(palette.muted);
+    let (mut x, mut y) = (rect.left(), rect.top());
+    for entry in entries {
+        let galley = painter.layout_no_wrap(entry.text.clone(), FontId::proportional(11.5), muted);
+        let width = 20.0 + galley.size().x;
+        if rect.right() < x + width && rect.left() < x {
+            (x, y) = (rect.left(), y + ROW);
+        }
+        if rect.bottom() < y + ROW {
+            return y - rect.top();
+        }
+        let place = Rect::from_min_size(pos2(x, y), vec2(14.0, ROW));
+        mark(painter, place, entry, palette);
+        painter.galley(pos2(x + 20.0, y + (ROW - galley.size().y) / 2.0), galley, muted);
+        x += width + GAP;
+    }
+    if entries.is_empty() { 0.0 } else { y + ROW - rect.top() }
+}
+
+fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
+    let color = Color32::from(entry.color);
+    let middle = place.center().y.round();
+    let stroke = Stroke::new(2.0, color);
+    match entry.mark {
+        Mark::Line => {
+            painter.hline(place.x_range(), middle, stroke);
+        }
+        Mark::Dashes => {
+            let ends = [pos2(place.left(), middle), pos2(place.right(), middle)];
+            painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
+        }
+        Mark::Area => {
+            let area = Rect::from_center_size(pos2(place.center().x, middle), vec2(14.0, 10.0));
+            painter.rect_filled(area, 1.0, color);
+            painter.rect_stroke(area, 1.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Pictures without a window: painted by the code that paints the window, on a sheet that can be
+//! read on its own.
+
+mod caption;
+mod curves;
+mod legend;
+mod page;
+mod png;
+mod site_list;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::png::png;
+pub use caption::Caption;
+pub use curves::{CurvesPicture, curves_legend};
+pub use legend::{Entry, Mark, legend};
+pub use page::Page;
+pub use site_list::SiteList;
+pub use timeline::{Selected, TimelinePicture, timeline_legend, view_of};
+
+use super::software::{self, Pixels, Textures};
+use super::{Palette, fonts};
+use egui::{Context, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId, ViewportInfo};
+
+/// Space around everything on a sheet.
+pub const MARGIN: f32 = 20.0;
+
+/// What a picture is painted on.
+#[derive(Debug, Clone, Copy)]
+pub struct Sheet<'a> {
+    /// Width and height in points.
+    pub size: Vec2,
+    /// Pixels per point: 2 gives the same picture with twice the detail.
+    pub scale: f32,
+    /// The colours.
+    pub palette: &'a Palette,
+}
+
+impl Sheet<'_> {
+    /// Columns and rows of the finished picture.
+    pub fn size_px(&self) -> [usize; 2] {
+        [self.size.x, self.size.y].map(|points| (points * self.scale).round() as usize)
+    }
+
+    /// Paint a picture.
+    ///
+    /// What to paint is called twice, as egui lays out with what it learned the first time; only
+    /// the second result is kept. The same calls give the same bytes.
+    pub fn paint(&self, mut content: impl FnMut(&mut Ui)) -> Pixels {
+        let ctx = Context::default();
+        ctx.set_fonts(fonts::definitions());
+        ctx.set_theme(if self.palette.is_dark { Theme::Dark } else { Theme::Light });
+        let mut textures = Textures::default();
+        let mut first = ctx.run_ui(self.input(0.0), &mut content);
+        textures.apply(&mut first.textures_delta);
+        let mut output = ctx.run_ui(self.input(1.0), &mut content);
+        textures.apply(&mut output.textures_delta);
+        let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
+        software::paint(&primitives, &textures, output.pixels_per_point, self.size_px(), self.palette.window)
+    }
+
+    fn input(&self, seconds: f64) -> RawInput {
+        let mut input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
+            max_texture_side: Some(software::MAX_SIDE_PX),
+            time: Some(seconds),
+            ..RawInput::default()
+        };
+        let root = ViewportInfo { native_pixels_per_point: Some(self.scale), ..ViewportInfo::default() };
+        input.viewports.insert(ViewportId::ROOT, root);
+        input
+    }
+}

@@ -1,0 +1,140 @@
+//! What fills the memory at a moment, by the code that allocated it, as a list beside a picture.
+
+use super::Palette;
+use super::caption::paint_text;
+use crate::analysis::{live_at, site_label, sites};
+use crate::draw::fonts::SEMIBOLD;
+use crate::draw::{Coloring, Rgb};
+use crate::model::{Moment, Snapshot, Timeline};
+use crate::units;
+use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
+use foldhash::HashMap;
+
+/// Colours that are shown of one site, whose stacks may differ.
+const MAX_COLORS: usize = 3;
+
+/// Height of a row.
+const ROW: f32 = 40.0;
+
+/// The sites at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteList {
+    heading: String,
+    summary: String,
+    rows: Vec<Row>,
+}
+
+/// One site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    label: String,
+    bytes: i64,
+    blocks: usize,
+    /// Of its stacks, most bytes first; empty where colours stand for something else.
+    colors: Vec<Rgb>,
+}
+
+impl SiteList {
+    /// The sites of what is live at a moment, most bytes first. With a coloring, rows have the
+    /// colours of their stacks.
+    pub fn new(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        moment: Moment,
+        heading: String,
+        coloring: Option<&Coloring>,
+    ) -> Self {
+        let live = live_at(timeline, moment);
+        let mut rows: Vec<Row> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::default();
+        for site in sites(&live) {
+            let label = site_label(snapshot, site.stack);
+            let i = *at.entry(label.clone()).or_insert(rows.len());
+            if i == rows.len() {
+                rows.push(Row { label, bytes: 0, blocks: 0, colors: Vec::new() });
+            }
+            rows[i].bytes = rows[i].bytes.saturating_add(site.bytes);
+            rows[i].blocks += site.count;
+            let color = coloring.map(|coloring| coloring.stack(site.stack));
+            if let Some(color) = color.filter(|color| !rows[i].colors.contains(color)) {
+                rows[i].colors.push(color);
+            }
+        }
+        rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));
+        let bytes = units::bytes(timeline.active.at(moment));
+        Self { heading, summary: format!("{bytes} active in {}, by site", blocks(live.len())), rows }
+    }
+
+    /// How wide the list is beside something; `None` where it would take too much.
+    pub(super) fn width(room: Rect) -> Option<f32> {
+        (700.0 <= room.width()).then(|| (room.width() * 0.26).clamp(220.0, 340.0).round())
+    }
+
+    /// Paint as many rows as there is room for, and say how many are left out.
+    pub(super) fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) {
+        let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
+        let strong = FontId::new(13.0, FontFamily::Name(SEMIBOLD.into()));
+        let mut y = rect.top() + paint_text(painter, rect, &self.heading, strong, text, 2) + 2.0;
+        y += paint_text(painter, rect.with_min_y(y), &self.summary, FontId::proportional(11.5), muted, 2)
+            + 10.0;
+        let fit = ((rect.bottom() - y) / ROW).max(0.0) as usize;
+        // The last row says what is left out.
+        let shown = if self.rows.len() <= fit { fit } else { fit.saturating_sub(1) };
+        let whole: i64 = self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes));
+        let largest = self.rows.first().map_or(0, |row| row.bytes);
+        for row in self.rows.iter().take(shown) {
+            row.paint(
+                painter,
+                Rect::from_min_size(pos2(rect.left(), y), vec2(rect.width(), ROW)),
+                palette,
+                [whole, largest],
+            );
+            y += ROW;
+        }
+        if let Some(rest) = self.rows.get(shown..).filter(|rest| !rest.is_empty()) {
+            let bytes = rest.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+            let sites = if rest.len() == 1 { "site" } else { "sites" };
+            let more = format!("{} in {} more {sites}", units::bytes(bytes), units::count(rest.len() as u64));
+            painter.text(pos2(rect.left(), y), Align2::LEFT_TOP, more, FontId::proportional(11.5), muted);
+        }
+    }
+}
+
+impl Row {
+    fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette, [whole, largest]: [i64; 2]) {
+        let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
+        let size = painter.text(
+            rect.right_top(),
+            Align2::RIGHT_TOP,
+            units::bytes(self.bytes),
+            FontId::proportional(12.5),
+            text,
+        );
+        let mut left = rect.left();
+        for &color in self.colors.iter().take(MAX_COLORS) {
+            let swatch = Rect::from_min_size(pos2(left, rect.top() + 3.0), vec2(10.0, 10.0));
+            painter.rect_filled(swatch, 2.0, Color32::from(color));
+            left += 13.0;
+        }
+        left += if self.colors.is_empty() { 0.0 } else { 3.0 };
+        let place = Rect::from_min_max(pos2(left, rect.top()), pos2(size.left() - 10.0, rect.bottom()));
+        paint_text(painter, place, &self.label, FontId::proportional(12.5), text, 1);
+        let y = rect.top() + 19.0;
+        let detail = format!("{} · {}", units::percent(self.bytes, whole), blocks(self.blocks));
+        let detail =
+            painter.text(pos2(rect.right(), y), Align2::RIGHT_TOP, detail, FontId::proportional(11.0), muted);
+        let bar = Rect::from_min_max(pos2(rect.left(), y + 5.0), pos2(detail.left() - 12.0, y + 8.0));
+        painter.rect_filled(bar, 1.5, Color32::from(palette.line));
+        let share = if 0 < largest { self.bytes as f32 / largest as f32 } else { 0.0 };
+        let filled = bar.with_max_x(bar.left() + bar.width() * share.clamp(0.0, 1.0));
+        painter.rect_filled(
+            filled,
+            1.5,
+            Color32::from(self.colors.first().copied().unwrap_or(palette.accent)),
+        );
+    }
+}
+
+fn blocks(count: usize) -> String {
+    format!("{} {}", units::count(count as u64), if count == 1 { "block" } else { "blocks" })
+}

@@ -1,0 +1,197 @@
+//! A picture of the timeline: stacked bands with their axes, totals and marks.
+
+use super::{Entry, Mark, Page, Sheet, SiteList};
+use crate::analysis::Lanes;
+use crate::draw::software::Pixels;
+use crate::draw::{Axis, Bands, Canvas, LANE_PX, Labels, Painted, Palette, View};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use egui::emath::GuiRounding as _;
+use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
+
+/// Room for the labels of the axes.
+const LEFT: f32 = 64.0;
+const BOTTOM: f32 = 24.0;
+
+/// Lanes leave at least this much for the picture.
+const MIN_PICTURE: f32 = 80.0;
+
+/// Air above the highest total.
+const HEADROOM: f64 = 1.06;
+
+/// What is shown.
+#[derive(Clone, Copy)]
+pub struct TimelinePicture<'a, B> {
+    /// The file.
+    pub snapshot: &'a Snapshot,
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// Which part of it.
+    pub view: View,
+    /// What is stacked.
+    pub bands: &'a B,
+    /// Annotations.
+    pub lanes: &'a Lanes,
+    /// Bytes that the device can reserve at most, where that is known.
+    pub capacity: Option<i64>,
+    /// Where the cursor is, if one is shown.
+    pub cursor: Option<Moment>,
+    /// What is selected.
+    pub selected: Selected,
+    /// What fills the memory, beside the timeline.
+    pub sites: Option<&'a SiteList>,
+}
+
+/// What is selected in a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Selected {
+    /// Nothing.
+    #[default]
+    None,
+    /// An allocation: outlined.
+    Allocation(AllocId),
+    /// Everything with a stack: lighter.
+    Stack(StackId),
+}
+
+/// Where the parts are.
+#[derive(Clone, Copy, PartialEq)]
+struct Places {
+    lanes: Rect,
+    picture: Rect,
+}
+
+/// Part of a timeline: the moments from one to before another, and as many bytes as there are in
+/// them.
+pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) -> View {
+    let full = View::fit_on(timeline, axis);
+    let Some([start, end]) = moments else { return full };
+    let position = |moment: Moment| full.on(timeline).position_from_moment(f64::from(moment.0));
+    let view = full.of_range(position(start), position(end), &full);
+    let moments = start.index()..end.index().min(timeline.moments());
+    let active = timeline.active.peak_in(moments.clone()).map_or(0, |(_, bytes)| bytes);
+    let failed = timeline.ooms.iter().map(|oom| (Moment::after(oom.event), oom.requested.max(0)));
+    let failed = failed
+        .filter(|(at, _)| moments.contains(&at.index()))
+        .map(|(at, requested)| timeline.active.at(at).saturating_add(requested));
+    let top = failed.fold(active.max(timeline.reserved.max_in(moments.clone())), i64::max);
+    View { y1: (top as f64 * HEADROOM).max(view.y0 + 512.0).min(full.y1), ..view }
+}
+
+/// What the lines mean, and the colours of blocks that have none of their own. `by_stack` says
+/// whether colours stand for stacks.
+pub fn timeline_legend(timeline: &Timeline, view: &View, palette: &Palette, by_stack: bool) -> Vec<Entry> {
+    let mut entries = vec![
+        Entry::new(Mark::Line, palette.allocated, "allocated"),
+        Entry::new(Mark::Line, palette.accent, "active"),
+        Entry::new(Mark::Line, palette.reserved, "reserved"),
+        Entry::new(Mark::Area, palette.merged, "thinner than a pixel"),
+    ];
+    if by_stack {
+        entries.push(Entry::new(Mark::Area, palette.unknown, "no stack"));
+    }
+    entries.extend(mark_legend(timeline, view, palette));
+    entries
+}
+
+/// The marks that are in a view.
+pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+    let scale = view.on(timeline);
+    let is_shown = |moment: Moment| {
+        let (from, to) = scale.positions_of(moment);
+        view.x0 <= to && from < view.x1
+    };
+    let mut entries = Vec::new();
+    if !timeline.events.is_empty() && is_shown(timeline.active.peak().0) {
+        entries.push(Entry::new(Mark::Dashes, palette.peak, "peak"));
+    }
+    if timeline.ooms.iter().any(|oom| is_shown(Moment::after(oom.event))) {
+        entries.push(Entry::new(Mark::Line, palette.oom, "out of memory"));
+    }
+    entries
+}
+
+impl<B: Bands> TimelinePicture<'_, B> {
+    /// Paint it on a sheet.
+    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+        // Both passes of the layout come to the same place.
+        let mut painted: Option<(Places, Painted, TextureHandle)> = None;
+        page.paint(sheet, |ui, rect| {
+            let places = self.places(ui, rect, sheet);
+            let known = painted.take().filter(|(at, ..)| *at == places);
+            let (_, picture, texture) =
+                painted.insert(known.unwrap_or_else(|| self.raster(ui, places, sheet)));
+            self.shapes(ui, places, sheet.palette, picture, texture);
+        })
+    }
+
+    /// The list of sites goes to the right where there is room, the rest gets what is left.
+    fn places(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Places {
+        let mut rest = rect;
+        if let Some((sites, width)) = self.sites.and_then(|sites| Some((sites, SiteList::width(rect)?))) {
+            rest.max.x -= width + 20.0;
+            sites.paint(ui.painter(), rect.with_min_x(rect.right() - width), sheet.palette);
+        }
+        let rest = inside_axes(rest, sheet);
+        let room = ((rest.height() - MIN_PICTURE) / LANE_PX).floor().max(0.0);
+        let height = (self.lanes.lanes.len() as f32).min(room) * LANE_PX;
+        let top = rest.top() + if height == 0.0 { 0.0 } else { height + 2.0 };
+        Places {
+            lanes: rest.with_max_y(rest.top() + height),
+            picture: rest.with_min_y(top).round_to_pixels(sheet.scale),
+        }
+    }
+
+    fn raster(&self, ui: &Ui, places: Places, sheet: &Sheet<'_>) -> (Places, Painted, TextureHandle) {
+        let rect = places.picture;
+        let size_px =
+            [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
+        let picture = Painted::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
+        // Pixels are opaque or empty, for which both ways to multiply are the same.
+        let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
+        let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
+        (places, picture, texture)
+    }
+
+    fn shapes(&self, ui: &Ui, places: Places, palette: &Palette, picture: &Painted, texture: &TextureHandle) {
+        let Timeline { lifetimes, events, .. } = self.timeline;
+        let (rect, timeline) = (places.picture, self.timeline);
+        let canvas = Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
+        canvas.grid();
+        canvas.picture(picture, texture.id());
+        match self.selected {
+            Selected::None => {}
+            Selected::Allocation(id) => canvas.outline(picture, &picture.raster.spans(id), true),
+            Selected::Stack(stack) => {
+                let is_same =
+                    |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+                canvas.highlight(picture, &picture.raster.spans_where(is_same));
+            }
+        }
+        canvas.totals(picture);
+        marks(&canvas, self.capacity, self.cursor);
+        canvas.lanes(self.snapshot, self.lanes, places.lanes);
+    }
+}
+
+/// What is left of a rectangle when the axes have their labels.
+pub(super) fn inside_axes(rect: Rect, sheet: &Sheet<'_>) -> Rect {
+    let min = pos2(rect.left() + LEFT, rect.top() + 1.0);
+    Rect::from_min_max(min, pos2(rect.right() - 1.0, rect.bottom() - BOTTOM)).round_to_pixels(sheet.scale)
+}
+
+/// Frame, OOMs, peak, capacity and cursor.
+pub(super) fn marks(canvas: &Canvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
+    canvas.frame();
+    let mut labels = Labels::default();
+    canvas.ooms(&mut labels);
+    if !canvas.timeline.events.is_empty() {
+        canvas.peak(canvas.timeline.active.peak(), &mut labels);
+    }
+    if let Some(capacity) = capacity {
+        canvas.capacity(capacity, &mut labels);
+    }
+    if let Some(moment) = cursor {
+        canvas.cursor(moment);
+    }
+    canvas.labels(labels);
+}

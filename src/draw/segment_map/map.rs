@@ -1,0 +1,96 @@
+//! A map on the screen: what is under a point, and outlines of what is pointed at or selected.
+
+use super::items::Frame;
+use super::{BAR_PX, Layout, Zoom};
+use crate::analysis::SegmentState;
+use crate::draw::Palette;
+use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, pos2};
+
+/// Outlines are at least this wide.
+const MIN_OUTLINE_PX: f32 = 3.0;
+
+/// Where and how to draw a map.
+#[derive(Clone, Copy)]
+pub struct Map<'a> {
+    /// What shapes are given to.
+    pub painter: &'a Painter,
+    /// Where the lines are.
+    pub rect: Rect,
+    /// Where addresses are, to the left; may be empty.
+    pub gutter: Rect,
+    /// What is drawn.
+    pub state: &'a SegmentState,
+    /// Where rows go.
+    pub layout: &'a Layout,
+    /// What is looked at.
+    pub zoom: &'a Zoom,
+    /// Colours.
+    pub palette: &'a Palette,
+}
+
+/// What is under a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Index into [`SegmentState::rows`].
+    pub row: usize,
+    /// Index into [`SegmentState::parts`].
+    pub part: usize,
+    /// How many more parts the pixel stands for.
+    pub others: usize,
+}
+
+impl Map<'_> {
+    /// What a point shows. `scale` is pixels per point.
+    pub fn hit(&self, at: Pos2, scale: f32) -> Option<Hit> {
+        if !self.rect.contains(at) {
+            return None;
+        }
+        let inside = at - self.rect.min;
+        let y = inside.y + self.zoom.y_px;
+        let line = self.layout.lines.partition_point(|line| line.y_px <= y).checked_sub(1)?;
+        if self.layout.lines[line].y_px + BAR_PX < y {
+            return None;
+        }
+        let piece = self.zoom.piece_at(self.layout, pos2(inside.x, inside.y))?;
+        let end = self.zoom.x_of(self.layout, piece, piece.past_end);
+        if end < f64::from(inside.x) {
+            return None;
+        }
+        let frame = Frame { state: self.state, layout: self.layout, zoom: self.zoom, scale };
+        let column = (inside.x * scale).floor() as i32;
+        let (part, count) = frame.part_at(piece, column)?;
+        Some(Hit { row: piece.row, part, others: count - 1 })
+    }
+
+    /// Where addresses of a row are, as far as they are in sight.
+    pub fn places(&self, row: usize, addr: u64, past_end: u64) -> Vec<Rect> {
+        let indices = self.layout.piece_indices(row);
+        let pieces = indices.clone().zip(self.layout.pieces_of(row));
+        let shown = pieces.filter(|(_, piece)| piece.addr < past_end && addr < piece.past_end);
+        let place = |(index, piece)| {
+            let piece: &super::Piece = piece;
+            let line = self.layout.line_of(index)?;
+            let y = self.zoom.y_on_screen(line.y_px, self.rect.top());
+            let x = [addr.max(piece.addr), past_end.min(piece.past_end)]
+                .map(|addr| self.zoom.x_of(self.layout, piece, addr).clamp(-1e5, 1e5) as f32);
+            let widen = ((MIN_OUTLINE_PX - (x[1] - x[0])) / 2.0).max(0.0);
+            let left = self.rect.left();
+            let min = pos2(left + x[0] - widen, y);
+            Some(Rect::from_min_max(min, pos2(left + x[1] + widen, y + BAR_PX)))
+        };
+        shown.filter_map(place).filter(|place| place.intersects(self.rect)).collect()
+    }
+
+    /// The outline of some places; what is selected is also lighter.
+    pub fn outline(&self, places: &[Rect], color: Color32, is_selected: bool) {
+        let painter = self.painter.with_clip_rect(self.rect.expand(2.0).intersect(self.painter.clip_rect()));
+        let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, color);
+        for place in places {
+            if is_selected {
+                let light = Color32::from(self.palette.text).gamma_multiply(0.22);
+                painter.rect_filled(*place, 0.0, light);
+            }
+            painter.rect_stroke(*place, 0.0, stroke, StrokeKind::Outside);
+        }
+    }
+}

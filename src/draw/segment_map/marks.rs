@@ -1,0 +1,194 @@
+//! Text and marks on a map: headings, addresses, sizes in blocks, the scale.
+
+use super::items::Items;
+use super::{BAR_PX, HEADING_PX, Map};
+use crate::analysis::segment_state::{Content, Figures, GroupKey, Part, SizeClass};
+use crate::draw::{Palette, axis_font, fonts};
+use crate::model::PoolKey;
+use crate::units;
+use egui::{Align2, Color32, FontFamily, FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+
+/// From this width on, a block or hole says how large it is.
+const MIN_LABELLED_PX: f32 = 46.0;
+
+/// Labels in one picture, at most.
+const MAX_LABELS: usize = 400;
+
+/// What rows of a group share: `Large pool · stream 0`.
+pub fn group_text(key: &GroupKey) -> String {
+    if key.is_outside {
+        return "Blocks outside of any segment".to_owned();
+    }
+    let class = match key.class {
+        Some(SizeClass::Small) => "small",
+        Some(SizeClass::Large) => "large",
+        None => "",
+    };
+    let pool = match (key.pool, class) {
+        (None, "") => "Segments".to_owned(),
+        (None, "small") => "Small pool".to_owned(),
+        (None, _) => "Large pool".to_owned(),
+        (Some(PoolKey::DEFAULT), "") => "Default pool".to_owned(),
+        (Some(PoolKey::DEFAULT), class) => format!("Default {class} pool"),
+        (Some(PoolKey(a, b)), "") => format!("Private pool {a}.{b}"),
+        (Some(PoolKey(a, b)), class) => format!("Private {class} pool {a}.{b}"),
+    };
+    match key.stream {
+        Some(stream) => format!("{pool} · stream {stream}"),
+        None => pool,
+    }
+}
+
+/// Figures of a group, most important first.
+fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
+    if is_outside {
+        return vec![format!(
+            "{} in {} {}",
+            units::bytes(figures.active_rounded_bytes()),
+            units::count(figures.blocks as u64),
+            if figures.blocks == 1 { "block" } else { "blocks" }
+        )];
+    }
+    let mut texts = vec![
+        format!("{} reserved", units::bytes(figures.reserved_bytes)),
+        format!("{} in use", units::percent(figures.active_rounded_bytes(), figures.reserved_bytes)),
+    ];
+    match figures.holes {
+        0 => texts.push("no hole".to_owned()),
+        1 => texts.push(format!("one hole of {}", units::bytes(figures.hole_bytes))),
+        n => texts.push(format!(
+            "{} in {} holes, the largest {}",
+            units::bytes(figures.hole_bytes),
+            units::count(n as u64),
+            units::bytes(figures.largest_hole_bytes)
+        )),
+    }
+    texts
+}
+
+impl Map<'_> {
+    /// The headings over groups.
+    pub fn headings(&self) {
+        let text = Color32::from(self.palette.text);
+        let muted = Color32::from(self.palette.muted);
+        let painter = self.painter.with_clip_rect(self.whole().intersect(self.painter.clip_rect()));
+        for heading in &self.layout.headings {
+            let y = self.zoom.y_on_screen(heading.y_px, self.rect.top());
+            if y + HEADING_PX < self.rect.top() || self.rect.bottom() < y {
+                continue;
+            }
+            let group = &self.state.groups[heading.group];
+            let name_font = FontId::new(11.5, FontFamily::Name(fonts::SEMIBOLD.into()));
+            let name = painter.layout_no_wrap(group_text(&group.key), name_font, text);
+            let base = pos2(self.gutter.left(), y + HEADING_PX - 6.0 - name.size().y);
+            let mut x = base.x + name.size().x + 12.0;
+            painter.galley(base, name, text);
+            for figure in figures_text(&group.figures, group.key.is_outside) {
+                let galley = painter.layout_no_wrap(figure, axis_font(), muted);
+                if self.rect.right() < x + galley.size().x {
+                    break;
+                }
+                let width = galley.size().x;
+                painter.galley(pos2(x, base.y + 0.5), galley, muted);
+                x += width + 14.0;
+            }
+        }
+    }
+
+    /// The address at which every line starts, to the left of the map.
+    pub fn addresses(&self) {
+        if self.gutter.width() < 1.0 {
+            return;
+        }
+        let muted = Color32::from(self.palette.muted.mix(self.palette.panel, 0.25));
+        let painter = self.painter.with_clip_rect(self.whole().intersect(self.painter.clip_rect()));
+        let visible = self.layout.lines_between(self.zoom.y_px, self.zoom.y_px + self.rect.height());
+        for line in &self.layout.lines[visible] {
+            let Some(piece) = self.layout.pieces.get(line.pieces.start) else { continue };
+            let y = self.zoom.y_on_screen(line.y_px, self.rect.top()) + BAR_PX / 2.0;
+            let at = pos2(self.gutter.left(), y);
+            let font = FontId::monospace(10.5);
+            painter.text(at, Align2::LEFT_CENTER, units::address(piece.addr), font, muted);
+        }
+    }
+
+    /// Sizes in blocks and holes that are wide enough. `note` says more about a block where there is
+    /// room for it.
+    pub fn labels(&self, items: &Items, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
+        let wide = items.items.iter().filter(|item| !item.is_folded);
+        let wide = wide.filter(|item| MIN_LABELLED_PX * scale <= (item.x.end - item.x.start) as f32);
+        let painter = self.painter.with_clip_rect(self.rect.intersect(self.painter.clip_rect()));
+        for item in wide.take(MAX_LABELS) {
+            let bar = &items.bars[item.bar];
+            let part = &self.state.parts[item.part];
+            let x = [item.x.start, item.x.end].map(|x| self.rect.left() + x as f32 / scale);
+            let x = [x[0].max(self.rect.left()), x[1].min(self.rect.right())];
+            let y = self.rect.top() + (bar.y.start as f32 / scale);
+            let place = Rect::from_min_max(pos2(x[0], y), pos2(x[1], y + BAR_PX));
+            self.label(&painter, part, place, note);
+        }
+    }
+
+    fn label(&self, painter: &Painter, part: &Part, place: Rect, note: &dyn Fn(&Part) -> Option<String>) {
+        let room = place.width() - 10.0;
+        // Blocks are of middle lightness in both themes.
+        let ink = match part.content {
+            Content::Unmapped => return,
+            Content::Hole => self.palette.muted,
+            Content::Allocated(_) if self.palette.is_dark => self.palette.window,
+            Content::Allocated(_) | Content::Awaiting(_) => self.palette.text,
+        };
+        let layout = |text: String| painter.layout_no_wrap(text, axis_font(), ink.into());
+        let size = layout(match part.content {
+            Content::Hole => format!("{} free", units::bytes(part.size)),
+            _ => units::bytes(part.requested),
+        });
+        if room < size.size().x {
+            return;
+        }
+        let at = |x: f32, galley: &egui::Galley| pos2(x, place.center().y - galley.size().y / 2.0);
+        let start = place.left() + 5.0;
+        let after = start + size.size().x + 8.0;
+        // Stripes and hatching go on behind text, so that gets a ground.
+        if part.content != Content::Allocated(part.content.allocation()) {
+            let ground = Rect::from_min_size(at(start, &size), size.size()).expand2(vec2(3.0, 0.0));
+            painter.rect_filled(ground, 2.0, Color32::from(self.palette.window).gamma_multiply(0.8));
+        }
+        painter.galley(at(start, &size), size, ink.into());
+        let is_plain = matches!(part.content, Content::Allocated(_));
+        if let Some(text) = Some(part).filter(|_| is_plain && 60.0 < place.right() - after).and_then(note) {
+            let galley = layout(text);
+            if after + galley.size().x < place.right() - 5.0 {
+                painter.galley_with_override_text_color(
+                    at(after, &galley),
+                    galley,
+                    Color32::from(ink).gamma_multiply(0.75),
+                );
+            }
+        }
+    }
+
+    /// The map and the addresses beside it.
+    fn whole(&self) -> Rect {
+        self.rect.union(self.gutter)
+    }
+}
+
+/// How long a round number of bytes is, right-aligned at a point; returns the width that it took.
+pub fn scale_bar(painter: &Painter, right_center: Pos2, bytes_per_px: f64, palette: &Palette) -> f32 {
+    const MOST_PX: f64 = 110.0;
+    let bytes = (MOST_PX * bytes_per_px).max(1.0).log2().floor().exp2();
+    let width = (bytes / bytes_per_px) as f32;
+    let muted = Color32::from(palette.muted);
+    let text = units::bytes_short(bytes as i64);
+    let galley = painter.layout_no_wrap(text, axis_font(), muted);
+    let (x, y) = (right_center.x - 1.0, right_center.y);
+    let stroke = Stroke::new(1.0, muted);
+    painter.hline(x - width..=x, y, stroke);
+    for end in [x - width, x] {
+        painter.vline(end, y - 4.0..=y + 4.0, stroke);
+    }
+    let label_left = x - width - 6.0 - galley.size().x;
+    painter.galley(pos2(label_left, y - galley.size().y / 2.0), galley, muted);
+    right_center.x - label_left
+}

@@ -1,0 +1,96 @@
+//! A request that failed, to scale beside the holes that it could have used.
+
+use super::brush::{Area, Brush as _, MeshBrush};
+use crate::analysis::segment_state::RequestFit;
+use crate::draw::{Palette, axis_font};
+use crate::units;
+use egui::epaint::Mesh;
+use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
+
+/// Height of the picture.
+pub const REQUEST_PX: f32 = 40.0;
+
+const BAR_PX: f32 = 16.0;
+
+/// Room for the names and sizes to the left of the bars.
+const NAMES_PX: f32 = 150.0;
+
+/// Holes are drawn up to this many times what was requested.
+const MOST_SHOWN: f64 = 2.5;
+
+/// Paint the request above its holes, which are laid end to end, the largest first. Both have one
+/// scale.
+pub fn request(painter: &Painter, rect: Rect, fit: &RequestFit, palette: &Palette, scale: f32) {
+    let bars = Rect::from_min_max(pos2(rect.left() + NAMES_PX, rect.top()), rect.max);
+    if bars.width() < 20.0 {
+        return;
+    }
+    let requested = fit.requested_bytes.max(1) as f64;
+    let most = requested.max(fit.largest_bytes as f64) * MOST_SHOWN;
+    let all = most.min(fit.hole_bytes as f64).max(requested).max(fit.largest_bytes as f64);
+    let per_byte = f64::from(bars.width()) / all;
+    let x = |bytes: f64| bars.left() + (bytes * per_byte) as f32;
+    let line = |i: f32| {
+        let top = rect.top() + i * (BAR_PX + 6.0);
+        [top, top + BAR_PX]
+    };
+    let oom = Color32::from(palette.oom);
+    let bar = |to: f32, [top, bottom]: [f32; 2]| Rect::from_x_y_ranges(bars.left()..=to, top..=bottom);
+    name(painter, rect.left(), line(0.0), "Request", fit.requested_bytes, oom);
+    let request = bar(x(requested), line(0.0));
+    painter.rect(request, 0.0, oom.gamma_multiply(0.35), Stroke::new(1.0, oom), StrokeKind::Inside);
+    let text = Color32::from(palette.text);
+    name(painter, rect.left(), line(1.0), "Largest hole", fit.largest_bytes, text);
+    holes(painter, bars, line(1.0), fit, palette, per_byte, scale);
+    // What the largest hole lacks.
+    let end = x(requested).round() - 0.5;
+    painter.extend(Shape::dashed_line(
+        &[pos2(end, line(0.0)[1]), pos2(end, line(1.0)[1] + 2.0)],
+        Stroke::new(1.0, oom),
+        3.0,
+        3.0,
+    ));
+}
+
+fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: i64, color: Color32) {
+    let y = f32::midpoint(y[0], y[1]);
+    painter.text(pos2(left, y), Align2::LEFT_CENTER, name, axis_font(), color);
+    let right = left + NAMES_PX - 10.0;
+    painter.text(pos2(right, y), Align2::RIGHT_CENTER, units::bytes(bytes), axis_font(), color);
+}
+
+fn holes(
+    painter: &Painter,
+    bars: Rect,
+    y: [f32; 2],
+    fit: &RequestFit,
+    palette: &Palette,
+    per_byte: f64,
+    scale: f32,
+) {
+    let mut brush = MeshBrush { mesh: Mesh::default(), origin: bars.min, scale };
+    let px = |points: f32| (points * scale).round() as i32;
+    let rows = px(y[0] - bars.top())..px(y[1] - bars.top());
+    let width = px(bars.width());
+    let mut before = 0.0;
+    for (i, &bytes) in fit.largest_holes.iter().enumerate() {
+        let at = |bytes: f64| ((bytes * per_byte) as f32 * scale).round().min(width as f32) as i32;
+        let x = at(before)..at(before + bytes as f64);
+        before += bytes as f64;
+        if x.is_empty() {
+            break;
+        }
+        let strength = if i == 0 { 0.5 } else { 0.24 };
+        let area = Area::new(x.clone(), rows.clone());
+        brush.fill(&area, palette.window.mix(palette.muted, 0.08));
+        brush.hatch(&area, palette.window.mix(palette.muted, strength));
+        let edge = palette.window.mix(palette.muted, if i == 0 { 0.9 } else { 0.5 });
+        for side in [x.start..x.start + 1, x.end - 1..x.end] {
+            brush.fill(&Area::new(side, rows.clone()), edge);
+        }
+        for side in [rows.start..rows.start + 1, rows.end - 1..rows.end] {
+            brush.fill(&Area::new(x.clone(), side), edge);
+        }
+    }
+    painter.add(Shape::mesh(brush.mesh));
+}

@@ -1,0 +1,118 @@
+//! egui's triangles as pixels, without a GPU, a driver or a display.
+//!
+//! Exported pictures and tests look like the window because they follow the same rules as its
+//! painter: vertices are in points, colours are premultiplied and blended in gamma space, a texture
+//! is multiplied by the vertex colour, clip rectangles are rounded to pixels, and a pixel belongs to
+//! a triangle when its centre does, with the top-left rule where two triangles meet.
+//!
+//! The same input gives the same bytes on any number of threads: each pixel is computed from the
+//! shapes above it alone, in their order.
+
+mod blend;
+mod polygon;
+mod rect;
+mod scene;
+mod textures;
+mod triangle;
+
+#[cfg(test)]
+mod tests;
+
+pub use textures::Textures;
+
+use super::Rgb;
+use egui::ClippedPrimitive;
+use rayon::prelude::*;
+use scene::{Area, Item, Shape};
+use std::fmt;
+
+/// Rows that one task paints.
+const BAND_ROWS: usize = 32;
+
+/// The most pixels of a picture on a side.
+pub const MAX_SIDE_PX: usize = 16_384;
+
+/// A finished picture.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pixels {
+    /// Columns and rows.
+    pub size: [usize; 2],
+    /// Red, green, blue and alpha of every pixel, row by row from the top. All are opaque.
+    pub rgba: Vec<u8>,
+}
+
+impl fmt::Debug for Pixels {
+    /// Millions of numbers would help nobody.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pixels").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// Rows that are painted by one task.
+struct Band<'a> {
+    /// The first row.
+    top: i32,
+    /// Columns.
+    width: usize,
+    /// The rows, one after another.
+    pixels: &'a mut [[u8; 4]],
+}
+
+impl Band<'_> {
+    /// Behind the last row.
+    fn bottom(&self) -> i32 {
+        self.top + (self.pixels.len() / self.width.max(1)) as i32
+    }
+
+    /// Some columns of a row that is in the band.
+    fn span(&mut self, y: i32, [from, to]: [i32; 2]) -> &mut [[u8; 4]] {
+        let row = (y - self.top) as usize * self.width;
+        &mut self.pixels[row + from as usize..row + to as usize]
+    }
+}
+
+impl Pixels {
+    /// The colour of a pixel; `None` outside of the picture.
+    pub fn get(&self, x: usize, y: usize) -> Option<[u8; 4]> {
+        let [width, height] = self.size;
+        let at = (x < width && y < height).then(|| (y * width + x) * 4)?;
+        self.rgba.get(at..at + 4)?.try_into().ok()
+    }
+}
+
+/// Paint what [`egui::Context::tessellate`] returns on an opaque ground.
+///
+/// Sides are limited to [`MAX_SIDE_PX`]. Meshes whose texture is not in `textures` and paint
+/// callbacks, which belong to a GPU, are left out.
+pub fn paint(
+    primitives: &[ClippedPrimitive],
+    textures: &Textures,
+    pixels_per_point: f32,
+    size_px: [usize; 2],
+    ground: Rgb,
+) -> Pixels {
+    let size = size_px.map(|side| side.min(MAX_SIDE_PX));
+    let [width, height] = size;
+    let mut pixels = vec![[ground.0, ground.1, ground.2, 255]; width * height];
+    let items = scene::items(primitives, textures, pixels_per_point, size);
+    let bands = scene::bands(&items, height, BAND_ROWS);
+    let parts = pixels.par_chunks_mut((width * BAND_ROWS).max(1)).zip(bands).enumerate();
+    parts.for_each(|(i, (pixels, in_band))| {
+        let mut band = Band { top: (i * BAND_ROWS) as i32, width, pixels };
+        for at in in_band {
+            items[at as usize].paint(&mut band);
+        }
+    });
+    Pixels { size, rgba: pixels.into_flattened() }
+}
+
+impl Item<'_> {
+    fn paint(&self, band: &mut Band<'_>) {
+        let Area { columns, rows: [from, to] } = self.area;
+        let rows = [from.max(band.top), to.min(band.bottom())];
+        match &self.shape {
+            Shape::Rect(fill) => rect::paint(band, rows, columns, fill),
+            Shape::Triangle(triangle) => triangle.paint(band, rows, columns),
+        }
+    }
+}
