@@ -105,6 +105,7 @@ impl Panels {
     pub(super) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
+        self.stacks.keep(&old.stacks);
         self.segment_timeline.keep(&old.segment_timeline);
     }
 }
