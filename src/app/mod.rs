@@ -33,7 +33,6 @@ mod header;
 pub mod headless;
 mod help;
 mod keys;
-mod latest;
 mod list_columns;
 mod list_scroll;
 mod load_page;
