@@ -26,7 +26,11 @@ pub(super) struct AddressWish {
 impl PartialEq for AddressWish {
     fn eq(&self, other: &Self) -> bool {
         let key = |wish: &Self| (wish.view.axis, wish.view.x0, wish.view.x1, wish.size_px, wish.is_dark);
-        key(self) == key(other) && self.bands == other.bands && Arc::ptr_eq(&self.coloring, &other.coloring)
+        let found = |wish: &Self| wish.matches.as_ref().map(Arc::as_ptr);
+        key(self) == key(other)
+            && found(self) == found(other)
+            && self.bands == other.bands
+            && Arc::ptr_eq(&self.coloring, &other.coloring)
     }
 }
 
