@@ -5,11 +5,11 @@ use super::navigation::Selection;
 use super::segment_timeline_toolbar::{hatch, stripe};
 use super::segments_maps::Answer;
 use super::segments_panel::State;
-use super::segments_text::{basis_text, block_text, counted, fit_text, use_text};
+use super::segments_text::{basis_text, block_text, counted, use_text};
 use super::theme;
 use crate::analysis::segment_state::Basis;
 use crate::draw::Palette;
-use crate::draw::segment_map::{Grouping, Order, REQUEST_PX, request};
+use crate::draw::segment_map::{Grouping, Order, REQUEST_PX, fit_text, request};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 

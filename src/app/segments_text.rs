@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::segments_maps::Answer;
 use super::theme;
-use crate::analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, RequestFit, SizeClass};
+use crate::analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, SizeClass};
 use crate::analysis::{SegmentState, site_label};
 use crate::draw::segment_map::{Hit, group_text};
 use crate::model::{AllocId, StackId};
@@ -152,25 +152,6 @@ pub(super) fn use_text(figures: &Figures) -> String {
             counted(holes, "hole")
         ),
     }
-}
-
-/// Why a request did not fit.
-pub(super) fn fit_text(fit: &RequestFit) -> String {
-    let holes = match fit.holes {
-        0 => return "Did not fit: no hole in its pool and stream".to_owned(),
-        1 => format!("{} free in one hole", units::bytes(fit.hole_bytes)),
-        n => format!("{} free in {} holes", units::bytes(fit.hole_bytes), units::count(n as u64)),
-    };
-    let large_enough = fit.holes - fit.too_small;
-    let verdict = match (fit.holes, large_enough) {
-        (1, 0) => "too small".to_owned(),
-        (_, 0) => "each too small".to_owned(),
-        _ if 0 < fit.kept_bytes => {
-            format!("of which max_split_size_mb keeps {} for others", units::bytes(fit.kept_bytes))
-        }
-        (_, n) => format!("{} large enough as far as the events tell", units::count(n as u64)),
-    };
-    format!("Did not fit: {holes} of its pool and stream, {verdict}")
 }
 
 /// How exact the map is, where it is not exact.

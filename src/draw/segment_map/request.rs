@@ -18,6 +18,25 @@ const NAMES_PX: f32 = 150.0;
 /// Holes are drawn up to this many times what was requested.
 const MOST_SHOWN: f64 = 2.5;
 
+/// Why a request did not fit.
+pub fn fit_text(fit: &RequestFit) -> String {
+    let holes = match fit.holes {
+        0 => return "Did not fit: no hole in its pool and stream".to_owned(),
+        1 => format!("{} free in one hole", units::bytes(fit.hole_bytes)),
+        n => format!("{} free in {} holes", units::bytes(fit.hole_bytes), units::count(n as u64)),
+    };
+    let large_enough = fit.holes - fit.too_small;
+    let verdict = match (fit.holes, large_enough) {
+        (1, 0) => "too small".to_owned(),
+        (_, 0) => "each too small".to_owned(),
+        _ if 0 < fit.kept_bytes => {
+            format!("of which max_split_size_mb keeps {} for others", units::bytes(fit.kept_bytes))
+        }
+        (_, n) => format!("{} large enough as far as the events tell", units::count(n as u64)),
+    };
+    format!("Did not fit: {holes} of its pool and stream, {verdict}")
+}
+
 /// Paint the request above its holes, which are laid end to end, the largest first. Both have one
 /// scale.
 ///
