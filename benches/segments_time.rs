@@ -53,7 +53,7 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
         let layout = RowLayout::new(rows, &order, &expanded, HEIGHTS);
         let bands = &layout.visible(0..SIZE_PX[1] as i64);
         for (zoom, view) in views(timeline) {
-            let map = AddressMap { blocks, rows, view: &view, bands, palette };
+            let map = AddressMap { blocks, rows, view: &view, bands, palette, selected: None };
             let paint = || address_raster::raster(black_box(map), SIZE_PX);
             group.bench_function(format!("{kind}/{zoom}"), |b| b.iter(paint));
         }

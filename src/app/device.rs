@@ -13,7 +13,8 @@ use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
 use super::{
-    allocations_panel, events_panel, filter_bar, segment_timeline_panel, stacks_panel, timeline_panel,
+    allocations_panel, events_panel, filter_bar, segment_timeline_panel, segments_panel, stacks_panel,
+    timeline_panel,
 };
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
@@ -97,6 +98,7 @@ pub(super) struct Panels {
     pub(super) sites: Sites,
     pub(super) stacks: stacks_panel::State,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segments: segments_panel::State,
     pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
@@ -105,6 +107,8 @@ impl Panels {
     pub(super) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
+        self.segments.keep(&old.segments);
+        self.stacks.keep(&old.stacks);
         self.segment_timeline.keep(&old.segment_timeline);
     }
 }

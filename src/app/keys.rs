@@ -164,7 +164,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
 /// What the mouse does, for the help.
 pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Wheel", "zoom at the pointer"),
-    ("Shift+wheel", "zoom vertically"),
+    ("Shift+wheel", "zoom vertically, scroll through segments"),
     ("Drag", "move the view"),
     ("Shift+drag", "zoom to a box"),
     ("Click", "select, and put the cursor there"),

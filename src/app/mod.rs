@@ -33,7 +33,6 @@ mod header;
 pub mod headless;
 mod help;
 mod keys;
-mod latest;
 mod list_columns;
 mod list_scroll;
 mod load_page;
@@ -49,6 +48,12 @@ mod segment_timeline_input;
 mod segment_timeline_panel;
 mod segment_timeline_text;
 mod segment_timeline_toolbar;
+mod segments_bar;
+mod segments_input;
+mod segments_maps;
+mod segments_panel;
+mod segments_picture;
+mod segments_text;
 mod site_view;
 mod sites_view;
 mod stack_view;
@@ -75,6 +80,8 @@ mod stacks_tests;
 mod tests;
 #[cfg(test)]
 mod tests_files;
+#[cfg(test)]
+mod tests_segment_map;
 #[cfg(test)]
 mod tests_segments;
 #[cfg(test)]

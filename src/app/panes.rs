@@ -5,8 +5,8 @@
 
 use super::device::DeviceState;
 use super::{
-    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, stacks_panel,
-    theme, timeline_panel,
+    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, segments_panel,
+    stacks_panel, theme, timeline_panel,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -20,6 +20,8 @@ pub(super) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
+    /// Addresses at the cursor.
+    Segments,
     /// Addresses over time.
     SegmentTimeline,
     /// Where memory was allocated.
@@ -52,6 +54,7 @@ struct Definition {
 const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
+    Definition { pane: Pane::Segments, name: "Segments", home: Home::Tray, ui: segments_panel::ui },
     Definition {
         pane: Pane::SegmentTimeline,
         name: "Segment timeline",

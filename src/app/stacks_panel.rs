@@ -71,7 +71,6 @@ pub(super) struct Shown<'a> {
     /// What is shown, in a sentence.
     pub(super) summary: &'a str,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) book: &'a Book,
     pub(super) weighed: &'a Arc<Weighed>,
     pub(super) colors: &'a FrameColors,
     pub(super) found: Option<&'a Found>,
@@ -88,28 +87,24 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 impl State {
     fn ui(&mut self, ui: &mut egui::Ui, device: &mut DeviceState) {
         let wish = self.wish(device);
-        let (snapshot, at) = (device.snapshot(), device.index());
-        let book = self.work.book(ui.ctx(), &snapshot, at);
-        let weighed = book.as_ref().and_then(|book| self.work.update(ui.ctx(), &snapshot, at, book, wish));
-        let (Some(book), Some(weighed)) = (book, weighed) else {
+        let Some(weighed) = self.work.update(ui.ctx(), device, &wish) else {
             stacks_toolbar::ui(ui, self, device, None);
             ui.label(theme::muted(ui, "The call tree is being built…"));
             return;
         };
-        self.search(&book, &weighed);
-        stacks_toolbar::ui(ui, self, device, Some(&weighed));
-        let colors = self.colors(ui, device, &book);
+        self.search(&weighed);
+        stacks_toolbar::ui(ui, self, device, Some((&weighed, weighed.wish == wish)));
+        let (snapshot, colors) = (device.snapshot(), self.colors(ui, device, &weighed.book));
         let found = self.found.take();
-        let selected = device.selected_stack();
-        let summary = measure_text(weighed.wish.measure, &weighed.totals.all, device.timeline());
+        let is_filtered = weighed.wish.kept.is_some();
+        let summary = measure_text(weighed.wish.measure, &weighed.totals.all, device.timeline(), is_filtered);
         let shown = Shown {
             summary: &summary,
             snapshot: &snapshot,
-            book: &book,
             weighed: &weighed,
             colors: &colors,
             found: found.as_ref(),
-            selected,
+            selected: device.selected_stack(),
         };
         if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
             let width = ui.available_width();
@@ -123,6 +118,14 @@ impl State {
         }
         flame_view::ui(ui, self, &shown, device);
         self.found = found;
+    }
+
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.mode = old.mode;
+        self.options = old.options;
+        self.search.clone_from(&old.search);
+        self.sites.keep(&old.sites);
     }
 
     /// What is to be shown.
@@ -144,12 +147,13 @@ impl State {
             }
         };
         let Options { direction, shows_internal } = self.options;
-        Wish { measure, options: TreeOptions { direction, folds_internal: !shows_internal } }
+        let options = TreeOptions { direction, folds_internal: !shows_internal };
+        Wish { measure, options, kept: device.matches().cloned() }
     }
 
     /// What is shown, for a picture.
     pub(super) fn exported(&self, device: &DeviceState) -> StacksView {
-        let Wish { measure, options } = self.wish(device);
+        let Wish { measure, options, .. } = self.wish(device);
         StacksView { measure, options, zoom: self.zoom.clone() }
     }
 
@@ -162,34 +166,34 @@ impl State {
     }
 
     /// Keep up with what is searched for and where.
-    fn search(&mut self, book: &Book, weighed: &Weighed) {
+    fn search(&mut self, weighed: &Weighed) {
         if self.search.trim().is_empty() {
             self.found = None;
             return;
         }
         let known = self.found.take().filter(|found| found.text == self.search);
         let mut found = known.unwrap_or_else(|| {
-            let is_found = book.names.search(&self.search);
+            let is_found = weighed.book.names.search(&self.search);
             let frames = is_found.iter().filter(|found| **found).count();
             Found { text: self.search.clone(), is_found, frames, weight: 0, of: None }
         });
-        if found.of != Some(weighed.wish) {
+        if found.of.as_ref() != Some(&weighed.wish) {
             found.weight = weighed.tree.weight_of(&found.is_found, &weighed.weights);
-            found.of = Some(weighed.wish);
+            found.of = Some(weighed.wish.clone());
         }
         self.found = Some(found);
-    }
-
-    /// What is shown; known once the tree is built.
-    #[cfg(test)]
-    pub(super) fn shown(&self) -> Option<(&Book, &Weighed)> {
-        self.work.shown()
     }
 
     /// Whether what is shown is what was asked for.
     #[cfg(test)]
     pub(super) fn is_current(&self, device: &DeviceState) -> bool {
-        self.shown().is_some_and(|(_, weighed)| weighed.wish == self.wish(device))
+        self.weighed().is_some_and(|weighed| weighed.wish == self.wish(device))
+    }
+
+    /// What is shown; known once the tree is built.
+    #[cfg(test)]
+    pub(super) fn weighed(&self) -> Option<&Weighed> {
+        self.work.weighed().map(Arc::as_ref)
     }
 
     /// What the search found; known once the tree is.

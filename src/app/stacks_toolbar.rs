@@ -3,6 +3,7 @@
 use super::device::DeviceState;
 use super::stacks_panel::{Mode, State, share_text};
 use super::stacks_work::Weighed;
+use super::theme;
 use crate::analysis::{Cut, Direction};
 use crate::report::weight_text;
 use crate::units;
@@ -10,7 +11,12 @@ use eframe::egui::{self, Key};
 
 const SEARCH_PX: f32 = 150.0;
 
-pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState, weighed: Option<&Weighed>) {
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    state: &mut State,
+    device: &DeviceState,
+    weighed: Option<(&Weighed, bool)>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
         modes_ui(ui, state);
@@ -21,7 +27,10 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState, wei
         ui.checkbox(&mut state.options.shows_internal, small("Internal frames"))
             .on_hover_text("Also show frames of torch, the interpreter and libraries");
         ui.add_space(10.0);
-        search_ui(ui, state, weighed);
+        search_ui(ui, state, weighed.map(|(weighed, _)| weighed));
+        if weighed.is_some_and(|(_, is_current)| !is_current) {
+            ui.label(theme::muted(ui, "counting…").size(12.0));
+        }
     });
     ui.add_space(2.0);
 }

@@ -44,7 +44,7 @@ impl Weighed {
     }
 
     fn summary(&self, shot: &Shot, timeline: &Timeline) -> String {
-        measure_text(shot.stacks.measure, &self.totals.all, timeline)
+        measure_text(shot.stacks.measure, &self.totals.all, timeline, shot.filter().is_some())
     }
 
     fn figure(&self, weight: i128) -> String {

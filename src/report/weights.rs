@@ -13,10 +13,12 @@ pub fn weight_text(unit: WeightUnit, weight: i128) -> String {
     }
 }
 
-/// What was weighed: `61 blocks after event 2,528`.
-pub fn measure_text(measure: Measure, totals: &Totals, timeline: &Timeline) -> String {
+/// What was weighed: `61 blocks after event 2,528`. `is_filtered` says whether a filter chose them.
+pub fn measure_text(measure: Measure, totals: &Totals, timeline: &Timeline, is_filtered: bool) -> String {
+    let of_filter = if is_filtered { " that match the filter" } else { "" };
     let things = |one: &str, many: &str| {
-        format!("{} {}", units::count(totals.count), if totals.count == 1 { one } else { many })
+        let name = if totals.count == 1 { one } else { many };
+        format!("{} {name}{of_filter}", units::count(totals.count))
     };
     let allocations = || things("allocation", "allocations");
     match measure {

@@ -8,7 +8,7 @@ use crate::draw::{
     AddressCanvas, AddressMap, AddressPicture, Blocks, Canvas, Expanded, Palette, RowBand, RowHeights,
     RowLayout, View, axis_font,
 };
-use crate::model::{AllocId, Moment, Timeline};
+use crate::model::{Moment, Timeline};
 use crate::units;
 use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
@@ -94,6 +94,10 @@ impl AddressesPicture<'_> {
             view: &self.view,
             bands: &bands,
             palette: sheet.palette,
+            selected: match self.selected {
+                Selected::Stack(stack) => Some(stack),
+                _ => None,
+            },
         };
         let size_px = [px(rect.width()), px(rect.height())].map(|side| side.max(1) as usize);
         let picture = AddressPicture::paint(map, size_px);
@@ -132,13 +136,9 @@ impl AddressesPicture<'_> {
         let canvas = AddressCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
         canvas.ground();
         canvas.picture(&painted.picture, painted.texture.id());
-        match self.selected {
-            Selected::None => {}
-            Selected::Allocation(id) => canvas.outline(id, true),
-            Selected::Stack(stack) => {
-                let is_same = |id: AllocId| timeline.lifetimes.stack(id, &timeline.events) == stack;
-                canvas.highlight(&painted.picture, &painted.picture.raster.spans_where(is_same));
-            }
+        // What was allocated with a selected stack is lighter in the picture itself.
+        if let Selected::Allocation(id) = self.selected {
+            canvas.outline(id, true);
         }
         canvas.marks((!timeline.events.is_empty()).then(|| timeline.active.peak().0));
         canvas.canvas.grid_x();

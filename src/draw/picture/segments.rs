@@ -4,8 +4,8 @@ use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::{Part, RequestFit};
 use crate::draw::segment_map::{
-    Grouping, Items, Layout, Map, Order, Picture, REQUEST_PX, Sheet as MapSheet, Surface, Zoom, picture,
-    request, scale_bar,
+    Grouping, Items, Layout, Map, Order, Picture, REQUEST_PX, Sheet as MapSheet, Surface, Zoom, fit_text,
+    picture, request, scale_bar,
 };
 use crate::draw::software::{MAX_SIDE_PX, Pixels};
 use crate::draw::{Palette, Rgb, axis_font};
@@ -83,7 +83,7 @@ impl SegmentsPicture<'_> {
     fn request(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Rect {
         let Some(fit) = self.fit else { return rect };
         let strip = rect.with_max_y(rect.top() + REQUEST_PX).round_to_pixels(sheet.scale);
-        request(ui.painter(), strip, fit, sheet.palette, sheet.scale);
+        request(ui.painter(), strip, fit, &fit_text(fit), sheet.palette, sheet.scale);
         rect.with_min_y(strip.bottom() + REQUEST_GAP)
     }
 
@@ -119,7 +119,8 @@ impl SegmentsPicture<'_> {
             *rect,
             texture.as_ref().map(TextureHandle::id),
         );
-        map.headings();
+        let scale_place = scale_bar(painter, *rect, layout.sheet.bytes_per_px, palette);
+        map.headings(scale_place);
         map.addresses();
         map.labels(items, sheet.scale, self.note);
         self.outline(&map, palette);
@@ -150,8 +151,4 @@ fn footer(ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
         }
     };
     painter.text(pos2(whole.left(), y), Align2::LEFT_CENTER, text, axis_font(), muted);
-    if lines != 0 {
-        let at = pos2(painted.rect.right(), y);
-        scale_bar(painter, at, painted.layout.sheet.bytes_per_px, palette);
-    }
 }
