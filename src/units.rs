@@ -64,6 +64,26 @@ pub fn parse_bytes(text: &str) -> Option<i64> {
     (bytes.is_finite() && bytes < 2f64.powi(63)).then(|| bytes.round() as i64)
 }
 
+/// Bytes multiplied by microseconds: `1.25 GiB·s`.
+pub fn byte_seconds(byte_us: i128) -> String {
+    const SECOND_US: i128 = 1_000_000;
+    match byte_us {
+        0 => "0 B·s".to_owned(),
+        ..SECOND_US if -SECOND_US < byte_us => "below 1 B·s".to_owned(),
+        _ => format!("{}·s", bytes(clamped(byte_us / SECOND_US))),
+    }
+}
+
+/// Bytes multiplied by events: `1.25 GiB·events`.
+pub fn byte_events(byte_events: i128) -> String {
+    format!("{}·events", bytes(clamped(byte_events)))
+}
+
+/// A number as near as 64 bits allow.
+pub fn clamped(n: i128) -> i64 {
+    n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
@@ -143,6 +163,15 @@ pub fn time_at_step(us: i64, step_us: i64) -> String {
     format!("{:.decimals$} {unit}", us as f64 / f64::from(unit_us))
 }
 
+/// A time to the microsecond, to tell events apart: `4.213794 s`, `1:02:05.000123`.
+pub fn time_exact_us(us: i64) -> String {
+    let magnitude = us.unsigned_abs();
+    match magnitude {
+        0..600_000_000 => time_at_step(us, 1),
+        _ => format!("{}.{:06}", duration_us(us), magnitude % 1_000_000),
+    }
+}
+
 /// A share of a whole in percent: `12.3 %`.
 pub fn percent(part: i64, whole: i64) -> String {
     if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
@@ -212,6 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn bytes_over_time_have_a_unit_of_both() {
+        assert_eq!(byte_seconds(5 * (1 << 30) * 250_000), "1.25 GiB·s");
+        assert_eq!(byte_seconds(999_999), "below 1 B·s");
+        assert_eq!(byte_seconds(0), "0 B·s");
+        assert_eq!(byte_seconds(-2_000_000), "-2 B·s");
+        assert_eq!(byte_events(3 << 20), "3.00 MiB·events");
+        assert_eq!(byte_events(i128::MAX), "8.00 EiB·events");
+    }
+
+    #[test]
     fn counts_are_grouped() {
         assert_eq!(count(0), "0");
         assert_eq!(count(1234567), "1,234,567");
@@ -224,6 +263,12 @@ mod tests {
         assert_eq!(duration_us(12_345), "12.3 ms");
         assert_eq!(duration_us(3_412_000), "3.412 s");
         assert_eq!(duration_us(3_725_000_000), "1:02:05");
+    }
+
+    #[test]
+    fn exact_times_tell_microseconds_apart() {
+        let shown = [0, 7, 4_213_794, 599_999_999, 3_725_000_123, -600_000_001].map(time_exact_us);
+        assert_eq!(shown, ["0 s", "7 µs", "4.213794 s", "599.999999 s", "1:02:05.000123", "-0:10:00.000001"]);
     }
 
     #[test]

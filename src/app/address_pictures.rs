@@ -27,7 +27,7 @@ pub(super) struct AddressWish {
 impl PartialEq for AddressWish {
     fn eq(&self, other: &Self) -> bool {
         let key = |wish: &Self| (wish.view.axis, wish.view.x0, wish.view.x1, wish.size_px);
-        let look = |wish: &Self| (wish.is_dark, wish.stack);
+        let look = |wish: &Self| (wish.is_dark, wish.stack, wish.matches.as_ref().map(Arc::as_ptr));
         key(self) == key(other)
             && look(self) == look(other)
             && self.bands == other.bands

@@ -99,6 +99,13 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "go to the next out-of-memory event",
         Run::Device(DeviceState::go_to_oom),
     ),
+    key(
+        Modifiers::NONE,
+        Key::M,
+        "M",
+        "mark the cursor as the start of ranges of stacks",
+        Run::Device(DeviceState::set_mark),
+    ),
     key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(DeviceState::fit)),
     key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.zoom(ZOOM))),
     key(

@@ -30,7 +30,7 @@ const LABEL_GAP_PX: f32 = 6.0;
 /// What the panel remembers between frames.
 #[derive(Default)]
 pub(super) struct State {
-    pictures: Option<AddressPictures>,
+    pub(super) pictures: Option<AddressPictures>,
     pub(super) order: RowOrder,
     /// Rows that the user expanded.
     pub(super) expanded: BTreeSet<u32>,

@@ -155,6 +155,15 @@ impl Canvas<'_> {
         self.label(x, &format!("OOM {}", units::bytes(oom.requested)), color, labels);
     }
 
+    /// Where a range starts that the user set.
+    pub fn mark(&self, moment: Moment, labels: &mut Labels) {
+        let x = self.x_middle(moment).round();
+        let color = Color32::from(self.palette.text);
+        let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
+        self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 2.0, 3.0));
+        self.label(x, "mark", color, labels);
+    }
+
     /// The cursor.
     pub fn cursor(&self, moment: Moment) {
         let x = self.x_middle(moment).round();
