@@ -58,3 +58,32 @@ fn range(from: Moment, to: Moment, timeline: &Timeline) -> String {
         _ => "in no event: the mark is at the cursor".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::fixture;
+
+    #[test]
+    fn measures_read_as_sentences() {
+        let timeline = fixture::timeline(&fixture::sawtooth(24));
+        let totals = |count| Totals { count, ..Totals::default() };
+        let text =
+            |measure, count, is_filtered| measure_text(measure, &totals(count), &timeline, is_filtered);
+        let (live, peak) = (|at| Measure::Live { at: Moment(at) }, timeline.active.peak().0);
+        assert_eq!(text(live(3), 1, false), "1 block after event 2");
+        assert_eq!(text(live(0), 0, true), "0 blocks that match the filter before the first event");
+        assert_eq!(text(live(peak.0), 8, false), "8 blocks at the peak, after event 7");
+        let allocated = |after, until| Measure::Allocated { after: Moment(after), until: Moment(until) };
+        assert_eq!(text(allocated(0, 24), 9, false), "9 allocations in the whole recording");
+        assert_eq!(text(allocated(4, 9), 2, false), "2 allocations from event 4 to 8");
+        assert_eq!(text(allocated(4, 4), 0, false), "0 allocations in no event: the mark is at the cursor");
+    }
+
+    #[test]
+    fn weights_have_the_unit_of_what_was_weighed() {
+        assert_eq!(weight_text(WeightUnit::Bytes, 3 << 30), "3.00 GiB");
+        assert_eq!(weight_text(WeightUnit::Bytes, i128::MAX), "8.00 EiB");
+        assert_eq!(weight_text(WeightUnit::ByteEvents, 2048), "2.00 KiB·events");
+    }
+}
