@@ -65,10 +65,6 @@ mod export_tests;
 mod screenshots;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_files;
-#[cfg(test)]
-mod tests_tables;
 
 use crate::export::What;
 use crate::load::Input;

@@ -1,6 +1,8 @@
 //! The real application without a window.
 
+mod files;
 mod filter;
+mod tables;
 
 use super::*;
 use crate::model::Moment;
@@ -10,7 +12,7 @@ use egui_kittest::kittest::Queryable as _;
 use std::time::{Duration, Instant};
 
 /// Events of device 0 by hand: three allocations, one is freed, then an OOM. Protocol 0.
-pub(super) fn snapshot_pickle() -> Vec<u8> {
+fn snapshot_pickle() -> Vec<u8> {
     use serde_pickle::{HashableValue, Value};
     use std::collections::BTreeMap;
     let text = |text: &str| Value::String(text.to_owned());
@@ -76,7 +78,7 @@ pub(super) fn snapshot_pickle() -> Vec<u8> {
         .expect("plain values can be pickled")
 }
 
-pub(super) fn harness() -> Harness<'static, App> {
+fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
@@ -90,7 +92,7 @@ fn harness_with(mode: RasterMode) -> Harness<'static, App> {
 }
 
 /// Open bytes as a file and wait until it is loaded or failed.
-pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
+fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
@@ -116,7 +118,7 @@ pub(super) fn open_path(harness: &mut Harness<'static, App>, path: PathBuf) {
 }
 
 /// Run frames until something holds, and a few more; false when it does not come about.
-pub(super) fn wait(
+fn wait(
     harness: &mut Harness<'static, App>,
     mut holds: impl FnMut(&mut Harness<'static, App>) -> bool,
 ) -> bool {
@@ -133,7 +135,7 @@ pub(super) fn wait(
 }
 
 /// The device that is shown.
-pub(super) fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
+fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
     let app = harness.state_mut();
     let file = app.documents[app.current].open_file().expect("an open file");
     file.device().expect("a device")
