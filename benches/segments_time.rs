@@ -5,21 +5,21 @@
 //! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench segments_time -- large
 //! ```
 
+#[expect(dead_code, reason = "not every bench uses all of it")]
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::{RowOrder, SegmentRows};
 use oomscope::draw::{
-    AddressMap, BandColors, Blocks, ColorBy, Coloring, Expanded, Palette, RowHeights, RowLayout, View,
-    address_raster,
+    AddressMap, Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Painted, Palette, RowHeights,
+    RowLayout, SegmentStack, View, address_raster,
 };
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Snapshot, Timeline};
+use oomscope::model::{
+    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
+};
 use std::hint::black_box;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The variable that names a large file.
-const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
+use support::{large_file, read, sample};
 
 const SIZE_PX: [usize; 2] = [1920, 1080];
 
@@ -29,16 +29,13 @@ const HEIGHTS: RowHeights =
 /// Parts of the timeline that are shown, from all of it to single events.
 const ZOOMS: [(&str, f64); 4] = [("all", 1.0), ("tenth", 10.0), ("thousandth", 1e3), ("events", 1e9)];
 
-fn read(path: &Path) -> Snapshot {
-    let loaded = load(&Input::File(path.to_owned()), &Progress::default());
-    loaded.unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn views(timeline: &Timeline) -> impl Iterator<Item = (&'static str, View)> {
+/// Views around the peak, and all of it by time.
+fn views(timeline: &Timeline) -> Vec<(&'static str, View)> {
     let full = View::fit(timeline);
     let (peak, _) = timeline.active.peak();
-    let x = full.on(timeline).x_from_moment(f64::from(peak.0)).clamp(0.0, 1.0);
-    ZOOMS.into_iter().map(move |(name, factor)| (name, full.zoom_at(x, 0.0, factor, 1.0, &full)))
+    let x = full.x_from_position(f64::from(peak.0)).clamp(0.0, 1.0);
+    let zoomed = ZOOMS.into_iter().map(|(name, factor)| (name, full.zoom_at(x, 0.0, factor, 1.0, &full)));
+    zoomed.chain([("all by time", View::fit_on(timeline, Axis::Time))]).collect()
 }
 
 fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
@@ -56,23 +53,77 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
         let layout = RowLayout::new(rows, &order, &expanded, HEIGHTS);
         let bands = &layout.visible(0..SIZE_PX[1] as i64);
         for (zoom, view) in views(timeline) {
-            let map = AddressMap { blocks, rows, view: &view, bands, palette };
+            let map = AddressMap { blocks, rows, view: &view, bands, palette, selected: None };
             let paint = || address_raster::raster(black_box(map), SIZE_PX);
             group.bench_function(format!("{kind}/{zoom}"), |b| b.iter(paint));
         }
     }
+    for (zoom, view) in views(timeline) {
+        let bands = SegmentStack::new(timeline, coloring);
+        let paint = || Painted::paint(black_box(timeline), &view, SIZE_PX, palette, &bands);
+        group.bench_function(format!("stacked/{zoom}"), |b| b.iter(paint));
+    }
     group.finish();
 }
 
-fn all(c: &mut Criterion) {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots");
-    pictures(c, "sample", &read(&samples.join("frag_oom.pickle")));
-    match std::env::var_os(LARGE_FILE).map(PathBuf::from) {
-        Some(path) => pictures(c, "large", &read(&path)),
-        None => {
-            let why = format!("SKIPPED: the large file, because {LARGE_FILE} names none\n");
-            std::io::stderr().write_all(why.as_bytes()).ok();
+/// A million events with 50,000 allocations live at once, in 500 segments.
+fn many_in_segments() -> Snapshot {
+    const SEGMENTS: u64 = 500;
+    const SLOTS: u64 = 200;
+    const EVENTS: usize = 1_000_000;
+    let mut random = 0x2545_f491_4f6c_dd1du64;
+    let mut next = |below: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % below
+    };
+    let mut events = EventTable::default();
+    let addr = |slot: u64| (1 << 40) + (slot / SLOTS) * (1 << 30) + (slot % SLOTS) * (1 << 20);
+    for segment in 0..SEGMENTS {
+        events.push(&event(Action::SegmentAlloc, addr(segment * SLOTS), (SLOTS as i64) << 20));
+    }
+    let mut sizes = vec![0; (SEGMENTS * SLOTS) as usize];
+    // Half of the slots are taken at a time.
+    while events.len() < EVENTS {
+        let slot = next(SEGMENTS * SLOTS);
+        let held = &mut sizes[slot as usize];
+        if *held == 0 {
+            *held = 512 * (1 + next(2048) as i64);
+            events.push(&event(Action::Alloc, addr(slot), *held));
+        } else {
+            events.push(&event(Action::FreeCompleted, addr(slot), *held));
+            *held = 0;
         }
+    }
+    let segments = SegmentTable::default();
+    let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly };
+    Snapshot { timelines: vec![Timeline::build(input)], ..Snapshot::default() }
+}
+
+fn event(action: Action, addr: u64, size: i64) -> Event {
+    Event {
+        action,
+        addr: Some(addr),
+        size,
+        time_us: None,
+        stream: Some(0),
+        stack: StackId::EMPTY,
+        pool: None,
+        compile_context: None,
+        user_metadata: None,
+        internal_metadata: None,
+        category: None,
+        forward_stack: StackId::EMPTY,
+        device_free: None,
+    }
+}
+
+fn all(c: &mut Criterion) {
+    pictures(c, "segments/sample", &read(&sample("frag_oom.pickle")));
+    pictures(c, "segments/50,000 live", &many_in_segments());
+    if let Some(path) = large_file() {
+        pictures(c, "segments/large", &read(&path));
     }
 }
 

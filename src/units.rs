@@ -64,6 +64,26 @@ pub fn parse_bytes(text: &str) -> Option<i64> {
     (bytes.is_finite() && bytes < 2f64.powi(63)).then(|| bytes.round() as i64)
 }
 
+/// Bytes multiplied by microseconds: `1.25 GiB·s`.
+pub fn byte_seconds(byte_us: i128) -> String {
+    const SECOND_US: i128 = 1_000_000;
+    match byte_us {
+        0 => "0 B·s".to_owned(),
+        ..SECOND_US if -SECOND_US < byte_us => "below 1 B·s".to_owned(),
+        _ => format!("{}·s", bytes(clamped(byte_us / SECOND_US))),
+    }
+}
+
+/// Bytes multiplied by events: `1.25 GiB·events`.
+pub fn byte_events(byte_events: i128) -> String {
+    format!("{}·events", bytes(clamped(byte_events)))
+}
+
+/// A number as near as 64 bits allow.
+pub fn clamped(n: i128) -> i64 {
+    n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();
@@ -218,6 +238,16 @@ mod tests {
         assert_eq!(parse_bytes(" 1.5 mb "), Some(3 << 19));
         assert_eq!(["1_024", "1,024"].map(parse_bytes), [Some(1024); 2]);
         assert_eq!(["", "GiB", "-3", "5 parsecs", "1e9", "9999999TB", "1.2.3"].map(parse_bytes), [None; 7]);
+    }
+
+    #[test]
+    fn bytes_over_time_have_a_unit_of_both() {
+        assert_eq!(byte_seconds(5 * (1 << 30) * 250_000), "1.25 GiB·s");
+        assert_eq!(byte_seconds(999_999), "below 1 B·s");
+        assert_eq!(byte_seconds(0), "0 B·s");
+        assert_eq!(byte_seconds(-2_000_000), "-2 B·s");
+        assert_eq!(byte_events(3 << 20), "3.00 MiB·events");
+        assert_eq!(byte_events(i128::MAX), "8.00 EiB·events");
     }
 
     #[test]

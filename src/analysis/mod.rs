@@ -4,10 +4,13 @@
 
 mod allocation_order;
 mod annotations;
+mod call_tree;
 mod capacity;
+mod clock;
 mod event_search;
 mod event_set;
 pub mod filter;
+mod frame_names;
 mod gap;
 mod life_span;
 mod live;
@@ -23,10 +26,19 @@ mod stats;
 pub(crate) mod table_fixture;
 
 pub use allocation_order::{AllocationSorter, OrderBy};
+mod site_table;
+mod stack_totals;
+
+#[cfg(test)]
+pub(crate) mod stacks_fixture;
+
 pub use annotations::{Lanes, NamedRange, lanes};
+pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use capacity::capacity;
+pub use clock::Clock;
 pub use event_search::{EventMatches, EventSearch, SearchError};
 pub use event_set::EventSet;
+pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use gap::{Gap, gap_at};
 pub use life_span::LifeSpan;
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
@@ -36,4 +48,6 @@ pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};
 pub use segment_state::{SegmentIndex, SegmentState};
 pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
 pub use site_labels::SiteLabels;
+pub use site_table::{SiteRow, SiteTable};
+pub use stack_totals::{Measure, StackTotal, StackTotals, Totals, WeightUnit, stack_totals};
 pub use stats::{DeviceStats, device_stats};

@@ -1,6 +1,6 @@
 //! Private pools over time: what they reserve, and which allocations are theirs.
 
-use crate::model::{AllocId, Curve, Moment, PoolKey, StepCurve, Timeline};
+use crate::model::{AllocId, Allocation, Curve, Moment, PoolKey, ReservedRange, StepCurve, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pools that are told apart; further ones count as the last.
@@ -71,25 +71,46 @@ fn reserved(timeline: &Timeline, key: PoolKey) -> StepCurve {
     StepCurve::from_steps(steps.collect())
 }
 
-/// Where the events do not say it, the pool of an allocation is that of the memory it lies in.
 fn owners(timeline: &Timeline, keys: &[PoolKey]) -> Vec<u8> {
     let index = |key| keys.binary_search(&key).map_or(0, |at| at as u8 + 1);
-    let mut places: Vec<_> = timeline.ranges.all().iter().filter(|range| range.pool.is_some()).collect();
-    places.sort_by_key(|range| (range.addr, range.start));
-    let by_address = |addr: u64, moment: Moment| {
-        let behind = places.partition_point(|range| range.addr <= addr);
+    let places = PoolPlaces::new(timeline);
+    let owner = |id: AllocId| places.pool_of(&timeline.lifetimes.get(id, &timeline.events)).map_or(0, index);
+    timeline.lifetimes.ids().map(owner).collect()
+}
+
+/// Which memory belongs to which pool: where the events do not say it, the pool of an allocation is
+/// that of the memory it lies in.
+#[derive(Debug)]
+pub(super) struct PoolPlaces<'a> {
+    /// Ranges whose pool is known, by address, then start.
+    ranges: Vec<&'a ReservedRange>,
+}
+
+impl<'a> PoolPlaces<'a> {
+    pub(super) fn new(timeline: &'a Timeline) -> Self {
+        let mut ranges: Vec<_> = timeline.ranges.all().iter().filter(|range| range.pool.is_some()).collect();
+        ranges.sort_by_key(|range| (range.addr, range.start));
+        Self { ranges }
+    }
+
+    /// Whether the pool of no memory is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The pool of an allocation, where it is known.
+    pub(super) fn pool_of(&self, allocation: &Allocation) -> Option<PoolKey> {
+        allocation.pool.or_else(|| self.pool_at(allocation.addr, allocation.start))
+    }
+
+    fn pool_at(&self, addr: u64, moment: Moment) -> Option<PoolKey> {
+        let behind = self.ranges.partition_point(|range| range.addr <= addr);
         // Ranges with the same address follow one another in time; few lie in between.
-        let before = places[..behind].iter().rev().take(64);
+        let before = self.ranges[..behind].iter().rev().take(64);
         let mut holding = before
             .filter(|range| addr - range.addr < range.size.max(0).unsigned_abs() && range.is_live_at(moment));
         holding.next().and_then(|range| range.pool)
-    };
-    let owner = |id: u32| {
-        let allocation = timeline.lifetimes.get(AllocId(id), &timeline.events);
-        let pool = allocation.pool.or_else(|| by_address(allocation.addr, allocation.start));
-        pool.map_or(0, index)
-    };
-    (0..timeline.lifetimes.len() as u32).map(owner).collect()
+    }
 }
 
 fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {

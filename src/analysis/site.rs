@@ -3,6 +3,9 @@
 use crate::model::{Frame, FrameId, Snapshot, StackId};
 use crate::units;
 
+/// What stands for the absence of a stack.
+pub(super) const NO_STACK: &str = "no stack recorded";
+
 /// A frame as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteFrame {
@@ -48,7 +51,7 @@ pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
     let frames: Vec<SiteFrame> =
         snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
     let own = frames.iter().find(|frame| !is_internal(frame));
-    own.or(frames.first()).map_or_else(|| "no stack recorded".to_owned(), frame_line)
+    own.or(frames.first()).map_or_else(|| NO_STACK.to_owned(), frame_line)
 }
 
 /// The whole stack, a line per frame, innermost first.

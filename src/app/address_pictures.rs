@@ -1,12 +1,11 @@
 //! Pictures of the segment timeline, painted by a worker.
 
-use super::navigation::Selection;
 use super::theme;
 use super::worker::{RasterMode, Task, Worker};
 use crate::analysis::SegmentRows;
 use crate::analysis::filter::Matches;
-use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Kept, Palette, RowBand, Span, View};
-use crate::model::{Snapshot, StackId, Timeline};
+use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Kept, Palette, RowBand, View};
+use crate::model::{Snapshot, StackId};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
 
@@ -21,12 +20,18 @@ pub(super) struct AddressWish {
     pub(super) coloring: Arc<Coloring>,
     /// What the filter lets through.
     pub(super) matches: Option<Arc<Matches>>,
+    /// The selected stack.
+    pub(super) stack: Option<StackId>,
 }
 
 impl PartialEq for AddressWish {
     fn eq(&self, other: &Self) -> bool {
-        let key = |wish: &Self| (wish.view.axis, wish.view.x0, wish.view.x1, wish.size_px, wish.is_dark);
-        key(self) == key(other) && self.bands == other.bands && Arc::ptr_eq(&self.coloring, &other.coloring)
+        let key = |wish: &Self| (wish.view.axis, wish.view.x0, wish.view.x1, wish.size_px);
+        let look = |wish: &Self| (wish.is_dark, wish.stack, wish.matches.as_ref().map(Arc::as_ptr));
+        key(self) == key(other)
+            && look(self) == look(other)
+            && self.bands == other.bands
+            && Arc::ptr_eq(&self.coloring, &other.coloring)
     }
 }
 
@@ -34,8 +39,6 @@ impl PartialEq for AddressWish {
 pub(super) struct Shown {
     pub(super) picture: AddressPicture,
     pub(super) texture: TextureHandle,
-    /// Where everything with the selected stack is.
-    selected: Option<(StackId, Vec<Span>)>,
 }
 
 /// Pictures of one device.
@@ -81,23 +84,12 @@ impl AddressPictures {
             }
             None => ctx.load_texture("segments", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, texture, selected: None });
+        self.shown = Some(Shown { picture, texture });
     }
 
     /// The latest picture, which may be one of an earlier view.
-    pub(super) fn shown(&mut self) -> Option<&mut Shown> {
-        self.shown.as_mut()
-    }
-}
-
-impl Shown {
-    /// Where everything with the selected stack is in the picture.
-    pub(super) fn spans_of(&mut self, selection: Selection, timeline: &Timeline) -> &[Span] {
-        let Selection::Stack(stack) = selection else { return &[] };
-        let known = self.selected.take().filter(|known| known.0 == stack);
-        let is_same = |id| timeline.lifetimes.stack(id, &timeline.events) == stack;
-        let found = known.unwrap_or_else(|| (stack, self.picture.raster.spans_where(is_same)));
-        &self.selected.insert(found).1
+    pub(super) fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
     }
 }
 
@@ -114,7 +106,8 @@ impl Task for Painter {
         let contains = |id| wish.matches.as_ref().is_none_or(|matches| matches.contains(id));
         let kept = wish.matches.as_ref().map(|_| Kept { contains: &contains, is_alone: false });
         let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
-        let map = AddressMap { blocks, rows, view: &wish.view, bands: &wish.bands, palette };
+        let map =
+            AddressMap { blocks, rows, view: &wish.view, bands: &wish.bands, palette, selected: wish.stack };
         let picture = AddressPicture::paint(map, wish.size_px);
         let image = theme::image(&picture.raster);
         Some((picture, image))

@@ -12,11 +12,14 @@ use super::preferences::Preferences;
 use super::rasters::Rasters;
 use super::site_view::SiteFacts;
 use super::worker::RasterMode;
-use super::{allocations_panel, events_panel, filter_bar, segment_timeline_panel, timeline_panel};
+use super::{
+    allocations_panel, events_panel, filter_bar, segment_timeline_panel, segments_panel, stacks_panel,
+    timeline_panel,
+};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
-use crate::model::{AllocId, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
 use egui_plot::PlotPoint;
 use std::sync::Arc;
@@ -93,7 +96,9 @@ pub(super) struct Panels {
     pub(super) events: events_panel::State,
     /// Shared by both.
     pub(super) sites: Sites,
+    pub(super) stacks: stacks_panel::State,
     pub(super) timeline: timeline_panel::State,
+    pub(super) segments: segments_panel::State,
     pub(super) segment_timeline: segment_timeline_panel::State,
 }
 
@@ -102,6 +107,8 @@ impl Panels {
     pub(super) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
+        self.segments.keep(&old.segments);
+        self.stacks.keep(&old.stacks);
         self.segment_timeline.keep(&old.segment_timeline);
     }
 }
@@ -182,6 +189,23 @@ impl DeviceState {
             Selection::Allocation(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// The stack that is selected, or that of the selected allocation.
+    pub(super) fn selected_stack(&self) -> Option<StackId> {
+        match self.selection {
+            Selection::Stack(stack) => Some(stack),
+            Selection::Allocation(id) => {
+                let Timeline { lifetimes, events, .. } = self.timeline();
+                Some(lifetimes.stack(id, events))
+            }
+            _ => None,
+        }
+    }
+
+    /// Start ranges at the cursor.
+    pub(super) fn set_mark(&mut self) {
+        self.panels.stacks.set_mark(self.cursor);
     }
 
     /// Select something else; the user can go back.

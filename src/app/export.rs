@@ -2,16 +2,18 @@
 //! own, and what came of it is said in the status bar.
 
 use super::device::DeviceState;
+use super::filtering::FilterMode;
 use super::navigation::Selection;
 use super::theme;
 use crate::draw::picture::Selected;
-use crate::export::{Shot, What};
+use crate::export::{Filtered, Shot, What};
 use crate::units;
 use eframe::egui;
 use std::fs::OpenOptions;
 use std::future::Future;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
@@ -19,8 +21,13 @@ use std::thread;
 const MIN_SCALE: f32 = 2.0;
 
 /// What can be exported, as the menu names it, and what its file is called.
-pub(super) const CHOICES: [(What, &str, &str); 2] =
-    [(What::Timeline, "Timeline…", "timeline"), (What::Curves, "Curves…", "curves")];
+pub(super) const CHOICES: [(What, &str, &str); 5] = [
+    (What::Timeline, "Timeline…", "timeline"),
+    (What::Reserved, "Reserved memory over time…", "reserved"),
+    (What::Curves, "Curves…", "curves"),
+    (What::Segments, "Memory map at the cursor…", "segments"),
+    (What::Addresses, "Addresses over time…", "addresses"),
+];
 
 /// One picture that somebody wants.
 pub(super) struct Order {
@@ -55,6 +62,11 @@ impl Order {
             moment: device.cursor,
             has_cursor: true,
             selected,
+            filter: device.filtering.found().map(|found| Filtered {
+                query: device.filtering.answered().unwrap_or("as it was before it was changed").to_owned(),
+                matches: Arc::clone(&found.matches),
+                is_alone: device.filter_mode == FilterMode::Only,
+            }),
             capacity: device.capacity(),
             palette,
         };

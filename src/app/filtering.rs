@@ -117,6 +117,16 @@ impl Filtering {
         self.found.as_ref()
     }
 
+    /// The query that was answered last; `None` while it is being changed.
+    pub(super) fn answered(&self) -> Option<&str> {
+        let found = self.found.as_ref()?;
+        self.filter
+            .as_ref()
+            .ok()
+            .filter(|filter| Arc::ptr_eq(filter, &found.filter))
+            .map(|_| self.query.as_str())
+    }
+
     /// What is wrong with the query.
     pub(super) fn error(&self) -> Option<&FilterError> {
         self.filter.as_ref().err()

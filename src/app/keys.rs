@@ -99,6 +99,13 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "go to the next out-of-memory event",
         Run::Device(DeviceState::go_to_oom),
     ),
+    key(
+        Modifiers::NONE,
+        Key::M,
+        "M",
+        "mark the cursor as the start of ranges of stacks",
+        Run::Device(DeviceState::set_mark),
+    ),
     key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(DeviceState::fit)),
     key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.zoom(ZOOM))),
     key(
@@ -157,7 +164,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
 /// What the mouse does, for the help.
 pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Wheel", "zoom at the pointer"),
-    ("Shift+wheel", "zoom vertically"),
+    ("Shift+wheel", "zoom vertically, scroll through segments"),
     ("Drag", "move the view"),
     ("Shift+drag", "zoom to a box"),
     ("Click", "select, and put the cursor there"),

@@ -27,6 +27,7 @@ mod file_watch;
 mod filter_bar;
 mod filter_popup;
 mod filtering;
+mod flame_view;
 mod header;
 #[doc(hidden)]
 pub mod headless;
@@ -47,8 +48,18 @@ mod segment_timeline_input;
 mod segment_timeline_panel;
 mod segment_timeline_text;
 mod segment_timeline_toolbar;
+mod segments_bar;
+mod segments_input;
+mod segments_maps;
+mod segments_panel;
+mod segments_picture;
+mod segments_text;
 mod site_view;
+mod sites_view;
 mod stack_view;
+mod stacks_panel;
+mod stacks_toolbar;
+mod stacks_work;
 mod start_page;
 mod status_bar;
 mod tabs;
@@ -64,7 +75,13 @@ mod export_tests;
 #[cfg(test)]
 mod screenshots;
 #[cfg(test)]
+mod stacks_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_segment_map;
+#[cfg(test)]
+mod tests_segments;
 
 use crate::export::What;
 use crate::load::Input;

@@ -5,8 +5,8 @@
 
 use super::device::DeviceState;
 use super::{
-    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, theme,
-    timeline_panel,
+    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, segments_panel,
+    stacks_panel, theme, timeline_panel,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -20,8 +20,12 @@ pub(super) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
+    /// Addresses at the cursor.
+    Segments,
     /// Addresses over time.
     SegmentTimeline,
+    /// Where memory was allocated.
+    Stacks,
     /// Total lines.
     Curves,
     /// Allocations as a table.
@@ -50,12 +54,14 @@ struct Definition {
 const PANES: &[Definition] = &[
     Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
     Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
+    Definition { pane: Pane::Segments, name: "Segments", home: Home::Tray, ui: segments_panel::ui },
     Definition {
         pane: Pane::SegmentTimeline,
         name: "Segment timeline",
         home: Home::Tray,
         ui: segment_timeline_panel::ui,
     },
+    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks_panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
     Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
     Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },

@@ -128,6 +128,8 @@ pub(super) fn resume(new: &mut DeviceState, old: &DeviceState) {
     new.filter_query.clone_from(&old.filter_query);
     new.filter_mode = old.filter_mode;
     new.shows_internal_frames = old.shows_internal_frames;
+    new.filter_query.clone_from(&old.filter_query);
+    new.filter_mode = old.filter_mode;
     new.panels.keep(&old.panels);
     let (old_events, new_events) = (&old.timeline().events, &new.timeline().events);
     let found = |event: EventIx| same_event(old_events, event, new_events);

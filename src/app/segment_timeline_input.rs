@@ -63,7 +63,7 @@ pub(super) fn click(device: &mut DeviceState, rows: &SegmentRows, under: Address
     }
     device.select(selection);
     if selection != Selection::None {
-        device.panels.segment_timeline.has_selected(selection, under.row);
+        device.panels.segment_timeline.expand(selection, under.row);
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn click_label(device: &mut DeviceState, addr: u64, row: u32) {
         return;
     }
     let selection = Selection::Segment { addr };
-    state.has_selected(selection, row);
+    state.expand(selection, row);
     device.select(selection);
 }
 

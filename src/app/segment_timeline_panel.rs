@@ -30,7 +30,7 @@ const LABEL_GAP_PX: f32 = 6.0;
 /// What the panel remembers between frames.
 #[derive(Default)]
 pub(super) struct State {
-    pictures: Option<AddressPictures>,
+    pub(super) pictures: Option<AddressPictures>,
     pub(super) order: RowOrder,
     /// Rows that the user expanded.
     pub(super) expanded: BTreeSet<u32>,
@@ -110,11 +110,10 @@ fn follow_selection(device: &mut DeviceState, rows: &SegmentRows) {
     if device.panels.segment_timeline.seen == selection {
         return;
     }
-    let row = input::row_of(device, rows, selection);
-    let state = &mut device.panels.segment_timeline;
-    state.seen = selection;
-    state.expanded.extend(row);
-    state.wanted_row = row;
+    device.panels.segment_timeline.seen = selection;
+    if let Some(row) = input::row_of(device, rows, selection) {
+        device.panels.segment_timeline.expand(selection, row);
+    }
 }
 
 impl State {
@@ -123,10 +122,11 @@ impl State {
         (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
     }
 
-    /// This panel made the selection: the row need not be brought into view.
-    pub(super) fn has_selected(&mut self, selection: Selection, row: u32) {
+    /// Expand the row of a selection, and bring it into view.
+    pub(super) fn expand(&mut self, selection: Selection, row: u32) {
         self.seen = selection;
         self.expanded.insert(row);
+        self.wanted_row = Some(row);
     }
 }
 
@@ -154,9 +154,8 @@ fn scroll(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, place: Re
     let points = |px: i64| px as f32 / ui.pixels_per_point();
     if let Some(band) = state.wanted_row.take().and_then(|row| layout.band_of(row)) {
         let (top, bottom) = (points(band.top_px), points(band.bottom_px()));
-        if top < state.scroll || state.scroll + place.height() < bottom {
-            state.scroll = top - ((place.height() - (bottom - top)) / 2.0).max(0.0);
-        }
+        // As little as possible, and the top rather than the bottom.
+        state.scroll = state.scroll.max(bottom - place.height()).min(top);
     }
     let most = (points(layout.height_px()) - place.height()).max(0.0);
     state.scroll = state.scroll.clamp(0.0, most);
@@ -172,7 +171,8 @@ fn scroll_bar(ui: &mut egui::Ui, device: &mut DeviceState, layout: &RowLayout, p
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.spacing_mut().scroll.fade.strength = 0.0;
         let area = ScrollArea::vertical().id_salt("rows").auto_shrink(false).scroll_source(source);
-        let shown = area.vertical_scroll_offset(state.scroll).show(ui, |ui| {
+        let scroll = state.scroll.clamp(0.0, height - place.height());
+        let shown = area.vertical_scroll_offset(scroll).show(ui, |ui| {
             ui.allocate_space(egui::vec2(1.0, height));
         });
         state.scroll = shown.state.clamped_offset().y;
@@ -196,6 +196,10 @@ fn update(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, palette: 
         is_dark: palette.is_dark,
         coloring: device.coloring(palette),
         matches: device.matches().map(Arc::clone),
+        stack: match device.selection() {
+            Selection::Stack(stack) => Some(stack),
+            _ => None,
+        },
     };
     if let Some(pictures) = &mut device.panels.segment_timeline.pictures {
         pictures.update(ui.ctx(), wish);
@@ -216,13 +220,11 @@ fn paint(
     let (view, selection) = (device.view, device.selection());
     let canvas = Canvas { painter: ui.painter(), rect: places.rows, view: &view, timeline, palette };
     let canvas = AddressCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
-    let shown = device.panels.segment_timeline.pictures.as_mut().and_then(AddressPictures::shown);
+    let shown = device.panels.segment_timeline.pictures.as_ref().and_then(AddressPictures::shown);
     canvas.ground();
     let mut under: Option<AddressUnder> = None;
     if let Some(shown) = shown {
         canvas.picture(&shown.picture, shown.texture.id());
-        let spans = shown.spans_of(selection, timeline).to_vec();
-        canvas.highlight(&shown.picture, &spans);
         under = response.hover_pos().and_then(|pointer| canvas.under(Some(&shown.picture), pointer));
     }
     if let Some(AddressUnder { pixel: Pixel::Block(id), .. }) = under {

@@ -59,7 +59,7 @@ fn counts(rows: &SegmentRows) -> String {
     }
 }
 
-fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&egui::Painter, Rect)) {
+pub(super) fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&egui::Painter, Rect)) {
     let muted = theme::color(theme::palette(ui).muted);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), theme::axis_font(), muted);
     let (rect, response) = ui.allocate_exact_size(vec2(19.0 + galley.size().x, 18.0), Sense::hover());
@@ -69,7 +69,7 @@ fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&egui::Painter, Rect
     ui.painter().galley(pos2(rect.left() + 18.0, rect.center().y - galley.size().y / 2.0), galley, muted);
 }
 
-fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
+pub(super) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     painter.rect_filled(mark, 0.0, theme::color(palette.window.mix(palette.line, 0.35)));
     let stroke = Stroke::new(1.0, theme::faded(palette.muted, 0.6));
     for i in 0..6 {
@@ -78,7 +78,7 @@ fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     }
 }
 
-fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
+pub(super) fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let color = palette.accent;
     painter.rect_filled(mark, 0.0, theme::color(color.mix(palette.window, 0.65)));
     for i in 0..4 {

@@ -12,7 +12,7 @@ use egui_kittest::kittest::Queryable as _;
 use std::time::{Duration, Instant};
 
 /// Events of device 0 by hand: three allocations, one is freed, then an OOM. Protocol 0.
-fn snapshot_pickle() -> Vec<u8> {
+pub(super) fn snapshot_pickle() -> Vec<u8> {
     use serde_pickle::{HashableValue, Value};
     use std::collections::BTreeMap;
     let text = |text: &str| Value::String(text.to_owned());
@@ -78,11 +78,11 @@ fn snapshot_pickle() -> Vec<u8> {
         .expect("plain values can be pickled")
 }
 
-fn harness() -> Harness<'static, App> {
+pub(super) fn harness() -> Harness<'static, App> {
     harness_with(RasterMode::Blocking)
 }
 
-fn harness_with(mode: RasterMode) -> Harness<'static, App> {
+pub(super) fn harness_with(mode: RasterMode) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_theme(Theme::Dark)
@@ -92,7 +92,7 @@ fn harness_with(mode: RasterMode) -> Harness<'static, App> {
 }
 
 /// Open bytes as a file and wait until it is loaded or failed.
-fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
+pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.pickle");
     std::fs::write(&path, bytes).expect("a temporary file");
@@ -118,7 +118,7 @@ pub(super) fn open_path(harness: &mut Harness<'static, App>, path: PathBuf) {
 }
 
 /// Run frames until something holds, and a few more; false when it does not come about.
-fn wait(
+pub(super) fn wait(
     harness: &mut Harness<'static, App>,
     mut holds: impl FnMut(&mut Harness<'static, App>) -> bool,
 ) -> bool {
@@ -135,7 +135,7 @@ fn wait(
 }
 
 /// The device that is shown.
-fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
+pub(super) fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
     let app = harness.state_mut();
     let file = app.documents[app.current].open_file().expect("an open file");
     file.device().expect("a device")
@@ -225,7 +225,7 @@ fn a_click_on_a_band_selects_its_allocation() {
     harness.drop_at(at);
     harness.run_steps(3);
     assert!(harness.query_by_label("8.00 MiB allocation").is_some());
-    assert!(harness.query_all_by_label("train.py:55 attention").count() == 2);
+    assert!(2 <= harness.query_all_by_label("train.py:55 attention").count());
 }
 
 #[test]

@@ -150,6 +150,9 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
     if let Some(capacity) = capacity {
         canvas.capacity(capacity, &mut labels);
     }
+    if let Some(mark) = device.panels.stacks.mark {
+        canvas.mark(mark, &mut labels);
+    }
     canvas.cursor(cursor);
     canvas.labels(labels);
     canvas.lanes(&snapshot, &device.lanes, places.lanes);

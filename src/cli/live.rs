@@ -62,7 +62,7 @@ pub(super) fn parse_at(text: &str) -> Result<At, String> {
     }
 }
 
-fn parse_filter(text: &str) -> Result<Filter, String> {
+pub(super) fn parse_filter(text: &str) -> Result<Filter, String> {
     Filter::parse(text).map_err(|error| {
         let part = text.get(error.range.clone()).unwrap_or_default();
         format!("at {part:?}: {error}")

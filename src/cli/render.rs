@@ -1,15 +1,16 @@
 //! `oomscope render`.
 
-use super::live::{no_device, parse_at};
+use super::live::{self, no_device, parse_at};
 use super::open::parse_bytes;
 use super::{Failure, loading, output};
+use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{At, resolve};
 use crate::draw::picture::{Selected, view_of};
 use crate::draw::software::MAX_SIDE_PX;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
-use crate::export::{Shot, What};
+use crate::export::{Filtered, Shot, What};
 use crate::load::Input;
-use crate::model::{DeviceId, Moment, Snapshot};
+use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::units;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -28,7 +29,8 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 #[command(after_help = "Examples:
   oomscope render snapshot.pickle -o timeline.png
   oomscope render snapshot.pickle --at oom --theme light --scale 2 -o ticket.png
-  oomscope render snapshot.pickle --view curves --range 40000..41220 -o end.png
+  oomscope render snapshot.pickle --view segments --at 41220 -o map.png
+  oomscope render snapshot.pickle --filter 'size>100MB' --only --range 40000..41220 -o large.png
 
 The picture carries the file's name, the device, the moment, the figures and the allocator settings, and
 is made by the code that paints the window: the same file and arguments give the same bytes. No display
@@ -40,12 +42,19 @@ pub(super) struct RenderArgs {
     /// What to show
     #[arg(long, value_enum, default_value_t = ViewArg::Timeline)]
     view: ViewArg,
-    /// Where the cursor is: peak, oom (the last one), end, or after an event's number
+    /// The moment of the map, the list and the cursor: peak, oom (the last one), end, or after an event's
+    /// number; else the OOM or the peak, without a cursor
     #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
     at: Option<At>,
     /// Only these events, by their numbers: both ends are shown
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     range: Option<[u32; 2]>,
+    /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    filter: Option<Query>,
+    /// Stack only what matches, instead of fading the rest
+    #[arg(long, requires = "filter")]
+    only: bool,
     /// What runs from left to right
     #[arg(long, value_enum, default_value_t = AxisArg::Events)]
     axis: AxisArg,
@@ -76,8 +85,14 @@ pub(super) struct RenderArgs {
 enum ViewArg {
     /// Live allocations over time, stacked
     Timeline,
+    /// Reserved memory over time, stacked
+    Reserved,
     /// The totals over time as lines
     Curves,
+    /// What every reserved byte is used for at one moment
+    Segments,
+    /// Addresses over time, a row per segment
+    Addresses,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,6 +116,17 @@ enum ColorArg {
 enum ThemeArg {
     Dark,
     Light,
+}
+
+/// A filter as it was written, and what it means.
+#[derive(Debug, Clone)]
+struct Query {
+    text: String,
+    filter: Filter,
+}
+
+fn parse_filter(text: &str) -> Result<Query, String> {
+    live::parse_filter(text).map(|filter| Query { text: text.to_owned(), filter })
 }
 
 fn parse_range(text: &str) -> Result<[u32; 2], String> {
@@ -195,6 +221,12 @@ fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, Failure> {
         // From the state before the first event to the one after the last.
         range => range.map(|[first, last]| [Moment(first), Moment(last + 2)]),
     };
+    if args.filter.is_some() && !What::from(args.view).is_filtered() {
+        let name =
+            args.view.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let what = format!("a filter does not change --view {name}");
+        return Err(refuse(&what, "leave out --filter, or show another view"));
+    }
     let palette = if args.theme == ThemeArg::Dark { &Palette::DARK } else { &Palette::LIGHT };
     let stacks = Arc::new(BandColors::new(snapshot, palette));
     Ok(Shot {
@@ -206,17 +238,31 @@ fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, Failure> {
         moment,
         has_cursor: args.at.is_some(),
         selected: Selected::None,
+        filter: filtered(args, snapshot, timeline, moment),
         capacity: args.capacity,
         palette,
         snapshot: Arc::clone(snapshot),
     })
 }
 
+fn filtered(args: &RenderArgs, snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Option<Filtered> {
+    let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
+    let prepared = Prepared::new(filter, snapshot, timeline);
+    for note in prepared.notes() {
+        output::notice(&format!("{}: {note}", timeline.device));
+    }
+    let matches = Arc::new(prepared.matches(timeline, moment));
+    Some(Filtered { query: text.clone(), matches, is_alone: args.only })
+}
+
 impl From<ViewArg> for What {
     fn from(view: ViewArg) -> Self {
         match view {
             ViewArg::Timeline => Self::Timeline,
+            ViewArg::Reserved => Self::Reserved,
             ViewArg::Curves => Self::Curves,
+            ViewArg::Segments => Self::Segments,
+            ViewArg::Addresses => Self::Addresses,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Painting rows of segments: their picture, outlines, labels and marks.
 
 use super::address_raster::{AddressMap, Bar, bar, raster};
-use super::{Canvas, Pixel, Raster, RowBand, Span, View};
+use super::{Canvas, Pixel, Raster, RowBand, View};
 use crate::analysis::{SegmentRow, SegmentRows, Shared};
 use crate::model::{AllocId, Moment, PoolKey};
 use crate::units;
@@ -167,38 +167,6 @@ impl AddressCanvas<'_> {
             let place = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
             painter.rect_stroke(place, 0.0, stroke, StrokeKind::Inside);
         }
-    }
-
-    /// Many places of a picture that are selected together.
-    pub fn highlight(&self, picture: &AddressPicture, spans: &[Span]) {
-        const MAX_EDGED: usize = 400;
-        if picture.view.axis != self.canvas.view.axis {
-            return;
-        }
-        let painter = self.canvas.inside();
-        let accent = Color32::from(self.canvas.palette.accent);
-        let mut mesh = egui::epaint::Mesh::default();
-        for span in spans {
-            let Some(place) = self.place_of_span(picture, span) else { continue };
-            mesh.add_colored_rect(place, accent.gamma_multiply(0.45));
-            if spans.len() <= MAX_EDGED {
-                painter.rect_stroke(place, 0.0, Stroke::new(1.0, accent), StrokeKind::Inside);
-            }
-        }
-        painter.add(Shape::mesh(mesh));
-    }
-
-    fn place_of_span(&self, picture: &AddressPicture, span: &Span) -> Option<Rect> {
-        let (top, bottom) = (span.y[0] as i64, span.y[1] as i64);
-        let band = picture.bands.iter().find(|band| band.top_px <= top && top < band.bottom_px())?;
-        let place = self.new_place(band)?;
-        let y = |px: i64| {
-            let part = (px - band.top_px) as f32 / band.height_px.max(1) as f32;
-            place.top() + part.clamp(0.0, 1.0) * place.height()
-        };
-        let width = picture.raster.size_px[0].max(1) as f64;
-        let x = |column: usize| self.canvas.x_at(picture.view.position_from_x(column as f64 / width));
-        Some(Rect::from_min_max(pos2(x(span.x[0]), y(top)), pos2(x(span.x[1]), y(bottom))))
     }
 
     /// The peak and the requests that failed, as lines through all rows.

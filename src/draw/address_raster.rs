@@ -12,7 +12,7 @@ use super::bands::{Bands as _, Blocks, Fill, Texture};
 use super::stacked::Raster;
 use super::{Palette, Rgb, View};
 use crate::analysis::SegmentRows;
-use crate::model::{AllocId, Moment, Timeline};
+use crate::model::{AllocId, Moment, StackId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,6 +27,9 @@ const MIN_STRENGTH: f32 = 0.5;
 
 /// The strength of what the filter leaves out, against all else.
 const FADED_STRENGTH: f32 = 0.25;
+
+/// How much of the colour of what is selected is the one that says so.
+const SELECTED_SHARE: f32 = 0.6;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -43,6 +46,8 @@ pub struct AddressMap<'a> {
     pub bands: &'a [RowBand],
     /// The theme.
     pub palette: &'a Palette,
+    /// The stack that is selected: what was allocated with it is lighter.
+    pub selected: Option<StackId>,
 }
 
 /// Where an allocation is drawn.
@@ -204,8 +209,9 @@ impl<'a> Painter<'a> {
                 let [top, bottom] = extent.y(range.addr.saturating_sub(of_row.addr), range.size);
                 let pixels = pixels(top, bottom, self.height);
                 for column in touched(columns, range.start.0, range.end.map_or(u32::MAX, |end| end.0)) {
-                    let column = &mut cells[column * self.height..][pixels.clone()];
-                    column.iter_mut().for_each(|cell| cell.is_reserved = true);
+                    for cell in &mut cells[column * self.height..][pixels.clone()] {
+                        cell.is_reserved = true;
+                    }
                 }
             }
         }
@@ -257,10 +263,14 @@ impl<'a> Painter<'a> {
 
     /// How an allocation looks in the middle of its life within a column.
     fn fill(&self, id: AllocId, column: &Column) -> Fill {
-        let lifetimes = &self.map.blocks.timeline.lifetimes;
+        let Timeline { lifetimes, events, .. } = self.map.blocks.timeline;
         let (start, end) = (lifetimes.start(id).0, lifetimes.end(id).map_or(u32::MAX, |end| end.0));
         let middle = start.max(column.moments.start) + column.overlap(start, end) / 2;
-        self.map.blocks.fill(id.0, Moment(middle))
+        let fill = self.map.blocks.fill(id.0, Moment(middle));
+        if self.map.selected.is_some_and(|stack| lifetimes.stack(id, events) == stack) {
+            return Fill { color: fill.color.mix(self.map.palette.accent, SELECTED_SHARE), ..fill };
+        }
+        fill
     }
 }
 
@@ -272,7 +282,9 @@ fn cover(cells: &mut [Cell], first: usize, [top, bottom]: [f64; 2], part: f32, i
     cells[0].cover(part * part_of(first), id);
     if 0 < last {
         cells[last].cover(part * part_of(first + last), id);
-        cells[1..last].iter_mut().for_each(|cell| cell.cover(part, id));
+        for cell in &mut cells[1..last] {
+            cell.cover(part, id);
+        }
     }
 }
 

@@ -34,7 +34,14 @@ impl Scene {
         let coloring = Coloring::new(ColorBy::Stack, &self.timeline, stacks, &Palette::DARK);
         let kept = Some(Kept { contains, is_alone: false });
         let blocks = Blocks { timeline: &self.timeline, coloring: &coloring, kept };
-        let map = AddressMap { blocks, rows: &self.rows, view, bands: &self.bands, palette: &Palette::DARK };
+        let map = AddressMap {
+            blocks,
+            rows: &self.rows,
+            view,
+            bands: &self.bands,
+            palette: &Palette::DARK,
+            selected: None,
+        };
         raster(map, size_px)
     }
 
@@ -198,6 +205,23 @@ fn what_waits_for_a_stream_is_striped_and_what_is_left_out_is_faint() {
     assert_eq!((column(5).len(), column(15).len()), (1, 2));
     let faint = scene.paint(&view, [20, 40], &|_| false);
     assert!(color(&faint, 5, 20)[0] < color(&raster, 5, 20)[0]);
+}
+
+#[test]
+fn what_is_selected_is_coloured() {
+    let steps = [Step::Reserve(0, MIB), Step::Alloc(0, MIB)];
+    let scene = Scene::new(&steps, 0..40, &Expanded::All);
+    let view = View { axis: Axis::Event, x0: 2.0, x1: 3.0, y0: 0.0, y1: 1.0 };
+    let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+    let coloring = &Coloring::new(ColorBy::Stack, &scene.timeline, stacks, &Palette::DARK);
+    let blocks = Blocks { timeline: &scene.timeline, coloring, kept: None };
+    let (rows, bands) = (&scene.rows, &scene.bands[..]);
+    let [plain, selected, other] = [None, Some(StackId::EMPTY), Some(StackId(7))].map(|selected| {
+        let map = AddressMap { blocks, rows, view: &view, bands, palette: &Palette::DARK, selected };
+        color(&raster(map, [1, 40]), 0, 20).to_vec()
+    });
+    assert_eq!(plain, other);
+    assert!(plain[2] < selected[2]);
 }
 
 #[test]

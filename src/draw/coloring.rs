@@ -1,6 +1,7 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
+use crate::analysis::filter;
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, Snapshot, StackId, StrId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
@@ -167,7 +168,7 @@ impl Coloring {
             }),
             ColorBy::Category => self.class_keys(&self.categories, |&category| {
                 let name = units::printable(&snapshot.strings.get(category));
-                (name.clone(), format!("category:\"{name}\""))
+                (name.clone(), format!("category:{}", filter::quoted(&name)))
             }),
         };
         keys.truncate(MAX_KEYS);
@@ -285,5 +286,8 @@ mod tests {
         assert_eq!(queries[0], "size<512KiB");
         assert_eq!(queries[1], "size>=512KiB size<2MiB");
         assert_eq!(queries[6], "size>=2GiB");
+        for query in queries {
+            assert!(filter::Filter::parse(query).is_ok(), "{query}");
+        }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn segments_and_blocks(raw: &[(u64, i64)]) -> Vec<Step> {
                 blocks.insert(slot, (size, false));
                 steps.push(Step::Alloc(slot, size));
             }
-            (Some(_), Some((size, false))) if random / SLOTS % 3 == 0 => {
+            (Some(_), Some((size, false))) if (random / SLOTS).is_multiple_of(3) => {
                 blocks.insert(slot, (size, true));
                 steps.push(Step::Request(slot, size));
             }

@@ -98,7 +98,7 @@ impl Canvas<'_> {
         if !self.rect.y_range().contains(y) {
             return;
         }
-        let color = Color32::from(self.palette.oom);
+        let color = Color32::from(self.palette.text).gamma_multiply(0.8);
         let line = [pos2(self.rect.left(), y), pos2(self.rect.right(), y)];
         self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 8.0, 4.0));
         let text = format!("capacity {}", units::bytes(bytes));
@@ -153,6 +153,15 @@ impl Canvas<'_> {
         let stroke = Stroke::new(1.0, color);
         painter.rect(request, 0.0, color.gamma_multiply(0.35), stroke, StrokeKind::Inside);
         self.label(x, &format!("OOM {}", units::bytes(oom.requested)), color, labels);
+    }
+
+    /// Where a range starts that the user set.
+    pub fn mark(&self, moment: Moment, labels: &mut Labels) {
+        let x = self.x_middle(moment).round();
+        let color = Color32::from(self.palette.text);
+        let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
+        self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 2.0, 3.0));
+        self.label(x, "mark", color, labels);
     }
 
     /// The cursor.

@@ -128,15 +128,50 @@ impl Palette {
         srgb_from_oklch(from + (to - from) * share, 0.05 + 0.06 * share, 265.0 - 105.0 * share)
     }
 
+    /// The colour of a frame of a call tree: the hue says which file or package it belongs to, small
+    /// steps of lightness tell functions apart, and what is not the user's own is nearly grey.
+    pub(super) fn frame(&self, group_hash: u64, function_hash: u64, is_internal: bool) -> Rgb {
+        let step = (function_hash % 4) as f32 / 3.0 - 0.5;
+        let hue = band_hue(group_hash);
+        if is_internal {
+            let lightness = if self.is_dark { 0.40 } else { 0.88 };
+            srgb_from_oklch(lightness + step * 0.04, 0.022, hue)
+        } else {
+            srgb_from_oklch(self.band_lightness + 0.04 + step * 0.05, self.band_chroma, hue)
+        }
+    }
+
+    /// The one of two colours that can be read better on a ground.
+    pub(super) fn text_on(ground: Rgb) -> Rgb {
+        const INK: Rgb = Rgb::hex(0x0f_1216);
+        const PAPER: Rgb = Rgb::hex(0xff_ffff);
+        if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }
+    }
+
     /// The colour of a hashed stack. Hues leave out red and amber, which have a meaning; small
     /// steps of lightness tell neighbours apart for eyes that see few hues.
     fn band(&self, hash: u64) -> Rgb {
-        const FIRST_HUE: f32 = 130.0;
-        const LAST_HUE: f32 = 350.0;
-        let hue = FIRST_HUE + (LAST_HUE - FIRST_HUE) * ((hash & 0xffff) as f32 / 65_535.0);
         let step = ((hash >> 16) % 5) as f32 - 2.0;
-        srgb_from_oklch(self.band_lightness + step * 0.028, self.band_chroma, hue)
+        srgb_from_oklch(self.band_lightness + step * 0.028, self.band_chroma, band_hue(hash))
     }
+}
+
+/// A hue that is neither red nor amber, in degrees.
+fn band_hue(hash: u64) -> f32 {
+    const FIRST_HUE: f32 = 130.0;
+    const LAST_HUE: f32 = 350.0;
+    FIRST_HUE + (LAST_HUE - FIRST_HUE) * ((hash & 0xffff) as f32 / 65_535.0)
+}
+
+/// WCAG contrast of two colours, from 1 to 21.
+fn contrast(a: Rgb, b: Rgb) -> f32 {
+    let linear = |v: u8| {
+        let v = f32::from(v) / 255.0;
+        if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = |c: Rgb| 0.2126 * linear(c.0) + 0.7152 * linear(c.1) + 0.0722 * linear(c.2);
+    let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+    a.max(b) / a.min(b)
 }
 
 /// The colour of every stack of a file.
@@ -167,22 +202,45 @@ impl BandColors {
     }
 }
 
-/// FNV-1a over the text of the frames, mixed at the end so that all bits depend on all frames.
+/// A stable hash of what the frames say.
 fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut feed = |bytes: &[u8]| {
-        for &byte in bytes {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-        }
-    };
+    let mut hash = Fnv::default();
     for &id in snapshot.stacks.frames(stack) {
         let Frame { file, line, name, .. } = snapshot.frames.get(id);
-        feed(snapshot.strings.bytes(file));
-        feed(&line.to_le_bytes());
-        feed(snapshot.strings.bytes(name));
+        hash.feed(snapshot.strings.bytes(file));
+        hash.feed(&line.to_le_bytes());
+        hash.feed(snapshot.strings.bytes(name));
     }
-    mix_bits(hash)
+    hash.finish()
+}
+
+/// A hash of a text that is the same in every run.
+pub(super) fn text_hash(text: &str) -> u64 {
+    let mut hash = Fnv::default();
+    hash.feed(text.as_bytes());
+    hash.finish()
+}
+
+/// FNV-1a, mixed at the end so that all bits depend on all bytes.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn feed(&mut self, bytes: &[u8]) {
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        mix_bits(self.0)
+    }
 }
 
 /// Makes all bits depend on all bits.
@@ -214,17 +272,6 @@ fn srgb_from_oklch(lightness: f32, chroma: f32, hue_degrees: f32) -> Rgb {
 mod tests {
     use super::*;
 
-    /// WCAG contrast of two colours.
-    fn contrast(a: Rgb, b: Rgb) -> f32 {
-        let linear = |v: u8| {
-            let v = f32::from(v) / 255.0;
-            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
-        };
-        let luminance = |c: Rgb| 0.2126 * linear(c.0) + 0.7152 * linear(c.1) + 0.0722 * linear(c.2);
-        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
-        a.max(b) / a.min(b)
-    }
-
     #[test]
     fn text_can_be_read_on_every_ground() {
         for palette in [Palette::DARK, Palette::LIGHT] {
@@ -243,6 +290,18 @@ mod tests {
         for hash in [0, 0x8000, 0xffff, 0x4_1234] {
             let Rgb(r, g, b) = Palette::DARK.band(hash);
             assert!(20 < r.max(g).max(b) - r.min(g).min(b));
+        }
+    }
+
+    #[test]
+    fn labels_can_be_read_on_every_frame() {
+        for palette in [Palette::DARK, Palette::LIGHT] {
+            for hash in (0..=0xffff).step_by(0x800) {
+                for (step, is_internal) in [(0, false), (3, false), (0, true), (3, true)] {
+                    let ground = palette.frame(hash, step, is_internal);
+                    assert!(4.5 <= contrast(Palette::text_on(ground), ground), "{ground:?}");
+                }
+            }
         }
     }
 

@@ -3,14 +3,17 @@
 //!
 //! This layer knows no files, no arguments and no panels. The same [`Shot`] gives the same bytes.
 
+mod addresses;
 mod curves;
+mod segments;
 mod stacked;
 
 use crate::analysis::capacity;
-use crate::draw::picture::{Caption, Entry, Page, Selected, Sheet, png};
+use crate::analysis::filter::Matches;
+use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, Sheet, SiteList, png};
 use crate::draw::software::Pixels;
-use crate::draw::{Coloring, Palette, View};
-use crate::model::{Moment, Snapshot, Timeline};
+use crate::draw::{ColorBy, Coloring, Kept, Palette, View};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use crate::{report, units};
 use std::sync::Arc;
 use thiserror::Error;
@@ -20,8 +23,21 @@ use thiserror::Error;
 pub enum What {
     /// Live allocations over time, stacked.
     Timeline,
+    /// Reserved memory over time, stacked.
+    Reserved,
     /// The totals over time as lines.
     Curves,
+    /// What every reserved byte is used for at the moment.
+    Segments,
+    /// Addresses over time, a row per segment.
+    Addresses,
+}
+
+impl What {
+    /// Whether a filter changes it. Totals and reserved memory are what they are.
+    pub fn is_filtered(self) -> bool {
+        !matches!(self, Self::Curves | Self::Reserved)
+    }
 }
 
 /// Why there is no picture.
@@ -34,6 +50,17 @@ pub enum ExportError {
     /// The picture has no pixels.
     #[error("the picture cannot be encoded")]
     Encoding(#[from] ::png::EncodingError),
+}
+
+/// A filter and what it finds.
+#[derive(Clone)]
+pub struct Filtered {
+    /// The query, for the caption.
+    pub query: String,
+    /// What it finds.
+    pub matches: Arc<Matches>,
+    /// Whether the rest is left out where that makes sense; else it is faded.
+    pub is_alone: bool,
 }
 
 /// Everything that a picture depends on, but its size.
@@ -57,6 +84,8 @@ pub struct Shot {
     pub has_cursor: bool,
     /// What is selected.
     pub selected: Selected,
+    /// The filter.
+    pub filter: Option<Filtered>,
     /// Bytes that the device can reserve at most, if that is not to be found in the recording.
     pub capacity: Option<i64>,
     /// The theme.
@@ -76,16 +105,52 @@ impl Shot {
 
     fn paint(&self, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
         match self.what {
-            What::Timeline => stacked::paint(self, timeline, sheet),
+            What::Timeline => stacked::blocks(self, timeline, sheet),
+            What::Reserved => stacked::reserved(self, timeline, sheet),
             What::Curves => curves::paint(self, timeline, sheet),
+            What::Segments => segments::paint(self, timeline, sheet),
+            What::Addresses => addresses::paint(self, timeline, sheet),
         }
     }
 
-    fn page(&self, timeline: &Timeline, legend: Vec<Entry>) -> Page {
+    fn page(&self, timeline: &Timeline, mut legend: Vec<Entry>) -> Page {
         let title = units::printable(units::basename(&self.name));
         let headline = report::headline(timeline, self.snapshot.damage.is_some());
-        let lines = report::caption_lines(&self.snapshot, timeline, self.moment);
+        let mut lines = report::caption_lines(&self.snapshot, timeline, self.moment);
+        if let Some(Filtered { query, matches, .. }) = self.filter() {
+            let (found, all) = (matches.count() as u64, timeline.lifetimes.len() as u64);
+            let (found, all) = (units::count(found), units::count(all));
+            lines.push(format!("Filter: {} · {found} of {all} allocations", units::printable(query)));
+        }
+        if self.what.is_filtered() {
+            let keys = self.coloring.keys(&self.snapshot, timeline).into_iter();
+            legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
+        }
         Page { caption: Caption { title, headline, lines }, legend }
+    }
+
+    /// What fills the memory at the moment.
+    fn sites(&self, timeline: &Timeline) -> SiteList {
+        let heading = report::moment_name(timeline, self.moment);
+        let coloring =
+            (self.coloring.by() == ColorBy::Stack && self.what != What::Reserved).then_some(&*self.coloring);
+        let contains = |id| self.contains(id);
+        let kept = self.filter.as_ref().map(|_| &contains as &dyn Fn(AllocId) -> bool);
+        SiteList::new(&self.snapshot, timeline, self.moment, heading, coloring, kept)
+    }
+
+    /// The filter, if what is shown depends on one.
+    fn filter(&self) -> Option<&Filtered> {
+        self.filter.as_ref().filter(|_| self.what.is_filtered())
+    }
+
+    fn contains(&self, id: AllocId) -> bool {
+        self.filter().is_none_or(|filter| filter.matches.contains(id))
+    }
+
+    /// The filter as the bands want it; `contains` is [`Self::contains`].
+    fn kept<'a>(&self, contains: &'a (dyn Fn(AllocId) -> bool + Sync)) -> Option<Kept<'a>> {
+        self.filter().map(|filter| Kept { contains, is_alone: filter.is_alone })
     }
 
     fn capacity(&self, timeline: &Timeline) -> Option<i64> {

@@ -225,12 +225,6 @@ impl Lifetimes {
         self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
     }
 
-    /// The allocations that are made after one moment and not after another, in allocation order.
-    pub fn started_between(&self, before: Moment, until: Moment) -> impl Iterator<Item = AllocId> + use<> {
-        let at = |moment: Moment| self.start.partition_point(|&start| start <= moment.0) as u32;
-        (at(before)..at(until)).map(AllocId)
-    }
-
     /// The first allocation that is made after a moment.
     pub fn first_after(&self, moment: Moment) -> Option<AllocId> {
         let at = self.start.partition_point(|&start| start <= moment.0);
@@ -258,6 +252,17 @@ impl Lifetimes {
     /// The allocations that are live at a moment, in allocation order.
     pub fn live_at(&self, moment: Moment) -> Live<'_> {
         self.live_between(moment, moment)
+    }
+
+    /// The allocations that events after `after` and not after `until` made, in allocation order.
+    pub fn started_between(
+        &self,
+        after: Moment,
+        until: Moment,
+    ) -> impl ExactSizeIterator<Item = AllocId> + use<> {
+        let first = self.start.partition_point(|&start| start <= after.0);
+        let end = self.start.partition_point(|&start| start <= until.0);
+        (first as u32..end as u32).map(AllocId)
     }
 
     /// The allocations that are live at any moment from `first` to `last`, in allocation order.

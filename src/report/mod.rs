@@ -4,6 +4,7 @@
 //! they do not know where the text goes.
 
 mod csv_text;
+mod flame_svg;
 mod headline;
 mod live;
 mod settings;
@@ -11,6 +12,7 @@ mod stats;
 mod table;
 mod tables;
 
+pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;

@@ -40,6 +40,8 @@ impl Picture {
     }
 }
 
+const VIEWS: [&str; 5] = ["timeline", "reserved", "curves", "segments", "addresses"];
+
 fn render(name: &str, args: &[&str]) -> Vec<u8> {
     let output = run([&["render", &sample(name).to_string_lossy(), "-o", "-"], args].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -68,7 +70,7 @@ fn a_picture_has_the_size_the_caption_the_bands_and_the_ground_of_the_theme() {
 
 #[test]
 fn the_same_arguments_give_the_same_bytes_on_any_number_of_threads() {
-    for view in ["timeline", "curves"] {
+    for view in VIEWS {
         let args = ["--size", "700x400", "--scale", "1.5", "--view", view];
         let first = render("annotated.pickle", &args);
         assert_eq!(first, render("annotated.pickle", &args));
@@ -88,7 +90,12 @@ fn the_same_arguments_give_the_same_bytes_on_any_number_of_threads() {
 fn every_argument_changes_the_picture() {
     let size = ["--size", "800x450"];
     let plain = picture("frag_oom.pickle", &size);
-    let changes: [&[&str]; 6] = [
+    let changes: [&[&str]; 11] = [
+        &["--view", "reserved"],
+        &["--view", "segments"],
+        &["--view", "addresses"],
+        &["--filter", "size>200MB"],
+        &["--filter", "size>200MB", "--only"],
         &["--view", "curves"],
         &["--at", "1000"],
         &["--range", "500..1,500"],
@@ -106,11 +113,31 @@ fn every_argument_changes_the_picture() {
 }
 
 #[test]
+fn a_filter_changes_the_views_of_allocations_and_is_refused_by_the_others() {
+    fn with<'a>(view: &'a str, filter: &[&'a str]) -> Vec<&'a str> {
+        [&["--size", "800x450", "--view", view], filter].concat()
+    }
+    for view in ["timeline", "segments", "addresses"] {
+        let all = picture("frag_oom.pickle", &with(view, &[]));
+        let some = picture("frag_oom.pickle", &with(view, &["--filter", "site:attend"]));
+        assert!(1000 < all.difference(&some), "{view}");
+    }
+    for view in ["reserved", "curves"] {
+        let path = sample("frag_oom.pickle");
+        let args = with(view, &["--filter", "site:attend"]);
+        let output = run([&["render", &path.to_string_lossy(), "-o", "-"], &args[..]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(errors.contains(&format!("a filter does not change --view {view}")), "{errors}");
+    }
+}
+
+#[test]
 fn every_sample_can_be_painted() {
     let folder = sample("");
     for path in crate::support::pickles_in(&folder, false) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for view in ["timeline", "curves"] {
+        for view in ["timeline", "segments", "addresses"] {
             let picture = picture(&name, &["--size", "400x300", "--view", view]);
             assert!(10 < picture.colors([0.0, 1.0], [0.0, 1.0]).len(), "{name} is blank");
         }

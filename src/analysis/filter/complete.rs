@@ -120,7 +120,10 @@ fn names<'a>(
     let names = vocabulary.names.iter().filter(move |name| name.is_own || !only_own);
     let meant =
         names.filter(move |name| (is_value || !place.start.is_empty()) && name.lower.contains(&place.start));
-    meant.map(|name| place.offer(quoted(&name.text), allocations(name.allocations), true))
+    meant.map(|name| {
+        let explanation = format!("in the stack of {}", allocations(name.allocations));
+        place.offer(quoted(&name.text), explanation, true)
+    })
 }
 
 fn pools(vocabulary: &Vocabulary) -> Vec<(String, String)> {
@@ -175,8 +178,8 @@ fn allocations(n: usize) -> String {
     format!("{} {}", count(n as u64), if n == 1 { "allocation" } else { "allocations" })
 }
 
-/// A text as a value: in quotes where it must be.
-fn quoted(text: &str) -> String {
+/// A text as a value of a term: in quotes where it must be.
+pub fn quoted(text: &str) -> String {
     let needs_quotes = |c: char| c.is_whitespace() || matches!(c, '|' | '"' | ':' | '=' | '<' | '>');
     if text.contains(needs_quotes) || text.starts_with(['-', '!']) || super::words::is_word(text) {
         format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))

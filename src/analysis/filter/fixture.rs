@@ -87,7 +87,7 @@ pub(super) fn event(action: Action, addr: u64, size: i64) -> Event {
 /// | | address | size | stream | pool | stack | life |
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | A | 0x1000 | 1 MiB | 7 | default | attention | always |
-/// | B | 0x200000 | 2 MiB | 0 | ? | none | until event 3 |
+/// | B | 0x200000 | 2 MiB | 0 | default, as the memory around it | none | until event 3 |
 /// | C | 0x400000 | 100 B | 0 | default | attention in `train.py:55` | events 0 to 4, 4 ms |
 /// | D | 0x500000 | 3 MiB | 7 | 1.0 | mlp in `my model.py:7` | from event 1, awaiting from 7 |
 /// | E | 0x900000 | 5 KiB | 0 | default | torch only | from event 5, whose time is unknown |

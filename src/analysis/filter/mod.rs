@@ -12,7 +12,7 @@
 //! | `size:1MiB..2MiB` | with a size in the range, both ends included |
 //! | `lifetime<10ms` | that surely live so long; also `lifetime>1000events` |
 //! | `stream:7` | of the stream |
-//! | `pool:private`, `pool:default`, `pool:1.0` | of the pool |
+//! | `pool:private`, `pool:default`, `pool:1.0` | of the pool: where events lack it, that of the memory |
 //! | `addr:0x7f21ac000000` | that contain the address, or touch a range `0x…..0x…` |
 //! | `category:TEXT` | with the text in the recorded category |
 //! | `meta:TEXT` | with the text in their metadata or compile context |
@@ -52,7 +52,7 @@ mod oracle_tests;
 #[cfg(test)]
 mod tests;
 
-pub use complete::{Completion, complete};
+pub use complete::{Completion, complete, quoted};
 pub use error::{FilterError, Problem};
 pub use matches::Matches;
 pub use prepared::Prepared;

@@ -86,7 +86,13 @@ impl Plain {
                 crate::analysis::stack_lines(snapshot, a.stack).iter().any(|l| l.contains(text))
             }
             Self::Stream(stream) => a.stream == Some(stream),
-            Self::Private => a.pool.is_some_and(|pool| pool != PoolKey(0, 0)),
+            Self::Private => {
+                let mut ranges = timeline.ranges.all().iter().filter(|range| range.is_live_at(a.start));
+                let lies_in = |addr: u64, size: i64| addr <= a.addr && a.addr < addr + size as u64;
+                let around = ranges.find(|range| range.pool.is_some() && lies_in(range.addr, range.size));
+                let pool = a.pool.or(around.and_then(|range| range.pool));
+                pool.is_some_and(|pool| pool != PoolKey(0, 0))
+            }
             Self::Contains(addr) => (a.addr..a.addr + a.size.max(1) as u64).contains(&addr),
             Self::MetaHas(text) => {
                 let id = made.and_then(|made| made.user_metadata);

@@ -5,7 +5,10 @@ use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
 use crate::analysis::MomentError;
-use crate::model::{AllocId, Allocation, Context, EventIx, Moment, Origin, Snapshot, StackId, Timeline};
+use crate::analysis::pools::PoolPlaces;
+use crate::model::{
+    AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,
+};
 use rayon::prelude::*;
 
 /// A [`Filter`] with its tables for one timeline.
@@ -36,6 +39,8 @@ enum RowTest {
     Size(Vec<Interval>),
     Lifetime(Vec<Span>),
     Addr(Vec<AddressRange>),
+    /// By allocation.
+    Listed(Vec<bool>),
     Event(Vec<Interval>),
     /// `None` is the cursor.
     Live(Vec<Option<Moment>>),
@@ -59,6 +64,10 @@ impl Prepared {
             match &term.test {
                 Test::Stack(needles) => out.stacks(term.is_negated, texts::stacks_with(snapshot, needles)),
                 Test::Site(needles) => out.stacks(term.is_negated, texts::sites_with(snapshot, needles)),
+                Test::Pool(pools) if lacks_pools(timeline) => {
+                    let test = RowTest::Listed(in_pools(pools, timeline));
+                    out.rows.push(Row { is_negated: term.is_negated, test });
+                }
                 test @ (Test::Stream(_) | Test::Pool(_) | Test::Category(_) | Test::Meta(_)) => {
                     out.contexts(term.is_negated, timeline, |context| context_holds(test, snapshot, context));
                 }
@@ -182,6 +191,7 @@ impl Prepared {
                 let size = lifetimes.size(id, events);
                 sizes.iter().any(|interval| interval.contains(size))
             }
+            RowTest::Listed(holds) => holds[id.index()],
             RowTest::Lifetime(spans) => spans.iter().any(|&span| self.lives(span, timeline, id)),
             RowTest::Addr(ranges) => {
                 let Allocation { addr, size, .. } = lifetimes.get(id, events);
@@ -237,16 +247,32 @@ fn is_live_at(timeline: &Timeline, id: AllocId, moment: Moment) -> bool {
 fn context_holds(test: &Test, snapshot: &Snapshot, context: &Context) -> bool {
     match test {
         Test::Stream(streams) => context.stream.is_some_and(|stream| streams.contains(&stream)),
-        Test::Pool(pools) => context.pool.is_some_and(|pool| {
-            pools.iter().any(|is| match *is {
-                PoolIs::Private => pool.is_private(),
-                PoolIs::Key(key) => pool == key,
-            })
-        }),
+        Test::Pool(pools) => context.pool.is_some_and(|pool| is_one_of(pool, pools)),
         Test::Category(needles) => texts::category_has(snapshot, context, needles),
         Test::Meta(needles) => texts::metadata_has(snapshot, context, needles),
         _ => false,
     }
+}
+
+fn is_one_of(pool: PoolKey, pools: &[PoolIs]) -> bool {
+    pools.iter().any(|is| match *is {
+        PoolIs::Private => pool.is_private(),
+        PoolIs::Key(key) => pool == key,
+    })
+}
+
+/// Whether events lack their pool while that of the memory is known.
+pub(super) fn lacks_pools(timeline: &Timeline) -> bool {
+    let is_unknown = timeline.events.contexts().iter().any(|context| context.pool.is_none());
+    is_unknown && !PoolPlaces::new(timeline).is_empty()
+}
+
+/// By allocation, whether it is in one of the pools: those of the memory where events do not say.
+fn in_pools(pools: &[PoolIs], timeline: &Timeline) -> Vec<bool> {
+    let places = PoolPlaces::new(timeline);
+    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
+    let pool = |id| places.pool_of(&timeline.lifetimes.get(id, &timeline.events));
+    ids.map(|id| pool(id).is_some_and(|pool| is_one_of(pool, pools))).collect()
 }
 
 /// What is known of an allocation from before the first event.

@@ -72,10 +72,10 @@ fn terms_find_what_they_say() {
         ("stream:0|7", "ABCDEF"),
         ("stream!=7", "BCEF"),
         ("pool:private", "D"),
-        ("pool:default", "ACEF"),
+        ("pool:default", "ABCEF"),
         ("pool:1.0", "D"),
         ("pool:(1,0)", "D"),
-        ("-pool:default", "BD"),
+        ("-pool:default", "D"),
         // Addresses
         ("addr:0x500000", "D"),
         ("0x500001", "D"),
@@ -87,6 +87,7 @@ fn terms_find_what_they_say() {
         ("addr:1fffff-200000", "B"),
         // What was recorded with it
         ("category:activation", "D"),
+        ("-category:activation", "ABCEF"),
         ("meta:step", "E"),
         ("annotation:\"step 3\"", "E"),
         ("-meta:step", "ABCDF"),
@@ -266,7 +267,7 @@ fn a_completion_replaces_the_word_around_the_cursor() {
     let completion = complete(query, "stack:\"my".len(), &vocabulary).into_iter().next().expect("a file");
     assert_eq!((&query[completion.range], completion.text.as_str()), ("\"my mo\"", "\"my model.py\""));
     assert!(completion.is_whole_term);
-    assert_eq!(completion.explanation, "1 allocation");
+    assert_eq!(completion.explanation, "in the stack of 1 allocation");
 }
 
 /// Pieces that queries are made of, in any order.

@@ -1,6 +1,8 @@
 //! What a device's file has to offer for the values of a query.
 
+use super::prepared::lacks_pools;
 use super::texts;
+use crate::analysis::pools::PoolPlaces;
 use crate::analysis::{is_internal, site_frame};
 use crate::model::{Context, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
 use crate::units;
@@ -43,6 +45,7 @@ impl Vocabulary {
         let mut by_stack = vec![0usize; snapshot.stacks.len()];
         let mut by_context = vec![0usize; timeline.events.contexts().len()];
         let (mut streams, mut pools) = (BTreeMap::new(), BTreeMap::new());
+        let places = lacks_pools(timeline).then(|| PoolPlaces::new(timeline));
         for id in timeline.lifetimes.ids() {
             by_stack[timeline.lifetimes.stack(id, &timeline.events).index()] += 1;
             if let Some(event) = timeline.lifetimes.start(id).event() {
@@ -50,7 +53,10 @@ impl Vocabulary {
             } else {
                 let allocation = timeline.lifetimes.get(id, &timeline.events);
                 add(&mut streams, allocation.stream, 1);
-                add(&mut pools, allocation.pool, 1);
+                add(&mut pools, allocation.pool.filter(|_| places.is_none()), 1);
+            }
+            if let Some(places) = &places {
+                add(&mut pools, places.pool_of(&timeline.lifetimes.get(id, &timeline.events)), 1);
             }
         }
         let (mut categories, mut metadata) = (BTreeMap::new(), BTreeMap::new());
@@ -58,7 +64,7 @@ impl Vocabulary {
         {
             let Context { stream, pool, category, .. } = *context;
             add(&mut streams, stream, count);
-            add(&mut pools, pool, count);
+            add(&mut pools, pool.filter(|_| places.is_none()), count);
             add(&mut categories, category, count);
             for text in [context.user_metadata, context.internal_metadata, context.compile_context] {
                 add(&mut metadata, text, count);

@@ -24,6 +24,8 @@ pub struct Figures {
     pub holes: usize,
     /// Number of blocks, those that wait included.
     pub blocks: usize,
+    /// Number of blocks that wait for a stream.
+    pub awaiting_blocks: usize,
     /// Number of mapped runs: for what is not expandable, of segments.
     pub segments: usize,
 }
@@ -70,6 +72,7 @@ impl Figures {
         *rounded = rounded.saturating_add(part.size);
         *requested = requested.saturating_add(part.requested);
         self.blocks += 1;
+        self.awaiting_blocks += usize::from(matches!(part.content, Content::Awaiting(_)));
         if is_reserved {
             self.reserved_bytes = self.reserved_bytes.saturating_add(part.size);
         }
@@ -90,6 +93,7 @@ impl Figures {
         self.largest_hole_bytes = self.largest_hole_bytes.max(other.largest_hole_bytes);
         self.holes += other.holes;
         self.blocks += other.blocks;
+        self.awaiting_blocks += other.awaiting_blocks;
         self.segments += other.segments;
     }
 }

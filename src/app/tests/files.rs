@@ -135,6 +135,7 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     device(&mut harness).move_to(Moment(3));
     let selection = Selection::Allocation(crate::model::AllocId(0));
     device(&mut harness).select(selection);
+    device(&mut harness).filter_query = "size>3MB".to_owned();
     assert!(harness.query_by_label_contains("has changed").is_none());
     // The same recording with something behind the pickle's end is another version of the file.
     let path = folder.path().join("run.pickle");
@@ -149,6 +150,7 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     assert!(harness.query_by_label_contains("has changed").is_none());
     assert_eq!(device(&mut harness).cursor, Moment(3));
     assert_eq!(device(&mut harness).selection(), selection);
+    assert_eq!(device(&mut harness).filter_query, "size>3MB");
 
     std::fs::write(&path, b"no snapshot any more").expect("a temporary file");
     harness.key_press(Key::F5);

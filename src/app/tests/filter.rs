@@ -57,6 +57,24 @@ fn what_does_not_match_fades_or_is_left_out() {
 }
 
 #[test]
+fn the_segment_timeline_follows_the_filter() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    let picture = |harness: &mut Harness<'static, App>| {
+        let pictures = device(harness).panels.segment_timeline.pictures.as_mut().expect("the pane is open");
+        pictures.shown().expect("a picture").picture.raster.rgba.clone()
+    };
+    let all = picture(&mut harness);
+    device(&mut harness).filter_query = "size>3MB".to_owned();
+    harness.run_steps(3);
+    let some = picture(&mut harness);
+    assert_ne!(some, all);
+    device(&mut harness).filter_query.clear();
+    harness.run_steps(3);
+    assert_eq!(picture(&mut harness), all);
+}
+
+#[test]
 fn a_bad_query_says_what_is_wrong_and_keeps_what_was_found() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());

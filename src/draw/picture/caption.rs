@@ -56,7 +56,10 @@ pub(super) fn paint_text(
     rows: usize,
 ) -> f32 {
     let mut job = LayoutJob::simple(text.to_owned(), font, color, rect.width());
-    job.wrap = TextWrapping { max_width: rect.width(), max_rows: rows, ..TextWrapping::default() };
+    // A single row is cut anywhere, so that as much as possible of a long word stays.
+    let break_anywhere = rows == 1;
+    job.wrap =
+        TextWrapping { max_width: rect.width(), max_rows: rows, break_anywhere, ..TextWrapping::default() };
     let galley = painter.layout_job(job);
     let height = galley.size().y;
     painter.galley(rect.min, galley, color);

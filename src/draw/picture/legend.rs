@@ -13,6 +13,10 @@ pub enum Mark {
     Dashes,
     /// An area.
     Area,
+    /// An area with stripes.
+    Stripes,
+    /// A hatched area.
+    Hatch,
 }
 
 /// One thing in the picture.
@@ -69,10 +73,38 @@ fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
             let ends = [pos2(place.left(), middle), pos2(place.right(), middle)];
             painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
         }
-        Mark::Area => {
+        Mark::Area | Mark::Stripes | Mark::Hatch => {
             let area = Rect::from_center_size(pos2(place.center().x, middle), vec2(14.0, 10.0));
-            painter.rect_filled(area, 1.0, color);
+            surface(painter, area, entry, palette);
             painter.rect_stroke(area, 1.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+        }
+    }
+}
+
+/// Surfaces as the views have them.
+fn surface(painter: &Painter, area: Rect, entry: &Entry, palette: &Palette) {
+    let painter = painter.with_clip_rect(area.intersect(painter.clip_rect()));
+    let ground = |share| Color32::from(entry.color.mix(palette.window, share));
+    match entry.mark {
+        Mark::Stripes => {
+            painter.rect_filled(area, 1.0, ground(0.65));
+            let rows = (0..).map(|i| area.top() + 1.5 + 3.0 * i as f32).take_while(|&y| y < area.bottom());
+            rows.for_each(|y| {
+                painter.hline(area.x_range(), y, Stroke::new(1.0, ground(0.1)));
+            });
+        }
+        Mark::Hatch => {
+            painter.rect_filled(area, 1.0, ground(0.93));
+            let height = area.height();
+            let columns =
+                (0..).map(|i| area.left() - height + 4.0 * i as f32).take_while(|&x| x < area.right());
+            columns.for_each(|x| {
+                let ends = [pos2(x, area.bottom()), pos2(x + height, area.top())];
+                painter.line_segment(ends, Stroke::new(1.0, ground(0.5)));
+            });
+        }
+        _ => {
+            painter.rect_filled(area, 1.0, ground(0.0));
         }
     }
 }

@@ -5,7 +5,7 @@ use super::caption::paint_text;
 use crate::analysis::{live_at, site_label, sites};
 use crate::draw::fonts::SEMIBOLD;
 use crate::draw::{Coloring, Rgb};
-use crate::model::{Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use crate::units;
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
 use foldhash::HashMap;
@@ -36,15 +36,19 @@ struct Row {
 
 impl SiteList {
     /// The sites of what is live at a moment, most bytes first. With a coloring, rows have the
-    /// colours of their stacks.
+    /// colours of their stacks; with a filter, only what it keeps is there.
     pub fn new(
         snapshot: &Snapshot,
         timeline: &Timeline,
         moment: Moment,
         heading: String,
         coloring: Option<&Coloring>,
+        kept: Option<&dyn Fn(AllocId) -> bool>,
     ) -> Self {
-        let live = live_at(timeline, moment);
+        let mut live = live_at(timeline, moment);
+        if let Some(kept) = kept {
+            live.retain(|allocation| kept(allocation.id));
+        }
         let mut rows: Vec<Row> = Vec::new();
         let mut at: HashMap<String, usize> = HashMap::default();
         for site in sites(&live) {
@@ -61,17 +65,23 @@ impl SiteList {
             }
         }
         rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));
-        let bytes = units::bytes(timeline.active.at(moment));
-        Self { heading, summary: format!("{bytes} active in {}, by site", blocks(live.len())), rows }
+        let bytes = units::bytes(live.iter().fold(0, |sum, allocation| allocation.size.saturating_add(sum)));
+        let what = if kept.is_some() { "matches in" } else { "active in" };
+        Self { heading, summary: format!("{bytes} {what} {}, by site", blocks(live.len())), rows }
     }
 
-    /// How wide the list is beside something; `None` where it would take too much.
-    pub(super) fn width(room: Rect) -> Option<f32> {
-        (700.0 <= room.width()).then(|| (room.width() * 0.26).clamp(220.0, 340.0).round())
+    /// Paint a list at the right of a rectangle, if there is one and enough room; returns the rest.
+    pub(super) fn beside(sites: Option<&Self>, painter: &Painter, rect: Rect, palette: &Palette) -> Rect {
+        const MIN_WIDTH: f32 = 700.0;
+        const GAP: f32 = 20.0;
+        let Some(sites) = sites.filter(|_| MIN_WIDTH <= rect.width()) else { return rect };
+        let width = (rect.width() * 0.26).clamp(220.0, 340.0).round();
+        sites.paint(painter, rect.with_min_x(rect.right() - width), palette);
+        rect.with_max_x(rect.right() - width - GAP)
     }
 
     /// Paint as many rows as there is room for, and say how many are left out.
-    pub(super) fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) {
+    fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let strong = FontId::new(13.0, FontFamily::Name(SEMIBOLD.into()));
         let mut y = rect.top() + paint_text(painter, rect, &self.heading, strong, text, 2) + 2.0;

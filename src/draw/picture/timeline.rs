@@ -126,11 +126,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
 
     /// The list of sites goes to the right where there is room, the rest gets what is left.
     fn places(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Places {
-        let mut rest = rect;
-        if let Some((sites, width)) = self.sites.and_then(|sites| Some((sites, SiteList::width(rect)?))) {
-            rest.max.x -= width + 20.0;
-            sites.paint(ui.painter(), rect.with_min_x(rect.right() - width), sheet.palette);
-        }
+        let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
         let rest = inside_axes(rest, sheet);
         let room = ((rest.height() - MIN_PICTURE) / LANE_PX).floor().max(0.0);
         let height = (self.lanes.lanes.len() as f32).min(room) * LANE_PX;

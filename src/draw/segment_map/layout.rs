@@ -9,6 +9,18 @@ use std::ops::Range;
 /// Steps of scale that fitting tries.
 const FIT_STEP: f64 = 1.05;
 
+/// How much coarser than the finest a scale may be that does not break rows.
+const MAX_COARSER: f64 = 2.5;
+
+/// From this part of a line on, a row that does not fit in the rest of a line may be broken there.
+const MIN_BROKEN_SHARE: f32 = 0.35;
+
+/// A rest of a line that is shorter than this part is left empty.
+const MIN_REST_SHARE: f32 = 0.12;
+
+/// A group that takes at most this part of a line has its heading behind it.
+const MAX_SHORT_SHARE: f32 = 0.42;
+
 /// Which rows stand together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Grouping {
@@ -75,13 +87,15 @@ pub struct Line {
     pub pieces: Range<usize>,
 }
 
-/// A heading over a group.
+/// A heading over a group, or behind one that takes a small part of a single line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {
     /// Its top on the sheet.
     pub y_px: f32,
-    /// Index into [`SegmentState::groups`].
-    pub group: usize,
+    /// The line that it stands behind; `None` where it has a line of its own.
+    pub behind: Option<usize>,
+    /// Index into [`SegmentState::groups`]; `None` over everything.
+    pub group: Option<usize>,
 }
 
 /// Rows on a sheet.
@@ -109,6 +123,7 @@ impl Layout {
             Grouping::None => {
                 let mut rows: Vec<usize> = (0..state.rows.len()).collect();
                 sort(&mut rows, state, sheet.order);
+                writer.heading(None);
                 writer.group(&rows);
             }
             Grouping::Pool => {
@@ -118,8 +133,13 @@ impl Layout {
                 }
                 for (group, rows) in groups.iter_mut().enumerate() {
                     sort(rows, state, sheet.order);
-                    writer.heading(group);
-                    writer.group(rows);
+                    if writer.is_short(rows) {
+                        writer.group(rows);
+                        writer.heading_behind(group);
+                    } else {
+                        writer.heading(Some(group));
+                        writer.group(rows);
+                    }
                 }
             }
         }
@@ -127,8 +147,18 @@ impl Layout {
         writer.layout
     }
 
-    /// The finest scale at which a map is no higher than `height_px`, as far as headings allow.
+    /// The finest scale at which a map is no higher than `height_px`, as far as headings allow; or one
+    /// a little coarser at which every row fits into a line, since what is not broken is easier to
+    /// compare.
     pub fn fit(state: &SegmentState, sheet: Sheet, height_px: f32) -> f64 {
+        let finest = Self::finest_fit(state, sheet, height_px);
+        let longest = state.rows.iter().map(span).fold(0.0, f64::max);
+        // A hair more, so that rounding does not break the longest row after all.
+        let unbroken = longest / f64::from(sheet.width_px.max(1.0)) * 1.000_001;
+        if unbroken <= finest * MAX_COARSER { finest.max(unbroken) } else { finest }
+    }
+
+    fn finest_fit(state: &SegmentState, sheet: Sheet, height_px: f32) -> f64 {
         let bytes: f64 = state.rows.iter().map(span).sum();
         let coarsest = (bytes / f64::from(sheet.width_px.max(1.0))).max(MIN_BYTES_PER_PX);
         let height = |bytes_per_px| Self::new(state, Sheet { bytes_per_px, ..sheet }).height_px;
@@ -158,6 +188,13 @@ impl Layout {
     /// The indices of a row's pieces.
     pub fn piece_indices(&self, row: usize) -> Range<usize> {
         self.row_pieces.get(row).cloned().unwrap_or(0..0)
+    }
+
+    /// The first row of the line at a height on the sheet.
+    pub fn first_row_at(&self, y_px: f32) -> Option<usize> {
+        let line = self.lines.partition_point(|line| line.y_px <= y_px).checked_sub(1)?;
+        let line = self.lines.get(line).filter(|line| y_px <= line.y_px + LINE_PX)?;
+        self.pieces.get(line.pieces.start).map(|piece| piece.row)
     }
 
     /// The lines between two heights on the sheet.
@@ -205,9 +242,24 @@ impl<'a> Writer<'a> {
         Self { state, layout, y_px: 0.0, bytes_before: 0.0, gaps_px: 0.0 }
     }
 
-    fn heading(&mut self, group: usize) {
-        self.layout.headings.push(Heading { y_px: self.y_px, group });
+    fn heading(&mut self, group: Option<usize>) {
+        self.layout.headings.push(Heading { y_px: self.y_px, behind: None, group });
         self.y_px += HEADING_PX;
+    }
+
+    /// Whether rows take such a small part of a line that their heading fits behind them.
+    fn is_short(&self, rows: &[usize]) -> bool {
+        let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
+        let lengths = rows.iter().map(|&row| span(&self.state.rows[row]) / bytes_per_px);
+        let length_px: f64 = lengths.map(|px| px + f64::from(gap_px(px))).sum();
+        length_px <= f64::from(width_px * MAX_SHORT_SHARE)
+    }
+
+    fn heading_behind(&mut self, group: usize) {
+        if let Some(line) = self.layout.lines.len().checked_sub(1) {
+            let y_px = self.layout.lines[line].y_px;
+            self.layout.headings.push(Heading { y_px, behind: Some(line), group: Some(group) });
+        }
     }
 
     /// Place rows that stand together, from a new line on.
@@ -240,26 +292,33 @@ impl<'a> Writer<'a> {
 
     fn row(&mut self, row: usize) {
         let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
-        let bytes = span(&self.state.rows[row]);
-        let gap_px = gap_px(bytes / bytes_per_px);
+        let length_px = span(&self.state.rows[row]) / bytes_per_px;
+        let gap_px = gap_px(length_px);
+        let mut line_px = f64::from(width_px);
         if !self.is_line_empty() {
-            let used = self.bytes_before / bytes_per_px + f64::from(self.gaps_px + gap_px);
-            if f64::from(width_px) < used + bytes / bytes_per_px {
+            let rest_px = line_px - self.bytes_before / bytes_per_px - f64::from(self.gaps_px + gap_px);
+            let is_broken = length_px > line_px * f64::from(MIN_BROKEN_SHARE);
+            let min_rest_px = if is_broken { line_px * f64::from(MIN_REST_SHARE) } else { length_px };
+            if rest_px < length_px.min(min_rest_px) {
                 self.next_line();
             } else {
                 self.gaps_px += gap_px;
+                line_px = rest_px;
             }
         }
         let first = self.layout.pieces.len();
-        self.pieces(row, (f64::from(width_px) * bytes_per_px).max(1.0) as u64);
+        self.pieces(row, line_px);
         self.layout.row_pieces[row] = first..self.layout.pieces.len();
     }
 
-    /// Cut a row into pieces that are at most a line long.
-    fn pieces(&mut self, row: usize, line_bytes: u64) {
+    /// Cut a row into pieces: the first as long as there is room on its line, the others at most as
+    /// long as a line.
+    fn pieces(&mut self, row: usize, first_px: f64) {
+        let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let (mut addr, past_end) = (self.state.rows[row].addr, self.state.rows[row].past_end);
+        let mut room_px = first_px;
         loop {
-            let end = past_end.min(addr.saturating_add(line_bytes));
+            let end = past_end.min(break_after(addr, (room_px * bytes_per_px).max(1.0) as u64));
             let piece =
                 Piece { row, addr, past_end: end, bytes_before: self.bytes_before, gaps_px: self.gaps_px };
             self.layout.pieces.push(piece);
@@ -270,10 +329,19 @@ impl<'a> Writer<'a> {
             if past_end <= end {
                 return;
             }
-            addr = end;
+            (addr, room_px) = (end, f64::from(width_px));
             self.next_line();
         }
     }
+}
+
+/// Where to break a row that starts at an address and has room for some bytes: at an address that is
+/// as round as can be without leaving much room.
+fn break_after(addr: u64, room_bytes: u64) -> u64 {
+    let end = addr.saturating_add(room_bytes);
+    let step = 1u64 << (room_bytes / 256).max(1).ilog2();
+    let round = end / step * step;
+    if addr < round { round } else { end }
 }
 
 /// The gap before a piece: none before those that are a few points wide, of which there are many.

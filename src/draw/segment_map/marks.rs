@@ -1,12 +1,12 @@
 //! Text and marks on a map: headings, addresses, sizes in blocks, the scale.
 
-use super::items::Items;
-use super::{BAR_PX, HEADING_PX, Map};
+use super::items::{Item, Items};
+use super::{BAR_PX, HEADING_PX, Heading, Line, Map, Piece};
 use crate::analysis::segment_state::{Content, Figures, GroupKey, Part, SizeClass};
 use crate::draw::{Palette, axis_font, fonts};
 use crate::model::PoolKey;
 use crate::units;
-use egui::{Align2, Color32, FontFamily, FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+use egui::{Align2, Color32, FontFamily, FontId, Painter, Rangef, Rect, Stroke, pos2, vec2};
 
 /// From this width on, a block or hole says how large it is.
 const MIN_LABELLED_PX: f32 = 46.0;
@@ -67,8 +67,8 @@ fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
 }
 
 impl Map<'_> {
-    /// The headings over groups.
-    pub fn headings(&self) {
+    /// The headings over groups, clear of what is written at `taken`.
+    pub fn headings(&self, taken: Rect) {
         let text = Color32::from(self.palette.text);
         let muted = Color32::from(self.palette.muted);
         let painter = self.painter.with_clip_rect(self.whole().intersect(self.painter.clip_rect()));
@@ -77,15 +77,21 @@ impl Map<'_> {
             if y + HEADING_PX < self.rect.top() || self.rect.bottom() < y {
                 continue;
             }
-            let group = &self.state.groups[heading.group];
+            let (name, figures, is_outside) = match heading.group.map(|group| &self.state.groups[group]) {
+                Some(group) => (group_text(&group.key), &group.figures, group.key.is_outside),
+                None => ("All segments".to_owned(), &self.state.total, false),
+            };
+            let Some((left, height)) = self.heading_place(heading) else { continue };
             let name_font = FontId::new(11.5, FontFamily::Name(fonts::SEMIBOLD.into()));
-            let name = painter.layout_no_wrap(group_text(&group.key), name_font, text);
-            let base = pos2(self.gutter.left(), y + HEADING_PX - 6.0 - name.size().y);
+            let name = painter.layout_no_wrap(name, name_font, text);
+            let base = pos2(left, y + height - 6.0 - name.size().y);
             let mut x = base.x + name.size().x + 12.0;
             painter.galley(base, name, text);
-            for figure in figures_text(&group.figures, group.key.is_outside) {
+            for figure in figures_text(figures, is_outside) {
                 let galley = painter.layout_no_wrap(figure, axis_font(), muted);
-                if self.rect.right() < x + galley.size().x {
+                let is_beside = taken.y_range().intersects(Rangef::new(y, y + HEADING_PX));
+                let right = if is_beside { taken.left() - 12.0 } else { self.rect.right() };
+                if right < x + galley.size().x {
                     break;
                 }
                 let width = galley.size().x;
@@ -95,7 +101,17 @@ impl Map<'_> {
         }
     }
 
-    /// The address at which every line starts, to the left of the map.
+    /// Where a heading starts, and the height that it has; `None` where blocks are in its way.
+    fn heading_place(&self, heading: &Heading) -> Option<(f32, f32)> {
+        let Some(line) = heading.behind else { return Some((self.gutter.left(), HEADING_PX)) };
+        let line = self.layout.lines.get(line)?;
+        let last = self.layout.pieces.get(line.pieces.end.checked_sub(1)?)?;
+        let end = self.zoom.x_of(self.layout, last, last.past_end).clamp(-1e5, 1e5) as f32;
+        // Text of a line of blocks stands a little lower than that of a heading.
+        (end < self.rect.width()).then_some((self.rect.left() + end.max(-12.0) + 12.0, BAR_PX + 4.0))
+    }
+
+    /// The address at which every line starts, as far as it is in sight, to the left of the map.
     pub fn addresses(&self) {
         if self.gutter.width() < 1.0 {
             return;
@@ -104,21 +120,41 @@ impl Map<'_> {
         let painter = self.painter.with_clip_rect(self.whole().intersect(self.painter.clip_rect()));
         let visible = self.layout.lines_between(self.zoom.y_px, self.zoom.y_px + self.rect.height());
         for line in &self.layout.lines[visible] {
-            let Some(piece) = self.layout.pieces.get(line.pieces.start) else { continue };
+            let Some(addr) = self.first_address(line) else { continue };
             let y = self.zoom.y_on_screen(line.y_px, self.rect.top()) + BAR_PX / 2.0;
             let at = pos2(self.gutter.left(), y);
             let font = FontId::monospace(10.5);
-            painter.text(at, Align2::LEFT_CENTER, units::address(piece.addr), font, muted);
+            painter.text(at, Align2::LEFT_CENTER, units::address(addr), font, muted);
         }
+    }
+
+    /// The address at the left edge of a line; of the next piece where the edge is in a gap.
+    fn first_address(&self, line: &Line) -> Option<u64> {
+        let pieces = self.layout.pieces.get(line.pieces.clone())?;
+        let ends_before = |piece: &Piece| self.zoom.x_of(self.layout, piece, piece.past_end) <= 0.0;
+        let piece = pieces.get(pieces.partition_point(ends_before))?;
+        let hidden_px = -self.zoom.x_of(self.layout, piece, piece.addr);
+        // What is hidden is less than the piece.
+        let hidden = (hidden_px.max(0.0) * self.zoom.bytes_per_px(self.layout)).round() as u64;
+        Some(piece.addr.saturating_add(hidden))
     }
 
     /// Sizes in blocks and holes that are wide enough. `note` says more about a block where there is
     /// room for it.
     pub fn labels(&self, items: &Items, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
-        let wide = items.items.iter().filter(|item| !item.is_folded);
-        let wide = wide.filter(|item| MIN_LABELLED_PX * scale <= (item.x.end - item.x.start) as f32);
+        let width = |item: &Item| item.x.end.min(items.size_px[0]) - item.x.start.max(0);
+        let wide = items.items.iter().filter(|item| MIN_LABELLED_PX * scale <= width(item) as f32);
+        // What is broken over several lines says it once, where it is widest.
+        let mut widest: Vec<&Item> = Vec::new();
+        for item in wide {
+            match widest.last_mut().filter(|last| last.part == item.part) {
+                Some(last) if width(last) < width(item) => *last = item,
+                Some(_) => {}
+                None => widest.push(item),
+            }
+        }
         let painter = self.painter.with_clip_rect(self.rect.intersect(self.painter.clip_rect()));
-        for item in wide.take(MAX_LABELS) {
+        for item in widest.into_iter().take(MAX_LABELS) {
             let bar = &items.bars[item.bar];
             let part = &self.state.parts[item.part];
             let x = [item.x.start, item.x.end].map(|x| self.rect.left() + x as f32 / scale);
@@ -174,21 +210,23 @@ impl Map<'_> {
     }
 }
 
-/// How long a round number of bytes is, right-aligned at a point; returns the width that it took.
-pub fn scale_bar(painter: &Painter, right_center: Pos2, bytes_per_px: f64, palette: &Palette) -> f32 {
+/// How long a round number of bytes is, in the top right corner of a map; returns the place that it
+/// takes.
+pub fn scale_bar(painter: &Painter, map: Rect, bytes_per_px: f64, palette: &Palette) -> Rect {
     const MOST_PX: f64 = 110.0;
     let bytes = (MOST_PX * bytes_per_px).max(1.0).log2().floor().exp2();
     let width = (bytes / bytes_per_px) as f32;
     let muted = Color32::from(palette.muted);
-    let text = units::bytes_short(bytes as i64);
-    let galley = painter.layout_no_wrap(text, axis_font(), muted);
-    let (x, y) = (right_center.x - 1.0, right_center.y);
+    let galley = painter.layout_no_wrap(units::bytes_short(bytes as i64), axis_font(), muted);
+    let (right, y) = (map.right() - 1.0, map.top() + HEADING_PX / 2.0);
+    let label_left = right - width - 7.0 - galley.size().x;
+    let place = Rect::from_min_max(pos2(label_left, map.top()), pos2(right, map.top() + HEADING_PX));
+    painter.rect_filled(place.expand2(vec2(6.0, 0.0)), 0.0, Color32::from(palette.panel));
     let stroke = Stroke::new(1.0, muted);
-    painter.hline(x - width..=x, y, stroke);
-    for end in [x - width, x] {
+    painter.hline(right - width..=right, y, stroke);
+    for end in [right - width, right] {
         painter.vline(end, y - 4.0..=y + 4.0, stroke);
     }
-    let label_left = x - width - 6.0 - galley.size().x;
     painter.galley(pos2(label_left, y - galley.size().y / 2.0), galley, muted);
-    right_center.x - label_left
+    place
 }

@@ -24,7 +24,7 @@ pub use layout::{Grouping, Heading, Layout, Line, Order, Piece, Sheet};
 pub use map::{Hit, Map};
 pub use marks::{group_text, scale_bar};
 pub use picture::{Picture, Surface, picture};
-pub use request::{REQUEST_PX, request};
+pub use request::{REQUEST_PX, fit_text, request};
 pub use zoom::Zoom;
 
 /// Height of a line's bar.

@@ -5,12 +5,12 @@ use crate::analysis::segment_state::RequestFit;
 use crate::draw::{Palette, axis_font};
 use crate::units;
 use egui::epaint::Mesh;
-use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
+use egui::{Align2, Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
 
 /// Height of the picture.
-pub const REQUEST_PX: f32 = 40.0;
+pub const REQUEST_PX: f32 = 38.0;
 
-const BAR_PX: f32 = 16.0;
+const BAR_PX: f32 = 15.0;
 
 /// Room for the names and sizes to the left of the bars.
 const NAMES_PX: f32 = 150.0;
@@ -18,12 +18,41 @@ const NAMES_PX: f32 = 150.0;
 /// Holes are drawn up to this many times what was requested.
 const MOST_SHOWN: f64 = 2.5;
 
+/// Why a request did not fit.
+pub fn fit_text(fit: &RequestFit) -> String {
+    let holes = match fit.holes {
+        0 => return "Did not fit: no hole in its pool and stream".to_owned(),
+        1 => format!("{} free in one hole", units::bytes(fit.hole_bytes)),
+        n => format!("{} free in {} holes", units::bytes(fit.hole_bytes), units::count(n as u64)),
+    };
+    let large_enough = fit.holes - fit.too_small;
+    let verdict = match (fit.holes, large_enough) {
+        (1, 0) => "too small".to_owned(),
+        (_, 0) => "each too small".to_owned(),
+        _ if 0 < fit.kept_bytes => {
+            format!("of which max_split_size_mb keeps {} for others", units::bytes(fit.kept_bytes))
+        }
+        (_, n) => format!("{} large enough as far as the events tell", units::count(n as u64)),
+    };
+    format!("Did not fit: {holes} of its pool and stream, {verdict}")
+}
+
 /// Paint the request above its holes, which are laid end to end, the largest first. Both have one
 /// scale.
-pub fn request(painter: &Painter, rect: Rect, fit: &RequestFit, palette: &Palette, scale: f32) {
+///
+/// `sentence` says what happened; it is written behind the bars if there is room, else false is
+/// returned.
+pub fn request(
+    painter: &Painter,
+    rect: Rect,
+    fit: &RequestFit,
+    sentence: &str,
+    palette: &Palette,
+    scale: f32,
+) -> bool {
     let bars = Rect::from_min_max(pos2(rect.left() + NAMES_PX, rect.top()), rect.max);
     if bars.width() < 20.0 {
-        return;
+        return false;
     }
     let requested = fit.requested_bytes.max(1) as f64;
     let most = requested.max(fit.largest_bytes as f64) * MOST_SHOWN;
@@ -31,7 +60,7 @@ pub fn request(painter: &Painter, rect: Rect, fit: &RequestFit, palette: &Palett
     let per_byte = f64::from(bars.width()) / all;
     let x = |bytes: f64| bars.left() + (bytes * per_byte) as f32;
     let line = |i: f32| {
-        let top = rect.top() + i * (BAR_PX + 6.0);
+        let top = rect.top() + 1.0 + i * (BAR_PX + 6.0);
         [top, top + BAR_PX]
     };
     let oom = Color32::from(palette.oom);
@@ -41,7 +70,7 @@ pub fn request(painter: &Painter, rect: Rect, fit: &RequestFit, palette: &Palett
     painter.rect(request, 0.0, oom.gamma_multiply(0.35), Stroke::new(1.0, oom), StrokeKind::Inside);
     let text = Color32::from(palette.text);
     name(painter, rect.left(), line(1.0), "Largest hole", fit.largest_bytes, text);
-    holes(painter, bars, line(1.0), fit, palette, per_byte, scale);
+    let holes_end = holes(painter, bars, line(1.0), fit, palette, per_byte, scale);
     // What the largest hole lacks.
     let end = x(requested).round() - 0.5;
     painter.extend(Shape::dashed_line(
@@ -50,6 +79,16 @@ pub fn request(painter: &Painter, rect: Rect, fit: &RequestFit, palette: &Palett
         3.0,
         3.0,
     ));
+    let galley = painter.layout_no_wrap(sentence.to_owned(), FontId::proportional(12.0), oom);
+    for (after, [top, bottom]) in [(end, line(0.0)), (holes_end.max(end), line(1.0)), (holes_end, line(1.0))]
+    {
+        let at = pos2(after + 10.0, f32::midpoint(top, bottom) - galley.size().y / 2.0);
+        if at.x + galley.size().x <= rect.right() {
+            painter.galley(at, galley, oom);
+            return true;
+        }
+    }
+    false
 }
 
 fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: i64, color: Color32) {
@@ -59,6 +98,7 @@ fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: i64, color
     painter.text(pos2(right, y), Align2::RIGHT_CENTER, units::bytes(bytes), axis_font(), color);
 }
 
+/// Paint holes end to end; returns where they end.
 fn holes(
     painter: &Painter,
     bars: Rect,
@@ -67,7 +107,7 @@ fn holes(
     palette: &Palette,
     per_byte: f64,
     scale: f32,
-) {
+) -> f32 {
     let mut brush = MeshBrush { mesh: Mesh::default(), origin: bars.min, scale };
     let px = |points: f32| (points * scale).round() as i32;
     let rows = px(y[0] - bars.top())..px(y[1] - bars.top());
@@ -93,4 +133,5 @@ fn holes(
         }
     }
     painter.add(Shape::mesh(brush.mesh));
+    bars.right().min(bars.left() + (before * per_byte) as f32)
 }

@@ -1,0 +1,299 @@
+//! Stacks as a tree: what they share is there once.
+//!
+//! Nodes are in depth-first order, children in the order of their names. The nodes below a node are
+//! therefore one range, and sums over all of them take one pass.
+
+use super::frame_names::{FrameKey, FrameNames};
+use crate::model::{AllocId, Snapshot, StackId};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Frames of a stack that the tree has: Python stops at 1,000 of its own.
+const MAX_DEPTH: usize = 2_000;
+
+/// Frames of all stacks together that the tree has.
+const MAX_FRAMES: usize = 64 << 20;
+
+const NONE: u32 = u32::MAX;
+
+/// A node of a [`CallTree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIx(pub u32);
+
+impl NodeIx {
+    /// The node that stands for all stacks.
+    pub const ROOT: Self = Self(0);
+
+    /// The node as an array index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Which end of a stack is next to the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Direction {
+    /// The outermost frame: below a node is what it called.
+    #[default]
+    CallersFirst,
+    /// The innermost frame: below a node is what called it.
+    CalleesFirst,
+}
+
+/// How stacks become a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct TreeOptions {
+    /// Which end of a stack is next to the root.
+    pub direction: Direction,
+    /// Whether the frames of torch, the interpreter and libraries are left out. A stack that has no
+    /// other frames keeps its innermost, so that a leaf is always the site of its stack.
+    pub folds_internal: bool,
+}
+
+/// What the tree does not have, because nothing that people write is so large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cut {
+    /// Stacks that end early in the tree.
+    pub deep_stacks: usize,
+    /// Stacks that are not in the tree: what they weigh belongs to the root.
+    pub left_out_stacks: usize,
+}
+
+/// The stacks with which a file's allocations were made, as a tree.
+#[derive(Debug)]
+pub struct CallTree {
+    options: TreeOptions,
+    parent: Vec<u32>,
+    frame: Vec<FrameKey>,
+    /// Behind the last node below each node.
+    end: Vec<u32>,
+    /// The node at which each stack ends.
+    leaf: Vec<u32>,
+    cut: Cut,
+}
+
+impl CallTree {
+    /// Build the tree of all stacks with which anything was allocated, on any device.
+    pub fn build(snapshot: &Snapshot, names: &FrameNames, options: TreeOptions) -> Self {
+        let mut paths = Paths::new(MAX_DEPTH, MAX_FRAMES);
+        for stack in allocation_stacks(snapshot) {
+            paths.add(snapshot, names, options, stack);
+        }
+        paths.into_tree(options, names, snapshot.stacks.len())
+    }
+
+    /// How stacks became this tree.
+    pub fn options(&self) -> TreeOptions {
+        self.options
+    }
+
+    /// Number of nodes, the root included.
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// Whether no stack is in the tree.
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// What the tree does not have.
+    pub fn cut(&self) -> Cut {
+        self.cut
+    }
+
+    /// The node above; `None` for the root.
+    pub fn parent(&self, node: NodeIx) -> Option<NodeIx> {
+        Some(self.parent[node.index()]).filter(|&parent| parent != NONE).map(NodeIx)
+    }
+
+    /// The frame of a node; of no meaning for the root.
+    #[inline]
+    pub fn frame(&self, node: NodeIx) -> FrameKey {
+        self.frame[node.index()]
+    }
+
+    /// A node and everything below it.
+    #[inline]
+    pub fn subtree(&self, node: NodeIx) -> Range<u32> {
+        node.0..self.end[node.index()]
+    }
+
+    /// The nodes right below a node, in the order of their names.
+    pub fn children(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        let Range { start, end } = self.subtree(node);
+        let first = (start + 1 < end).then_some(start + 1);
+        std::iter::successors(first, move |&child| Some(self.end[child as usize]).filter(|&next| next < end))
+            .map(NodeIx)
+    }
+
+    /// The nodes from the root to a node, both included.
+    pub fn path(&self, node: NodeIx) -> Vec<NodeIx> {
+        let mut path: Vec<NodeIx> = std::iter::successors(Some(node), |&node| self.parent(node)).collect();
+        path.reverse();
+        path
+    }
+
+    /// The node at which a stack ends; `None` if nothing was allocated with it.
+    #[inline]
+    pub fn leaf_of(&self, stack: StackId) -> Option<NodeIx> {
+        self.leaf.get(stack.index()).copied().filter(|&leaf| leaf != NONE).map(NodeIx)
+    }
+
+    /// The node that a path of frames leads to. Frames that are not there are skipped, so that a path
+    /// in another tree leads to about the same place.
+    pub fn find(&self, frames: impl IntoIterator<Item = FrameKey>) -> NodeIx {
+        frames.into_iter().fold(NodeIx::ROOT, |node, frame| {
+            self.children(node).find(|&child| self.frame(child) == frame).unwrap_or(node)
+        })
+    }
+
+    /// What every node weighs together with everything below it, from what single stacks weigh.
+    /// Weights of stacks that are not in the tree go to the root.
+    pub fn inclusive(&self, weights: impl IntoIterator<Item = (StackId, i128)>) -> Vec<i128> {
+        let mut sums = vec![0i128; self.len()];
+        for (stack, weight) in weights {
+            let sum = &mut sums[self.leaf_of(stack).unwrap_or(NodeIx::ROOT).index()];
+            *sum = sum.saturating_add(weight);
+        }
+        for node in (1..sums.len()).rev() {
+            let weight = sums[node];
+            // Most of a tree is empty at any moment.
+            if weight != 0 {
+                let sum = &mut sums[self.parent[node] as usize];
+                *sum = sum.saturating_add(weight);
+            }
+        }
+        sums
+    }
+
+    /// The weight of all nodes whose frame is wanted, with everything below them, nothing counted
+    /// twice.
+    pub fn weight_of(&self, is_wanted: &[bool], inclusive: &[i128]) -> i128 {
+        let (mut node, mut sum) = (1, 0i128);
+        while node < self.len() {
+            if is_wanted.get(self.frame[node].index()).copied().unwrap_or(false) {
+                sum = sum.saturating_add(inclusive.get(node).copied().unwrap_or(0));
+                node = self.end[node] as usize;
+            } else {
+                node += 1;
+            }
+        }
+        sum
+    }
+}
+
+/// The stacks of all allocations, ascending.
+fn allocation_stacks(snapshot: &Snapshot) -> impl Iterator<Item = StackId> + use<> {
+    let mut is_used = vec![false; snapshot.stacks.len()];
+    for timeline in &snapshot.timelines {
+        for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
+            is_used[timeline.lifetimes.stack(id, &timeline.events).index()] = true;
+        }
+    }
+    (0..).map(StackId).zip(is_used).filter_map(|(stack, is_used)| is_used.then_some(stack))
+}
+
+/// The stacks as paths from the root, one after another.
+struct Paths {
+    frames: Vec<FrameKey>,
+    /// Each stack, and where its path is in `frames`.
+    stacks: Vec<(StackId, Range<usize>)>,
+    left_out: Vec<StackId>,
+    deep_stacks: usize,
+    max_depth: usize,
+    max_frames: usize,
+}
+
+impl Paths {
+    fn new(max_depth: usize, max_frames: usize) -> Self {
+        Self {
+            frames: Vec::new(),
+            stacks: Vec::new(),
+            left_out: Vec::new(),
+            deep_stacks: 0,
+            max_depth,
+            max_frames,
+        }
+    }
+
+    fn add(&mut self, snapshot: &Snapshot, names: &FrameNames, options: TreeOptions, stack: StackId) {
+        let start = self.frames.len();
+        let innermost_first = snapshot.stacks.frames(stack).iter().map(|&frame| names.key(frame));
+        let is_kept = |&key: &FrameKey| !options.folds_internal || !names.get(key).is_internal;
+        let kept = innermost_first.clone().filter(is_kept);
+        // One more than fits tells whether something is missing.
+        let most = self.max_depth + 1;
+        match options.direction {
+            Direction::CallersFirst => self.frames.extend(kept.rev().take(most)),
+            Direction::CalleesFirst => self.frames.extend(kept.take(most)),
+        }
+        if self.frames.len() == start {
+            self.frames.extend(innermost_first.chain([names.no_stack()]).take(1));
+        }
+        if start + self.max_depth < self.frames.len() {
+            self.frames.truncate(start + self.max_depth);
+            self.deep_stacks += 1;
+        }
+        if self.max_frames < self.frames.len() {
+            self.frames.truncate(start);
+            self.left_out.push(stack);
+        } else {
+            self.stacks.push((stack, start..self.frames.len()));
+        }
+    }
+
+    fn into_tree(mut self, options: TreeOptions, names: &FrameNames, stacks: usize) -> CallTree {
+        let frames = &self.frames;
+        self.stacks.par_sort_unstable_by(|(a, path_a), (b, path_b)| {
+            frames[path_a.clone()].cmp(&frames[path_b.clone()]).then(a.cmp(b))
+        });
+        let mut tree = CallTree {
+            options,
+            parent: vec![NONE],
+            frame: vec![names.no_stack()],
+            end: vec![0],
+            leaf: vec![NONE; stacks],
+            cut: Cut { deep_stacks: self.deep_stacks, left_out_stacks: self.left_out.len() },
+        };
+        let mut open: Vec<u32> = vec![NodeIx::ROOT.0];
+        for (stack, path) in &self.stacks {
+            tree.append(*stack, &frames[path.clone()], &mut open);
+        }
+        tree.close(&mut open, 0);
+        for stack in self.left_out {
+            tree.leaf[stack.index()] = NodeIx::ROOT.0;
+        }
+        tree
+    }
+}
+
+impl CallTree {
+    /// Append a path that is not before the last one; `open` are the nodes of the last path.
+    fn append(&mut self, stack: StackId, path: &[FrameKey], open: &mut Vec<u32>) {
+        let of_last = open[1..].iter().map(|&node| self.frame[node as usize]);
+        let shared = of_last.zip(path).take_while(|(last, frame)| last == *frame).count();
+        self.close(open, 1 + shared);
+        for &frame in &path[shared..] {
+            let node = self.parent.len() as u32;
+            self.parent.push(open.last().copied().unwrap_or(NodeIx::ROOT.0));
+            self.frame.push(frame);
+            self.end.push(node + 1);
+            open.push(node);
+        }
+        self.leaf[stack.index()] = open.last().copied().unwrap_or(NodeIx::ROOT.0);
+    }
+
+    /// Nothing more comes below all but the first `keep` open nodes.
+    fn close(&mut self, open: &mut Vec<u32>, keep: usize) {
+        let end = self.parent.len() as u32;
+        for node in open.drain(keep..) {
+            self.end[node as usize] = end;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "call_tree_tests.rs"]
+mod tests;

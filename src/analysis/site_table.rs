@@ -1,0 +1,63 @@
+//! Allocation sites: the lines of code that stacks are named by, and what was allocated there.
+
+use super::frame_names::{FrameKey, FrameNames};
+use super::stack_totals::{StackTotal, StackTotals, Totals};
+use crate::model::{Snapshot, StackId};
+
+/// What was allocated at one site, with whichever stacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteRow {
+    /// The frame that names the site.
+    pub site: FrameKey,
+    /// The stack with which most of it was allocated, by weight.
+    pub stack: StackId,
+    /// How many stacks lead there.
+    pub stacks: usize,
+    /// Its allocations.
+    pub totals: Totals,
+}
+
+/// The site of every stack.
+#[derive(Debug, Default)]
+pub struct SiteTable {
+    site: Vec<FrameKey>,
+}
+
+impl SiteTable {
+    /// Name every stack of a file by its site.
+    pub fn new(snapshot: &Snapshot, names: &FrameNames) -> Self {
+        let stacks = (0..snapshot.stacks.len() as u32).map(StackId);
+        Self { site: stacks.map(|stack| names.site(snapshot, stack)).collect() }
+    }
+
+    /// The frame that names a stack.
+    pub fn site(&self, stack: StackId) -> FrameKey {
+        self.site[stack.index()]
+    }
+
+    /// Totals by site: most weight first, then by name.
+    pub fn rows(&self, totals: &StackTotals) -> Vec<SiteRow> {
+        let mut by_site: Vec<&StackTotal> = totals.stacks.iter().collect();
+        // The heaviest stack of a site comes first and stands for it.
+        by_site.sort_unstable_by_key(|row| {
+            (self.site(row.stack), std::cmp::Reverse(row.totals.weight), row.stack)
+        });
+        let mut rows: Vec<SiteRow> = Vec::new();
+        for StackTotal { stack, totals } in by_site {
+            let site = self.site(*stack);
+            match rows.last_mut().filter(|last| last.site == site) {
+                Some(row) => {
+                    row.stacks += 1;
+                    row.totals.add(totals);
+                }
+                None => rows.push(SiteRow { site, stack: *stack, stacks: 1, totals: *totals }),
+            }
+        }
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.totals.weight), row.site));
+        rows
+    }
+}
+
+#[cfg(test)]
+#[path = "site_table_tests.rs"]
+mod tests;

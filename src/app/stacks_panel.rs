@@ -1,0 +1,216 @@
+//! Where memory was allocated: a flame graph of the stacks, and a table of the sites.
+
+use super::device::DeviceState;
+use super::stacks_work::{Book, Weighed, Wish, Work};
+use super::{flame_view, sites_view, stacks_toolbar, theme};
+use crate::analysis::{Direction, FrameKey, Measure, TreeOptions, WeightUnit};
+use crate::draw::FrameColors;
+use crate::model::{Moment, Snapshot, StackId};
+use crate::units;
+use eframe::egui::{self, Panel};
+use std::sync::Arc;
+
+/// A narrower pane shows no table.
+const MIN_WIDTH_FOR_TABLE_PX: f32 = 620.0;
+
+/// What stacks are weighed by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Live bytes at the cursor.
+    #[default]
+    Cursor,
+    /// Live bytes at the peak.
+    Peak,
+    /// What was allocated from the mark to the cursor.
+    Allocated,
+    /// How much memory was held for how long.
+    ByteTime,
+}
+
+/// What the panel remembers between frames.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) mode: Mode,
+    /// Where ranges start; the user sets it.
+    pub(super) mark: Option<Moment>,
+    pub(super) options: Options,
+    /// What is searched for.
+    pub(super) search: String,
+    /// The frames from the root to what fills the width.
+    pub(super) zoom: Vec<FrameKey>,
+    pub(super) sites: sites_view::State,
+    pub(super) flame: flame_view::State,
+    work: Work,
+    found: Option<Found>,
+    colors: Option<(bool, Arc<FrameColors>)>,
+}
+
+/// How the tree is built.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) direction: Direction,
+    pub(super) shows_internal: bool,
+}
+
+/// What a search found.
+pub(super) struct Found {
+    text: String,
+    /// By frame.
+    pub(super) is_found: Vec<bool>,
+    /// How many frames.
+    pub(super) frames: usize,
+    /// What they and everything below them weigh, in the last thing that was weighed.
+    pub(super) weight: i128,
+    of: Option<Wish>,
+}
+
+/// Everything that is shown in a frame.
+pub(super) struct Shown<'a> {
+    /// What is shown, in a sentence.
+    pub(super) summary: &'a str,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) weighed: &'a Arc<Weighed>,
+    pub(super) colors: &'a FrameColors,
+    pub(super) found: Option<&'a Found>,
+    /// The stack of the selection.
+    pub(super) selected: Option<StackId>,
+}
+
+pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+    let mut state = std::mem::take(&mut device.panels.stacks);
+    state.ui(ui, device);
+    device.panels.stacks = state;
+}
+
+impl State {
+    fn ui(&mut self, ui: &mut egui::Ui, device: &mut DeviceState) {
+        let wish = self.wish(device);
+        let Some(weighed) = self.work.update(ui.ctx(), device, &wish) else {
+            stacks_toolbar::ui(ui, self, device, None);
+            ui.label(theme::muted(ui, "The call tree is being built…"));
+            return;
+        };
+        self.search(&weighed);
+        stacks_toolbar::ui(ui, self, device, Some((&weighed, weighed.wish == wish)));
+        let (snapshot, colors) = (device.snapshot(), self.colors(ui, device, &weighed.book));
+        let found = self.found.take();
+        let shown = Shown {
+            summary: &stacks_toolbar::summary(self.mode, &weighed, device.timeline().moments()),
+            snapshot: &snapshot,
+            weighed: &weighed,
+            colors: &colors,
+            found: found.as_ref(),
+            selected: device.selected_stack(),
+        };
+        if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
+            let width = ui.available_width();
+            Panel::right("allocation sites")
+                .resizable(true)
+                .show_separator_line(false)
+                .default_size(width * 0.44)
+                .size_range(240.0..=width * 0.7)
+                .frame(egui::Frame::NONE.inner_margin(egui::Margin { left: 10, ..Default::default() }))
+                .show(ui, |ui| sites_view::ui(ui, &mut self.sites, &shown, device));
+        }
+        flame_view::ui(ui, self, &shown, device);
+        self.found = found;
+    }
+
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.mode = old.mode;
+        self.options = old.options;
+        self.search.clone_from(&old.search);
+        self.sites.keep(&old.sites);
+    }
+
+    fn wish(&self, device: &DeviceState) -> Wish {
+        let (cursor, mark) = (device.cursor, self.mark);
+        let measure = match (self.mode, mark) {
+            (Mode::Cursor, _) => Measure::Live { at: cursor },
+            (Mode::Peak, _) => Measure::Live { at: device.figures.peak.0 },
+            (Mode::Allocated, mark) => {
+                let mark = mark.unwrap_or(Moment::START);
+                Measure::Allocated { after: mark.min(cursor), until: mark.max(cursor) }
+            }
+            (Mode::ByteTime, Some(mark)) => {
+                Measure::ByteTime { from: mark.min(cursor), to: mark.max(cursor) }
+            }
+            (Mode::ByteTime, None) => {
+                let last = device.timeline().moments().saturating_sub(1);
+                Measure::ByteTime { from: Moment::START, to: Moment(last as u32) }
+            }
+        };
+        let Options { direction, shows_internal } = self.options;
+        let options = TreeOptions { direction, folds_internal: !shows_internal };
+        Wish { measure, options, kept: device.matches().cloned() }
+    }
+
+    /// Set or move the start of ranges, and show such a range.
+    pub(super) fn set_mark(&mut self, at: Moment) {
+        self.mark = Some(at);
+        if matches!(self.mode, Mode::Cursor | Mode::Peak) {
+            self.mode = Mode::Allocated;
+        }
+    }
+
+    /// Keep up with what is searched for and where.
+    fn search(&mut self, weighed: &Weighed) {
+        if self.search.trim().is_empty() {
+            self.found = None;
+            return;
+        }
+        let known = self.found.take().filter(|found| found.text == self.search);
+        let mut found = known.unwrap_or_else(|| {
+            let is_found = weighed.book.names.search(&self.search);
+            let frames = is_found.iter().filter(|found| **found).count();
+            Found { text: self.search.clone(), is_found, frames, weight: 0, of: None }
+        });
+        if found.of.as_ref() != Some(&weighed.wish) {
+            found.weight = weighed.tree.weight_of(&found.is_found, &weighed.weights);
+            found.of = Some(weighed.wish.clone());
+        }
+        self.found = Some(found);
+    }
+
+    /// Whether what is shown is what was asked for.
+    #[cfg(test)]
+    pub(super) fn is_current(&self, device: &DeviceState) -> bool {
+        self.weighed().is_some_and(|weighed| weighed.wish == self.wish(device))
+    }
+
+    /// What is shown; known once the tree is built.
+    #[cfg(test)]
+    pub(super) fn weighed(&self) -> Option<&Weighed> {
+        self.work.weighed().map(Arc::as_ref)
+    }
+
+    /// What the search found; known once the tree is.
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+
+    fn colors(&mut self, ui: &egui::Ui, device: &DeviceState, book: &Book) -> Arc<FrameColors> {
+        let palette = theme::palette(ui);
+        let known = self.colors.take().filter(|(is_dark, _)| *is_dark == palette.is_dark);
+        let new = || (palette.is_dark, Arc::new(FrameColors::new(&device.snapshot(), &book.names, palette)));
+        let (_, colors) = self.colors.insert(known.unwrap_or_else(new));
+        Arc::clone(colors)
+    }
+}
+
+/// A weight as text: `2.63 GiB`, `1.25 GiB·s`.
+pub(super) fn weight_text(unit: WeightUnit, weight: i128) -> String {
+    match unit {
+        WeightUnit::Bytes => units::bytes(units::clamped(weight)),
+        WeightUnit::ByteMicros => units::byte_seconds(weight),
+        WeightUnit::ByteEvents => units::byte_events(weight),
+    }
+}
+
+/// A share of a whole in percent.
+pub(super) fn share_text(part: i128, whole: i128) -> String {
+    // Shares of more than 2^63 are as exact as those of their leading bits.
+    let excess = whole.unsigned_abs().checked_ilog2().unwrap_or(0).saturating_sub(62);
+    units::percent(units::clamped(part >> excess), units::clamped(whole >> excess))
+}

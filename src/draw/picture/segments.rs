@@ -1,0 +1,154 @@
+//! A picture of the memory map at a moment: segments to scale, with what every byte is used for.
+
+use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
+use crate::analysis::SegmentState;
+use crate::analysis::segment_state::{Part, RequestFit};
+use crate::draw::segment_map::{
+    Grouping, Items, Layout, Map, Order, Picture, REQUEST_PX, Sheet as MapSheet, Surface, Zoom, fit_text,
+    picture, request, scale_bar,
+};
+use crate::draw::software::{MAX_SIDE_PX, Pixels};
+use crate::draw::{Palette, Rgb, axis_font};
+use crate::model::{AllocId, Timeline};
+use crate::units;
+use egui::emath::GuiRounding as _;
+use egui::{Align2, Color32, Rect, TextureHandle, TextureOptions, Ui, pos2};
+
+/// Room for the addresses to the left of the lines, and for the scale below them.
+const GUTTER: f32 = 108.0;
+const BOTTOM: f32 = 26.0;
+
+/// Space below the request.
+const REQUEST_GAP: f32 = 12.0;
+
+/// What is shown.
+#[derive(Clone, Copy)]
+pub struct SegmentsPicture<'a> {
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// The map.
+    pub state: &'a SegmentState,
+    /// The request that failed at the moment.
+    pub fit: Option<&'a RequestFit>,
+    /// The colour of an allocation.
+    pub color: &'a dyn Fn(AllocId) -> Rgb,
+    /// What a block says besides its size where there is room.
+    pub note: &'a dyn Fn(&Part) -> Option<String>,
+    /// What is selected.
+    pub selected: Selected,
+    /// What fills the memory, beside the map.
+    pub sites: Option<&'a SiteList>,
+}
+
+/// What surfaces mean.
+pub fn segments_legend(palette: &Palette) -> Vec<Entry> {
+    let block = palette.unknown;
+    vec![
+        Entry::new(Mark::Area, block, "block in use"),
+        Entry::new(Mark::Area, block.mix(palette.window, 0.55), "rounding"),
+        Entry::new(Mark::Stripes, block, "freed, waiting for a stream"),
+        Entry::new(Mark::Hatch, palette.muted, "hole: reserved and not in use"),
+    ]
+}
+
+/// A painted map: both passes of the layout come to the same one.
+struct Painted {
+    rect: Rect,
+    layout: Layout,
+    items: Items,
+    picture: Picture,
+    texture: Option<TextureHandle>,
+}
+
+impl SegmentsPicture<'_> {
+    /// Paint it on a sheet.
+    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+        let mut painted: Option<Painted> = None;
+        page.paint(sheet, |ui, rect| {
+            let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
+            let rest = self.request(ui, rest, sheet);
+            let min = pos2(rest.left() + GUTTER, rest.top());
+            let place = Rect::from_min_max(min, pos2(rest.right() - 2.0, rest.bottom() - BOTTOM));
+            let place = place.round_to_pixels(sheet.scale);
+            if !place.is_positive() {
+                return;
+            }
+            let known = painted.take().filter(|known| known.rect == place);
+            let painted = painted.insert(known.unwrap_or_else(|| self.map(ui, place, sheet)));
+            self.shapes(ui, rest, sheet, painted);
+        })
+    }
+
+    /// The request that failed, above the map; returns what is left.
+    fn request(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Rect {
+        let Some(fit) = self.fit else { return rect };
+        let strip = rect.with_max_y(rect.top() + REQUEST_PX).round_to_pixels(sheet.scale);
+        request(ui.painter(), strip, fit, &fit_text(fit), sheet.palette, sheet.scale);
+        rect.with_min_y(strip.bottom() + REQUEST_GAP)
+    }
+
+    fn map(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
+        let base = MapSheet {
+            width_px: rect.width(),
+            bytes_per_px: 1.0,
+            grouping: Grouping::Pool,
+            order: Order::Address,
+        };
+        let bytes_per_px = Layout::fit(self.state, base, rect.height());
+        let layout = Layout::new(self.state, MapSheet { bytes_per_px, ..base });
+        let surface = Surface { rect, scale: sheet.scale, max_texture_px: MAX_SIDE_PX };
+        let (items, picture) =
+            picture(self.state, &layout, &Zoom::default(), &surface, sheet.palette, self.color);
+        let texture = match &picture {
+            Picture::Mesh(_) => None,
+            Picture::Pixels(image) => {
+                Some(ui.ctx().load_texture("segments", image.clone(), TextureOptions::NEAREST))
+            }
+        };
+        Painted { rect, layout, items, picture, texture }
+    }
+
+    fn shapes(&self, ui: &Ui, whole: Rect, sheet: &Sheet<'_>, painted: &Painted) {
+        let (painter, palette) = (ui.painter(), sheet.palette);
+        let Painted { rect, layout, items, picture, texture } = painted;
+        let gutter = Rect::from_min_max(pos2(whole.left(), rect.top()), rect.left_bottom());
+        let zoom = Zoom::default();
+        let map = Map { painter, rect: *rect, gutter, state: self.state, layout, zoom: &zoom, palette };
+        picture.paint(
+            &painter.with_clip_rect(rect.expand(1.0)),
+            *rect,
+            texture.as_ref().map(TextureHandle::id),
+        );
+        let scale_place = scale_bar(painter, *rect, layout.sheet.bytes_per_px, palette);
+        map.headings(scale_place);
+        map.addresses();
+        map.labels(items, sheet.scale, self.note);
+        self.outline(&map, palette);
+        footer(ui, whole, painted, palette);
+    }
+
+    fn outline(&self, map: &Map<'_>, palette: &Palette) {
+        let Selected::Allocation(id) = self.selected else { return };
+        let addr = self.timeline.lifetimes.addr(id, &self.timeline.events);
+        let Some((row, part)) = self.state.find(addr, id) else { return };
+        let part = &self.state.parts[part];
+        let places = map.places(row, part.addr, part.past_end());
+        map.outline(&places, palette.accent.into(), true);
+    }
+}
+
+/// The scale; and what does not fit, or that there is nothing.
+fn footer(ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
+    let (painter, muted) = (ui.painter(), Color32::from(palette.muted));
+    let y = whole.bottom() - BOTTOM / 2.0;
+    let lines = painted.layout.lines.len();
+    let hidden = lines - painted.layout.lines_between(0.0, painted.rect.height()).end;
+    let text = match (lines, hidden) {
+        (0, _) => "Nothing is reserved at this moment.".to_owned(),
+        (_, 0) => String::new(),
+        (_, n) => {
+            format!("{} more lines of segments do not fit on this picture.", units::count(n as u64))
+        }
+    };
+    painter.text(pos2(whole.left(), y), Align2::LEFT_CENTER, text, axis_font(), muted);
+}
