@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::navigation::Selection;
 use super::sites_view::mean_lifetime;
-use super::stacks_panel::{self, Shown, share_text, weight_text};
+use super::stacks_panel::{self, Shown, share_text};
 use super::stacks_toolbar::{cut_notes, plural};
 use super::stacks_work::Wish;
 use super::theme;
@@ -12,6 +12,7 @@ use crate::draw::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
 use crate::model::StackId;
+use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Rect, Sense, vec2};
 

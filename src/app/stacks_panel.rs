@@ -3,8 +3,9 @@
 use super::device::DeviceState;
 use super::stacks_work::{Book, Weighed, Wish, Work};
 use super::{flame_view, sites_view, stacks_toolbar, theme};
-use crate::analysis::{Direction, FrameKey, Measure, TreeOptions, WeightUnit};
+use crate::analysis::{Direction, FrameKey, Measure, TreeOptions};
 use crate::draw::FrameColors;
+use crate::export::StacksView;
 use crate::model::{Moment, Snapshot, StackId};
 use crate::units;
 use eframe::egui::{self, Panel};
@@ -95,7 +96,7 @@ impl State {
         let (snapshot, colors) = (device.snapshot(), self.colors(ui, device, &weighed.book));
         let found = self.found.take();
         let shown = Shown {
-            summary: &stacks_toolbar::summary(self.mode, &weighed, device.timeline().moments()),
+            summary: &stacks_toolbar::summary(&weighed, device.timeline()),
             snapshot: &snapshot,
             weighed: &weighed,
             colors: &colors,
@@ -124,6 +125,7 @@ impl State {
         self.sites.keep(&old.sites);
     }
 
+    /// What is to be shown.
     fn wish(&self, device: &DeviceState) -> Wish {
         let (cursor, mark) = (device.cursor, self.mark);
         let measure = match (self.mode, mark) {
@@ -144,6 +146,12 @@ impl State {
         let Options { direction, shows_internal } = self.options;
         let options = TreeOptions { direction, folds_internal: !shows_internal };
         Wish { measure, options, kept: device.matches().cloned() }
+    }
+
+    /// What is shown, for a picture.
+    pub(super) fn exported(&self, device: &DeviceState) -> StacksView {
+        let Wish { measure, options, .. } = self.wish(device);
+        StacksView { measure, options, zoom: self.zoom.clone() }
     }
 
     /// Set or move the start of ranges, and show such a range.
@@ -196,15 +204,6 @@ impl State {
         let new = || (palette.is_dark, Arc::new(FrameColors::new(&device.snapshot(), &book.names, palette)));
         let (_, colors) = self.colors.insert(known.unwrap_or_else(new));
         Arc::clone(colors)
-    }
-}
-
-/// A weight as text: `2.63 GiB`, `1.25 GiB·s`.
-pub(super) fn weight_text(unit: WeightUnit, weight: i128) -> String {
-    match unit {
-        WeightUnit::Bytes => units::bytes(units::clamped(weight)),
-        WeightUnit::ByteMicros => units::byte_seconds(weight),
-        WeightUnit::ByteEvents => units::byte_events(weight),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Above the flame graph: what is weighed, how stacks are shown, and the search.
 
 use super::device::DeviceState;
-use super::stacks_panel::{Mode, State, share_text, weight_text};
+use super::stacks_panel::{Mode, State, share_text};
 use super::stacks_work::Weighed;
 use super::theme;
-use crate::analysis::{Cut, Direction, Measure};
-use crate::model::Moment;
+use crate::analysis::{Cut, Direction};
+use crate::model::Timeline;
+use crate::report::{measure_text, weight_text};
 use crate::units;
 use eframe::egui::{self, Key};
 
@@ -118,18 +119,10 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState) {
 }
 
 /// What is shown, in a sentence.
-pub(super) fn summary(mode: Mode, weighed: &Weighed, moments: usize) -> String {
-    let all = &weighed.totals.all;
-    let blocks = plural(all.count, "block", "blocks");
-    let allocations = plural(all.count, "allocation", "allocations");
-    let of_filter = if weighed.wish.kept.is_some() { " that match the filter" } else { "" };
-    let (blocks, allocations) = (format!("{blocks}{of_filter}"), format!("{allocations}{of_filter}"));
-    match weighed.wish.measure {
-        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at)),
-        Measure::Live { at } => format!("{blocks} {}", place(at)),
-        Measure::Allocated { after, until } => format!("{allocations} {}", range(after, until, moments)),
-        Measure::ByteTime { from, to } => format!("{allocations} {}", range(from, to, moments)),
-    }
+pub(super) fn summary(weighed: &Weighed, timeline: &Timeline) -> String {
+    let text = measure_text(weighed.wish.measure, &weighed.totals.all, timeline);
+    let of_filter = if weighed.wish.kept.is_some() { ", of what matches the filter" } else { "" };
+    format!("{text}{of_filter}")
 }
 
 /// What the tree does not have; nothing for what people write.
@@ -147,23 +140,4 @@ pub(super) fn cut_notes(cut: Cut) -> Vec<String> {
 
 pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(n), if n == 1 { one } else { many })
-}
-
-fn place(at: Moment) -> String {
-    match at.event() {
-        Some(event) => format!("after event {}", units::count(event.0)),
-        None => "before the first event".to_owned(),
-    }
-}
-
-fn range(from: Moment, to: Moment, moments: usize) -> String {
-    if from == Moment::START && to.index() + 1 == moments {
-        return "in the whole recording".to_owned();
-    }
-    // The range is from the state after one event to the state after another.
-    let first = units::count(from.0);
-    match to.event() {
-        Some(last) if from < to => format!("from event {first} to {}", units::count(last.0)),
-        _ => "in no event: the mark is at the cursor".to_owned(),
-    }
 }
