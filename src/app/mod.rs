@@ -79,13 +79,9 @@ mod stacks_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod tests_files;
-#[cfg(test)]
 mod tests_segment_map;
 #[cfg(test)]
 mod tests_segments;
-#[cfg(test)]
-mod tests_tables;
 
 use crate::load::Input;
 use dialogs::OpenDialog;

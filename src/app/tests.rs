@@ -1,6 +1,8 @@
 //! The real application without a window.
 
+mod files;
 mod filter;
+mod tables;
 
 use super::*;
 use crate::model::Moment;

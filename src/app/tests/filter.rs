@@ -1,14 +1,9 @@
 //! The filter in the window.
 
 use super::*;
-use crate::app::device::DeviceState;
 use crate::app::filtering::FilterMode;
 use crate::draw::Pixel;
 use eframe::egui::Event;
-
-fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut DeviceState {
-    harness.state_mut().documents[0].open_file().and_then(|file| file.device()).expect("a device")
-}
 
 /// Focus the filter with its key, and write.
 fn write(harness: &mut Harness<'static, App>, text: &str) {

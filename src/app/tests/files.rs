@@ -1,11 +1,8 @@
 //! Files in the real application: tabs, recent files, drops, changes on the disk.
 
-use super::tests::{device, harness, open, snapshot_pickle, wait};
 use super::*;
-use crate::model::Moment;
-use eframe::egui::{Key, Modifiers};
-use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use crate::app::navigation::Selection;
+use eframe::egui::Modifiers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -136,7 +133,7 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     let folder = open(&mut harness, &snapshot_pickle());
     harness.input_mut().focused = true;
     device(&mut harness).move_to(Moment(3));
-    let selection = navigation::Selection::Allocation(crate::model::AllocId(0));
+    let selection = Selection::Allocation(crate::model::AllocId(0));
     device(&mut harness).select(selection);
     device(&mut harness).filter_query = "size>3MB".to_owned();
     assert!(harness.query_by_label_contains("has changed").is_none());

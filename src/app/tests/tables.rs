@@ -1,13 +1,10 @@
 //! The lists of events and allocations in the real application.
 
-use super::navigation::Selection;
-use super::panes::Pane;
-use super::tests::{device, harness, open, snapshot_pickle, wait};
 use super::*;
-use crate::model::{AllocId, Moment};
-use eframe::egui::{Key, Role};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use crate::app::navigation::Selection;
+use crate::app::panes::Pane;
+use crate::model::AllocId;
+use egui_kittest::kittest::NodeT as _;
 
 /// The sample file with a pane in front.
 fn harness_on(pane: Pane) -> (Harness<'static, App>, tempfile::TempDir) {
