@@ -163,6 +163,15 @@ pub fn time_at_step(us: i64, step_us: i64) -> String {
     format!("{:.decimals$} {unit}", us as f64 / f64::from(unit_us))
 }
 
+/// A time to the microsecond, to tell events apart: `4.213794 s`, `1:02:05.000123`.
+pub fn time_exact_us(us: i64) -> String {
+    let magnitude = us.unsigned_abs();
+    match magnitude {
+        0..600_000_000 => time_at_step(us, 1),
+        _ => format!("{}.{:06}", duration_us(us), magnitude % 1_000_000),
+    }
+}
+
 /// A share of a whole in percent: `12.3 %`.
 pub fn percent(part: i64, whole: i64) -> String {
     if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
@@ -254,6 +263,12 @@ mod tests {
         assert_eq!(duration_us(12_345), "12.3 ms");
         assert_eq!(duration_us(3_412_000), "3.412 s");
         assert_eq!(duration_us(3_725_000_000), "1:02:05");
+    }
+
+    #[test]
+    fn exact_times_tell_microseconds_apart() {
+        let shown = [0, 7, 4_213_794, 599_999_999, 3_725_000_123, -600_000_001].map(time_exact_us);
+        assert_eq!(shown, ["0 s", "7 µs", "4.213794 s", "599.999999 s", "1:02:05.000123", "-0:10:00.000001"]);
     }
 
     #[test]

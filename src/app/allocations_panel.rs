@@ -150,10 +150,15 @@ impl Listed {
 
 fn bar_ui(ui: &mut egui::Ui, device: &DeviceState, state: &mut State, listed: Option<&Listed>) {
     ui.horizontal(|ui| {
-        ui.selectable_value(&mut state.shows_all, false, "At the cursor")
-            .on_hover_text("What is live after the cursor's event");
-        ui.selectable_value(&mut state.shows_all, true, "All")
-            .on_hover_text("Everything that was ever allocated");
+        for (shows_all, name, meaning) in [
+            (false, "At the cursor", "What is live after the cursor's event"),
+            (true, "All", "Everything that was ever allocated"),
+        ] {
+            if ui.selectable_value(&mut state.shows_all, shows_all, name).on_hover_text(meaning).changed() {
+                // The selection is somewhere else in the other list.
+                state.followed = Selection::None;
+            }
+        }
         ui.add_space(4.0);
         let text = listed.map_or_else(|| "sorting …".to_owned(), |listed| totals(device, state, listed));
         ui.label(theme::muted(ui, text)).on_hover_text(listed.map_or_else(String::new, exact));
@@ -217,8 +222,8 @@ fn table_ui(
         state.list.reveal(Reveal::Nearest(0));
     }
     let chosen = answer.clicked.or_else(|| {
-        let row = device.selected().and_then(|id| rows.row_of(id));
         let last = listed.ids.len().checked_sub(1).filter(|_| answer.step != 0)?;
+        let row = device.selected().and_then(|id| rows.row_of(id));
         // Without a selection, the first step goes to the first row.
         let row =
             row.map_or(0, |row| (row as i64).saturating_add(answer.step).clamp(0, last as i64) as usize);

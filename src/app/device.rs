@@ -108,6 +108,7 @@ impl Panels {
         self.allocations.keep(&old.allocations);
         self.events.keep(&old.events);
         self.segments.keep(&old.segments);
+        self.stacks.keep(&old.stacks);
         self.segment_timeline.keep(&old.segment_timeline);
     }
 }

@@ -159,7 +159,7 @@ impl Rows for EventRows<'_> {
             }
             0 => Cell::muted(units::count(event.0)),
             1 => match self.figures.time_of(self.timeline(), event) {
-                Some(us) => Cell::plain(units::time_at_step(us, 1)),
+                Some(us) => Cell::plain(units::time_exact_us(us)),
                 None => cells::unknown(),
             },
             2 => self.action(event),

@@ -6,7 +6,7 @@ use super::filtering::FilterMode;
 use super::navigation::Selection;
 use super::theme;
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Shot, What};
+use crate::export::{Filtered, Format, Shot, What};
 use crate::units;
 use eframe::egui;
 use std::fs::OpenOptions;
@@ -20,17 +20,35 @@ use std::thread;
 /// Pictures have at least this many pixels per point, so that they stay sharp when they are enlarged.
 const MIN_SCALE: f32 = 2.0;
 
-/// What can be exported, as the menu names it, and what its file is called.
-pub(super) const CHOICES: [(What, &str, &str); 5] = [
-    (What::Timeline, "Timeline…", "timeline"),
-    (What::Reserved, "Reserved memory over time…", "reserved"),
-    (What::Curves, "Curves…", "curves"),
-    (What::Segments, "Memory map at the cursor…", "segments"),
-    (What::Addresses, "Addresses over time…", "addresses"),
+/// What can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    what: What,
+    format: Format,
+    /// How the menu names it.
+    pub(super) name: &'static str,
+    /// What its file is called.
+    file: &'static str,
+}
+
+const fn choice(what: What, format: Format, name: &'static str, file: &'static str) -> Choice {
+    Choice { what, format, name, file }
+}
+
+/// Everything that can be exported, in the order of the menu.
+pub(super) const CHOICES: [Choice; 7] = [
+    choice(What::Timeline, Format::Png, "Timeline…", "timeline"),
+    choice(What::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
+    choice(What::Curves, Format::Png, "Curves…", "curves"),
+    choice(What::Segments, Format::Png, "Memory map at the cursor…", "segments"),
+    choice(What::Addresses, Format::Png, "Addresses over time…", "addresses"),
+    choice(What::Stacks, Format::Png, "Flame graph…", "stacks"),
+    choice(What::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
 ];
 
 /// One picture that somebody wants.
 pub(super) struct Order {
+    choice: Choice,
     shot: Shot,
     size_points: [f32; 2],
     scale: f32,
@@ -44,7 +62,7 @@ pub(super) struct Exporter {
 
 impl Order {
     /// A picture of what a device shows now, as large as the window.
-    pub(super) fn new(what: What, name: String, device: &mut DeviceState, ctx: &egui::Context) -> Self {
+    pub(super) fn new(choice: Choice, name: String, device: &mut DeviceState, ctx: &egui::Context) -> Self {
         let palette = theme::palette_of(ctx.theme());
         let size = ctx.viewport_rect().size();
         let selected = match device.selection() {
@@ -56,7 +74,7 @@ impl Order {
             snapshot: device.snapshot(),
             at: device.index(),
             name,
-            what,
+            what: choice.what,
             view: device.view,
             coloring: device.coloring(palette),
             moment: device.cursor,
@@ -67,25 +85,25 @@ impl Order {
                 matches: Arc::clone(&found.matches),
                 is_alone: device.filter_mode == FilterMode::Only,
             }),
+            stacks: device.panels.stacks.exported(device),
             capacity: device.capacity(),
             palette,
         };
-        Self { shot, size_points: [size.x, size.y], scale: ctx.pixels_per_point().max(MIN_SCALE) }
+        Self { choice, shot, size_points: [size.x, size.y], scale: ctx.pixels_per_point().max(MIN_SCALE) }
     }
 
     /// What the file could be called.
     fn file_name(&self) -> String {
         let name = units::basename(&self.shot.name);
         let stem = name.split_once(".pickle").map_or(name, |(stem, _)| stem);
-        let what = CHOICES.iter().find(|(what, ..)| *what == self.shot.what);
-        format!("{stem}.{}.png", what.map_or("picture", |(.., name)| name))
+        format!("{stem}.{}.{}", self.choice.file, self.choice.format.extension())
     }
 
     /// Paint and write it; says what came of it.
     fn write(&self, chosen: &Path) -> String {
-        let (path, is_as_chosen) = named_png(chosen);
+        let (path, is_as_chosen) = with_extension(chosen, self.choice.format.extension());
         let shown = units::printable(&path.display().to_string());
-        let file = match self.shot.png(self.size_points, self.scale) {
+        let file = match self.shot.file(self.choice.format, self.size_points, self.scale) {
             Ok(file) => file,
             Err(error) => return format!("No picture: {error}"),
         };
@@ -107,10 +125,11 @@ impl Exporter {
             return Some("One picture at a time: the last one is not written yet".to_owned());
         }
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
+        let extension = order.choice.format.extension();
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Export picture")
             .set_file_name(order.file_name())
-            .add_filter("PNG pictures", &["png"])
+            .add_filter(format!("{} pictures", extension.to_uppercase()), &[extension])
             .save_file();
         self.start(order, async { dialog.await.map(|file| file.path().to_owned()) }, ctx)
     }
@@ -158,11 +177,12 @@ impl Exporter {
 }
 
 /// The path with the extension that some dialogs leave to the program, and whether it had it.
-fn named_png(chosen: &Path) -> (PathBuf, bool) {
-    if chosen.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+fn with_extension(chosen: &Path, extension: &str) -> (PathBuf, bool) {
+    if chosen.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension)) {
         return (chosen.to_owned(), true);
     }
     let mut name = chosen.as_os_str().to_owned();
-    name.push(".png");
+    name.push(".");
+    name.push(extension);
     (name.into(), false)
 }

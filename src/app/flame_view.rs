@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::navigation::Selection;
 use super::sites_view::mean_lifetime;
-use super::stacks_panel::{self, Shown, share_text, weight_text};
+use super::stacks_panel::{self, Shown, share_text};
 use super::stacks_toolbar::{cut_notes, plural};
 use super::stacks_work::Wish;
 use super::theme;
@@ -12,6 +12,7 @@ use crate::draw::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
 use crate::model::StackId;
+use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Rect, Sense, vec2};
 
@@ -65,11 +66,11 @@ pub(super) fn ui(
     let tree = &shown.weighed.tree;
     let zoom = tree.find(panel.zoom.iter().copied());
     let mut next = (zoom != NodeIx::ROOT).then(|| crumbs_ui(ui, shown, zoom)).flatten().map(Click::Zoom);
-    let (wish, view) = (shown.weighed.wish, view(ui, zoom));
+    let (wish, view) = (&shown.weighed.wish, view(ui, zoom));
     let state = &mut panel.flame;
-    let known = state.layout.take().filter(|known| (known.0, known.1) == (wish, view));
-    let new = || (wish, view, flame_layout(tree, &shown.weighed.weights, &view));
-    let (_, _, layout) = known.unwrap_or_else(new);
+    let known = state.layout.take().filter(|known| (&known.0, known.1) == (wish, view));
+    let new = || (wish.clone(), view, flame_layout(tree, &shown.weighed.weights, &view));
+    let (known_wish, _, layout) = known.unwrap_or_else(new);
     if layout.rows() == 0 {
         empty_ui(ui, shown, zoom);
     } else {
@@ -77,7 +78,7 @@ pub(super) fn ui(
         let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, (zoom, &layout)));
         next = clicked.inner.or(next);
     }
-    state.layout = Some((wish, view, layout));
+    state.layout = Some((known_wish, view, layout));
     match next {
         Some(Click::Select(stack)) => device.select(Selection::Stack(stack)),
         Some(Click::Zoom(node)) => {
@@ -94,7 +95,7 @@ fn view(ui: &egui::Ui, zoom: NodeIx) -> FlameView {
 
 fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) {
     let text = match (zoom, shown.weighed.totals.all.count) {
-        (NodeIx::ROOT, 0) => "Nothing was allocated here.",
+        (NodeIx::ROOT, 0) => shown.summary,
         (NodeIx::ROOT, _) => "All allocations here are empty.",
         _ => "Nothing was allocated below this frame here.",
     };
@@ -121,7 +122,7 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) -> Option<NodeI
             }
             ui.scope(|ui| {
                 ui.set_max_width(CRUMB_PX.min(ui.available_width()));
-                let name = shown.book.names.get(tree.frame(node));
+                let name = shown.weighed.book.names.get(tree.frame(node));
                 let text = egui::RichText::new(name.label.as_str()).size(12.0);
                 let crumb = egui::Button::new(text).frame(false).truncate();
                 if ui.add(crumb).on_hover_text("Zoom out to this frame").clicked() {
@@ -185,7 +186,7 @@ fn paint(
     let paint = FlamePaint {
         layout,
         tree: &weighed.tree,
-        names: &shown.book.names,
+        names: &shown.weighed.book.names,
         colors: shown.colors,
         palette: theme::palette(ui),
         root_label: shown.summary,
@@ -200,15 +201,16 @@ fn paint(
 /// What is below a node; looked up when the pointer moves to another.
 fn facts(state: &mut State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     let weighed = shown.weighed;
-    let known = state.hovered.filter(|known| (known.0, known.1) == (weighed.wish, node));
-    let (_, _, facts) = known.unwrap_or_else(|| {
-        let below = weighed.tree.subtree(node);
-        let (totals, heaviest) = weighed
-            .totals
-            .of_all(|stack| weighed.tree.leaf_of(stack).is_some_and(|leaf| below.contains(&leaf.0)));
-        (weighed.wish, node, Facts { totals, heaviest })
-    });
-    state.hovered = Some((weighed.wish, node, facts));
+    let known = state.hovered.as_ref().filter(|known| (&known.0, known.1) == (&weighed.wish, node));
+    if let Some((.., facts)) = known {
+        return *facts;
+    }
+    let below = weighed.tree.subtree(node);
+    let (totals, heaviest) = weighed
+        .totals
+        .of_all(|stack| weighed.tree.leaf_of(stack).is_some_and(|leaf| below.contains(&leaf.0)));
+    let facts = Facts { totals, heaviest };
+    state.hovered = Some((weighed.wish.clone(), node, facts));
     facts
 }
 
@@ -245,7 +247,7 @@ fn tooltip_ui(
         return;
     }
     if let Some(node) = under.node().filter(|&node| node != NodeIx::ROOT) {
-        let name = shown.book.names.get(weighed.tree.frame(node));
+        let name = shown.weighed.book.names.get(weighed.tree.frame(node));
         ui.label(theme::strong(name.label.as_str(), 13.0));
     } else {
         ui.label(theme::strong(shown.summary, 13.0));
@@ -270,7 +272,7 @@ fn tooltip_ui(
     let allocations = plural(count, "allocation", "allocations");
     ui.label(format!("{allocations}, the largest {}", units::bytes(largest)));
     let is_least = if facts.totals.open_ended == 0 { "" } else { "at least " };
-    let mean = mean_lifetime(shown.book.clock, &facts.totals);
+    let mean = mean_lifetime(shown.weighed.book.clock, &facts.totals);
     ui.label(format!("live for {is_least}{mean} on average"));
     let hint = match click {
         Some(Click::Zoom(node)) if node < under.node().unwrap_or(NodeIx::ROOT) => "Click to zoom out",

@@ -33,7 +33,6 @@ mod header;
 pub mod headless;
 mod help;
 mod keys;
-mod latest;
 mod list_columns;
 mod list_scroll;
 mod load_page;
@@ -88,12 +87,11 @@ mod tests_segments;
 #[cfg(test)]
 mod tests_tables;
 
-use crate::export::What;
 use crate::load::Input;
 use dialogs::OpenDialog;
 use document::{Document, Fate};
 use eframe::egui;
-use export::{Exporter, Order};
+use export::{Choice, Exporter, Order};
 use file_watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
@@ -188,7 +186,7 @@ enum Command {
     /// Show or hide the help.
     Help,
     /// Export what is shown as a picture.
-    Export(What),
+    Export(Choice),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }
@@ -257,8 +255,8 @@ impl App {
                 Command::Show(at) => self.current = at,
                 Command::ForgetRecent => self.recent = Recent::default(),
                 Command::ResetLayout => self.layout = Layout::default(),
-                Command::Export(what) => {
-                    let order = self.order(what, ctx);
+                Command::Export(choice) => {
+                    let order = self.order(choice, ctx);
                     let refused = order.and_then(|order| self.exporter.ask(order, ctx));
                     self.notify(refused);
                 }
@@ -301,10 +299,10 @@ impl App {
     }
 
     /// A picture of what the current file shows.
-    fn order(&mut self, what: What, ctx: &egui::Context) -> Option<Order> {
+    fn order(&mut self, choice: Choice, ctx: &egui::Context) -> Option<Order> {
         let document = self.documents.get_mut(self.current)?;
         let name = document.input().name();
-        document.open_file()?.device().map(|device| Order::new(what, name, device, ctx))
+        document.open_file()?.device().map(|device| Order::new(choice, name, device, ctx))
     }
 
     /// Say something in the status bar of the current file.

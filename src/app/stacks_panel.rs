@@ -3,8 +3,9 @@
 use super::device::DeviceState;
 use super::stacks_work::{Book, Weighed, Wish, Work};
 use super::{flame_view, sites_view, stacks_toolbar, theme};
-use crate::analysis::{Direction, FrameKey, Measure, TreeOptions, WeightUnit};
+use crate::analysis::{Direction, FrameKey, Measure, TreeOptions};
 use crate::draw::FrameColors;
+use crate::export::StacksView;
 use crate::model::{Moment, Snapshot, StackId};
 use crate::units;
 use eframe::egui::{self, Panel};
@@ -69,7 +70,6 @@ pub(super) struct Shown<'a> {
     /// What is shown, in a sentence.
     pub(super) summary: &'a str,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) book: &'a Book,
     pub(super) weighed: &'a Arc<Weighed>,
     pub(super) colors: &'a FrameColors,
     pub(super) found: Option<&'a Found>,
@@ -86,28 +86,22 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 impl State {
     fn ui(&mut self, ui: &mut egui::Ui, device: &mut DeviceState) {
         let wish = self.wish(device);
-        let (snapshot, at) = (device.snapshot(), device.index());
-        let book = self.work.book(ui.ctx(), &snapshot, at);
-        let weighed = book.as_ref().and_then(|book| self.work.update(ui.ctx(), &snapshot, at, book, wish));
-        let (Some(book), Some(weighed)) = (book, weighed) else {
+        let Some(weighed) = self.work.update(ui.ctx(), device, &wish) else {
             stacks_toolbar::ui(ui, self, device, None);
             ui.label(theme::muted(ui, "The call tree is being built…"));
             return;
         };
-        self.search(&book, &weighed);
-        stacks_toolbar::ui(ui, self, device, Some(&weighed));
-        let colors = self.colors(ui, device, &book);
+        self.search(&weighed);
+        stacks_toolbar::ui(ui, self, device, Some((&weighed, weighed.wish == wish)));
+        let (snapshot, colors) = (device.snapshot(), self.colors(ui, device, &weighed.book));
         let found = self.found.take();
-        let selected = device.selected_stack();
-        let summary = stacks_toolbar::summary(self.mode, &weighed, device.timeline().moments());
         let shown = Shown {
-            summary: &summary,
+            summary: &stacks_toolbar::summary(&weighed, device.timeline()),
             snapshot: &snapshot,
-            book: &book,
             weighed: &weighed,
             colors: &colors,
             found: found.as_ref(),
-            selected,
+            selected: device.selected_stack(),
         };
         if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
             let width = ui.available_width();
@@ -123,6 +117,15 @@ impl State {
         self.found = found;
     }
 
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(super) fn keep(&mut self, old: &Self) {
+        self.mode = old.mode;
+        self.options = old.options;
+        self.search.clone_from(&old.search);
+        self.sites.keep(&old.sites);
+    }
+
+    /// What is to be shown.
     fn wish(&self, device: &DeviceState) -> Wish {
         let (cursor, mark) = (device.cursor, self.mark);
         let measure = match (self.mode, mark) {
@@ -141,7 +144,14 @@ impl State {
             }
         };
         let Options { direction, shows_internal } = self.options;
-        Wish { measure, options: TreeOptions { direction, folds_internal: !shows_internal } }
+        let options = TreeOptions { direction, folds_internal: !shows_internal };
+        Wish { measure, options, kept: device.matches().cloned() }
+    }
+
+    /// What is shown, for a picture.
+    pub(super) fn exported(&self, device: &DeviceState) -> StacksView {
+        let Wish { measure, options, .. } = self.wish(device);
+        StacksView { measure, options, zoom: self.zoom.clone() }
     }
 
     /// Set or move the start of ranges, and show such a range.
@@ -153,34 +163,34 @@ impl State {
     }
 
     /// Keep up with what is searched for and where.
-    fn search(&mut self, book: &Book, weighed: &Weighed) {
+    fn search(&mut self, weighed: &Weighed) {
         if self.search.trim().is_empty() {
             self.found = None;
             return;
         }
         let known = self.found.take().filter(|found| found.text == self.search);
         let mut found = known.unwrap_or_else(|| {
-            let is_found = book.names.search(&self.search);
+            let is_found = weighed.book.names.search(&self.search);
             let frames = is_found.iter().filter(|found| **found).count();
             Found { text: self.search.clone(), is_found, frames, weight: 0, of: None }
         });
-        if found.of != Some(weighed.wish) {
+        if found.of.as_ref() != Some(&weighed.wish) {
             found.weight = weighed.tree.weight_of(&found.is_found, &weighed.weights);
-            found.of = Some(weighed.wish);
+            found.of = Some(weighed.wish.clone());
         }
         self.found = Some(found);
-    }
-
-    /// What is shown; known once the tree is built.
-    #[cfg(test)]
-    pub(super) fn shown(&self) -> Option<(&Book, &Weighed)> {
-        self.work.shown()
     }
 
     /// Whether what is shown is what was asked for.
     #[cfg(test)]
     pub(super) fn is_current(&self, device: &DeviceState) -> bool {
-        self.shown().is_some_and(|(_, weighed)| weighed.wish == self.wish(device))
+        self.weighed().is_some_and(|weighed| weighed.wish == self.wish(device))
+    }
+
+    /// What is shown; known once the tree is built.
+    #[cfg(test)]
+    pub(super) fn weighed(&self) -> Option<&Weighed> {
+        self.work.weighed().map(Arc::as_ref)
     }
 
     /// What the search found; known once the tree is.
@@ -194,15 +204,6 @@ impl State {
         let new = || (palette.is_dark, Arc::new(FrameColors::new(&device.snapshot(), &book.names, palette)));
         let (_, colors) = self.colors.insert(known.unwrap_or_else(new));
         Arc::clone(colors)
-    }
-}
-
-/// A weight as text: `2.63 GiB`, `1.25 GiB·s`.
-pub(super) fn weight_text(unit: WeightUnit, weight: i128) -> String {
-    match unit {
-        WeightUnit::Bytes => units::bytes(units::clamped(weight)),
-        WeightUnit::ByteMicros => units::byte_seconds(weight),
-        WeightUnit::ByteEvents => units::byte_events(weight),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::App;
 use super::device::DeviceState;
 use super::navigation::Selection;
+use super::panes::Pane;
 use super::stacks_panel::Mode;
 use super::tests::{harness, open};
 use crate::analysis::{NodeIx, site_label};
@@ -26,6 +27,7 @@ fn sample() -> (Window, tempfile::TempDir) {
     harness.set_size(egui::vec2(1500.0, 1200.0));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
     let folder = open(&mut harness, &std::fs::read(path).expect("the sample can be read"));
+    device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));
     wait(&mut harness);
     (harness, folder)
 }
@@ -49,11 +51,11 @@ fn device<T>(harness: &mut Window, look: impl FnOnce(&mut DeviceState) -> T) -> 
 /// The rectangles of the graph with the labels of their frames.
 fn rects(harness: &mut Window) -> Vec<(FlameRect, String)> {
     device(harness, |device| {
-        let (book, weighed) = device.panels.stacks.shown().expect("the tree is built");
+        let weighed = device.panels.stacks.weighed().expect("the tree is built");
         let layout = device.panels.stacks.flame.layout().expect("the graph is laid out");
         let label = |rect: &FlameRect| match rect.node() {
             Some(NodeIx::ROOT) => "all".to_owned(),
-            Some(node) => book.names.get(weighed.tree.frame(node)).label.clone(),
+            Some(node) => weighed.book.names.get(weighed.tree.frame(node)).label.clone(),
             None => "merged".to_owned(),
         };
         layout.rects().iter().map(|rect| (*rect, label(rect))).collect()
@@ -153,10 +155,24 @@ fn a_search_says_its_share() {
     assert!(harness.query_by_label(&format!("{share:.1} % in 1 frame")).is_some());
 }
 
+/// The rows of the table that are seen, from the top.
+fn rows<'a>(harness: &'a Window) -> Vec<egui_kittest::Node<'a>> {
+    let table = harness.get_by_role_and_label(Role::Table, "allocation sites").rect();
+    let rows = harness.query_all_by_role(Role::Row).filter(|row| table.contains(row.rect().center()));
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
+    rows
+}
+
+fn first(harness: &Window) -> String {
+    rows(harness).first().and_then(|row| row.accesskit_node().label()).expect("there is a row")
+}
+
 #[test]
 fn a_click_on_a_site_selects_its_stack() {
     let (mut harness, _folder) = sample();
-    harness.get_by_label(&format!("Site {SITE}, 7.03 GiB")).click();
+    assert!(first(&harness).starts_with("7.03 GiB, 6, 1.88 GiB, "), "{}", first(&harness));
+    rows(&harness)[0].click();
     harness.run_steps(3);
     let site = device(&mut harness, |device| {
         let stack = device.selected_stack().expect("a stack is selected");
@@ -166,21 +182,31 @@ fn a_click_on_a_site_selects_its_stack() {
 }
 
 #[test]
-fn sites_can_be_sorted_by_every_column() {
+fn sites_can_be_sorted_either_way() {
     let (mut harness, _folder) = sample();
-    let first = |harness: &Window| {
-        let rows = harness.query_all_by_label_contains("Site ");
-        let top = rows.min_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
-        top.and_then(|row| row.accesskit_node().label()).expect("there is a row")
-    };
-    let by_weight = first(&harness);
-    assert!(by_weight.contains(SITE), "{by_weight}");
-    harness.get_by_label("Sort by Bytes").click();
+    let most = first(&harness);
+    assert!(most.contains(SITE), "{most}");
+    harness.get_by_label("Sort by bytes").click();
     harness.run_steps(3);
-    assert_ne!(first(&harness), by_weight);
-    harness.get_by_label("Sort by Bytes").click();
+    assert!(!first(&harness).contains("iB, 6"), "{}", first(&harness));
+    harness.get_by_label("Sort by bytes").click();
     harness.run_steps(3);
-    assert_eq!(first(&harness), by_weight);
+    assert_eq!(first(&harness), most);
+}
+
+#[test]
+fn the_filter_leaves_only_what_matches() {
+    let (mut harness, _folder) = sample();
+    device(&mut harness, |device| "size>1GiB".clone_into(&mut device.filter_query));
+    wait(&mut harness);
+    let expected = device(&mut harness, |device| {
+        let timeline = device.timeline();
+        let live = timeline.lifetimes.live_at(device.cursor);
+        let sizes = live.map(|id| timeline.lifetimes.size(id, &timeline.events));
+        sizes.filter(|&size| 1 << 30 < size).map(i128::from).sum::<i128>()
+    });
+    assert!(0 < expected);
+    assert_eq!(rect_of(&mut harness, "all").weight, expected);
 }
 
 #[test]
@@ -190,7 +216,7 @@ fn the_mark_starts_a_range_that_ends_at_the_cursor() {
     device(&mut harness, |device| device.go_to(Moment(oom.0 - 100)));
     harness.key_press(Key::M);
     wait(&mut harness);
-    assert!(harness.query_by_label_contains("in no event: the mark is at the cursor").is_some());
+    assert!(harness.query_by_label("0 allocations in no event: the mark is at the cursor").is_some());
     device(&mut harness, |device| device.go_to(oom));
     wait(&mut harness);
     let expected = device(&mut harness, |device| {

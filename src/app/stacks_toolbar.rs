@@ -1,16 +1,23 @@
 //! Above the flame graph: what is weighed, how stacks are shown, and the search.
 
 use super::device::DeviceState;
-use super::stacks_panel::{Mode, State, share_text, weight_text};
+use super::stacks_panel::{Mode, State, share_text};
 use super::stacks_work::Weighed;
-use crate::analysis::{Cut, Direction, Measure};
-use crate::model::Moment;
+use super::theme;
+use crate::analysis::{Cut, Direction};
+use crate::model::Timeline;
+use crate::report::{measure_text, weight_text};
 use crate::units;
 use eframe::egui::{self, Key};
 
 const SEARCH_PX: f32 = 150.0;
 
-pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState, weighed: Option<&Weighed>) {
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    state: &mut State,
+    device: &DeviceState,
+    weighed: Option<(&Weighed, bool)>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
         modes_ui(ui, state);
@@ -21,7 +28,10 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState, wei
         ui.checkbox(&mut state.options.shows_internal, small("Internal frames"))
             .on_hover_text("Also show frames of torch, the interpreter and libraries");
         ui.add_space(10.0);
-        search_ui(ui, state, weighed);
+        search_ui(ui, state, weighed.map(|(weighed, _)| weighed));
+        if weighed.is_some_and(|(_, is_current)| !is_current) {
+            ui.label(theme::muted(ui, "counting…").size(12.0));
+        }
     });
     ui.add_space(2.0);
 }
@@ -109,16 +119,10 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState) {
 }
 
 /// What is shown, in a sentence.
-pub(super) fn summary(mode: Mode, weighed: &Weighed, moments: usize) -> String {
-    let all = &weighed.totals.all;
-    let blocks = plural(all.count, "block", "blocks");
-    let allocations = plural(all.count, "allocation", "allocations");
-    match weighed.wish.measure {
-        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at)),
-        Measure::Live { at } => format!("{blocks} {}", place(at)),
-        Measure::Allocated { after, until } => format!("{allocations} {}", range(after, until, moments)),
-        Measure::ByteTime { from, to } => format!("{allocations} {}", range(from, to, moments)),
-    }
+pub(super) fn summary(weighed: &Weighed, timeline: &Timeline) -> String {
+    let text = measure_text(weighed.wish.measure, &weighed.totals.all, timeline);
+    let of_filter = if weighed.wish.kept.is_some() { ", of what matches the filter" } else { "" };
+    format!("{text}{of_filter}")
 }
 
 /// What the tree does not have; nothing for what people write.
@@ -136,23 +140,4 @@ pub(super) fn cut_notes(cut: Cut) -> Vec<String> {
 
 pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(n), if n == 1 { one } else { many })
-}
-
-fn place(at: Moment) -> String {
-    match at.event() {
-        Some(event) => format!("after event {}", units::count(event.0)),
-        None => "before the first event".to_owned(),
-    }
-}
-
-fn range(from: Moment, to: Moment, moments: usize) -> String {
-    if from == Moment::START && to.index() + 1 == moments {
-        return "in the whole recording".to_owned();
-    }
-    // The range is from the state after one event to the state after another.
-    let first = units::count(from.0);
-    match to.event() {
-        Some(last) if from < to => format!("from event {first} to {}", units::count(last.0)),
-        _ => "in no event: the mark is at the cursor".to_owned(),
-    }
 }

@@ -1,13 +1,17 @@
 //! What the flame graph and the table of sites show: computed when it changes, on a thread where that
 //! takes long.
 
-use super::latest::Latest;
+use super::background::Background;
+use super::device::DeviceState;
+use super::worker::Task;
+use crate::analysis::filter::Matches;
 use crate::analysis::{
     CallTree, Clock, FrameNames, Measure, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
 };
 use crate::model::{Snapshot, Timeline};
 use eframe::egui;
-use std::sync::Arc;
+use std::mem::discriminant;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Allocations that can be summed up between two frames.
@@ -24,15 +28,25 @@ pub(super) struct Book {
 }
 
 /// What is to be weighed, and how it is to be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Wish {
     pub(super) measure: Measure,
     pub(super) options: TreeOptions,
+    /// What the filter lets through; `None` for everything.
+    pub(super) kept: Option<Arc<Matches>>,
+}
+
+impl PartialEq for Wish {
+    fn eq(&self, other: &Self) -> bool {
+        let kept = |wish: &Self| wish.kept.as_ref().map(Arc::as_ptr);
+        self.measure == other.measure && self.options == other.options && kept(self) == kept(other)
+    }
 }
 
 /// The answer to a wish.
 pub(super) struct Weighed {
     pub(super) wish: Wish,
+    pub(super) book: Arc<Book>,
     pub(super) tree: Arc<CallTree>,
     pub(super) totals: StackTotals,
     /// What every node weighs with everything below it.
@@ -45,97 +59,58 @@ pub(super) struct Weighed {
 /// Everything that is kept between frames.
 #[derive(Default)]
 pub(super) struct Work {
-    book: Latest<(), Arc<Book>>,
-    building: Latest<TreeOptions, Arc<CallTree>>,
-    trees: Vec<Arc<CallTree>>,
-    weighing: Latest<Wish, Arc<Weighed>>,
+    weigher: Option<Weigher>,
+    worker: Background<Weigher>,
+    /// The answer of the worker that was looked at last.
+    taken: Option<Arc<Weighed>>,
     weighed: Option<Arc<Weighed>>,
 }
 
 impl Work {
-    /// Names and sites, once they are known.
-    pub(super) fn book(
-        &mut self,
-        ctx: &egui::Context,
-        snapshot: &Arc<Snapshot>,
-        at: usize,
-    ) -> Option<Arc<Book>> {
-        self.book.ask(ctx, "frame-names", &(), || {
-            let snapshot = Arc::clone(snapshot);
-            move || Arc::new(Book::new(&snapshot, at))
-        });
-        self.book.answer(&()).cloned()
-    }
-
     /// What a wish asks for; until that is known, what was asked for before.
     pub(super) fn update(
         &mut self,
         ctx: &egui::Context,
-        snapshot: &Arc<Snapshot>,
-        at: usize,
-        book: &Arc<Book>,
-        wish: Wish,
+        device: &DeviceState,
+        wish: &Wish,
     ) -> Option<Arc<Weighed>> {
-        if let Some(tree) = self.tree(ctx, snapshot, book, wish.options)
-            && self.weighed.as_ref().is_none_or(|known| known.wish != wish)
-        {
-            self.weigh(ctx, snapshot, at, book, wish, tree);
+        if self.weighed.as_ref().is_none_or(|known| known.wish != *wish) {
+            self.weigh(ctx, device, wish);
         }
         self.weighed.clone()
     }
 
-    /// The latest answers.
+    /// The latest answer.
     #[cfg(test)]
-    pub(super) fn shown(&self) -> Option<(&Book, &Weighed)> {
-        Some((self.book.answer(&())?.as_ref(), self.weighed.as_deref()?))
+    pub(super) fn weighed(&self) -> Option<&Arc<Weighed>> {
+        self.weighed.as_ref()
     }
 
-    fn tree(
-        &mut self,
-        ctx: &egui::Context,
-        snapshot: &Arc<Snapshot>,
-        book: &Arc<Book>,
-        options: TreeOptions,
-    ) -> Option<Arc<CallTree>> {
-        if let Some(tree) = self.trees.iter().find(|tree| tree.options() == options) {
-            return Some(Arc::clone(tree));
-        }
-        self.building.ask(ctx, "call-tree", &options, || {
-            let (snapshot, book) = (Arc::clone(snapshot), Arc::clone(book));
-            move || Arc::new(CallTree::build(&snapshot, &book.names, options))
-        });
-        let tree = Arc::clone(self.building.answer(&options)?);
-        self.trees.push(Arc::clone(&tree));
-        Some(tree)
-    }
-
-    fn weigh(
-        &mut self,
-        ctx: &egui::Context,
-        snapshot: &Arc<Snapshot>,
-        at: usize,
-        book: &Arc<Book>,
-        wish: Wish,
-        tree: Arc<CallTree>,
-    ) {
-        let Some(timeline) = snapshot.timelines.get(at) else { return };
-        let is_alike = |known: &Arc<Weighed>| {
-            std::mem::discriminant(&known.wish.measure) == std::mem::discriminant(&wish.measure)
-        };
-        let was_quick =
-            self.weighed.as_ref().filter(|known| is_alike(known)).map(|known| known.took < FRAME_SHARE);
-        if was_quick.unwrap_or_else(|| at_most(timeline, wish.measure) <= FEW_ALLOCATIONS) {
-            self.weighed = Some(Arc::new(Weighed::new(snapshot, timeline, book, wish, tree)));
+    fn weigh(&mut self, ctx: &egui::Context, device: &DeviceState, wish: &Wish) {
+        let start =
+            || Weigher { snapshot: device.snapshot(), at: device.index(), shelf: Arc::new(Shelf::default()) };
+        let weigher = self.weigher.get_or_insert_with(start);
+        let last = self.weighed.as_ref().filter(|known| is_alike(&known.wish, wish));
+        let is_quick = last.map_or_else(
+            || at_most(device.timeline(), wish.measure) <= FEW_ALLOCATIONS,
+            |last| last.took < FRAME_SHARE,
+        );
+        if is_quick && weigher.shelf.has(wish.options) {
+            self.weighed = Some(weigher.run(wish));
             return;
         }
-        self.weighing.ask(ctx, "weigh-stacks", &wish, || {
-            let (snapshot, book) = (Arc::clone(snapshot), Arc::clone(book));
-            move || Arc::new(Weighed::new(&snapshot, &snapshot.timelines[at], &book, wish, tree))
-        });
-        if let Some((_, weighed)) = self.weighing.latest() {
-            self.weighed = Some(Arc::clone(weighed));
+        self.worker.ask(wish, ctx, device.raster_mode(), "stacks", || weigher.clone());
+        let latest = self.worker.latest();
+        if latest.map(Arc::as_ptr) != self.taken.as_ref().map(Arc::as_ptr) {
+            self.taken = latest.cloned();
+            self.weighed = latest.cloned();
         }
     }
+}
+
+/// Whether two wishes take about as long.
+fn is_alike(a: &Wish, b: &Wish) -> bool {
+    discriminant(&a.measure) == discriminant(&b.measure) && a.kept.is_some() == b.kept.is_some()
 }
 
 /// How many allocations a measure is about, at most.
@@ -147,20 +122,64 @@ fn at_most(timeline: &Timeline, measure: Measure) -> usize {
     }
 }
 
+/// Weighs the stacks of one device.
+#[derive(Clone)]
+struct Weigher {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    shelf: Arc<Shelf>,
+}
+
+/// What is built once, with the first wish that needs it.
+#[derive(Default)]
+struct Shelf {
+    book: OnceLock<Arc<Book>>,
+    trees: Mutex<Vec<Arc<CallTree>>>,
+}
+
+impl Task for Weigher {
+    type Wish = Wish;
+    type Done = Arc<Weighed>;
+
+    fn run(&self, wish: &Wish) -> Arc<Weighed> {
+        let book = self.shelf.book.get_or_init(|| Arc::new(Book::new(&self.snapshot, self.at)));
+        let tree = self.shelf.tree(wish.options).unwrap_or_else(|| {
+            let tree = Arc::new(CallTree::build(&self.snapshot, &book.names, wish.options));
+            self.shelf.put(Arc::clone(&tree));
+            tree
+        });
+        let start = Instant::now();
+        let timeline = &self.snapshot.timelines[self.at];
+        let kept = wish.kept.as_deref();
+        let keep = |id| kept.is_none_or(|kept| kept.contains(id));
+        let totals = stack_totals(&self.snapshot, timeline, book.clock, wish.measure, keep);
+        let weights = tree.inclusive(totals.weights());
+        let sites = book.sites.rows(&totals);
+        let (wish, book) = (wish.clone(), Arc::clone(book));
+        Arc::new(Weighed { wish, book, tree, totals, weights, sites, took: start.elapsed() })
+    }
+}
+
+impl Shelf {
+    /// Whether everything but the weights is there.
+    fn has(&self, options: TreeOptions) -> bool {
+        self.book.get().is_some() && self.tree(options).is_some()
+    }
+
+    fn tree(&self, options: TreeOptions) -> Option<Arc<CallTree>> {
+        let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.iter().find(|tree| tree.options() == options).cloned()
+    }
+
+    fn put(&self, tree: Arc<CallTree>) {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner).push(tree);
+    }
+}
+
 impl Book {
     fn new(snapshot: &Snapshot, at: usize) -> Self {
         let names = FrameNames::new(snapshot);
         let sites = SiteTable::new(snapshot, &names);
         Self { sites, names, clock: Clock::of(&snapshot.timelines[at]) }
-    }
-}
-
-impl Weighed {
-    fn new(snapshot: &Snapshot, timeline: &Timeline, book: &Book, wish: Wish, tree: Arc<CallTree>) -> Self {
-        let start = Instant::now();
-        let totals = stack_totals(snapshot, timeline, book.clock, wish.measure, |_| true);
-        let weights = tree.inclusive(totals.weights());
-        let sites = book.sites.rows(&totals);
-        Self { wish, tree, totals, weights, sites, took: start.elapsed() }
     }
 }

@@ -72,9 +72,9 @@ fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
 
 fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     let menu = ui.menu_button("Export", |ui| {
-        for (what, name, _) in export::CHOICES {
-            if ui.button(name).clicked() {
-                commands.push(Command::Export(what));
+        for choice in export::CHOICES {
+            if ui.button(choice.name).clicked() {
+                commands.push(Command::Export(choice));
             }
         }
     });

@@ -1,6 +1,7 @@
 //! Painting rows of segments: their picture, outlines, labels and marks.
 
-use super::address_raster::{AddressMap, Bar, bar, raster};
+use super::address_geometry::{Bar, bar};
+use super::address_raster::{AddressMap, raster};
 use super::{Canvas, Pixel, Raster, RowBand, View};
 use crate::analysis::{SegmentRow, SegmentRows, Shared};
 use crate::model::{AllocId, Moment, PoolKey};

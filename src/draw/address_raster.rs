@@ -6,6 +6,7 @@
 //! largest part of its area, the stronger the more of it is in use.
 
 use super::address_columns::{Column, Columns, Life, touched};
+use super::address_geometry::{Extent, pixels};
 use super::address_layout::RowBand;
 use super::address_pixels::{Finish, Painted};
 use super::bands::{Bands as _, Blocks, Fill, Texture};
@@ -16,11 +17,11 @@ use crate::model::{AllocId, Moment, StackId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Columns that one task paints.
-const COLUMNS_PER_TASK: usize = 32;
+/// Columns that are painted together.
+const BLOCK: usize = 32;
 
-/// Less than this part of a pixel is a rounding error.
-const TOUCH_PX: f64 = 1.0 / 64.0;
+/// Tasks per thread: enough that no thread waits long for the last one.
+const TASKS_PER_THREAD: usize = 4;
 
 /// The strength of the colour of a pixel of which little is in use.
 const MIN_STRENGTH: f32 = 0.5;
@@ -50,69 +51,6 @@ pub struct AddressMap<'a> {
     pub selected: Option<StackId>,
 }
 
-/// Where an allocation is drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bar {
-    /// From the first moment at which it is live.
-    pub start: Moment,
-    /// To the first at which it is not.
-    pub end: Moment,
-    /// Its upper and lower edge, in pixels from the top of the picture.
-    pub y_px: [f64; 2],
-}
-
-/// Where an allocation is in a picture; `None` when its row is not shown.
-pub fn bar(timeline: &Timeline, rows: &SegmentRows, bands: &[RowBand], id: AllocId) -> Option<Bar> {
-    let place = rows.place(id, timeline)?;
-    let band = bands.iter().find(|band| band.row == place.row)?;
-    let extent = Extent::new(band, rows.rows().get(place.row as usize)?.size_bytes);
-    let lifetimes = &timeline.lifetimes;
-    let last = Moment(timeline.moments() as u32);
-    Some(Bar {
-        start: lifetimes.start(id),
-        end: lifetimes.end(id).unwrap_or(last),
-        y_px: extent.y(place.offset, lifetimes.size(id, &timeline.events)),
-    })
-}
-
-/// Where a row is, and how its bytes become pixels.
-#[derive(Debug, Clone, Copy)]
-struct Extent {
-    top: f64,
-    bottom: f64,
-    px_per_byte: f64,
-}
-
-impl Extent {
-    fn new(band: &RowBand, size_bytes: u64) -> Self {
-        Self {
-            top: band.top_px as f64,
-            bottom: band.bottom_px() as f64,
-            px_per_byte: f64::from(band.height_px) / size_bytes.max(1) as f64,
-        }
-    }
-
-    /// The upper and the lower edge of some bytes.
-    #[inline]
-    fn y(&self, offset: u64, bytes: i64) -> [f64; 2] {
-        let low = self.bottom - offset as f64 * self.px_per_byte;
-        let high = low - bytes.max(0) as f64 * self.px_per_byte;
-        [high.max(self.top), low.max(self.top)]
-    }
-}
-
-/// The pixels of an edge-to-edge range: all that it touches, or the one that it lies in.
-#[inline]
-fn pixels(top: f64, bottom: f64, rows: usize) -> Range<usize> {
-    let inside = |y: f64| y.clamp(0.0, rows as f64) as usize;
-    let touched = inside((top + TOUCH_PX).floor())..inside((bottom - TOUCH_PX).ceil());
-    let middle = f64::midpoint(top, bottom).floor();
-    if touched.is_empty() && 0.0 <= middle && middle < rows as f64 {
-        return inside(middle)..inside(middle) + 1;
-    }
-    touched
-}
-
 /// The allocation that has most of a pixel so far.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -132,6 +70,23 @@ impl Cell {
         }
         self.used += part;
     }
+}
+
+/// An allocation in the picture.
+#[derive(Debug, Clone)]
+struct PixelBar {
+    id: AllocId,
+    life: Life,
+    y_px: [f64; 2],
+    pixels: Range<usize>,
+}
+
+/// The bars that go on behind a block of columns.
+#[derive(Default)]
+struct Carried {
+    /// The last moment of the block.
+    until: Option<Moment>,
+    bars: Vec<PixelBar>,
 }
 
 /// What all columns share.
@@ -157,11 +112,10 @@ pub fn raster(map: AddressMap<'_>, size_px: [usize; 2]) -> Raster {
     let painter = Painter::new(map, height);
     let mut ids = vec![NONE; columns.all.len() * height];
     let mut colors = vec![[0; 4]; columns.all.len() * height];
-    let task = (height * COLUMNS_PER_TASK).max(1);
-    let parts = ids
-        .par_chunks_mut(task)
-        .zip(colors.par_chunks_mut(task))
-        .zip(columns.all.par_chunks(COLUMNS_PER_TASK));
+    // A few tasks, each of which carries along what is live from block to block.
+    let each = columns.all.len().div_ceil(TASKS_PER_THREAD * rayon::current_num_threads()).max(BLOCK);
+    let task = (height * each).max(1);
+    let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(columns.all.par_chunks(each));
     parts.for_each(|((ids, colors), columns)| painter.columns(columns, ids, colors));
     let moments = columns.of_picture.iter().map(|column| column.and_then(|column| moments[column])).collect();
     let painted = Painted { ids, colors, column_of: columns.of_picture, height, palette: map.palette };
@@ -187,13 +141,19 @@ impl<'a> Painter<'a> {
         if self.height == 0 {
             return;
         }
-        let mut cells = vec![Cell::EMPTY; columns.len() * self.height];
-        self.reserved(columns, &mut cells);
-        self.allocations(columns, &mut cells);
-        let (ids, colors) = (ids.chunks_mut(self.height), colors.chunks_mut(self.height));
-        let parts = cells.chunks(self.height).zip(ids.zip(colors));
-        for (column, (cells, (ids, colors))) in columns.iter().zip(parts) {
-            self.finish(column, cells, ids, colors);
+        let block = BLOCK * self.height;
+        let mut carried = Carried::default();
+        let mut cells = Vec::with_capacity(block);
+        let parts = ids.chunks_mut(block).zip(colors.chunks_mut(block));
+        for (columns, (ids, colors)) in columns.chunks(BLOCK).zip(parts) {
+            cells.clear();
+            cells.resize(columns.len() * self.height, Cell::EMPTY);
+            self.reserved(columns, &mut cells);
+            self.allocations(columns, &mut carried, &mut cells);
+            let parts = ids.chunks_mut(self.height).zip(colors.chunks_mut(self.height));
+            for (column, (cells, (ids, colors))) in columns.iter().zip(cells.chunks(self.height).zip(parts)) {
+                self.finish(column, cells, ids, colors);
+            }
         }
     }
 
@@ -217,25 +177,49 @@ impl<'a> Painter<'a> {
         }
     }
 
-    fn allocations(&self, columns: &[Column], cells: &mut [Cell]) {
-        let AddressMap { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
+    /// Paint what was live when the block before ended, then what is new.
+    fn allocations(&self, columns: &[Column], carried: &mut Carried, cells: &mut [Cell]) {
+        let lifetimes = &self.map.blocks.timeline.lifetimes;
         let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
         let (first, last) = (Moment(first.moments.start), Moment(last.moments.end - 1));
-        for id in timeline.lifetimes.live_between(first, last) {
-            let Some(place) = rows.place(id, timeline) else { continue };
-            let Some(extent) = &self.extents[place.row as usize] else { continue };
-            let bytes = timeline.lifetimes.size(id, &timeline.events);
-            let [top, bottom] = extent.y(place.offset, bytes);
-            let pixels = pixels(top, bottom, self.height);
-            if pixels.is_empty() || bytes <= 0 {
-                continue;
+        carried.bars.retain(|bar| first.0 < bar.life.end);
+        for bar in &carried.bars {
+            self.paint(bar, columns, cells);
+        }
+        let mut add = |id| {
+            let Some(bar) = self.bar(id) else { return };
+            self.paint(&bar, columns, cells);
+            if last.0 < bar.life.end {
+                carried.bars.push(bar);
             }
-            let life = Life::of(timeline, id, view.axis);
-            for column in touched(columns, life.start, life.end) {
-                let part = columns[column].part(&life);
-                let cells = &mut cells[column * self.height..][pixels.clone()];
-                cover(cells, pixels.start, [top, bottom], part, id.0);
-            }
+        };
+        match carried.until.replace(last) {
+            None => lifetimes.live_between(first, last).for_each(&mut add),
+            Some(before) => lifetimes.started_between(before, last).for_each(&mut add),
+        }
+    }
+
+    /// An allocation in the picture; `None` when its row is not shown or scrolled out.
+    #[inline]
+    fn bar(&self, id: AllocId) -> Option<PixelBar> {
+        let AddressMap { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
+        let place = rows.place(id, timeline)?;
+        let extent = self.extents[place.row as usize].as_ref()?;
+        let bytes = timeline.lifetimes.size(id, &timeline.events);
+        let y_px = extent.y(place.offset, bytes);
+        let pixels = pixels(y_px[0], y_px[1], self.height);
+        if pixels.is_empty() || bytes <= 0 {
+            return None;
+        }
+        Some(PixelBar { id, life: Life::of(timeline, id, view.axis), y_px, pixels })
+    }
+
+    #[inline]
+    fn paint(&self, bar: &PixelBar, columns: &[Column], cells: &mut [Cell]) {
+        for column in touched(columns, bar.life.start, bar.life.end) {
+            let part = columns[column].part(&bar.life);
+            let cells = &mut cells[column * self.height..][bar.pixels.clone()];
+            cover(cells, bar.pixels.start, bar.y_px, part, bar.id.0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The picture and the model agree.
 
 use super::*;
+use crate::draw::address_geometry::{Bar, TOUCH_PX, bar};
 use crate::draw::fixture::{self, Step};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Expanded, Kept, Pixel, RowHeights, RowLayout};
 use crate::model::Snapshot;
@@ -160,6 +161,26 @@ proptest! {
                 if let Some(id) = holder.filter(|&id| is_large(id)) {
                     prop_assert_eq!(raster.pixel(x, y), Pixel::Block(id));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_carried_from_block_to_block_is_what_is_there() {
+    let raw: Vec<(u64, i64)> =
+        (0..1200u64).map(|i| (i * i * 7919 % 10_007, (i as i64 % 97 + 1) * 9973)).collect();
+    let scene = Scene::new(&fixture::segments_and_blocks(&raw), 0..60, &Expanded::All);
+    // Powers of two, so that columns begin at exact positions.
+    let view = View { axis: Axis::Event, x0: 0.0, x1: 1024.0, y0: 0.0, y1: 1.0 };
+    let whole = scene.paint(&view, [512, 60], &all);
+    // Parts of as many columns as are painted together.
+    for part in 0..16 {
+        let from = f64::from(part) * 64.0;
+        let near = scene.paint(&View { x0: from, x1: from + 64.0, ..view }, [32, 60], &all);
+        for x in 0..32 {
+            for y in 0..60 {
+                assert_eq!(near.pixel(x, y), whole.pixel(part as usize * 32 + x, y), "part {part}: {x}, {y}");
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod address_canvas;
 mod address_columns;
+mod address_geometry;
 mod address_layout;
 mod address_pixels;
 pub mod address_raster;

@@ -7,6 +7,9 @@ mod addresses;
 mod curves;
 mod segments;
 mod stacked;
+mod stacks;
+
+pub use stacks::StacksView;
 
 use crate::analysis::capacity;
 use crate::analysis::filter::Matches;
@@ -31,6 +34,27 @@ pub enum What {
     Segments,
     /// Addresses over time, a row per segment.
     Addresses,
+    /// Where memory was allocated, as a flame graph.
+    Stacks,
+}
+
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Pixels.
+    Png,
+    /// Shapes and a script that browsers can zoom and search. Of [`What::Stacks`] only.
+    Svg,
+}
+
+impl Format {
+    /// The extension of such files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Svg => "svg",
+        }
+    }
 }
 
 impl What {
@@ -50,6 +74,12 @@ pub enum ExportError {
     /// The picture has no pixels.
     #[error("the picture cannot be encoded")]
     Encoding(#[from] ::png::EncodingError),
+    /// It is not a flame graph.
+    #[error("only the flame graph can be an SVG file")]
+    NotSvg,
+    /// The flame graph could not be written.
+    #[error("the flame graph cannot be written as SVG ({0})")]
+    Svg(#[from] std::io::Error),
 }
 
 /// A filter and what it finds.
@@ -86,6 +116,8 @@ pub struct Shot {
     pub selected: Selected,
     /// The filter.
     pub filter: Option<Filtered>,
+    /// What the flame graph weighs.
+    pub stacks: StacksView,
     /// Bytes that the device can reserve at most, if that is not to be found in the recording.
     pub capacity: Option<i64>,
     /// The theme.
@@ -93,14 +125,20 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// Paint it as a PNG file.
+    /// Paint it as a file. An SVG has a size of its own.
     ///
     /// # Errors
-    /// If the device is not in the snapshot, or the size is 0.
-    pub fn png(&self, size_points: [f32; 2], scale: f32) -> Result<Vec<u8>, ExportError> {
+    /// If the device is not in the snapshot, the size is 0, or the picture cannot be had in the format.
+    pub fn file(&self, format: Format, size_points: [f32; 2], scale: f32) -> Result<Vec<u8>, ExportError> {
         let timeline = self.snapshot.timelines.get(self.at).ok_or(ExportError::NoDevice)?;
-        let sheet = Sheet { size: size_points.into(), scale, palette: self.palette };
-        Ok(png(&self.paint(timeline, &sheet))?)
+        match (format, self.what) {
+            (Format::Png, _) => {
+                let sheet = Sheet { size: size_points.into(), scale, palette: self.palette };
+                Ok(png(&self.paint(timeline, &sheet))?)
+            }
+            (Format::Svg, What::Stacks) => stacks::svg(self, timeline),
+            (Format::Svg, _) => Err(ExportError::NotSvg),
+        }
     }
 
     fn paint(&self, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
@@ -110,6 +148,7 @@ impl Shot {
             What::Curves => curves::paint(self, timeline, sheet),
             What::Segments => segments::paint(self, timeline, sheet),
             What::Addresses => addresses::paint(self, timeline, sheet),
+            What::Stacks => stacks::paint(self, timeline, sheet),
         }
     }
 
@@ -117,25 +156,32 @@ impl Shot {
         let title = units::printable(units::basename(&self.name));
         let headline = report::headline(timeline, self.snapshot.damage.is_some());
         let mut lines = report::caption_lines(&self.snapshot, timeline, self.moment);
-        if let Some(Filtered { query, matches, .. }) = self.filter() {
-            let (found, all) = (matches.count() as u64, timeline.lifetimes.len() as u64);
-            let (found, all) = (units::count(found), units::count(all));
-            lines.push(format!("Filter: {} · {found} of {all} allocations", units::printable(query)));
-        }
-        if self.what.is_filtered() {
+        lines.extend(self.filter_text(timeline));
+        if self.has_band_colors() {
             let keys = self.coloring.keys(&self.snapshot, timeline).into_iter();
             legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
         }
         Page { caption: Caption { title, headline, lines }, legend }
     }
 
+    fn filter_text(&self, timeline: &Timeline) -> Option<String> {
+        let Filtered { query, matches, .. } = self.filter()?;
+        let [found, all] = [matches.count(), timeline.lifetimes.len()].map(|n| units::count(n as u64));
+        Some(format!("Filter: {} · {found} of {all} allocations", units::printable(query)))
+    }
+
+    /// Whether allocations have the colours of `coloring`.
+    fn has_band_colors(&self) -> bool {
+        !matches!(self.what, What::Curves | What::Reserved | What::Stacks)
+    }
+
     /// What fills the memory at the moment.
     fn sites(&self, timeline: &Timeline) -> SiteList {
         let heading = report::moment_name(timeline, self.moment);
-        let coloring =
-            (self.coloring.by() == ColorBy::Stack && self.what != What::Reserved).then_some(&*self.coloring);
+        let by_stack = self.coloring.by() == ColorBy::Stack && self.what != What::Stacks;
+        let coloring = by_stack.then_some(&*self.coloring);
         let contains = |id| self.contains(id);
-        let kept = self.filter.as_ref().map(|_| &contains as &dyn Fn(AllocId) -> bool);
+        let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
         SiteList::new(&self.snapshot, timeline, self.moment, heading, coloring, kept)
     }
 

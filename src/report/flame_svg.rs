@@ -1,7 +1,7 @@
 //! A flame graph as an SVG that browsers can zoom and search, without this program.
 
 use crate::analysis::{CallTree, FrameKey, FrameNames, NodeIx, WeightUnit};
-use inferno::flamegraph::color::{Color, PaletteMap};
+use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
 use inferno::flamegraph::{self, Direction, Options, TextTruncateDirection};
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -20,6 +20,9 @@ const MAX_EXACT: i128 = 1 << 53;
 
 /// What stands for stacks of which nothing is shown.
 const OTHERS: &str = "(other stacks)";
+
+/// What stands for the absence of allocations.
+const NOTHING: &str = "nothing was allocated";
 
 /// What the picture shows.
 pub struct FlameSvg<'a> {
@@ -48,9 +51,13 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
     let (divisor, unit) = scale(flame.unit, flame.weight(NodeIx::ROOT));
     let mut lines = Vec::new();
     let mut colors = PaletteMap::default();
+    // What the map does not have would get a random colour.
+    for label in ["", OTHERS, NOTHING] {
+        colors.insert(label, Color { r: 208, g: 213, b: 219 });
+    }
     flame.collect(divisor, &mut lines, &mut colors);
     if lines.is_empty() {
-        lines.push("nothing was allocated 1".to_owned());
+        lines.push(format!("{NOTHING} 1"));
     }
     let mut options = Options::default();
     options.title = flame.title.to_owned();
@@ -61,6 +68,7 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
     options.text_truncate_direction = TextTruncateDirection::Right;
     options.palette_map = Some(&mut colors);
     options.min_width = 0.0;
+    options.bgcolors = Some(BackgroundColor::Flat(Color { r: 255, g: 255, b: 255 }));
     // Lines are in the order of the picture, from its right end.
     options.flame_chart = true;
     lines.reverse();

@@ -11,6 +11,7 @@ mod settings;
 mod stats;
 mod table;
 mod tables;
+mod weights;
 
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text};
@@ -18,3 +19,4 @@ pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
 pub use stats::{stats_json, stats_text};
 pub use tables::{allocations_csv, events_csv};
+pub use weights::{measure_name, measure_text, weight_text};

@@ -40,7 +40,7 @@ impl Picture {
     }
 }
 
-const VIEWS: [&str; 5] = ["timeline", "reserved", "curves", "segments", "addresses"];
+const VIEWS: [&str; 6] = ["timeline", "reserved", "curves", "segments", "addresses", "stacks"];
 
 fn render(name: &str, args: &[&str]) -> Vec<u8> {
     let output = run([&["render", &sample(name).to_string_lossy(), "-o", "-"], args].concat());
@@ -90,7 +90,8 @@ fn the_same_arguments_give_the_same_bytes_on_any_number_of_threads() {
 fn every_argument_changes_the_picture() {
     let size = ["--size", "800x450"];
     let plain = picture("frag_oom.pickle", &size);
-    let changes: [&[&str]; 11] = [
+    let changes: [&[&str]; 12] = [
+        &["--view", "stacks"],
         &["--view", "reserved"],
         &["--view", "segments"],
         &["--view", "addresses"],
@@ -107,6 +108,19 @@ fn every_argument_changes_the_picture() {
         let changed = picture("frag_oom.pickle", &[&size[..], change].concat());
         assert!(200 < plain.difference(&changed), "{change:?} changes too little");
     }
+    let flame = [&size[..], &["--view", "stacks"]].concat();
+    let plain = picture("frag_oom.pickle", &flame);
+    let changes: [&[&str]; 5] = [
+        &["--weigh", "allocated"],
+        &["--weigh", "time"],
+        &["--weigh", "allocated", "--range", "500..1500"],
+        &["--callees-first"],
+        &["--all-frames"],
+    ];
+    for change in changes {
+        let changed = picture("frag_oom.pickle", &[&flame[..], change].concat());
+        assert!(200 < plain.difference(&changed), "{change:?} changes too little");
+    }
     let (first, second) = (["--device", "0"], ["--device", "1"]);
     let device = |args: [&str; 2]| picture("two_devices_oom.pickle", &[size, args].concat());
     assert!(1000 < device(first).difference(&device(second)));
@@ -117,7 +131,7 @@ fn a_filter_changes_the_views_of_allocations_and_is_refused_by_the_others() {
     fn with<'a>(view: &'a str, filter: &[&'a str]) -> Vec<&'a str> {
         [&["--size", "800x450", "--view", view], filter].concat()
     }
-    for view in ["timeline", "segments", "addresses"] {
+    for view in ["timeline", "segments", "addresses", "stacks"] {
         let all = picture("frag_oom.pickle", &with(view, &[]));
         let some = picture("frag_oom.pickle", &with(view, &["--filter", "site:attend"]));
         assert!(1000 < all.difference(&some), "{view}");
@@ -137,7 +151,7 @@ fn every_sample_can_be_painted() {
     let folder = sample("");
     for path in crate::support::pickles_in(&folder, false) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for view in ["timeline", "segments", "addresses"] {
+        for view in ["timeline", "segments", "addresses", "stacks"] {
             let picture = picture(&name, &["--size", "400x300", "--view", view]);
             assert!(10 < picture.colors([0.0, 1.0], [0.0, 1.0]).len(), "{name} is blank");
         }
@@ -164,13 +178,31 @@ fn the_file_is_written_where_it_is_wanted() {
 }
 
 #[test]
+fn the_flame_graph_can_be_an_svg_that_is_the_same_every_time() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let svg = |name: &str| {
+        let path = folder.path().join(name);
+        let (sample, output) = (sample("frag_oom.pickle"), path.to_string_lossy().into_owned());
+        let sample = sample.to_string_lossy();
+        let output = run(["render", &sample, "--view", "stacks", "--at", "peak", "-o", &output]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(path).expect("the picture")
+    };
+    let first = svg("a.svg");
+    assert!(first.starts_with("<?xml") && first.contains("index.py") && first.contains("frag_oom.pickle"));
+    assert_eq!(first.len(), svg("b.SVG").len());
+    assert!(first == svg("c.svg"));
+}
+
+#[test]
 fn what_cannot_be_painted_is_refused_with_a_hint() {
-    let refused: [(&str, &[&str], &str); 5] = [
+    let refused: [(&str, &[&str], &str); 6] = [
         ("pools.pickle", &["--at", "oom"], "no out-of-memory event was recorded"),
         ("pools.pickle", &["--range", "0..99999999"], "there is no event 99,999,999"),
         ("pools.pickle", &["--device", "7"], "device 7 is not in the snapshot"),
         ("pools.pickle", &["--size", "20000x9000", "--scale", "8"], "pixels are too many"),
-        ("pools.pickle", &["-o", "picture.gif"], "pictures are PNG files"),
+        ("pools.pickle", &["-o", "picture.gif"], "pictures are PNG files, or SVG"),
+        ("pools.pickle", &["-o", "picture.svg"], "only --view stacks can be an SVG file"),
     ];
     for (name, args, what) in refused {
         let path = sample(name);

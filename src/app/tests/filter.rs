@@ -3,7 +3,6 @@
 use super::*;
 use crate::app::device::DeviceState;
 use crate::app::filtering::FilterMode;
-use crate::app::panes::Pane;
 use crate::draw::Pixel;
 use eframe::egui::Event;
 
@@ -66,7 +65,7 @@ fn what_does_not_match_fades_or_is_left_out() {
 fn the_segment_timeline_follows_the_filter() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(crate::app::panes::Pane::SegmentTimeline);
     harness.run_steps(3);
     let picture = |harness: &mut Harness<'static, App>| {
         let pictures = device(harness).panels.segment_timeline.pictures.as_mut().expect("the pane is open");

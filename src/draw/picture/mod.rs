@@ -4,6 +4,7 @@
 mod addresses;
 mod caption;
 mod curves;
+mod flame;
 mod legend;
 mod page;
 mod png;
@@ -18,6 +19,7 @@ pub use self::png::png;
 pub use addresses::{AddressesPicture, addresses_legend};
 pub use caption::Caption;
 pub use curves::{CurvesPicture, curves_legend};
+pub use flame::{FlamePicture, flame_legend};
 pub use legend::{Entry, Mark, legend};
 pub use page::Page;
 pub use segments::{SegmentsPicture, segments_legend};

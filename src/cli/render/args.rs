@@ -1,0 +1,192 @@
+//! The arguments of `render`, and what they mean one by one.
+
+use crate::analysis::At;
+use crate::analysis::filter::Filter;
+use crate::cli::live::{self, parse_at};
+use crate::cli::open::parse_bytes;
+use crate::draw::ColorBy;
+use crate::export::What;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// The smallest side of a picture, in points: less has no room for the caption.
+const MIN_SIDE: f32 = 200.0;
+/// Arguments of `render`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oomscope render snapshot.pickle -o timeline.png
+  oomscope render snapshot.pickle --at oom --theme light --scale 2 -o ticket.png
+  oomscope render snapshot.pickle --view segments --at 41220 -o map.png
+  oomscope render snapshot.pickle --view stacks -o flame.svg        for a browser, with zoom and search
+  oomscope render snapshot.pickle --filter 'size>100MB' --only --range 40000..41220 -o large.png
+
+The picture carries the file's name, the device, the moment, the figures and the allocator settings, and
+is made by the code that paints the window: the same file and arguments give the same bytes. No display
+and no GPU are needed.")]
+pub(in crate::cli) struct RenderArgs {
+    /// A snapshot; '-' is standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// What to show
+    #[arg(long, value_enum, default_value_t = ViewArg::Timeline)]
+    pub(super) view: ViewArg,
+    /// The moment of the map, the list and the cursor: peak, oom (the last one), end, or after an event's
+    /// number; else the OOM or the peak, without a cursor
+    #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
+    pub(super) at: Option<At>,
+    /// Only these events, by their numbers: both ends are shown
+    #[arg(long, value_name = "A..B", value_parser = parse_range)]
+    pub(super) range: Option<[u32; 2]>,
+    /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    pub(super) filter: Option<Query>,
+    /// Stack only what matches, instead of fading the rest
+    #[arg(long, requires = "filter")]
+    pub(super) only: bool,
+    /// What the flame graph weighs
+    #[arg(long, value_enum, default_value_t = WeighArg::Live)]
+    pub(super) weigh: WeighArg,
+    /// The flame graph starts at the innermost frames: below each is what called it
+    #[arg(long)]
+    pub(super) callees_first: bool,
+    /// The flame graph also shows frames of torch, the interpreter and libraries
+    #[arg(long)]
+    pub(super) all_frames: bool,
+    /// What runs from left to right
+    #[arg(long, value_enum, default_value_t = AxisArg::Events)]
+    pub(super) axis: AxisArg,
+    /// What the colours of the timeline tell apart
+    #[arg(long, value_enum, default_value_t = ColorArg::Stack)]
+    pub(super) color_by: ColorArg,
+    /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) device: Option<i64>,
+    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(super) capacity: Option<i64>,
+    /// Width and height in points; text is 11 to 18 points high
+    #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = parse_size)]
+    pub(super) size: [f32; 2],
+    /// Pixels per point: 2 gives the same picture with twice the detail
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = parse_scale)]
+    pub(super) scale: f32,
+    /// The colours
+    #[arg(long, value_enum, default_value_t = ThemeArg::Dark)]
+    pub(super) theme: ThemeArg,
+    /// The file to write: .png, or .svg for --view stacks. An existing one is replaced; '-' is standard
+    /// output, as PNG
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ViewArg {
+    /// Live allocations over time, stacked
+    Timeline,
+    /// Reserved memory over time, stacked
+    Reserved,
+    /// The totals over time as lines
+    Curves,
+    /// What every reserved byte is used for at one moment
+    Segments,
+    /// Addresses over time, a row per segment
+    Addresses,
+    /// Where memory was allocated, as a flame graph; with -o FILE.svg one that browsers can zoom
+    Stacks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum WeighArg {
+    /// Bytes that are live at the moment
+    Live,
+    /// Bytes that were allocated in the range, whether or not they were freed again
+    Allocated,
+    /// Bytes multiplied by how long they were live within the range
+    Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AxisArg {
+    Events,
+    Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorArg {
+    Stack,
+    Allocation,
+    Size,
+    Age,
+    Stream,
+    Pool,
+    Category,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ThemeArg {
+    Dark,
+    Light,
+}
+
+/// A filter as it was written, and what it means.
+#[derive(Debug, Clone)]
+pub(super) struct Query {
+    pub(super) text: String,
+    pub(super) filter: Filter,
+}
+
+fn parse_filter(text: &str) -> Result<Query, String> {
+    live::parse_filter(text).map(|filter| Query { text: text.to_owned(), filter })
+}
+
+fn parse_range(text: &str) -> Result<[u32; 2], String> {
+    let event = |text: &str| text.trim().replace([',', '_'], "").parse::<u32>().ok();
+    let ends = text.split_once("..").map(|(a, b)| (event(a), event(b)));
+    match ends {
+        Some((Some(first), Some(last))) if first <= last => Ok([first, last]),
+        Some((Some(_), Some(_))) => Err("the first event is behind the last".to_owned()),
+        _ => Err("expected the numbers of two events, such as 40000..41220".to_owned()),
+    }
+}
+
+fn parse_size(text: &str) -> Result<[f32; 2], String> {
+    let side = |text: &str| text.trim().parse::<u16>().ok().map(f32::from);
+    let sides = text.split_once(['x', '×']).map(|(width, height)| (side(width), side(height)));
+    match sides {
+        Some((Some(width), Some(height))) if MIN_SIDE <= width.min(height) => Ok([width, height]),
+        Some((Some(_), Some(_))) => Err(format!("both sides must be at least {MIN_SIDE}")),
+        _ => Err("expected a width and a height, such as 1920x1080".to_owned()),
+    }
+}
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    let scale = text.parse::<f32>().map_err(|e| e.to_string())?;
+    if (0.5..=8.0).contains(&scale) { Ok(scale) } else { Err("expected 0.5 to 8".to_owned()) }
+}
+
+impl From<ViewArg> for What {
+    fn from(view: ViewArg) -> Self {
+        match view {
+            ViewArg::Timeline => Self::Timeline,
+            ViewArg::Reserved => Self::Reserved,
+            ViewArg::Curves => Self::Curves,
+            ViewArg::Segments => Self::Segments,
+            ViewArg::Addresses => Self::Addresses,
+            ViewArg::Stacks => Self::Stacks,
+        }
+    }
+}
+
+impl From<ColorArg> for ColorBy {
+    fn from(by: ColorArg) -> Self {
+        match by {
+            ColorArg::Stack => Self::Stack,
+            ColorArg::Allocation => Self::Allocation,
+            ColorArg::Size => Self::Size,
+            ColorArg::Age => Self::Age,
+            ColorArg::Stream => Self::Stream,
+            ColorArg::Pool => Self::Pool,
+            ColorArg::Category => Self::Category,
+        }
+    }
+}

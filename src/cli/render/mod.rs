@@ -1,0 +1,62 @@
+//! `oomscope render`.
+
+mod args;
+mod shot;
+
+pub(super) use args::RenderArgs;
+
+use super::{Failure, loading, output};
+use crate::draw::software::MAX_SIDE_PX;
+use crate::export::Format;
+use args::ViewArg;
+use std::io::Write as _;
+use std::path::Path;
+
+/// The most pixels of a picture: four times those of an 8K screen.
+const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
+
+pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
+    let format = format(args)?;
+    let snapshot = loading::load(&args.file)?;
+    let shot = shot::shot(args, &snapshot)?;
+    let file = shot
+        .file(format, args.size, args.scale)
+        .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another size"))?;
+    if args.output == Path::new("-") {
+        let mut out = output::stdout();
+        out.write_all(&file)?;
+        out.flush()?;
+        return Ok(());
+    }
+    std::fs::write(&args.output, file).map_err(|e| {
+        let path = args.output.display();
+        Failure::new(format_args!("cannot write {path}: {e}"), "check the folder and its permissions")
+    })
+}
+
+/// The format of the output, and what can be refused before a large file is read.
+fn format(args: &RenderArgs) -> Result<Format, Failure> {
+    let [width, height] = args.size.map(|side| side * args.scale);
+    if (MAX_SIDE_PX as f32) < width.max(height) || MAX_PX < width * height {
+        return Err(Failure::new(
+            format_args!("{width} × {height} pixels are too many"),
+            "use a smaller --size or --scale",
+        ));
+    }
+    let has_extension = |format: &Format| {
+        args.output.extension().is_some_and(|found| found.eq_ignore_ascii_case(format.extension()))
+    };
+    let formats = [Format::Png, Format::Svg];
+    let found = formats.into_iter().find(has_extension);
+    match found.or((args.output == Path::new("-")).then_some(Format::Png)) {
+        Some(Format::Svg) if args.view != ViewArg::Stacks => Err(Failure::new(
+            format_args!("{}: only --view stacks can be an SVG file", args.output.display()),
+            "use a name that ends in .png",
+        )),
+        Some(format) => Ok(format),
+        None => Err(Failure::new(
+            format_args!("{}: pictures are PNG files, or SVG for --view stacks", args.output.display()),
+            "use a name that ends in .png",
+        )),
+    }
+}

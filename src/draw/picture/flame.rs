@@ -1,0 +1,76 @@
+//! A picture of a flame graph.
+
+use super::{Entry, Mark, Page, Sheet, SiteList};
+use crate::analysis::{CallTree, FrameNames, NodeIx};
+use crate::draw::software::Pixels;
+use crate::draw::{
+    FLAME_ROW_PX, FlameOrder, FlamePaint, FlameView, FrameColors, Palette, axis_font, flame_layout,
+};
+use egui::emath::GuiRounding as _;
+use egui::{Align2, Color32, pos2};
+
+/// Room for what is said below the graph.
+const NOTE: f32 = 18.0;
+
+/// What is shown.
+#[derive(Clone, Copy)]
+pub struct FlamePicture<'a> {
+    /// The stacks.
+    pub tree: &'a CallTree,
+    /// What every node weighs with everything below it.
+    pub weights: &'a [i128],
+    /// How frames read.
+    pub names: &'a FrameNames,
+    /// How frames look.
+    pub colors: &'a FrameColors,
+    /// What was weighed.
+    pub summary: &'a str,
+    /// A weight as text.
+    pub figure: &'a dyn Fn(i128) -> String,
+    /// What fills the whole width.
+    pub zoom: NodeIx,
+    /// The node that is outlined.
+    pub selected: Option<NodeIx>,
+    /// What fills the memory, beside the graph.
+    pub sites: Option<&'a SiteList>,
+}
+
+/// What surfaces mean.
+pub fn flame_legend(palette: &Palette) -> Vec<Entry> {
+    vec![Entry::new(Mark::Area, palette.merged, "frames thinner than a pixel")]
+}
+
+impl FlamePicture<'_> {
+    /// Paint it on a sheet.
+    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+        page.paint(sheet, |ui, rect| {
+            let rect = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
+            let place = rect.with_max_y(rect.bottom() - NOTE).round_to_pixels(sheet.scale);
+            let max_rows = (place.height() / FLAME_ROW_PX).max(0.0) as usize;
+            let (zoom, width_px) = (self.zoom, place.width());
+            let view = FlameView { zoom, width_px, max_rows, order: FlameOrder::ByWeight };
+            let layout = flame_layout(self.tree, self.weights, &view);
+            let paint = FlamePaint {
+                layout: &layout,
+                tree: self.tree,
+                names: self.names,
+                colors: self.colors,
+                palette: sheet.palette,
+                root_label: self.summary,
+                figure: self.figure,
+                hovered: None,
+                selected: self.selected.filter(|&node| node != zoom),
+                found: None,
+            };
+            paint.paint(&ui.painter().with_clip_rect(place.expand(1.0)), place.min);
+            let note = match (layout.rows(), layout.is_cut) {
+                (0, _) => "Nothing was allocated here.",
+                (_, true) => "Deeper frames do not fit on this picture.",
+                (_, false) => "",
+            };
+            let at = pos2(rect.left(), rect.bottom() - NOTE / 2.0);
+            let muted = Color32::from(sheet.palette.muted);
+            ui.painter().text(at, Align2::LEFT_CENTER, note, axis_font(), muted);
+        })
+    }
+}
