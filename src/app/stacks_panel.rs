@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::stacks_work::{Book, Weighed, Wish, Work};
 use super::{flame_view, sites_view, stacks_toolbar, theme};
-use crate::analysis::{Direction, FrameKey, Measure, TreeOptions, WeightUnit};
+use crate::analysis::{Direction, FrameKey, Measure, NodeIx, TreeOptions, WeightUnit};
 use crate::draw::FrameColors;
 use crate::model::{Moment, Snapshot, StackId};
 use crate::units;
@@ -72,6 +72,8 @@ pub(super) struct Shown<'a> {
     pub(super) weighed: &'a Arc<Weighed>,
     pub(super) colors: &'a FrameColors,
     pub(super) found: Option<&'a Found>,
+    /// What fills the width of the graph.
+    pub(super) zoom: NodeIx,
     /// The stack of the selection.
     pub(super) selected: Option<StackId>,
 }
@@ -100,6 +102,7 @@ impl State {
             weighed: &weighed,
             colors: &colors,
             found: found.as_ref(),
+            zoom: weighed.tree.find(self.zoom.iter().copied()),
             selected: device.selected_stack(),
         };
         if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {

@@ -93,6 +93,7 @@ fn search_ui(ui: &mut egui::Ui, state: &mut State, weighed: Option<&Weighed>) {
         let unit = weighed.totals.unit;
         let share = share_text(found.weight, weighed.totals.all.weight);
         let frames = if found.frames == 1 { "frame" } else { "frames" };
+        ui.add_space(6.0);
         let text = format!("{share} in {} {frames}", units::count(found.frames as u64));
         ui.label(small(&text)).on_hover_text(format!(
             "{} lie in or below the frames that were found",
@@ -125,8 +126,8 @@ pub(super) fn summary(mode: Mode, weighed: &Weighed, moments: usize) -> String {
     let of_filter = if weighed.wish.kept.is_some() { " that match the filter" } else { "" };
     let (blocks, allocations) = (format!("{blocks}{of_filter}"), format!("{allocations}{of_filter}"));
     match weighed.wish.measure {
-        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at)),
-        Measure::Live { at } => format!("{blocks} {}", place(at)),
+        Measure::Live { at } if mode == Mode::Peak => format!("{blocks} at the peak, {}", place(at, moments)),
+        Measure::Live { at } => format!("{blocks} {}", place(at, moments)),
         Measure::Allocated { after, until } => format!("{allocations} {}", range(after, until, moments)),
         Measure::ByteTime { from, to } => format!("{allocations} {}", range(from, to, moments)),
     }
@@ -149,9 +150,10 @@ pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(n), if n == 1 { one } else { many })
 }
 
-fn place(at: Moment) -> String {
+fn place(at: Moment, moments: usize) -> String {
     match at.event() {
         Some(event) => format!("after event {}", units::count(event.0)),
+        None if moments == 1 => "when the snapshot was taken".to_owned(),
         None => "before the first event".to_owned(),
     }
 }
