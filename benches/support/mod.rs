@@ -31,17 +31,36 @@ pub(crate) fn large_file() -> Option<PathBuf> {
     path
 }
 
+/// Numbers in no order, the same in every run.
+pub(crate) struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Self(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+impl Random {
+    /// The next number, less than `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
 /// A million events with 50,000 allocations live at once, of all sizes and lifetimes.
 pub(crate) fn many_live() -> Snapshot {
+    Snapshot { timelines: vec![many_live_with(|_| StackId::EMPTY)], ..Snapshot::default() }
+}
+
+/// The same with a stack for every event.
+pub(crate) fn many_live_with(stack: impl Fn(usize) -> StackId) -> Timeline {
     const LIVE: usize = 50_000;
     const EVENTS: usize = 1_000_000;
-    let mut random = 0x2545_f491_4f6c_dd1du64;
-    let mut next = |below: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
+    let mut random = Random::default();
+    let mut next = |below: u64| random.below(below);
     let mut events = EventTable::default();
     let mut live: Vec<(u64, i64)> = Vec::new();
     while events.len() < EVENTS {
@@ -55,15 +74,11 @@ pub(crate) fn many_live() -> Snapshot {
             (Action::Alloc, (addr, size))
         };
         let time_us = Some(1_700_000_000_000_000 + events.len() as i64 * 7);
-        events.push(&event(action, addr, size, time_us));
+        let stack = stack(events.len());
+        events.push(&Event { stack, ..event(action, addr, size, time_us) });
     }
-    let timeline = Timeline::build(TimelineInput {
-        device: DeviceId(0),
-        events,
-        segments: SegmentTable::default(),
-        anchor: Anchor::TraceOnly,
-    });
-    Snapshot { timelines: vec![timeline], ..Snapshot::default() }
+    let segments = SegmentTable::default();
+    Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly })
 }
 
 fn event(action: Action, addr: u64, size: i64, time_us: Option<i64>) -> Event {

@@ -1,3 +1,5 @@
+//! The call tree against plain sums.
+
 use super::*;
 use crate::analysis::stacks_fixture::{Recording, allocated_with};
 use proptest::prelude::*;

@@ -37,6 +37,13 @@ impl FrameName {
     pub fn function(&self) -> &str {
         self.label.get(self.function_at..).unwrap_or_default()
     }
+
+    /// What tells the frame apart from its neighbours in little room: the line of the user's own
+    /// code, where half of all functions are called `forward`, else the function.
+    pub fn short(&self) -> &str {
+        let place = self.label.get(..self.function_at).unwrap_or_default().trim_end();
+        if self.is_internal || place.is_empty() { self.function() } else { place }
+    }
 }
 
 /// The readable frames of a file. FX fields do not tell frames apart here.
@@ -138,7 +145,8 @@ mod tests {
         let names = FrameNames::new(&snapshot);
         let labels: Vec<&str> = names.all().iter().map(|name| name.label.as_str()).collect();
         assert_eq!(labels, ["a.py:20 g", "a.py:100 g", "b.py:9 f", "no stack recorded"]);
-        assert_eq!(names.get(FrameKey(1)).function(), "g");
+        assert_eq!((names.get(FrameKey(1)).function(), names.get(FrameKey(1)).short()), ("g", "a.py:100"));
+        assert_eq!(names.get(FrameKey(3)).short(), "no stack recorded");
         assert_eq!(snapshot.frames.len(), 4);
     }
 

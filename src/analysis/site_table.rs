@@ -35,9 +35,9 @@ impl SiteTable {
         self.site[stack.index()]
     }
 
-    /// Totals by site: most weight first, then by name.
-    pub fn rows(&self, totals: &StackTotals) -> Vec<SiteRow> {
-        let mut by_site: Vec<&StackTotal> = totals.stacks.iter().collect();
+    /// Totals by site of the stacks that are wanted: most weight first, then by name.
+    pub fn rows(&self, totals: &StackTotals, is_wanted: impl Fn(StackId) -> bool) -> Vec<SiteRow> {
+        let mut by_site: Vec<&StackTotal> = totals.stacks.iter().filter(|row| is_wanted(row.stack)).collect();
         // The heaviest stack of a site comes first and stands for it.
         by_site.sort_unstable_by_key(|row| {
             (self.site(row.stack), std::cmp::Reverse(row.totals.weight), row.stack)

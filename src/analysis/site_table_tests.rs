@@ -19,7 +19,7 @@ fn stacks_that_share_their_first_own_frame_are_one_site() {
     let timeline = &snapshot.timelines[0];
     let live = Measure::Live { at: Moment(5) };
     let totals = stack_totals(&snapshot, timeline, Clock::of(timeline), live, |_| true);
-    let rows = sites.rows(&totals);
+    let rows = sites.rows(&totals, |_| true);
     let read: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -27,6 +27,8 @@ fn stacks_that_share_their_first_own_frame_are_one_site() {
         })
         .collect();
     assert_eq!(read, [("model.py:3 forward", relu, 2, 47, 30), ("train.py:9 main", main, 1, 40, 40)]);
+    let of_relu = sites.rows(&totals, |stack| stack == relu);
+    assert_eq!(of_relu.iter().map(|row| (row.stack, row.totals.bytes)).collect::<Vec<_>>(), [(relu, 35)]);
     let (all, heaviest) = totals.of_all(|stack| sites.site(stack) == rows[0].site);
     assert_eq!((all, heaviest), (rows[0].totals, Some(relu)));
 }

@@ -141,13 +141,13 @@ pub fn stack_totals(
     let unit = match measure {
         Measure::Live { at } => {
             let live = lifetimes.live_at(at).filter(|&id| keep(id));
-            live.for_each(|id| sum.add(id, |size| i128::from(size)));
+            live.for_each(|id| sum.add(id, i128::from));
             WeightUnit::Bytes
         }
         Measure::Allocated { after, until } => {
             let (after, until) = (after.min(until), after.max(until));
             let made = lifetimes.started_between(after, until).filter(|&id| keep(id));
-            made.for_each(|id| sum.add(id, |size| i128::from(size)));
+            made.for_each(|id| sum.add(id, i128::from));
             WeightUnit::Bytes
         }
         Measure::ByteTime { from, to } => {
@@ -157,7 +157,7 @@ pub fn stack_totals(
                 let start = lifetimes.start(id).max(from);
                 let end = lifetimes.end(id).unwrap_or(sum.last).min(to);
                 let held = i128::from(clock.between(timeline, start, end));
-                sum.add(id, |size| i128::from(size).saturating_mul(held));
+                sum.add(id, i128::from.saturating_mul(held));
             });
             if clock.has_times() { WeightUnit::ByteMicros } else { WeightUnit::ByteEvents }
         }
@@ -165,7 +165,9 @@ pub fn stack_totals(
     let mut stacks = sum.rows;
     stacks.sort_unstable_by_key(|row| row.stack);
     let mut all = Totals::default();
-    stacks.iter().for_each(|row| all.add(&row.totals));
+    for row in &stacks {
+        all.add(&row.totals);
+    }
     StackTotals { unit, stacks, all }
 }
 

@@ -63,8 +63,7 @@ pub(super) fn ui(
     shown: &Shown<'_>,
     device: &mut DeviceState,
 ) {
-    let tree = &shown.weighed.tree;
-    let zoom = tree.find(panel.zoom.iter().copied());
+    let (tree, zoom) = (&shown.weighed.tree, shown.zoom);
     let mut next = (zoom != NodeIx::ROOT).then(|| crumbs_ui(ui, shown, zoom)).flatten().map(Click::Zoom);
     let (wish, view) = (&shown.weighed.wish, view(ui, zoom));
     let state = &mut panel.flame;
@@ -73,6 +72,8 @@ pub(super) fn ui(
     let (known_wish, _, layout) = known.unwrap_or_else(new);
     if layout.rows() == 0 {
         empty_ui(ui, shown, zoom);
+    } else if tree.len() == 2 && tree.frame(NodeIx(1)) == shown.weighed.book.names.no_stack() {
+        no_stacks_ui(ui, shown);
     } else {
         let area = egui::ScrollArea::vertical().auto_shrink(false);
         let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, (zoom, &layout)));
@@ -100,6 +101,14 @@ fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) {
         _ => "Nothing was allocated below this frame here.",
     };
     ui.label(theme::muted(ui, text));
+}
+
+/// What to do so that there are stacks.
+fn no_stacks_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
+    let weight = weight_text(shown.weighed.totals.unit, shown.weighed.totals.all.weight);
+    ui.label(format!("{weight} in {}, but no stacks were recorded.", shown.summary));
+    let hint = "torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\") records them.";
+    ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
 }
 
 /// The frames above what is shown; the one that was clicked.
@@ -193,7 +202,7 @@ fn paint(
         figure: &|weight| weight_text(unit, weight),
         hovered: hovered.map(|rect| rect.item),
         selected: shown.selected.and_then(|stack| weighed.tree.leaf_of(stack)).filter(|&leaf| leaf != zoom),
-        found: shown.found.map(|found| found.is_found.as_slice()),
+        found: shown.found.map(|found| found.marks.as_slice()),
     };
     paint.paint(&ui.painter_at(rect.intersect(ui.clip_rect())), rect.min);
 }
@@ -205,10 +214,7 @@ fn facts(state: &mut State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     if let Some((.., facts)) = known {
         return *facts;
     }
-    let below = weighed.tree.subtree(node);
-    let (totals, heaviest) = weighed
-        .totals
-        .of_all(|stack| weighed.tree.leaf_of(stack).is_some_and(|leaf| below.contains(&leaf.0)));
+    let (totals, heaviest) = weighed.totals.of_all(|stack| weighed.is_below(node, stack));
     let facts = Facts { totals, heaviest };
     state.hovered = Some((weighed.wish.clone(), node, facts));
     facts

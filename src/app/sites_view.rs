@@ -9,7 +9,7 @@ use super::stacks_panel::{Shown, share_text};
 use super::stacks_toolbar::plural;
 use super::stacks_work::Wish;
 use super::virtual_list::{Cell, ListState, Look, Rows, VirtualList};
-use crate::analysis::{Clock, FrameNames, SiteRow, Totals};
+use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
 use crate::model::StackId;
 use crate::report::weight_text;
 use crate::units;
@@ -39,7 +39,7 @@ const COLUMNS: [Column; 5] = [
 pub(super) struct State {
     list: ListState,
     order: Order,
-    rows: Option<(Wish, Order, Vec<SiteRow>)>,
+    rows: Option<(Wish, NodeIx, Order, Vec<SiteRow>)>,
     /// The selection that the table was scrolled to.
     followed: Option<StackId>,
 }
@@ -66,12 +66,16 @@ impl Order {
 struct Sites<'a> {
     shown: &'a Shown<'a>,
     rows: &'a [SiteRow],
+    /// By frame; only where the search found any of these sites.
+    is_found: Option<&'a [bool]>,
 }
 
 pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, device: &mut DeviceState) {
     state.sort(shown);
-    let Some((_, order, rows)) = &state.rows else { return };
-    let sites = Sites { shown, rows };
+    let Some((.., order, rows)) = &state.rows else { return };
+    let is_found = shown.found.map(|found| found.marks.as_slice());
+    let is_site_found = |found: &&[bool]| rows.iter().any(|row| found.get(row.site.index()) == Some(&true));
+    let sites = Sites { shown, rows, is_found: is_found.filter(is_site_found) };
     let site = shown.selected.map(|stack| shown.weighed.book.sites.site(stack));
     let selected = site.and_then(|site| rows.iter().position(|row| row.site == site));
     if state.followed != shown.selected {
@@ -107,16 +111,17 @@ impl State {
 
     /// Put the rows in order when they or the order have changed.
     fn sort(&mut self, shown: &Shown<'_>) {
-        let (wish, order) = (&shown.weighed.wish, self.order);
-        if self.rows.as_ref().is_some_and(|(known, by, _)| (known, *by) == (wish, order)) {
+        let (wish, zoom, order) = (&shown.weighed.wish, shown.zoom, self.order);
+        let is_known = |known: &(Wish, NodeIx, Order, _)| (&known.0, known.1, known.2) == (wish, zoom, order);
+        if self.rows.as_ref().is_some_and(is_known) {
             return;
         }
-        let mut rows = shown.weighed.sites.clone();
+        let mut rows = shown.weighed.sites_below(zoom);
         sort(&mut rows, order.column, &shown.weighed.book.names);
         if order.is_reversed {
             rows.reverse();
         }
-        self.rows = Some((wish.clone(), order, rows));
+        self.rows = Some((wish.clone(), zoom, order, rows));
     }
 }
 
@@ -155,11 +160,10 @@ impl Rows for Sites<'_> {
     fn look(&self, row: usize) -> Look {
         let Some(row) = self.rows.get(row) else { return Look::default() };
         let selected = self.shown.selected.map(|stack| self.shown.weighed.book.sites.site(stack));
-        let is_found = |found: &[bool]| found.get(row.site.index()) == Some(&true);
         Look {
             is_current: false,
             is_selected: selected == Some(row.site),
-            is_faded: self.shown.found.is_some_and(|found| !is_found(&found.is_found)),
+            is_faded: self.is_found.is_some_and(|found| found.get(row.site.index()) != Some(&true)),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::device::DeviceState;
 use super::stacks_work::{Book, Weighed, Wish, Work};
 use super::{flame_view, sites_view, stacks_toolbar, theme};
-use crate::analysis::{Direction, FrameKey, Measure, TreeOptions};
+use crate::analysis::{Direction, FrameKey, Measure, NodeIx, TreeOptions};
 use crate::draw::FrameColors;
 use crate::export::StacksView;
 use crate::model::{Moment, Snapshot, StackId};
@@ -58,7 +58,7 @@ pub(super) struct Options {
 pub(super) struct Found {
     text: String,
     /// By frame.
-    pub(super) is_found: Vec<bool>,
+    pub(super) marks: Vec<bool>,
     /// How many frames.
     pub(super) frames: usize,
     /// What they and everything below them weigh, in the last thing that was weighed.
@@ -74,6 +74,8 @@ pub(super) struct Shown<'a> {
     pub(super) weighed: &'a Arc<Weighed>,
     pub(super) colors: &'a FrameColors,
     pub(super) found: Option<&'a Found>,
+    /// What fills the width of the graph.
+    pub(super) zoom: NodeIx,
     /// The stack of the selection.
     pub(super) selected: Option<StackId>,
 }
@@ -104,6 +106,7 @@ impl State {
             weighed: &weighed,
             colors: &colors,
             found: found.as_ref(),
+            zoom: weighed.tree.find(self.zoom.iter().copied()),
             selected: device.selected_stack(),
         };
         if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
@@ -173,12 +176,12 @@ impl State {
         }
         let known = self.found.take().filter(|found| found.text == self.search);
         let mut found = known.unwrap_or_else(|| {
-            let is_found = weighed.book.names.search(&self.search);
-            let frames = is_found.iter().filter(|found| **found).count();
-            Found { text: self.search.clone(), is_found, frames, weight: 0, of: None }
+            let marks = weighed.book.names.search(&self.search);
+            let frames = marks.iter().filter(|found| **found).count();
+            Found { text: self.search.clone(), marks, frames, weight: 0, of: None }
         });
         if found.of.as_ref() != Some(&weighed.wish) {
-            found.weight = weighed.tree.weight_of(&found.is_found, &weighed.weights);
+            found.weight = weighed.tree.weight_of(&found.marks, &weighed.weights);
             found.of = Some(weighed.wish.clone());
         }
         self.found = Some(found);

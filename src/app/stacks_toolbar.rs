@@ -93,6 +93,7 @@ fn search_ui(ui: &mut egui::Ui, state: &mut State, weighed: Option<&Weighed>) {
         let unit = weighed.totals.unit;
         let share = share_text(found.weight, weighed.totals.all.weight);
         let frames = if found.frames == 1 { "frame" } else { "frames" };
+        ui.add_space(6.0);
         let text = format!("{share} in {} {frames}", units::count(found.frames as u64));
         ui.label(small(&text)).on_hover_text(format!(
             "{} lie in or below the frames that were found",

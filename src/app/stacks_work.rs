@@ -6,9 +6,9 @@ use super::device::DeviceState;
 use super::worker::Task;
 use crate::analysis::filter::Matches;
 use crate::analysis::{
-    CallTree, Clock, FrameNames, Measure, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
+    CallTree, Clock, FrameNames, Measure, NodeIx, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
 };
-use crate::model::{Snapshot, Timeline};
+use crate::model::{Snapshot, StackId, Timeline};
 use eframe::egui;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -51,7 +51,7 @@ pub(super) struct Weighed {
     pub(super) totals: StackTotals,
     /// What every node weighs with everything below it.
     pub(super) weights: Vec<i128>,
-    /// Sites, most weight first.
+    /// All sites, most weight first.
     pub(super) sites: Vec<SiteRow>,
     took: Duration,
 }
@@ -64,6 +64,22 @@ pub(super) struct Work {
     /// The answer of the worker that was looked at last.
     taken: Option<Arc<Weighed>>,
     weighed: Option<Arc<Weighed>>,
+}
+
+impl Weighed {
+    /// Whether a stack is below a node.
+    pub(super) fn is_below(&self, node: NodeIx, stack: StackId) -> bool {
+        let below = self.tree.subtree(node);
+        self.tree.leaf_of(stack).is_some_and(|leaf| below.contains(&leaf.0))
+    }
+
+    /// The sites of the stacks that are below a node, most weight first.
+    pub(super) fn sites_below(&self, node: NodeIx) -> Vec<SiteRow> {
+        if node == NodeIx::ROOT {
+            return self.sites.clone();
+        }
+        self.book.sites.rows(&self.totals, |stack| self.is_below(node, stack))
+    }
 }
 
 impl Work {
@@ -154,7 +170,7 @@ impl Task for Weigher {
         let keep = |id| kept.is_none_or(|kept| kept.contains(id));
         let totals = stack_totals(&self.snapshot, timeline, book.clock, wish.measure, keep);
         let weights = tree.inclusive(totals.weights());
-        let sites = book.sites.rows(&totals);
+        let sites = book.sites.rows(&totals, |_| true);
         let (wish, book) = (wish.clone(), Arc::clone(book));
         Arc::new(Weighed { wish, book, tree, totals, weights, sites, took: start.elapsed() })
     }

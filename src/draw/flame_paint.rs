@@ -118,9 +118,8 @@ impl FlamePaint<'_> {
             text(painter, self.root_label, room, color.into())
         } else {
             let name = self.names.get(self.tree.frame(node));
-            // Where the whole label does not fit, the function says most.
             let whole = text(painter, &name.label, room, color.into());
-            if whole.elided { text(painter, name.function(), room, color.into()) } else { whole }
+            if whole.elided { text(painter, name.short(), room, color.into()) } else { whole }
         };
         // An ellipsis alone says nothing.
         if galley.elided && galley.rows.first().is_none_or(|row| row.glyphs.len() < 3) {

@@ -42,7 +42,13 @@ fn package(file: &str) -> &str {
         let two = path.match_indices('/').nth(1).or_else(|| path.match_indices('/').next());
         return two.map_or(path, |(end, _)| &path[..end]);
     }
-    if file.ends_with(".py") || file.starts_with('<') { "python" } else { "native" }
+    if std::path::Path::new(file).extension().is_some_and(|extension| extension == "py")
+        || file.starts_with('<')
+    {
+        "python"
+    } else {
+        "native"
+    }
 }
 
 #[cfg(test)]

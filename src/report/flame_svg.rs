@@ -60,7 +60,7 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
         lines.push(format!("{NOTHING} 1"));
     }
     let mut options = Options::default();
-    options.title = flame.title.to_owned();
+    flame.title.clone_into(&mut options.title);
     options.subtitle = Some(flame.subtitle.to_owned());
     options.count_name = unit.to_owned();
     options.name_type = "Frame:".to_owned();
