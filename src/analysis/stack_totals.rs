@@ -157,7 +157,7 @@ pub fn stack_totals(
                 let start = lifetimes.start(id).max(from);
                 let end = lifetimes.end(id).unwrap_or(sum.last).min(to);
                 let held = i128::from(clock.between(timeline, start, end));
-                sum.add(id, i128::from.saturating_mul(held));
+                sum.add(id, |size| i128::from(size).saturating_mul(held));
             });
             if clock.has_times() { WeightUnit::ByteMicros } else { WeightUnit::ByteEvents }
         }
