@@ -126,12 +126,11 @@ proptest! {
         let mut held = [None; 6];
         for &(slot, stack, size) in &steps {
             let holder = &mut held[slot as usize];
-            match holder.take() {
-                Some(size) => recording.free(slot, size, None),
-                None => {
-                    recording.alloc(slot, size, stacks[stack], None);
-                    *holder = Some(size);
-                }
+            if let Some(size) = holder.take() {
+                recording.free(slot, size, None);
+            } else {
+                recording.alloc(slot, size, stacks[stack], None);
+                *holder = Some(size);
             }
         }
         let snapshot = recording.finish();

@@ -156,7 +156,7 @@ fn a_search_says_its_share() {
 }
 
 /// The rows of the table that are seen, from the top.
-fn rows<'a>(harness: &'a Window) -> Vec<egui_kittest::Node<'a>> {
+fn rows(harness: &Window) -> Vec<egui_kittest::Node<'_>> {
     let table = harness.get_by_role_and_label(Role::Table, "allocation sites").rect();
     let rows = harness.query_all_by_role(Role::Row).filter(|row| table.contains(row.rect().center()));
     let mut rows: Vec<_> = rows.collect();

@@ -62,8 +62,8 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
     let mut options = Options::default();
     flame.title.clone_into(&mut options.title);
     options.subtitle = Some(flame.subtitle.to_owned());
-    options.count_name = unit.to_owned();
-    options.name_type = "Frame:".to_owned();
+    unit.clone_into(&mut options.count_name);
+    "Frame:".clone_into(&mut options.name_type);
     options.direction = Direction::Inverted;
     options.text_truncate_direction = TextTruncateDirection::Right;
     options.palette_map = Some(&mut colors);
