@@ -1,3 +1,5 @@
+//! The table of sites against plain sums.
+
 use super::*;
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::{Clock, Measure, stack_totals};
