@@ -1,3 +1,5 @@
+//! Totals by stack against plain sums.
+
 use super::*;
 use crate::analysis::stacks_fixture::Recording;
 use proptest::prelude::*;
