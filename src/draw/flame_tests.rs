@@ -1,3 +1,5 @@
+//! Flame graphs: layout against what the tree weighs.
+
 use super::*;
 use crate::analysis::stacks_fixture::allocated_with;
 use crate::analysis::{FrameNames, TreeOptions};

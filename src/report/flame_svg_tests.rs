@@ -1,3 +1,5 @@
+//! Flame graphs as SVG: the golden picture, escaping, and what is too small.
+
 use super::*;
 use crate::analysis::TreeOptions;
 use crate::analysis::stacks_fixture::allocated_with;
