@@ -1,5 +1,5 @@
 //! Whole pictures of a device, as the command line writes them and the window exports them: what
-//! [`draw`](crate::draw) paints, with the words of [`report`](crate::report).
+//! [`crate::draw`] paints, with the words of [`crate::report`].
 //!
 //! This layer knows no files, no arguments and no panels. The same [`Shot`] gives the same bytes.
 
