@@ -1,23 +1,20 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
-use super::allocation_facts::AllocationFacts;
-use super::cells::Sites;
-use super::contributors::Contributors;
-use super::editor;
-use super::facts::{Figures, OomFacts};
-use super::filtering::{FilterMode, Filtering};
-use super::navigation::{History, Place, Selection};
-use super::panes::Pane;
-use super::preferences::Preferences;
-use super::rasters::Rasters;
-use super::site_view::SiteFacts;
-use super::worker::RasterMode;
-use super::{
-    allocations_panel, events_panel, filter_bar, segment_timeline_panel, segments_panel, stacks_panel,
-    timeline_panel,
-};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Lanes, lanes};
+use crate::app::details::allocation_facts::AllocationFacts;
+use crate::app::details::contributors::Contributors;
+use crate::app::details::editor;
+use crate::app::details::facts::{Figures, OomFacts};
+use crate::app::details::site_view::SiteFacts;
+use crate::app::filter::work::{FilterMode, Filtering};
+use crate::app::navigation::{History, Place, Selection};
+use crate::app::panes::Pane;
+use crate::app::preferences::Preferences;
+use crate::app::tables::cells::Sites;
+use crate::app::timeline::rasters::Rasters;
+use crate::app::worker::RasterMode;
+use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
@@ -91,15 +88,15 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
-    pub(super) filter: filter_bar::State,
-    pub(super) allocations: allocations_panel::State,
-    pub(super) events: events_panel::State,
+    pub(super) filter: filter::bar::State,
+    pub(super) allocations: tables::allocations::State,
+    pub(super) events: tables::events::State,
     /// Shared by both.
     pub(super) sites: Sites,
-    pub(super) stacks: stacks_panel::State,
-    pub(super) timeline: timeline_panel::State,
-    pub(super) segments: segments_panel::State,
-    pub(super) segment_timeline: segment_timeline_panel::State,
+    pub(super) stacks: stacks::panel::State,
+    pub(super) timeline: timeline::panel::State,
+    pub(super) segments: segment_map::panel::State,
+    pub(super) segment_timeline: segment_timeline::panel::State,
 }
 
 impl Panels {

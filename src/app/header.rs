@@ -1,7 +1,7 @@
 //! What happened, and the figures of the device.
 
-use super::device::DeviceState;
-use super::theme;
+use crate::app::device::DeviceState;
+use crate::app::theme;
 use crate::units;
 use eframe::egui;
 

@@ -1,7 +1,11 @@
 //! The real application without a window.
 
+mod export;
 mod files;
 mod filter;
+mod segment_map;
+mod segment_timeline;
+mod stacks;
 mod tables;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! The filter in the window.
 
 use super::*;
-use crate::app::filtering::FilterMode;
+use crate::app::filter::work::FilterMode;
 use crate::draw::Pixel;
 use eframe::egui::Event;
 
