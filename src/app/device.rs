@@ -1,7 +1,7 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
-use crate::analysis::filter::Matches;
-use crate::analysis::{Lanes, lanes};
+use crate::analysis::filter::{Matches, quoted};
+use crate::analysis::{Lanes, lanes, site_label};
 use crate::app::details::allocation_facts::AllocationFacts;
 use crate::app::details::contributors::Contributors;
 use crate::app::details::editor;
@@ -213,6 +213,26 @@ impl DeviceState {
         }
     }
 
+    /// Filter by another query; the user can go back.
+    pub(super) fn filter(&mut self, query: String) {
+        if query != self.filter_query {
+            self.history.leave(self.place());
+            self.filter_query = query;
+        }
+    }
+
+    /// The query was written over `before`; the user can go back to that.
+    pub(super) fn query_was_written(&mut self, before: String) {
+        if before != self.filter_query {
+            self.history.leave(Place { query: before, ..self.place() });
+        }
+    }
+
+    /// Let the filter find what a stack's line allocates.
+    pub(super) fn filter_to_site(&mut self, stack: StackId) {
+        self.filter(format!("site:{}", quoted(&site_label(&self.snapshot, stack))));
+    }
+
     /// Put the cursor on a moment and bring it into view; the user can go back.
     pub(super) fn go_to(&mut self, moment: Moment) {
         if moment != self.cursor {
@@ -347,7 +367,8 @@ impl DeviceState {
     }
 
     fn place(&self) -> Place {
-        Place { cursor: self.cursor, selection: self.selection, view: self.view }
+        let query = self.filter_query.clone();
+        Place { cursor: self.cursor, selection: self.selection, view: self.view, query }
     }
 
     /// Be at a place, without a way back.
@@ -355,6 +376,7 @@ impl DeviceState {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+        self.filter_query = place.query;
     }
 
     /// What the filter lets through; `None` where there is no filter. While a new query is being

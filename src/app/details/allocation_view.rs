@@ -13,6 +13,7 @@ enum Wanted {
     Nothing,
     Close,
     Stack,
+    Filter,
     Lifetime,
     Start,
     End,
@@ -83,6 +84,7 @@ fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
             "Select everything that was allocated with this stack",
             Wanted::Stack,
         );
+        link(true, "filter to this site", "Find what the same line allocates, at any time", Wanted::Filter);
         link(true, "zoom to lifetime", "Show the time from its allocation to its free (Z)", Wanted::Lifetime);
         link(true, "go to allocation", "Put the cursor where it was allocated", Wanted::Start);
         link(has_end, "go to free", "Put the cursor where it was freed", Wanted::End);
@@ -98,6 +100,10 @@ fn act(device: &mut DeviceState, id: AllocId, wanted: Wanted) {
         Wanted::Stack => {
             let stack = lifetimes.stack(id, &device.timeline().events);
             device.select(Selection::Stack(stack));
+        }
+        Wanted::Filter => {
+            let stack = lifetimes.stack(id, &device.timeline().events);
+            device.filter_to_site(stack);
         }
         Wanted::Lifetime => device.zoom_to_lifetime(id),
         Wanted::Start => device.go_to(start),

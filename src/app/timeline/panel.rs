@@ -155,6 +155,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
     if let Some(mark) = device.panels.stacks.mark {
         canvas.mark(mark, &mut labels);
     }
+    canvas.dumps(&mut labels);
     canvas.cursor(cursor);
     canvas.labels(labels);
     canvas.lanes(&snapshot, &device.lanes, places.lanes);
