@@ -140,7 +140,10 @@ fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
         ("Internal metadata", event.internal_metadata),
         ("Compile context", event.compile_context),
     ];
-    fields.into_iter().filter_map(|(name, id)| Some((name, text(id?)))).collect()
+    // "N/A" is what torch writes where nothing is being compiled.
+    let says_something = |(_, text): &(_, String)| !text.is_empty() && text != "N/A";
+    let known = fields.into_iter().filter_map(|(name, id)| Some((name, text(id?))));
+    known.filter(says_something).collect()
 }
 
 /// The annotations that were open, outermost first.

@@ -73,6 +73,8 @@ pub(in crate::app) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static s
 fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
+        // Links go to the next line as a whole.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let mut link = |is_there: bool, text: &str, hint: &str, what| {
             if is_there && ui.link(text).on_hover_text(hint).clicked() {
                 *wanted = what;

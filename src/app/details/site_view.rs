@@ -123,6 +123,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
+        // Links go to the next line as a whole.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         // What was allocated last before the cursor, and first after it.
         let at_cursor = timeline.lifetimes.first_after(cursor);
         let choices = [

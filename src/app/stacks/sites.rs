@@ -23,15 +23,15 @@ const LIFETIME: usize = 3;
 const SITE: usize = 4;
 
 const COLUMNS: [Column; 5] = [
-    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 86.0),
-    Column::figure("count", "How many allocations that is", 56.0),
-    Column::figure("largest", "The largest of them", 76.0),
+    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 72.0),
+    Column::figure("count", "How many allocations that is", 50.0),
+    Column::figure("largest", "The largest of them", 70.0),
     Column::figure(
         "mean life",
         "How long they are live on average; at least that where some are not seen from beginning to end",
-        84.0,
+        78.0,
     ),
-    Column::text("site", "The innermost line of your own code", 150.0),
+    Column::text("site", "The innermost line of your own code", 116.0),
 ];
 
 /// What is remembered between frames.
