@@ -11,7 +11,7 @@ use crate::app::filter::work::{FilterMode, Filtering};
 use crate::app::navigation::{History, Place, Selection};
 use crate::app::panes::Pane;
 use crate::app::preferences::Preferences;
-use crate::app::tables::cells::Sites;
+use crate::app::tables::cells::{self, Sites};
 use crate::app::timeline::rasters::Rasters;
 use crate::app::worker::RasterMode;
 use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline};
@@ -401,11 +401,14 @@ impl DeviceState {
     }
 
     /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
-    pub(super) fn contributors(&mut self) -> &Contributors {
+    pub(super) fn contributors(&mut self, ctx: &egui::Context) -> &Contributors {
+        let labels = cells::labels(ctx, self);
         let known = self.contributors.take();
         let known = known.filter(|known| known.answers(self.cursor, self.matches()));
-        let find =
-            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let find = || {
+            let (matches, labels) = (self.matches().cloned(), labels.as_deref());
+            Contributors::new(&self.snapshot, self.timeline(), self.cursor, matches, labels)
+        };
         let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }

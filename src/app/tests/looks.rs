@@ -15,7 +15,7 @@ const TOLERANCE_PX: f32 = 1.5;
 
 /// A text where it is on the window, and what is visible of it.
 struct Text {
-    text: String,
+    words: String,
     rect: Rect,
     visible: Rect,
 }
@@ -28,7 +28,7 @@ fn texts_of(shape: &Shape, clip: Rect, out: &mut Vec<Text>) {
                 let rect = row.visuals.mesh_bounds.translate(pos.to_vec2() + row.pos.to_vec2());
                 let visible = rect.intersect(clip);
                 if visible.is_positive() {
-                    out.push(Text { text: row.text(), rect, visible });
+                    out.push(Text { words: row.text(), rect, visible });
                 }
             }
         }
@@ -49,12 +49,12 @@ fn faults(texts: &[Text]) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         if text.visible.width() + TOLERANCE_PX < text.rect.width() {
-            faults.push(format!("{:?} is cut at {:?}", text.text, text.visible));
+            faults.push(format!("{:?} is cut at {:?}", text.words, text.visible));
         }
         for other in &texts[at + 1..] {
             let shared = text.visible.intersect(other.visible);
             if TOLERANCE_PX < shared.width() && TOLERANCE_PX < shared.height() {
-                faults.push(format!("{:?} lies over {:?} at {shared:?}", other.text, text.text));
+                faults.push(format!("{:?} lies over {:?} at {shared:?}", other.words, text.words));
             }
         }
     }
@@ -89,7 +89,7 @@ fn check(name: &str, size: [f32; 2], prepare: impl Fn(&mut Harness<'static, App>
 fn overlaps_and_cuts_are_found() {
     let text = |text: &str, x: f32, width: f32, seen: f32| {
         let rect = |width| Rect::from_min_size(pos2(x, 5.0), vec2(width, 10.0));
-        Text { text: text.to_owned(), rect: rect(width), visible: rect(seen) }
+        Text { words: text.to_owned(), rect: rect(width), visible: rect(seen) }
     };
     assert!(faults(&[text("a", 0.0, 20.0, 20.0), text("b", 20.5, 9.0, 9.0)]).is_empty());
     assert_eq!(faults(&[text("a", 0.0, 20.0, 20.0), text("b", 15.0, 9.0, 9.0)]).len(), 1);
