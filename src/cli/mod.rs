@@ -8,6 +8,7 @@ mod loading;
 mod open;
 mod output;
 mod render;
+mod rules;
 mod stats;
 
 use args::{Args, Command};
