@@ -13,6 +13,7 @@
 pub mod analysis;
 pub mod app;
 pub mod cli;
+pub mod diagnosis;
 pub mod draw;
 pub mod export;
 pub mod load;
