@@ -1,6 +1,9 @@
 //! The arguments. Each subcommand keeps its own beside what it does.
 
-use super::{live::LiveArgs, open::OpenArgs, render::RenderArgs, report::ReportArgs, stats::StatsArgs};
+use super::{
+    check::CheckArgs, live::LiveArgs, open::OpenArgs, render::RenderArgs, report::ReportArgs,
+    stats::StatsArgs,
+};
 use clap::{Parser, Subcommand};
 
 /// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
@@ -40,4 +43,6 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Write a picture of a view, without a display
     Render(RenderArgs),
+    /// Check recordings against limits, for CI: exit code 3 when one is exceeded
+    Check(CheckArgs),
 }

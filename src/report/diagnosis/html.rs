@@ -18,6 +18,7 @@ pub struct Picture {
     pub dark: Vec<u8>,
 }
 
+const HEAD: &str = include_str!("head.html");
 const STYLE: &str = include_str!("html.css");
 
 /// The report as a page.
@@ -26,10 +27,7 @@ pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
     let mut out = String::new();
     write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+        "{HEAD}<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
          <p>{} · {}<br>{}</p>\n</header>\n",
         escape(&document.name),
         escape(&document.device_name),
