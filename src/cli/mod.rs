@@ -11,6 +11,7 @@ mod open;
 mod output;
 mod render;
 mod report;
+mod rules;
 mod stats;
 
 use args::{Args, Command};

@@ -164,7 +164,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
         keys.sort_unstable();
         assert_eq!(
             keys,
-            ["addr", "alloc_event", "alloc_time_us", "device", "pool", "size", "stack", "stream"]
+            ["addr", "alloc_event", "alloc_time_us", "category", "device", "pool", "size", "stack", "stream"]
         );
         assert!(row["addr"].as_str().expect("text").starts_with("0x"));
         assert_eq!(row["pool"], serde_json::json!([0, 0]));

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod attribution;
 mod cli;
 mod damage;
 mod formats;

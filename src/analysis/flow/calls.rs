@@ -1,0 +1,138 @@
+//! Calls of models, and whether they train.
+
+use super::acts::{Act, Acts, Run};
+use super::place::Places;
+use crate::model::Timeline;
+use foldhash::{HashMap, HashSet};
+
+/// One call of a model from outside of any model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct Call {
+    /// Its first event.
+    pub(in crate::analysis) start: u32,
+    /// The first event after it.
+    pub(in crate::analysis) end: u32,
+    /// Who called: line by line, and by functions only.
+    caller: u32,
+    pub(super) calling_code: u32,
+    /// Names or decorators on the way say that this is no training.
+    says_eval: bool,
+    /// How many blocks it allocated.
+    blocks: u32,
+    /// How many of these outlived it.
+    kept: u32,
+    /// How many of these the backward gave back.
+    used: u32,
+    /// Whether a backward comes after it.
+    has_backward: bool,
+    /// Whether it trains: its activations are for a backward.
+    pub(in crate::analysis) trains: bool,
+}
+
+impl Call {
+    /// Whether so much of what it allocated stayed as a graph keeps.
+    pub(in crate::analysis) fn keeps(&self) -> bool {
+        self.blocks / 5 < self.kept
+    }
+}
+
+/// The calls of a timeline, in order.
+pub(in crate::analysis) fn calls(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<Call> {
+    let mut calls = find(places, &acts.runs);
+    weigh(&mut calls, timeline, acts);
+    let last_backward =
+        acts.runs.iter().rev().find(|run| run.act == Act::Backward).map_or(0, |run| run.start);
+    for call in &mut calls {
+        call.has_backward = call.start < last_backward;
+    }
+    decide(&mut calls);
+    calls
+}
+
+fn find(places: &Places, runs: &[Run]) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    let mut is_open = false;
+    for run in runs {
+        match run.act {
+            Act::Call => {
+                if is_open && let Some(last) = calls.last_mut().filter(|last| last.caller == run.caller) {
+                    last.end = run.end;
+                    continue;
+                }
+                let place = places.get(run.stack);
+                is_open = true;
+                calls.push(Call {
+                    start: run.start,
+                    end: run.end,
+                    caller: run.caller,
+                    calling_code: place.calling_code,
+                    says_eval: place.says_eval || place.no_grad,
+                    blocks: 0,
+                    kept: 0,
+                    used: 0,
+                    has_backward: false,
+                    trains: false,
+                });
+            }
+            Act::Aside | Act::Nothing => {}
+            _ => is_open = false,
+        }
+    }
+    calls
+}
+
+/// What became of the memory of each call.
+fn weigh(calls: &mut [Call], timeline: &Timeline, acts: &Acts) {
+    let lifetimes = &timeline.lifetimes;
+    let mut at = 0;
+    for id in (lifetimes.initial_count() as u32..lifetimes.len() as u32).map(crate::model::AllocId) {
+        let Some(event) = lifetimes.start(id).event() else { continue };
+        while calls.get(at).is_some_and(|call| call.end <= event.0) {
+            at += 1;
+        }
+        let Some(call) = calls.get_mut(at) else { break };
+        if event.0 < call.start || acts.at(event.0) != Act::Call {
+            continue;
+        }
+        call.blocks += 1;
+        let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(crate::model::Moment::event);
+        if gone.is_none_or(|gone| call.end <= gone.0) {
+            call.kept += 1;
+        }
+        if gone.is_some_and(|gone| acts.at(gone.0) == Act::Backward || is_within_backward(acts, gone.0)) {
+            call.used += 1;
+        }
+    }
+}
+
+/// Frees without stacks: they belong to what is going on around them.
+fn is_within_backward(acts: &Acts, event: u32) -> bool {
+    if acts.at(event) != Act::Nothing {
+        return false;
+    }
+    let after = acts.runs.partition_point(|run| run.start <= event);
+    after.checked_sub(1).and_then(|at| acts.runs.get(at)).is_some_and(|run| run.act == Act::Backward)
+}
+
+fn decide(calls: &mut [Call]) {
+    let mut lines: HashMap<u32, i64> = HashMap::default();
+    let mut functions: HashSet<u32> = HashSet::default();
+    for call in calls.iter_mut().filter(|call| call.has_backward) {
+        call.trains = call.blocks / 20 < call.used;
+        *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+        if call.trains {
+            functions.insert(call.calling_code);
+        }
+    }
+    for call in calls.iter_mut().filter(|call| !call.trains) {
+        let known = lines.get(&call.caller).copied();
+        call.trains = match known {
+            _ if call.has_backward => {
+                call.keeps() && !call.says_eval && functions.contains(&call.calling_code)
+            }
+            Some(balance) => 0 <= balance,
+            None if call.says_eval => false,
+            None => call.keeps(),
+        };
+    }
+}

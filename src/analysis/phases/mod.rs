@@ -1,0 +1,106 @@
+//! Iterations and phases: how a recording is structured in time.
+//!
+//! An iteration ends with an optimizer step and starts with the next training forward, or with the
+//! loading of its data; evaluation between counts to the one before. Without optimizer steps, each
+//! call of a model is an iteration. After a forward the phase stays `forward` until something else
+//! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
+
+mod iterations;
+mod starts;
+mod walk;
+
+pub use iterations::{Iteration, Iterations};
+
+use super::flow::{Flow, Places};
+use crate::model::{EventIx, Moment, Snapshot, Timeline};
+
+/// What a program is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Before the first batch: the model is made.
+    Init,
+    /// A batch is loaded.
+    Data,
+    /// A model is called to train it; the loss.
+    Forward,
+    /// Gradients are computed.
+    Backward,
+    /// Clipping, the optimizer's step, and what follows until the next batch.
+    Optimizer,
+    /// A model is called without training it.
+    Eval,
+    /// The recording does not show it.
+    Unknown,
+}
+
+impl Phase {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
+
+    /// Its name, as written to JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Data => "data",
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Optimizer => "optimizer",
+            Self::Eval => "eval",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A phase from its first event on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// The first event.
+    pub event: EventIx,
+    /// The phase, until the next one starts.
+    pub phase: Phase,
+}
+
+/// Iterations and phases of one device.
+#[derive(Debug, Default)]
+pub struct Phases {
+    /// In order; the first starts with the first event.
+    pub phases: Vec<PhaseStart>,
+    /// The iterations.
+    pub iterations: Iterations,
+}
+
+impl Phases {
+    /// Find them.
+    pub fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let places = Places::of(snapshot);
+        Self::from_flow(snapshot, timeline, &places, &Flow::of(timeline, &places))
+    }
+
+    pub(in crate::analysis) fn from_flow(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        places: &Places,
+        flow: &Flow,
+    ) -> Self {
+        let walk = walk::walk(timeline, flow);
+        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
+        let is_from_start =
+            timeline.lifetimes.initial_count() == 0 && timeline.reserved.at(Moment::START) == 0;
+        let iterations = Iterations::build(timeline, &starts, is_from_start);
+        Self { phases: walk.phases, iterations }
+    }
+
+    /// The phase that the event before a moment belongs to.
+    pub fn phase_at(&self, moment: Moment) -> Phase {
+        let event = moment.event().map_or(0, |event| event.0);
+        let after = self.phases.partition_point(|start| start.event.0 <= event);
+        after.checked_sub(1).and_then(|at| self.phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+    }
+
+    /// The number of the iteration that the event before a moment belongs to, from 0. `None` before
+    /// the first, and where the recording starts too late to number them.
+    pub fn iteration_at(&self, moment: Moment) -> Option<u32> {
+        self.iterations.number_at(moment)
+    }
+}
