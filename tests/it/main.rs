@@ -3,6 +3,7 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
+mod check;
 mod attribution;
 mod cli;
 mod damage;
@@ -12,9 +13,11 @@ mod loading;
 mod pickles;
 mod properties;
 mod render;
+mod reports;
 mod segment_maps;
 mod shared_parts;
 mod stats_golden;
 mod stats_shared;
 mod support;
+mod verdicts;
 mod window;

@@ -1,0 +1,25 @@
+//! The detectors. Each answers one question and says nothing where there is nothing to say.
+
+mod cache_churn;
+mod contributors;
+mod host_memory;
+mod private_pools;
+mod recording;
+mod segment_waste;
+mod waiting;
+
+use super::{Context, Finding};
+
+/// Looks at a recording and says what it finds.
+type Detector = fn(&Context<'_>) -> Vec<Finding>;
+
+/// Every detector. The order is kept among findings that matter equally.
+pub(super) const DETECTORS: [Detector; 7] = [
+    contributors::find,
+    segment_waste::find,
+    waiting::find,
+    cache_churn::find,
+    private_pools::find,
+    host_memory::find,
+    recording::find,
+];
