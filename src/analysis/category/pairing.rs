@@ -54,8 +54,7 @@ pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
 
 /// Sizes of the gradients that stay after a backward: for each size, the most at a time.
 pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
-    let mut most = Sizes::default();
-    let mut now = Sizes::default();
+    let mut changes: Vec<(u32, bool, i64)> = Vec::new();
     let mut run = 0;
     let runs = &scene.flow.acts.runs;
     for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
@@ -64,19 +63,22 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
             continue;
         }
         while runs.get(run).is_some_and(|run| run.end <= start.0) {
-            if runs[run].act == Act::Call {
-                now.clear();
-            }
             run += 1;
         }
         let end = runs.get(run).map_or(0, |run| run.end);
-        if scene.gone(id).is_none_or(|gone| end <= gone.0) {
-            let size = scene.size(id);
-            let count = now.entry(size).or_default();
-            *count += 1;
-            let top = most.entry(size).or_default();
-            *top = (*top).max(*count);
+        let gone = scene.gone(id);
+        if gone.is_none_or(|gone| end <= gone.0) {
+            changes.push((start.0, true, scene.size(id)));
+            changes.extend(gone.map(|gone| (gone.0, false, scene.size(id))));
         }
+    }
+    changes.sort_unstable();
+    let (mut most, mut now) = (Sizes::default(), Sizes::default());
+    for (_, comes, size) in changes {
+        let count = now.entry(size).or_default();
+        *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+        let top = most.entry(size).or_default();
+        *top = (*top).max(*count);
     }
     most
 }
