@@ -1,23 +1,20 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
-use super::allocation_facts::AllocationFacts;
-use super::cells::Sites;
-use super::contributors::Contributors;
-use super::editor;
-use super::facts::{Figures, OomFacts};
-use super::filtering::{FilterMode, Filtering};
-use super::navigation::{History, Place, Selection};
-use super::panes::Pane;
-use super::preferences::Preferences;
-use super::rasters::Rasters;
-use super::site_view::SiteFacts;
-use super::worker::RasterMode;
-use super::{
-    allocations_panel, events_panel, filter_bar, segment_timeline_panel, segments_panel, stacks_panel,
-    timeline_panel,
-};
-use crate::analysis::filter::Matches;
-use crate::analysis::{Lanes, lanes};
+use crate::analysis::filter::{Matches, quoted};
+use crate::analysis::{Lanes, lanes, site_label};
+use crate::app::details::allocation_facts::AllocationFacts;
+use crate::app::details::contributors::Contributors;
+use crate::app::details::editor;
+use crate::app::details::facts::{Figures, OomFacts};
+use crate::app::details::site_view::SiteFacts;
+use crate::app::filter::work::{FilterMode, Filtering};
+use crate::app::navigation::{History, Place, Selection};
+use crate::app::panes::Pane;
+use crate::app::preferences::Preferences;
+use crate::app::tables::cells::{self, Sites};
+use crate::app::timeline::rasters::Rasters;
+use crate::app::worker::RasterMode;
+use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
@@ -91,15 +88,15 @@ pub(super) struct DeviceState {
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
-    pub(super) filter: filter_bar::State,
-    pub(super) allocations: allocations_panel::State,
-    pub(super) events: events_panel::State,
+    pub(super) filter: filter::bar::State,
+    pub(super) allocations: tables::allocations::State,
+    pub(super) events: tables::events::State,
     /// Shared by both.
     pub(super) sites: Sites,
-    pub(super) stacks: stacks_panel::State,
-    pub(super) timeline: timeline_panel::State,
-    pub(super) segments: segments_panel::State,
-    pub(super) segment_timeline: segment_timeline_panel::State,
+    pub(super) stacks: stacks::panel::State,
+    pub(super) timeline: timeline::panel::State,
+    pub(super) segments: segment_map::panel::State,
+    pub(super) segment_timeline: segment_timeline::panel::State,
 }
 
 impl Panels {
@@ -214,6 +211,26 @@ impl DeviceState {
             self.history.leave(self.place());
             self.selection = selection;
         }
+    }
+
+    /// Filter by another query; the user can go back.
+    pub(super) fn filter(&mut self, query: String) {
+        if query != self.filter_query {
+            self.history.leave(self.place());
+            self.filter_query = query;
+        }
+    }
+
+    /// The query was written over `before`; the user can go back to that.
+    pub(super) fn query_was_written(&mut self, before: String) {
+        if before != self.filter_query {
+            self.history.leave(Place { query: before, ..self.place() });
+        }
+    }
+
+    /// Let the filter find what a stack's line allocates.
+    pub(super) fn filter_to_site(&mut self, stack: StackId) {
+        self.filter(format!("site:{}", quoted(&site_label(&self.snapshot, stack))));
     }
 
     /// Put the cursor on a moment and bring it into view; the user can go back.
@@ -350,7 +367,8 @@ impl DeviceState {
     }
 
     fn place(&self) -> Place {
-        Place { cursor: self.cursor, selection: self.selection, view: self.view }
+        let query = self.filter_query.clone();
+        Place { cursor: self.cursor, selection: self.selection, view: self.view, query }
     }
 
     /// Be at a place, without a way back.
@@ -358,6 +376,7 @@ impl DeviceState {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+        self.filter_query = place.query;
     }
 
     /// What the filter lets through; `None` where there is no filter. While a new query is being
@@ -382,11 +401,14 @@ impl DeviceState {
     }
 
     /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
-    pub(super) fn contributors(&mut self) -> &Contributors {
+    pub(super) fn contributors(&mut self, ctx: &egui::Context) -> &Contributors {
+        let labels = cells::labels(ctx, self);
         let known = self.contributors.take();
         let known = known.filter(|known| known.answers(self.cursor, self.matches()));
-        let find =
-            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let find = || {
+            let (matches, labels) = (self.matches().cloned(), labels.as_deref());
+            Contributors::new(&self.snapshot, self.timeline(), self.cursor, matches, labels)
+        };
         let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }

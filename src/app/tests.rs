@@ -1,7 +1,12 @@
 //! The real application without a window.
 
+mod export;
 mod files;
 mod filter;
+mod looks;
+mod segment_map;
+mod segment_timeline;
+mod stacks;
 mod tables;
 
 use super::*;

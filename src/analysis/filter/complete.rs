@@ -4,7 +4,7 @@ use super::lex::{Lexer, units};
 use super::vocabulary::Vocabulary;
 use super::words::{FLAGS, KEYS, Key};
 use crate::model::PoolKey;
-use crate::units::count;
+use crate::units;
 use std::ops::Range;
 
 /// Completions that are offered at once.
@@ -175,7 +175,7 @@ fn quantities(key: Key, place: &Place<'_>) -> Vec<Completion> {
 }
 
 fn allocations(n: usize) -> String {
-    format!("{} {}", count(n as u64), if n == 1 { "allocation" } else { "allocations" })
+    units::counted(n, "allocation")
 }
 
 /// A text as a value of a term: in quotes where it must be.
