@@ -13,6 +13,8 @@ pub(super) struct MainCode<'a> {
     /// Of stacks in programs that call no modules: how many allocations a backward gave back, and
     /// how many it did not.
     used: HashMap<StackId, (u32, u32)>,
+    /// Whether anything is trained.
+    trains: bool,
 }
 
 impl<'a> MainCode<'a> {
@@ -26,17 +28,21 @@ impl<'a> MainCode<'a> {
             let count = used.entry(scene.timeline.events.stack(start)).or_default();
             if scene.flow.acts.at(gone.0) == Act::Backward { count.0 += 1 } else { count.1 += 1 }
         }
-        Self { scene, used }
+        let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
+        Self { scene, used, trains }
     }
 
     pub(super) fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
         let Some(start) = self.scene.timeline.lifetimes.start(id).event() else {
             return (Category::Input, Reason::BeforeFirstCall);
         };
+        if !self.trains && self.scene.places.get(stack).in_cache {
+            return (Category::KvCache, Reason::CacheCode);
+        }
         match self.scene.phases.phase_at(Moment::after(start)) {
             Phase::Forward => (Category::Activation, Reason::Loss),
             Phase::Eval => self.after_eval(id, stack, start),
-            _ if self.is_input(id, stack, start) => (Category::Input, Reason::BeforeCall),
+            _ if self.is_input(id, stack, start) && !self.scene.places.get(stack).perturbs => (Category::Input, Reason::BeforeCall),
             Phase::Init | Phase::Data | Phase::Unknown if !self.scene.flow.calls.is_empty() => {
                 self.before_calls(id, start, part)
             }
@@ -107,6 +113,12 @@ impl<'a> MainCode<'a> {
         let next = calls.get(calls.partition_point(|call| call.start <= start.0));
         let waits = next.is_some_and(|call| self.scene.gone(id).is_none_or(|gone| call.start < gone.0));
         match (self.scene.gone(id), next) {
+            _ if waits && self.scene.places.get(stack).perturbs => {
+                (Category::OptimizerState, Reason::KeptAfterStep)
+            }
+            (None, _) if self.scene.places.get(stack).perturbs => {
+                (Category::OptimizerState, Reason::KeptAfterStep)
+            }
             _ if waits && self.scene.flow.inputs.precedes_a_line(stack) => {
                 (Category::Input, Reason::BeforeCall)
             }

@@ -3,7 +3,7 @@
 use super::assign::Scene;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Part};
-use crate::model::AllocId;
+use crate::model::{AllocId, StackId};
 use foldhash::HashMap;
 
 /// How many blocks of each size.
@@ -100,4 +100,30 @@ fn early(scene: &Scene<'_>, verdicts: &[Verdict], limit: u32) -> Vec<AllocId> {
             is_open && scene.gone(id).is_none_or(|gone| limit <= gone.0)
         })
         .collect()
+}
+
+/// Key/value caches that are set up beforehand: in a recording without training, one line in an
+/// `__init__` makes equal blocks, one or two for each layer, after the parameters.
+pub(super) fn adopt_caches(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+    let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
+    if trains || scene.flow.calls.is_empty() {
+        return;
+    }
+    let last_parameter = scene.ids().rev().find(|id| {
+        verdicts.get(id.index()).is_some_and(|v| v.1 == Reason::ModuleLoad) && scene.gone(*id).is_none()
+    });
+    let mut lines: HashMap<(StackId, i64), Vec<AllocId>> = HashMap::default();
+    for id in scene.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
+        let stack = scene.stack(id);
+        let place = scene.places.get(stack);
+        let is_open = verdicts.get(id.index()).is_some_and(|v| matches!(v.0, Category::Input | Category::Other));
+        if is_open && place.in_init && place.part == Part::Main {
+            lines.entry((stack, scene.size(id))).or_default().push(id);
+        }
+    }
+    for id in lines.into_values().filter(|ids| MIN_COPY <= ids.len()).flatten() {
+        if let Some(slot) = verdicts.get_mut(id.index()) {
+            *slot = (Category::KvCache, Reason::CacheBlocks);
+        }
+    }
 }
