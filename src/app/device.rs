@@ -1,7 +1,8 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
 use crate::analysis::filter::{Matches, quoted};
-use crate::analysis::{Lanes, lanes, site_label};
+use crate::analysis::{Attribution, Lanes, lanes, site_label, structure_lanes};
+use crate::app::attribution::Attributing;
 use crate::app::details::allocation_facts::AllocationFacts;
 use crate::app::details::contributors::Contributors;
 use crate::app::details::editor;
@@ -58,8 +59,10 @@ pub(super) struct DeviceState {
     pub(super) filter_mode: FilterMode,
     /// What the filter means and finds.
     pub(super) filtering: Filtering,
-    /// Annotations.
+    /// Iterations and phases, once they are found, and annotations.
     pub(super) lanes: Lanes,
+    attributing: Attributing,
+    attribution: Option<Arc<Attribution>>,
     /// Bytes that the user says the device has.
     given_capacity: Option<i64>,
     /// The pane to bring to the front in the next frame.
@@ -81,9 +84,13 @@ pub(super) struct DeviceState {
     /// What just happened, for the status bar.
     pub(super) notice: Option<String>,
     oom: Option<OomFacts>,
-    coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
+    coloring: Option<(ColoringKey, Arc<Coloring>)>,
     stack_colors: [Option<Arc<BandColors>>; 2],
 }
+
+/// What colours are made for: what they tell apart, whether the theme is dark, and whether it is known
+/// what allocations are for, where that matters.
+type ColoringKey = (ColorBy, bool, bool);
 
 /// What panels remember: one field per panel.
 #[derive(Default)]
@@ -122,6 +129,7 @@ impl DeviceState {
         let timeline = &snapshot.timelines[at];
         let figures = Figures::new(&snapshot, timeline);
         let full = View::fit(timeline);
+        let attributing = Attributing::new(Arc::clone(&snapshot), at, ctx, mode);
         let last_oom = timeline.ooms.last().map(|oom| Moment::after(oom.event));
         Self {
             view: full,
@@ -133,8 +141,10 @@ impl DeviceState {
             mode: TimelineMode::default(),
             filter_query: String::new(),
             filter_mode: FilterMode::default(),
-            filtering: Filtering::new(Arc::clone(&snapshot), at, mode),
+            filtering: Filtering::new(Arc::clone(&snapshot), at, attributing.finder(), mode),
             lanes: lanes(&snapshot, timeline),
+            attributing,
+            attribution: None,
             given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
@@ -385,18 +395,38 @@ impl DeviceState {
         self.filtering.found().map(|found| &found.matches)
     }
 
+    /// What allocations are for and where iterations lie, once it is found.
+    pub(super) fn attribution(&mut self) -> Option<Arc<Attribution>> {
+        if self.attribution.is_none()
+            && let Some(found) = self.attributing.get()
+        {
+            let mut all = structure_lanes(self.timeline(), &found.phases);
+            all.append(&mut self.lanes.lanes);
+            self.lanes.lanes = all;
+            self.facts = None;
+            self.attribution = Some(found);
+        }
+        self.attribution.clone()
+    }
+
     /// Colours of allocations in a theme.
     pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
-        if let Some((by, is_dark, coloring)) = &self.coloring
-            && (*by, *is_dark) == (self.color_by, palette.is_dark)
+        let attribution = self.attribution().filter(|_| self.color_by == ColorBy::Category);
+        let key = (self.color_by, palette.is_dark, attribution.is_some());
+        if let Some((known, coloring)) = &self.coloring
+            && *known == key
         {
             return Arc::clone(coloring);
         }
         let stacks = &mut self.stack_colors[usize::from(palette.is_dark)];
         let stacks = stacks.get_or_insert_with(|| Arc::new(BandColors::new(&self.snapshot, palette)));
         let stacks = Arc::clone(stacks);
-        let coloring = Arc::new(Coloring::new(self.color_by, self.timeline(), stacks, palette));
-        self.coloring = Some((self.color_by, palette.is_dark, Arc::clone(&coloring)));
+        let mut coloring = Coloring::new(self.color_by, self.timeline(), stacks, palette);
+        if let Some(found) = attribution {
+            coloring = coloring.with_attribution(found);
+        }
+        let coloring = Arc::new(coloring);
+        self.coloring = Some((key, Arc::clone(&coloring)));
         coloring
     }
 
@@ -417,7 +447,18 @@ impl DeviceState {
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
         let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let find = || AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, &self.lanes, id);
+        let attribution = self.attribution();
+        let find = || {
+            let timeline = self.timeline();
+            AllocationFacts::new(
+                &self.snapshot,
+                timeline,
+                &self.figures,
+                &self.lanes,
+                attribution.as_deref(),
+                id,
+            )
+        };
         let found = known.unwrap_or_else(find);
         Some(self.facts.insert(found))
     }

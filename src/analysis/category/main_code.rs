@@ -42,7 +42,9 @@ impl<'a> MainCode<'a> {
         match self.scene.phases.phase_at(Moment::after(start)) {
             Phase::Forward => (Category::Activation, Reason::Loss),
             Phase::Eval => self.after_eval(id, stack, start),
-            _ if self.is_input(id, stack, start) && !self.scene.places.get(stack).perturbs => (Category::Input, Reason::BeforeCall),
+            _ if self.is_input(id, stack, start) && !self.scene.places.get(stack).perturbs => {
+                (Category::Input, Reason::BeforeCall)
+            }
             Phase::Init | Phase::Data | Phase::Unknown if !self.scene.flow.calls.is_empty() => {
                 self.before_calls(id, start, part)
             }

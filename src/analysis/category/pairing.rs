@@ -116,7 +116,8 @@ pub(super) fn adopt_caches(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     for id in scene.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
         let stack = scene.stack(id);
         let place = scene.places.get(stack);
-        let is_open = verdicts.get(id.index()).is_some_and(|v| matches!(v.0, Category::Input | Category::Other));
+        let is_open =
+            verdicts.get(id.index()).is_some_and(|v| matches!(v.0, Category::Input | Category::Other));
         if is_open && place.in_init && place.part == Part::Main {
             lines.entry((stack, scene.size(id))).or_default().push(id);
         }

@@ -3,6 +3,7 @@
 use super::lex::{Lexer, units};
 use super::vocabulary::Vocabulary;
 use super::words::{FLAGS, KEYS, Key};
+use crate::analysis::Category;
 use crate::model::PoolKey;
 use crate::units;
 use std::ops::Range;
@@ -99,7 +100,7 @@ fn values(key: Key, place: &Place<'_>, vocabulary: &Vocabulary) -> Vec<Completio
         Key::Site => return names(place, vocabulary, true).collect(),
         Key::Stream => vocabulary.streams.iter().map(|(stream, n)| counted(stream.to_string(), *n)).collect(),
         Key::Pool => pools(vocabulary),
-        Key::Category => texts(&vocabulary.categories),
+        Key::Category => categories(vocabulary),
         Key::Meta => texts(&vocabulary.metadata),
         Key::Live | Key::After | Key::Before => moments(vocabulary),
         Key::Size | Key::Lifetime => return quantities(key, place),
@@ -108,6 +109,14 @@ fn values(key: Key, place: &Place<'_>, vocabulary: &Vocabulary) -> Vec<Completio
     let is_meant = |text: &str| text.to_lowercase().trim_start_matches('"').contains(&place.start);
     let meant = known.into_iter().filter(|(text, _)| is_meant(text));
     meant.map(|(text, explanation)| place.offer(text, explanation, true)).collect()
+}
+
+/// Those that were recorded, and those that every allocation has one of.
+fn categories(vocabulary: &Vocabulary) -> Vec<(String, String)> {
+    let recorded = vocabulary.categories.iter().map(|(text, n)| (quoted(text), allocations(*n)));
+    let known =
+        Category::ALL.into_iter().map(|category| (category.key().to_owned(), category.label().to_owned()));
+    recorded.chain(known).collect()
 }
 
 /// Functions and files in stacks.

@@ -86,7 +86,7 @@ impl Acts {
             let within_step = place.within_step;
             match runs.last_mut() {
                 Some(last) if last.act == act && last.caller == caller && last.within_step == within_step => {
-                     last.end = end;
+                    last.end = end;
                 }
                 _ => runs.push(Run { start: ix.0, end, act, caller, within_step, stack }),
             }
