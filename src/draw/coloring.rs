@@ -1,7 +1,7 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
-use crate::analysis::{Categories, Category};
+use crate::analysis::{Attribution, Category};
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ pub struct Coloring {
     palette: Palette,
     streams: Vec<i64>,
     pools: Vec<PoolKey>,
-    categories: Arc<Categories>,
+    attribution: Arc<Attribution>,
     present: Vec<Category>,
 }
 
@@ -89,15 +89,15 @@ impl Coloring {
             palette: *palette,
             streams: timeline.streams(),
             pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
-            categories: Arc::default(),
+            attribution: Arc::default(),
             present: Vec::new(),
         }
     }
 
     /// With what the allocations are for; without it, colours by category tell nothing apart.
     #[must_use]
-    pub fn with_categories(self, categories: Arc<Categories>) -> Self {
-        Self { present: categories.present(), categories, ..self }
+    pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
+        Self { present: attribution.categories.present(), attribution, ..self }
     }
 
     /// What the colours tell apart.
@@ -128,7 +128,7 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
-            ColorBy::Category => self.category(self.categories.get(id)),
+            ColorBy::Category => self.category(self.attribution.categories.get(id)),
         }
     }
 
@@ -179,10 +179,11 @@ impl Coloring {
 
     /// Each category has its colour in every file.
     fn category(&self, category: Category) -> Rgb {
-        if category == Category::Unknown {
-            self.palette.unknown
-        } else {
-            self.palette.class(category as usize)
+        match category {
+            Category::Unknown => self.palette.unknown,
+            Category::Other => self.palette.muted,
+            Category::GraphPool => self.palette.hashed(category as u64),
+            category => self.palette.class(category as usize),
         }
     }
 
