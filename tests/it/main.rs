@@ -3,8 +3,8 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
-mod check;
 mod attribution;
+mod check;
 mod cli;
 mod damage;
 mod formats;
