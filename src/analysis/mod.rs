@@ -35,7 +35,7 @@ mod stack_totals;
 #[cfg(test)]
 pub(crate) mod stacks_fixture;
 
-pub use annotations::{Lanes, NamedRange, lanes};
+pub use annotations::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use capacity::capacity;
 pub use category::{Attribution, Categories, Category, Reason, Rules, RulesError};

@@ -28,7 +28,7 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     let timeline = device.timeline();
     let (name, events, has_oom) =
         (timeline.device.to_string(), timeline.events.len(), !timeline.ooms.is_empty());
-    ui.label(theme::muted(ui, format!("{title} · {name} · {} events ·", units::count(events as u64))));
+    ui.label(theme::muted(ui, format!("{title} · {name} · {} ·", units::counted(events, "event"))));
     let (_, peak) = device.figures.peak;
     ui.label(theme::muted(ui, "peak active"));
     if ui.link(units::bytes(peak)).on_hover_text(hint(peak, "Go to the peak (P)")).clicked() {

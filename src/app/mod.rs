@@ -3,6 +3,7 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
+mod attribution;
 mod background;
 mod curves_panel;
 mod details;

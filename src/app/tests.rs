@@ -3,6 +3,7 @@
 mod export;
 mod files;
 mod filter;
+mod looks;
 mod segment_map;
 mod segment_timeline;
 mod stacks;

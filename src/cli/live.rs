@@ -130,14 +130,15 @@ fn live_set<'a>(
     args: &LiveArgs,
     rules: &Rules,
 ) -> LiveSet<'a> {
+    let categories = Categories::of(snapshot, timeline, rules);
     let matches = args.filter.as_ref().map(|filter| {
-        let prepared = Prepared::new(filter, snapshot, timeline);
+        let prepared = Prepared::with_categories(filter, snapshot, timeline, &categories);
         for note in prepared.notes() {
             output::notice(&format!("{}: {note}", timeline.device));
         }
         prepared.matches(timeline, moment)
     });
-    LiveSet { timeline, moment, matches, categories: Categories::of(snapshot, timeline, rules) }
+    LiveSet { timeline, moment, matches, categories }
 }
 
 pub(super) fn no_device(snapshot: &Snapshot, device: i64) -> Failure {

@@ -268,11 +268,7 @@ fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline)
     for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
         let label = if i == 0 { "at the peak" } else { "" };
         let share = units::percent(site.bytes, active);
-        let blocks = if site.count == 1 {
-            "1 block".to_owned()
-        } else {
-            format!("{} blocks", units::count(site.count as u64))
-        };
+        let blocks = units::counted(site.count, "block");
         writeln!(
             out,
             "  {label:<12} {:>9} {share:>7}  {} ({blocks})",

@@ -54,7 +54,7 @@ impl<'a> Scene<'a> {
         self.timeline.lifetimes.size(id, &self.timeline.events)
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = AllocId> + use<> {
+    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = AllocId> + use<> {
         (0..self.timeline.lifetimes.len() as u32).map(AllocId)
     }
 }
@@ -82,6 +82,7 @@ pub(super) fn assign(
         })
         .collect();
     pairing::adopt_parameters(&scene, &mut verdicts);
+    pairing::adopt_caches(&scene, &mut verdicts);
     unrecorded::fill(&scene, &mut verdicts);
     verdicts
 }

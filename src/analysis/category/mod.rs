@@ -52,6 +52,15 @@ impl Categories {
         self.verdicts.get(id.index()).copied().unwrap_or((Category::Unknown, Reason::Nothing))
     }
 
+    /// The categories that occur, in the order of [`Category::ALL`].
+    pub fn present(&self) -> Vec<Category> {
+        let mut is_there = [false; Category::ALL.len()];
+        for verdict in &self.verdicts {
+            is_there[verdict.0 as usize] = true;
+        }
+        Category::ALL.into_iter().filter(|&category| is_there[category as usize]).collect()
+    }
+
     /// Requested bytes of what is live at a moment, by category in the order of
     /// [`Category::ALL`]; categories without bytes are left out.
     pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<(Category, i64)> {

@@ -3,7 +3,7 @@
 use super::assign::Scene;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Part};
-use crate::model::AllocId;
+use crate::model::{AllocId, StackId};
 use foldhash::HashMap;
 
 /// How many blocks of each size.
@@ -54,8 +54,7 @@ pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
 
 /// Sizes of the gradients that stay after a backward: for each size, the most at a time.
 pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
-    let mut most = Sizes::default();
-    let mut now = Sizes::default();
+    let mut changes: Vec<(u32, bool, i64)> = Vec::new();
     let mut run = 0;
     let runs = &scene.flow.acts.runs;
     for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
@@ -64,19 +63,22 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
             continue;
         }
         while runs.get(run).is_some_and(|run| run.end <= start.0) {
-            if runs[run].act == Act::Call {
-                now.clear();
-            }
             run += 1;
         }
         let end = runs.get(run).map_or(0, |run| run.end);
-        if scene.gone(id).is_none_or(|gone| end <= gone.0) {
-            let size = scene.size(id);
-            let count = now.entry(size).or_default();
-            *count += 1;
-            let top = most.entry(size).or_default();
-            *top = (*top).max(*count);
+        let gone = scene.gone(id);
+        if gone.is_none_or(|gone| end <= gone.0) {
+            changes.push((start.0, true, scene.size(id)));
+            changes.extend(gone.map(|gone| (gone.0, false, scene.size(id))));
         }
+    }
+    changes.sort_unstable();
+    let (mut most, mut now) = (Sizes::default(), Sizes::default());
+    for (_, comes, size) in changes {
+        let count = now.entry(size).or_default();
+        *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+        let top = most.entry(size).or_default();
+        *top = (*top).max(*count);
     }
     most
 }
@@ -98,4 +100,31 @@ fn early(scene: &Scene<'_>, verdicts: &[Verdict], limit: u32) -> Vec<AllocId> {
             is_open && scene.gone(id).is_none_or(|gone| limit <= gone.0)
         })
         .collect()
+}
+
+/// Key/value caches that are set up beforehand: in a recording without training, one line in an
+/// `__init__` makes equal blocks, one or two for each layer, after the parameters.
+pub(super) fn adopt_caches(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+    let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
+    if trains || scene.flow.calls.is_empty() {
+        return;
+    }
+    let last_parameter = scene.ids().rev().find(|id| {
+        verdicts.get(id.index()).is_some_and(|v| v.1 == Reason::ModuleLoad) && scene.gone(*id).is_none()
+    });
+    let mut lines: HashMap<(StackId, i64), Vec<AllocId>> = HashMap::default();
+    for id in scene.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
+        let stack = scene.stack(id);
+        let place = scene.places.get(stack);
+        let is_open =
+            verdicts.get(id.index()).is_some_and(|v| matches!(v.0, Category::Input | Category::Other));
+        if is_open && place.in_init && place.part == Part::Main {
+            lines.entry((stack, scene.size(id))).or_default().push(id);
+        }
+    }
+    for id in lines.into_values().filter(|ids| MIN_COPY <= ids.len()).flatten() {
+        if let Some(slot) = verdicts.get_mut(id.index()) {
+            *slot = (Category::KvCache, Reason::CacheBlocks);
+        }
+    }
 }

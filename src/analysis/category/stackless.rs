@@ -1,50 +1,61 @@
-//! Recordings without any stacks: what stays from before the first wave of memory is parameters, and
-//! what is as large as they are and comes after a wave's crest is gradients, then state.
+//! Recordings without any stacks: what stays from before anything is given back is parameters; of
+//! what is as large as they are and comes later, gradients and state are told apart by their order.
 
 use super::assign::Scene;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
-use crate::model::{AllocId, Moment};
+use crate::model::AllocId;
 use foldhash::HashMap;
-
-/// A wave is at least this part of the whole range of active bytes high, and falls by as much.
-const WAVE: i64 = 5;
 
 /// A block that is gone within so many events is of no account for where parameters end.
 const BRIEF_EVENTS: u32 = 4;
 
-/// Where active bytes rise and fall.
-struct Wave {
-    /// The moment of most bytes.
-    crest: u32,
+/// Two groups of blocks are apart when this part of all events lies between them.
+const APART: u32 = 8;
+
+/// Blocks of a parameter's size.
+#[derive(Default, Clone, Copy)]
+struct Pool {
+    parameters: usize,
+    /// Later, and never given back.
+    stays: usize,
+    /// Later, and given back.
+    goes: usize,
+}
+
+type Pools = HashMap<i64, Pool>;
+
+/// What the blocks that stay are.
+enum Groups {
+    /// All of them state.
+    State,
+    /// All of them gradients.
+    Gradients,
+    /// Gradients first, one for each parameter, then state.
+    GradientsFirst,
+    /// State up to an event, gradients from there.
+    GradientsFrom(u32),
 }
 
 pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
     if new.is_empty() || scene.flow.acts.has_stacks {
         return;
     }
-    let waves = waves(scene);
-    let first_crest = waves.first().map_or(u32::MAX, |wave| wave.crest);
-    let parameters = parameters(scene, new, first_crest);
-    let mut sizes: HashMap<i64, Pool> = HashMap::default();
+    let parameters = parameters(scene, new);
+    let mut pools = Pools::default();
     for &id in new.iter().take(parameters).filter(|&&id| scene.gone(id).is_none()) {
         set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
-        sizes.entry(scene.size(id)).or_default().parameters += 1;
+        pools.entry(scene.size(id)).or_default().parameters += 1;
     }
     let mut later: Vec<AllocId> = Vec::new();
-    for &id in new {
-        let start = scene.timeline.lifetimes.start(id).0;
-        let slot = verdicts.get(id.index()).copied();
-        if slot.is_some_and(|v| v.0 == Category::Parameter) {
-            continue;
-        }
-        let verdict = match (sizes.get_mut(&scene.size(id)), scene.gone(id)) {
-            (Some(pool), None) if first_crest < start => {
+    for &id in new.iter().skip(parameters) {
+        let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
+            (Some(pool), None) => {
                 pool.stays += 1;
                 later.push(id);
                 continue;
             }
-            (Some(pool), Some(_)) if first_crest < start => {
+            (Some(pool), Some(_)) => {
                 pool.goes += 1;
                 (Category::Gradient, Reason::PairsAndGoes)
             }
@@ -52,85 +63,60 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         };
         set(verdicts, id, verdict);
     }
-    settle_pairs(scene, &later, &waves, &sizes, verdicts);
+    settle_pairs(scene, &later, &pools, verdicts);
 }
 
-/// Blocks of a parameter's size.
-#[derive(Default)]
-struct Pool {
-    parameters: usize,
-    /// After the first crest, and never given back.
-    stays: usize,
-    /// After the first crest, and given back.
-    goes: usize,
-}
-
-/// State is made once, in the first wave; gradients are those of the last. In a recording of one
-/// wave, gradients come before state.
-fn settle_pairs(
-    scene: &Scene<'_>,
-    later: &[AllocId],
-    waves: &[Wave],
-    sizes: &HashMap<i64, Pool>,
-    verdicts: &mut [Verdict],
-) {
-    let last_crest = waves.last().map_or(0, |wave| wave.crest);
+fn settle_pairs(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, verdicts: &mut [Verdict]) {
+    let groups = groups(scene, later, pools);
     let mut seen: HashMap<i64, usize> = HashMap::default();
     for &id in later {
         let size = scene.size(id);
-        let Some(pool) = sizes.get(&size) else { continue };
-        let at = seen.entry(size).or_default();
-        let order = *at;
-        *at += 1;
-        let start = scene.timeline.lifetimes.start(id).0;
-        let rounds = pool.stays / pool.parameters.max(1);
-        let is_gradient = if 1 < waves.len() {
-            last_crest < start && pool.stays.saturating_sub(pool.parameters) <= order
-        } else {
-            rounds != 2 && order < pool.parameters && (rounds != 1 || pool.goes == 0)
+        let pool = pools.get(&size).copied().unwrap_or_default();
+        let order = seen.entry(size).or_default();
+        let is_gradient = match groups {
+            Groups::State => false,
+            Groups::Gradients => true,
+            Groups::GradientsFirst => *order < pool.parameters,
+            Groups::GradientsFrom(event) => event <= scene.timeline.lifetimes.start(id).0,
         };
-        let verdict = if is_gradient {
-            (Category::Gradient, Reason::SizePairing)
-        } else {
-            (Category::OptimizerState, Reason::SizePairing)
-        };
-        set(verdicts, id, verdict);
+        *order += 1;
+        let category = if is_gradient { Category::Gradient } else { Category::OptimizerState };
+        set(verdicts, id, (category, Reason::SizePairing));
+    }
+}
+
+/// How many blocks of a parameter's size stay for each, and in which order they came.
+fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools) -> Groups {
+    let bytes = |count: fn(&Pool) -> usize| -> i64 {
+        let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
+        each.fold(0, i64::saturating_add)
+    };
+    let parameters = bytes(|pool| pool.parameters).max(1);
+    let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
+    let repeats = parameters / 2 < bytes(|pool| pool.goes);
+    let start = |id: AllocId| scene.timeline.lifetimes.start(id).0;
+    let gap = later
+        .windows(2)
+        .filter_map(|pair| {
+            Some((start(*pair.get(1)?).saturating_sub(start(*pair.first()?)), start(*pair.get(1)?)))
+        })
+        .max();
+    let apart = gap.filter(|&(width, _)| scene.timeline.events.len() as u32 / APART < width);
+    match (rounds, apart) {
+        (0, _) => Groups::Gradients,
+        (_, Some((_, from))) if repeats => Groups::GradientsFrom(from),
+        (1, _) if repeats => Groups::State,
+        (1, _) => Groups::Gradients,
+        (2, _) => Groups::State,
+        _ => Groups::GradientsFirst,
     }
 }
 
 /// How many of the first allocations are before anything that goes again.
-fn parameters(scene: &Scene<'_>, new: &[AllocId], first_crest: u32) -> usize {
-    let ends = new.iter().position(|&id| {
+fn parameters(scene: &Scene<'_>, new: &[AllocId]) -> usize {
+    let goes = |&id: &AllocId| {
         let start = scene.timeline.lifetimes.start(id).0;
-        first_crest <= start || scene.gone(id).is_some_and(|gone| start + BRIEF_EVENTS < gone.0)
-    });
-    ends.unwrap_or(new.len())
-}
-
-/// The waves of active bytes, by turning points.
-fn waves(scene: &Scene<'_>) -> Vec<Wave> {
-    let curve = &scene.timeline.active;
-    let moments = scene.timeline.events.len() as u32 + 1;
-    let height = curve.peak().1 / WAVE;
-    let mut out = Vec::new();
-    let (mut low, mut high, mut crest, mut rises) = (0, 0, 0, true);
-    for moment in 0..moments {
-        let value = curve.at(Moment(moment));
-        if rises {
-            if high < value {
-                (high, crest) = (value, moment);
-            } else if height < high - value {
-                out.push(Wave { crest });
-                (rises, low) = (false, value);
-            }
-        } else if value < low {
-            low = value;
-        } else if height < value - low {
-            (rises, high, crest) = (true, value, moment);
-        }
-    }
-    if rises && !out.is_empty() && height < high - low {
-        out.push(Wave { crest });
-    }
-    out
+        scene.gone(id).is_some_and(|gone| start.saturating_add(BRIEF_EVENTS) < gone.0)
+    };
+    new.iter().position(goes).unwrap_or(new.len())
 }

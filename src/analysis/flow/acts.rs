@@ -50,6 +50,8 @@ pub(in crate::analysis) struct Run {
     pub(in crate::analysis) act: Act,
     /// Who called the model; told apart for calls only.
     pub(in crate::analysis) caller: u32,
+    /// Whether an optimizer's step is under way, maybe further out.
+    pub(in crate::analysis) within_step: bool,
     /// The stack of its first event.
     pub(in crate::analysis) stack: StackId,
 }
@@ -79,10 +81,14 @@ impl Acts {
                 continue;
             }
             let stack = timeline.events.stack(ix);
-            let caller = if act == Act::Call { places.get(stack).caller } else { 0 };
+            let place = places.get(stack);
+            let caller = if act == Act::Call { place.caller } else { 0 };
+            let within_step = place.within_step;
             match runs.last_mut() {
-                Some(last) if last.act == act && last.caller == caller => last.end = end,
-                _ => runs.push(Run { start: ix.0, end, act, caller, stack }),
+                Some(last) if last.act == act && last.caller == caller && last.within_step == within_step => {
+                    last.end = end;
+                }
+                _ => runs.push(Run { start: ix.0, end, act, caller, within_step, stack }),
             }
         }
         Self { each: acts, runs, has_stacks: recorded.allocs }

@@ -13,7 +13,7 @@ pub(in crate::analysis) struct Call {
     /// The first event after it.
     pub(in crate::analysis) end: u32,
     /// Who called: line by line, and by functions only.
-    caller: u32,
+    pub(super) caller: u32,
     pub(super) calling_code: u32,
     /// Names or decorators on the way say that this is no training.
     says_eval: bool,
@@ -23,7 +23,7 @@ pub(in crate::analysis) struct Call {
     kept: u32,
     /// How many of these the backward gave back.
     used: u32,
-    /// Whether a backward comes after it.
+    /// Whether a backward comes after it, and ends.
     has_backward: bool,
     /// Whether it trains: its activations are for a backward.
     pub(in crate::analysis) trains: bool,
@@ -36,20 +36,21 @@ impl Call {
     }
 }
 
-/// The calls of a timeline, in order.
-pub(in crate::analysis) fn calls(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<Call> {
-    let mut calls = find(places, &acts.runs);
+/// The calls of a timeline, in order; whether they train is not decided yet.
+pub(super) fn find(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<Call> {
+    let mut calls = separate(places, &acts.runs);
     weigh(&mut calls, timeline, acts);
+    // A backward that the trace ends in has not yet given back what it will.
+    let ended = acts.runs.iter().rev().skip_while(|run| matches!(run.act, Act::Backward | Act::Aside));
     let last_backward =
-        acts.runs.iter().rev().find(|run| run.act == Act::Backward).map_or(0, |run| run.start);
+        ended.filter(|run| run.act == Act::Backward).map(|run| run.start).next().unwrap_or_default();
     for call in &mut calls {
         call.has_backward = call.start < last_backward;
     }
-    decide(&mut calls);
     calls
 }
 
-fn find(places: &Places, runs: &[Run]) -> Vec<Call> {
+fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let mut is_open = false;
     for run in runs {
@@ -114,7 +115,12 @@ fn is_within_backward(acts: &Acts, event: u32) -> bool {
     after.checked_sub(1).and_then(|at| acts.runs.get(at)).is_some_and(|run| run.act == Act::Backward)
 }
 
-fn decide(calls: &mut [Call]) {
+/// Whether each call trains. `is_fed` says of each whether new data came before it.
+///
+/// What a backward gives back was for training. A call whose activations stay, but not for a
+/// backward, is still one of training where the next call goes on with its results, as when a
+/// generator's output is detached; where new data come first, it was an evaluation.
+pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
     let mut lines: HashMap<u32, i64> = HashMap::default();
     let mut functions: HashSet<u32> = HashSet::default();
     for call in calls.iter_mut().filter(|call| call.has_backward) {
@@ -124,11 +130,15 @@ fn decide(calls: &mut [Call]) {
             functions.insert(call.calling_code);
         }
     }
-    for call in calls.iter_mut().filter(|call| !call.trains) {
+    for at in 0..calls.len() {
+        let next = calls.get(at + 1).map(|next| next.calling_code);
+        let next_is_fed = is_fed.get(at + 1).copied().unwrap_or(false);
+        let Some(call) = calls.get_mut(at).filter(|call| !call.trains) else { continue };
         let known = lines.get(&call.caller).copied();
         call.trains = match known {
             _ if call.has_backward => {
-                call.keeps() && !call.says_eval && functions.contains(&call.calling_code)
+                let goes_on = next == Some(call.calling_code) && !next_is_fed;
+                call.keeps() && !call.says_eval && goes_on && functions.contains(&call.calling_code)
             }
             Some(balance) => 0 <= balance,
             None if call.says_eval => false,

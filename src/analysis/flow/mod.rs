@@ -29,8 +29,10 @@ impl Flow {
     /// Follow a timeline.
     pub(in crate::analysis) fn of(timeline: &Timeline, places: &Places) -> Self {
         let acts = Acts::of(timeline, places);
-        let calls = calls::calls(timeline, places, &acts);
+        let mut calls = calls::find(timeline, places, &acts);
         let inputs = inputs::Inputs::of(timeline, &acts, &calls);
+        let is_fed = inputs.fed(timeline, &acts, &calls);
+        calls::decide(&mut calls, &is_fed);
         let steps = steps::steps(timeline, &acts);
         Self { acts, calls, inputs, steps }
     }

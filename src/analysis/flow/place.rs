@@ -56,6 +56,10 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) on_set_device: bool,
     /// In some `__init__` of the program's own.
     pub(in crate::analysis) in_init: bool,
+    /// An optimizer's step is under way, maybe further out: what a closure does.
+    pub(in crate::analysis) within_step: bool,
+    /// In a function that perturbs parameters for a second backward.
+    pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
     pub(in crate::analysis) says_eval: bool,
     /// Stands for the frames outside of the outermost module; equal where those are equal.
@@ -72,6 +76,8 @@ impl Place {
         no_grad: false,
         on_set_device: false,
         in_init: false,
+        within_step: false,
+        perturbs: false,
         says_eval: false,
         caller: 0,
         calling_code: 0,
@@ -124,10 +130,12 @@ enum NameHint {
     Forward,
     Eval,
     Train,
+    Perturb,
     SetDevice,
 }
 
 fn name_hint(file: &str, name: &str) -> NameHint {
+    let name = name.rsplit('.').next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if name == "__init__" {
@@ -136,6 +144,8 @@ fn name_hint(file: &str, name: &str) -> NameHint {
         NameHint::SetDevice
     } else if lower == "forward" {
         NameHint::Forward
+    } else if matches!(lower.as_str(), "first_step" | "second_step") {
+        NameHint::Perturb
     } else if has(&["train", "fit"]) {
         NameHint::Train
     } else if has(&["eval", "valid", "infer", "generate", "predict", "sample", "decode", "test_", "encode"]) {
@@ -211,6 +221,8 @@ struct Fold {
     no_grad: bool,
     set_device: bool,
     in_init: bool,
+    within_step: bool,
+    perturbs: bool,
     eval: Option<bool>,
     caller: u32,
     calling_code: u32,
@@ -254,7 +266,10 @@ impl Fold {
                 self.copies[2] = true;
                 None
             }
-            Role::Step => Some(Part::Step),
+            Role::Step => {
+                self.within_step = true;
+                Some(Part::Step)
+            }
             Role::State => Some(Part::State),
             Role::Foreach => Some(Part::Foreach),
             Role::ZeroGrad => Some(Part::ZeroGrad),
@@ -295,6 +310,7 @@ impl Fold {
         if self.part.is_none() {
             self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
             self.in_init |= name == NameHint::Init;
+            self.perturbs |= name == NameHint::Perturb;
             self.helper.get_or_insert(name != NameHint::Forward);
         }
         match name {
@@ -327,6 +343,8 @@ impl Fold {
             no_grad: self.no_grad,
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
+            within_step: self.within_step,
+            perturbs: self.perturbs,
             says_eval: self.eval.unwrap_or(false),
             caller: self.caller,
             calling_code: self.calling_code,

@@ -57,8 +57,10 @@ pub(super) fn role(file: &str, name: &str) -> Role {
     if is_binary(&file) {
         return cpp_role(name);
     }
+    // Some versions write `Module._call_impl`, some `_call_impl`.
+    let plain = name.rsplit('.').next().unwrap_or(name);
     if let Some(inner) = torch_path(&file) {
-        return torch_role(inner, name);
+        return torch_role(inner, plain);
     }
     library_role(&file, name)
 }
@@ -181,7 +183,8 @@ fn library_role(file: &str, name: &str) -> Role {
         };
     }
     if let Some(at) = file.rfind("-packages/") {
-        return package_role(&file[at + "-packages/".len()..], name);
+        let plain = name.rsplit('.').next().unwrap_or(name);
+        return package_role(&file[at + "-packages/".len()..], plain);
     }
     if file.contains("/lib/python3") || file.starts_with("<frozen") {
         return Role::Neutral;

@@ -10,6 +10,8 @@ struct Stretch {
     end: u32,
     /// A step, or dropped gradients, were seen before the next stretch.
     has_step: bool,
+    /// The next call is made by a closure within the same step.
+    goes_on: bool,
     /// Bytes of gradients that it left.
     left: i64,
     /// Bytes of these that were gone before the next stretch.
@@ -22,19 +24,23 @@ pub(super) fn steps(timeline: &Timeline, acts: &Acts) -> Vec<u32> {
     weigh(&mut stretches, timeline, acts);
     let stepped = |s: &Stretch| s.has_step || (0 < s.left && s.left / 2 < s.dropped);
     let is_seen = stretches.iter().any(stepped);
-    stretches.iter().filter(|s| stepped(s) || !is_seen).map(|s| s.end).collect()
+    // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
+    let late = stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step) && 2 < stretches.len();
+    let is_step = |s: &&Stretch| if late { s.has_step } else { stepped(s) || !is_seen };
+    stretches.iter().filter(is_step).filter(|s| !s.goes_on).map(|s| s.end).collect()
 }
 
 fn stretches(acts: &Acts) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
-    let mut is_open = false;
+    let (mut is_open, mut is_outside) = (false, true);
     for run in &acts.runs {
+        is_outside |= !run.within_step && run.act != Act::Backward;
         match run.act {
             Act::Backward => {
                 if let Some(last) = out.last_mut().filter(|_| is_open) {
                     last.end = run.end;
                 } else {
-                    is_open = true;
+                    (is_open, is_outside) = (true, false);
                     out.push(Stretch { start: run.start, end: run.end, ..Stretch::default() });
                 }
             }
@@ -44,7 +50,15 @@ fn stretches(acts: &Acts) -> Vec<Stretch> {
                     last.has_step |= run.act == Act::Step;
                 }
             }
-            Act::Call => is_open = false,
+            Act::Call => {
+                if is_open || !is_outside {
+                    if let Some(last) = out.last_mut() {
+                        last.goes_on = run.within_step && !is_outside;
+                    }
+                    is_outside = true;
+                }
+                is_open = false;
+            }
             _ => {}
         }
     }

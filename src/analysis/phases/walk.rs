@@ -1,7 +1,7 @@
 //! From activities to phases, and the marks between which iterations lie.
 
 use super::{Phase, PhaseStart};
-use crate::analysis::flow::{Act, Flow, Run};
+use crate::analysis::flow::{Act, Call, Flow, Run};
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 
 /// A call of a model, and where its data began.
@@ -88,7 +88,7 @@ impl Walk<'_> {
     /// The first event of a run that allocates what the next call is given.
     fn first_input(&self, run: &Run) -> Option<u32> {
         let lifetimes = &self.timeline.lifetimes;
-        let next = self.flow.calls.get(self.flow.calls.partition_point(|call| call.start < run.start))?;
+        let next = self.flow.calls.get(self.flow.calls.partition_point(|call| call.start < run.start));
         let first = lifetimes.first_after(Moment(run.start))?;
         (first.0..lifetimes.len() as u32)
             .map(AllocId)
@@ -98,12 +98,12 @@ impl Walk<'_> {
             })
             .find(|&(id, event)| {
                 let gone = lifetimes.requested(id).or(lifetimes.end(id));
-                let waits = gone.is_none_or(|gone| next.start < gone.0);
+                let waits = gone.is_none_or(|gone| next.is_some_and(|next: &Call| next.start < gone.0));
                 let stack = self.timeline.events.stack(event);
                 let habit = self.flow.inputs.is_input(stack);
                 waits
                     && self.flow.inputs.comes_first(stack)
-                    && habit.unwrap_or_else(|| self.is_just_before(run, next.start))
+                    && habit.unwrap_or_else(|| next.is_some_and(|next| self.is_just_before(run, next.start)))
             })
             .map(|(_, event)| event.0)
     }

@@ -1,7 +1,7 @@
 //! One allocation as text, put together once when it is selected.
 
 use super::facts::{Figures, FrameText, frames};
-use crate::analysis::{Lanes, site_label, stack_lines};
+use crate::analysis::{Attribution, Lanes, Phase, RangeName, site_label, stack_lines};
 use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
 use crate::units;
 
@@ -34,11 +34,13 @@ impl AllocationFacts {
         timeline: &Timeline,
         figures: &Figures,
         lanes: &Lanes,
+        attribution: Option<&Attribution>,
         id: AllocId,
     ) -> Self {
         let allocation = timeline.lifetimes.get(id, &timeline.events);
         let event = allocation.alloc_event().map(|ix| timeline.events.get(ix));
         let mut rows = rows(timeline, figures, &allocation);
+        rows.extend(attribution.into_iter().flat_map(|found| purpose(found, &allocation)));
         rows.extend(world(timeline, &allocation));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
         rows.extend(annotations(snapshot, lanes, allocation.start).map(|names| ("Annotations", names)));
@@ -131,16 +133,32 @@ fn world(timeline: &Timeline, allocation: &Allocation) -> [(&'static str, String
     [("Memory then", text)]
 }
 
+/// What it is for and why that is so, and when in the program it was made.
+fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, String)> {
+    let (category, reason) = (found.categories.get(allocation.id), found.categories.reason(allocation.id));
+    let mut rows = vec![("Category", format!("{}: {}", category.label(), reason.text()))];
+    let phase = found.phases.phase_at(allocation.start);
+    if allocation.alloc_event().is_some() && phase != Phase::Unknown {
+        let iteration = found.phases.iteration_at(allocation.start);
+        let number = iteration.map(|number| format!(" of iteration {}", units::count(number)));
+        rows.push(("Phase", format!("{}{}", phase.key(), number.unwrap_or_default())));
+    }
+    rows
+}
+
 /// What the program, the compiler and torch attached to the event.
 fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
     let text = |id: StrId| units::printable(&snapshot.strings.get(id));
     let fields = [
-        ("Category", event.category),
+        ("Recorded category", event.category),
         ("User metadata", event.user_metadata),
         ("Internal metadata", event.internal_metadata),
         ("Compile context", event.compile_context),
     ];
-    fields.into_iter().filter_map(|(name, id)| Some((name, text(id?)))).collect()
+    // "N/A" is what torch writes where nothing is being compiled.
+    let says_something = |(_, text): &(_, String)| !text.is_empty() && text != "N/A";
+    let known = fields.into_iter().filter_map(|(name, id)| Some((name, text(id?))));
+    known.filter(says_something).collect()
 }
 
 /// The annotations that were open, outermost first.
@@ -149,6 +167,7 @@ fn annotations(snapshot: &Snapshot, lanes: &Lanes, at: Moment) -> Option<String>
         let after = lane.partition_point(|range| range.moments[0] <= at);
         lane[..after].last().filter(|range| at < range.moments[1])
     });
-    let names: Vec<String> = open.map(|range| units::printable(&snapshot.strings.get(range.name))).collect();
+    let recorded = open.filter(|range| matches!(range.name, RangeName::Recorded(_)));
+    let names: Vec<String> = recorded.map(|range| units::printable(&range.name.text(snapshot))).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }

@@ -13,6 +13,7 @@ enum Wanted {
     Nothing,
     Close,
     Stack,
+    Filter,
     Lifetime,
     Start,
     End,
@@ -72,6 +73,8 @@ pub(in crate::app) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static s
 fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
+        // Links go to the next line as a whole.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let mut link = |is_there: bool, text: &str, hint: &str, what| {
             if is_there && ui.link(text).on_hover_text(hint).clicked() {
                 *wanted = what;
@@ -83,6 +86,7 @@ fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
             "Select everything that was allocated with this stack",
             Wanted::Stack,
         );
+        link(true, "filter to this site", "Find what the same line allocates, at any time", Wanted::Filter);
         link(true, "zoom to lifetime", "Show the time from its allocation to its free (Z)", Wanted::Lifetime);
         link(true, "go to allocation", "Put the cursor where it was allocated", Wanted::Start);
         link(has_end, "go to free", "Put the cursor where it was freed", Wanted::End);
@@ -98,6 +102,10 @@ fn act(device: &mut DeviceState, id: AllocId, wanted: Wanted) {
         Wanted::Stack => {
             let stack = lifetimes.stack(id, &device.timeline().events);
             device.select(Selection::Stack(stack));
+        }
+        Wanted::Filter => {
+            let stack = lifetimes.stack(id, &device.timeline().events);
+            device.filter_to_site(stack);
         }
         Wanted::Lifetime => device.zoom_to_lifetime(id),
         Wanted::Start => device.go_to(start),

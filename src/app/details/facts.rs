@@ -57,7 +57,7 @@ impl Figures {
         };
         let events = i64::from(end.0) - i64::from(start.0);
         let time = self.time_of(timeline, end).zip(self.time_of(timeline, start));
-        let events = format!("{} {}", units::count(events), if events == 1 { "event" } else { "events" });
+        let events = units::counted(events.max(0) as usize, "event");
         match time {
             Some((end, start)) => format!("{}, {events}", units::duration_us(end.saturating_sub(start))),
             None => events,

@@ -62,7 +62,7 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     };
     let coloring = device.coloring(theme::palette(ui));
     let is_filtered = device.matches().is_some();
-    let contributors = device.contributors();
+    let contributors = device.contributors(ui.ctx());
     ui.label(theme::strong(format!("{place}{what}"), 14.0));
     // Without a filter, the total is the trace's own.
     let total = if is_filtered { contributors.bytes } else { active };
@@ -150,5 +150,5 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) 
 }
 
 fn blocks_text(blocks: usize) -> String {
-    format!("{} {}", units::count(blocks as u64), if blocks == 1 { "block" } else { "blocks" })
+    units::counted(blocks, "block")
 }

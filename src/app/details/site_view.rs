@@ -106,7 +106,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
     let (cursor, editor) = (device.cursor, device.editor_command.clone());
     let mut shows_internal = device.shows_internal_frames;
-    let mut selected = None;
+    let (mut selected, mut filters) = (None, false);
     let Some(facts) = device.site_facts() else { return };
     ui.horizontal(|ui| {
         ui.label(theme::strong("Everything with this stack", 14.0));
@@ -123,6 +123,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
+        // Links go to the next line as a whole.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         // What was allocated last before the cursor, and first after it.
         let at_cursor = timeline.lifetimes.first_after(cursor);
         let choices = [
@@ -145,6 +147,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
                 selected = Some(Selection::Allocation(id));
             }
         }
+        let hint = "Find what the same line allocates, with any stack";
+        filters = ui.link("filter to this site").on_hover_text(hint).clicked();
     });
     ui.add_space(6.0);
     rows_ui(ui, "site", &facts.rows(timeline, cursor));
@@ -153,6 +157,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     device.shows_internal_frames = shows_internal;
     if let Some(frame) = clicked {
         device.notify(stack_view::open_in_editor(&editor, &frame));
+    }
+    if filters && let Selection::Stack(stack) = device.selection() {
+        device.filter_to_site(stack);
     }
     if let Some(selected) = selected {
         device.select(selected);

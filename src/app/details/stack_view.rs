@@ -61,8 +61,7 @@ fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
     if count == 0 {
         return;
     }
-    let frames = if count == 1 { "frame" } else { "frames" };
-    let text = theme::muted(ui, format!("… {} internal {frames}", units::count(count as u64))).size(12.0);
+    let text = theme::muted(ui, format!("… {}", units::counted(count, "internal frame"))).size(12.0);
     if ui.add(egui::Button::new(text).frame(false)).on_hover_text("Show all frames").clicked() {
         *shows_internal = true;
     }

@@ -8,7 +8,7 @@ use crate::app::navigation::{Place, Selection};
 use crate::app::{Command, theme};
 use crate::draw::View;
 use crate::load::{FileStamp, Input, LoadError, LoadJob};
-use crate::model::{EventIx, Moment, Snapshot};
+use crate::model::{EventIx, Moment, Snapshot, StackId, Timeline};
 use crate::units;
 use eframe::egui::{self, Panel};
 use std::sync::Arc;
@@ -128,8 +128,6 @@ pub(in crate::app) fn resume(new: &mut DeviceState, old: &DeviceState) {
     new.filter_query.clone_from(&old.filter_query);
     new.filter_mode = old.filter_mode;
     new.shows_internal_frames = old.shows_internal_frames;
-    new.filter_query.clone_from(&old.filter_query);
-    new.filter_mode = old.filter_mode;
     new.panels.keep(&old.panels);
     let (old_events, new_events) = (&old.timeline().events, &new.timeline().events);
     let found = |event: EventIx| same_event(old_events, event, new_events);
@@ -141,12 +139,25 @@ pub(in crate::app) fn resume(new: &mut DeviceState, old: &DeviceState) {
             id.map_or(Selection::None, Selection::Allocation)
         }
         Selection::Segment { addr } => Selection::Segment { addr },
-        // Stacks have other numbers in the new version.
-        Selection::None | Selection::Stack(_) => Selection::None,
+        // Stacks have other numbers in the new version, but the same allocations.
+        Selection::Stack(stack) => {
+            let event = first_with(old.timeline(), stack).and_then(found);
+            let id = event.and_then(|event| new.timeline().lifetimes.of_alloc_event(event));
+            let stack = id.map(|id| new.timeline().lifetimes.stack(id, new_events));
+            stack.map_or(Selection::None, Selection::Stack)
+        }
+        Selection::None => Selection::None,
     };
     new.set_axis(old.view.axis);
     let view = if old.view == old.full { new.full } else { moved(old, new, cursor) };
-    new.return_to(Some(Place { cursor, selection, view }));
+    new.return_to(Some(Place { cursor, selection, view, query: new.filter_query.clone() }));
+}
+
+/// The first event that allocated with a stack.
+fn first_with(timeline: &Timeline, stack: StackId) -> Option<EventIx> {
+    let Timeline { lifetimes, events, .. } = timeline;
+    let id = lifetimes.ids().find(|&id| lifetimes.stack(id, events) == stack)?;
+    lifetimes.origin(id).event()
 }
 
 /// The old part of the timeline, with the cursor at the same place in it.

@@ -31,6 +31,8 @@ pub(in crate::app) struct State {
     pub(in crate::app) wants_focus: bool,
     popup: popup::State,
     at_cursor: Option<AtCursor>,
+    /// The query before the field had the keyboard.
+    before: Option<String>,
 }
 
 /// What matches at the cursor.
@@ -47,7 +49,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         let is_active = field_ui(ui, device, &mut state);
         if !device.filter_query.is_empty() {
             if ui.button("Clear").on_hover_text("Show everything again").clicked() {
-                device.filter_query.clear();
+                device.filter(String::new());
             }
             mode_ui(ui, device);
             ui.add_space(6.0);
@@ -73,6 +75,7 @@ fn field_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State) -> b
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    let written = device.filter_query.clone();
     let field = TextEdit::singleline(&mut device.filter_query)
         .id(id)
         .hint_text(HINT)
@@ -83,6 +86,13 @@ fn field_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State) -> b
     let response = field.response.response.clone().labelled_by(label.id);
     if std::mem::take(&mut state.wants_focus) {
         response.request_focus();
+    }
+    if response.gained_focus() {
+        state.before = Some(written.clone());
+    } else if !response.has_focus()
+        && let Some(before) = state.before.take()
+    {
+        device.query_was_written(before);
     }
     let is_active = response.has_focus() || (is_open && state.popup.is_under(ui.ctx()));
     let cursor = device.cursor;

@@ -4,6 +4,7 @@
 //! until the new result is there.
 
 use crate::analysis::filter::{Filter, FilterError, Matches, Prepared, Vocabulary};
+use crate::app::attribution;
 use crate::app::worker::{RasterMode, Task, Worker};
 use crate::model::{Moment, Snapshot};
 use eframe::egui;
@@ -48,9 +49,14 @@ pub(in crate::app) struct Filtering {
 }
 
 impl Filtering {
-    pub(in crate::app) fn new(snapshot: Arc<Snapshot>, at: usize, mode: RasterMode) -> Self {
+    pub(in crate::app) fn new(
+        snapshot: Arc<Snapshot>,
+        at: usize,
+        attribution: attribution::Finder,
+        mode: RasterMode,
+    ) -> Self {
         Self {
-            finder: Finder { snapshot, at, prepared: Arc::default() },
+            finder: Finder { snapshot, at, attribution, prepared: Arc::default() },
             worker: None,
             mode,
             query: String::new(),
@@ -155,6 +161,7 @@ impl Found {
 struct Finder {
     snapshot: Arc<Snapshot>,
     at: usize,
+    attribution: attribution::Finder,
     /// The tables of the latest filter: while the cursor moves, they stay.
     prepared: Arc<Mutex<Option<Tables>>>,
 }
@@ -219,7 +226,13 @@ impl Finder {
             return Arc::clone(prepared);
         }
         let timeline = &self.snapshot.timelines[self.at];
-        let prepared = Arc::new(Prepared::new(filter, &self.snapshot, timeline));
+        let prepared = if filter.needs_categories() {
+            let found = self.attribution.get();
+            Prepared::with_categories(filter, &self.snapshot, timeline, &found.categories)
+        } else {
+            Prepared::new(filter, &self.snapshot, timeline)
+        };
+        let prepared = Arc::new(prepared);
         *known = Some((Arc::clone(filter), Arc::clone(&prepared)));
         prepared
     }

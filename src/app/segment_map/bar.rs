@@ -2,7 +2,7 @@
 
 use super::maps::Answer;
 use super::panel::State;
-use super::text::{basis_text, block_text, counted, use_text};
+use super::text::{basis_text, block_text, use_text};
 use crate::analysis::segment_state::Basis;
 use crate::app::device::DeviceState;
 use crate::app::navigation::Selection;
@@ -64,18 +64,18 @@ fn figures_ui(ui: &mut egui::Ui, answer: &Answer) {
     let total = &answer.state.total;
     let exact = |bytes: i64, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
     let reserved = total.reserved_bytes;
-    let meaning = format!("reserved from the driver in {}", counted(total.segments, "segment"));
+    let meaning = format!("reserved from the driver in {}", units::counted(total.segments, "segment"));
     figure(ui, None, "Reserved", &units::bytes(reserved), &exact(reserved, &meaning));
     let meaning = format!(
         "asked for and not given back, in {}",
-        counted(total.blocks - total.awaiting_blocks, "block")
+        units::counted(total.blocks - total.awaiting_blocks, "block")
     );
     let allocated = total.allocated_bytes;
     figure(ui, None, "Allocated", &units::bytes(allocated), &exact(allocated, &meaning));
     if total.awaiting_blocks != 0 {
         let meaning = format!(
             "given back, but another stream may still use it, in {}",
-            counted(total.awaiting_blocks, "block")
+            units::counted(total.awaiting_blocks, "block")
         );
         let bytes = total.awaiting_bytes;
         figure(ui, Some(stripe), "Waiting", &units::bytes(bytes), &exact(bytes, &meaning));
@@ -85,7 +85,7 @@ fn figures_ui(ui: &mut egui::Ui, answer: &Answer) {
     figure(ui, Some(pale), "Rounding", &units::bytes(rounding), &hint);
     let share = units::percent(total.hole_bytes, reserved);
     let holes = format!("{} ({share})", units::bytes(total.hole_bytes));
-    let meaning = format!("free in {}{}", counted(total.holes, "hole"), slack_note(answer));
+    let meaning = format!("free in {}{}", units::counted(total.holes, "hole"), slack_note(answer));
     figure(ui, Some(hatch), "Free", &holes, &exact(total.hole_bytes, &meaning));
     let largest = total.largest_hole_bytes;
     figure(ui, None, "Largest hole", &units::bytes(largest), &exact(largest, "free in one piece, at most"));
@@ -175,7 +175,7 @@ fn pinned_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, ans
         return;
     }
     let bytes = answer.pinned.iter().fold(0i64, |sum, pinned| sum.saturating_add(pinned.hole_bytes));
-    let text = counted(answer.pinned.len(), "mostly empty segment");
+    let text = units::counted(answer.pinned.len(), "mostly empty segment");
     let hint = format!(
         "{} of them are free, but a few blocks keep them from going back to the driver.\nClick to go from \
          one to the next",
@@ -217,7 +217,7 @@ fn oddities_ui(ui: &mut egui::Ui, device: &DeviceState, answer: &Answer) {
         lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
     }
     let n = contradictions.total() + u64::from(unexplained != 0);
-    let text = format!("{} contradiction{}", units::count(n), if n == 1 { "" } else { "s" });
+    let text = units::counted(n as usize, "contradiction");
     ui.label(egui::RichText::new(text).size(12.0).underline()).on_hover_text(lines.join("\n"));
 }
 
@@ -242,7 +242,7 @@ pub(in crate::app) fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState, a
             }
         }
         if OFFERED_BLOCKS < blocks.len() {
-            let more = format!("and {}", counted(blocks.len() - OFFERED_BLOCKS, "more block"));
+            let more = format!("and {}", units::counted(blocks.len() - OFFERED_BLOCKS, "more block"));
             ui.label(theme::muted(ui, more).size(12.0));
         }
     });
@@ -263,7 +263,7 @@ pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &
         format!(
             "Too small: {} in {}",
             units::bytes_exact(fit.too_small_bytes),
-            counted(fit.too_small, "hole")
+            units::counted(fit.too_small, "hole")
         ),
         format!("Holes of other pools, streams or size classes: {}", units::bytes_exact(fit.other_bytes)),
         fit.device_free_bytes.map_or_else(

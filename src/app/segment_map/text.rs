@@ -13,11 +13,6 @@ use eframe::egui;
 /// Blocks that keep a segment and are named.
 const NAMED_BLOCKS: usize = 3;
 
-/// `1 block`, `2 blocks`.
-pub(in crate::app) fn counted(n: usize, one: &str) -> String {
-    format!("{} {one}{}", units::count(n as u64), if n == 1 { "" } else { "s" })
-}
-
 /// `2.03 MiB train.py:55 attention`.
 pub(in crate::app) fn block_text(device: &DeviceState, part: &Part) -> String {
     format!("{} {}", units::bytes(part.requested), site(device, part.content.allocation()))
@@ -44,7 +39,7 @@ pub(in crate::app) fn hover_ui(response: &egui::Response, device: &DeviceState, 
     };
     lines.extend(row_lines(device, answer, hit.row));
     if 0 < hit.others {
-        let more = counted(hit.others, "more part");
+        let more = units::counted(hit.others, "more part");
         lines.push(format!("{more} in this place, thinner than a pixel: zoom in with the wheel"));
     }
     response.clone().on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));
@@ -133,7 +128,7 @@ pub(in crate::app) fn row_lines(device: &DeviceState, answer: &Answer, row: usiz
     if let Some(pinned) = answer.pinned.iter().find(|pinned| pinned.row == row) {
         let named = pinned.blocks.iter().take(NAMED_BLOCKS).map(|part| block_text(device, part));
         let rest = pinned.blocks.len().saturating_sub(NAMED_BLOCKS);
-        let rest = (0 < rest).then(|| counted(rest, "more block"));
+        let rest = (0 < rest).then(|| units::counted(rest, "more block"));
         let all: Vec<String> = named.chain(rest).collect();
         lines.push(format!("kept by {}", all.join(", ")));
     }
@@ -144,12 +139,12 @@ pub(in crate::app) fn row_lines(device: &DeviceState, answer: &Answer, row: usiz
 pub(in crate::app) fn use_text(figures: &Figures) -> String {
     let share = units::percent(figures.active_rounded_bytes(), figures.reserved_bytes);
     match figures.holes {
-        0 => format!("{share} in use by {}", counted(figures.blocks, "block")),
+        0 => format!("{share} in use by {}", units::counted(figures.blocks, "block")),
         holes => format!(
             "{share} in use by {}, {} free in {}",
-            counted(figures.blocks, "block"),
+            units::counted(figures.blocks, "block"),
             units::bytes(figures.hole_bytes),
-            counted(holes, "hole")
+            units::counted(holes, "hole")
         ),
     }
 }

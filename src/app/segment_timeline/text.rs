@@ -48,11 +48,12 @@ pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: 
     if let Some(owner) = owner(row) {
         ui.label(owner);
     }
-    let plural = |count: usize, one: &str| {
-        format!("{} {one}{}", units::count(count as u64), if count == 1 { "" } else { "s" })
-    };
     let reserved = if row.is_expandable { "mapping" } else { "reservation" };
-    let counts = format!("{}, {}", plural(reservations, reserved), plural(row.allocations, "allocation"));
+    let counts = format!(
+        "{}, {}",
+        units::counted(reservations, reserved),
+        units::counted(row.allocations, "allocation")
+    );
     ui.label(theme::muted(ui, counts));
     ui.label(theme::muted(ui, "Click to expand the row, or to make it thin again"));
 }

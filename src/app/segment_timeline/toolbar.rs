@@ -49,7 +49,7 @@ fn order_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
 
 fn counts(rows: &SegmentRows) -> String {
     let count = rows.rows().len();
-    let rows_text = format!("{} row{}", units::count(count as u64), if count == 1 { "" } else { "s" });
+    let rows_text = units::counted(count, "row");
     match rows.outside() {
         0 => rows_text,
         1 => format!("{rows_text} · 1 allocation lies in no known segment"),

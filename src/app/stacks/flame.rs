@@ -3,7 +3,7 @@
 use super::panel;
 use super::panel::{Shown, share_text};
 use super::sites::mean_lifetime;
-use super::toolbar::{cut_notes, plural};
+use super::toolbar::cut_notes;
 use super::work::Wish;
 use crate::analysis::{NodeIx, Totals, stack_lines};
 use crate::app::device::DeviceState;
@@ -245,7 +245,7 @@ fn tooltip_ui(
     let unit = weighed.totals.unit;
     let share = share_text(under.weight, weighed.totals.all.weight);
     if let FlameItem::Merged { count, .. } = under.item {
-        let frames = plural(u64::from(count), "frame", "frames");
+        let frames = units::counted(count as usize, "frame");
         ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
         ui.label(format!("{}, {share} of all", weight_text(unit, under.weight)));
         if click.is_some() {
@@ -276,7 +276,7 @@ fn tooltip_ui(
         format!(", {} of what is shown", share_text(under.weight, of_shown))
     };
     ui.label(format!("{share} of all{of_shown}"));
-    let allocations = plural(count, "allocation", "allocations");
+    let allocations = units::counted(count as usize, "allocation");
     ui.label(format!("{allocations}, the largest {}", units::bytes(largest)));
     let is_least = if facts.totals.open_ended == 0 { "" } else { "at least " };
     let mean = mean_lifetime(shown.weighed.book.clock, &facts.totals);

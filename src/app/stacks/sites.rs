@@ -1,7 +1,6 @@
 //! The table of allocation sites beside the flame graph.
 
 use super::panel::{Shown, share_text};
-use super::toolbar::plural;
 use super::work::Wish;
 use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
 use crate::app::device::DeviceState;
@@ -23,15 +22,15 @@ const LIFETIME: usize = 3;
 const SITE: usize = 4;
 
 const COLUMNS: [Column; 5] = [
-    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 86.0),
-    Column::figure("count", "How many allocations that is", 56.0),
-    Column::figure("largest", "The largest of them", 76.0),
+    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 72.0),
+    Column::figure("count", "How many allocations that is", 50.0),
+    Column::figure("largest", "The largest of them", 78.0),
     Column::figure(
         "mean life",
         "How long they are live on average; at least that where some are not seen from beginning to end",
-        84.0,
+        78.0,
     ),
-    Column::text("site", "The innermost line of your own code", 150.0),
+    Column::text("site", "The innermost line of your own code", 108.0),
 ];
 
 /// What is remembered between frames.
@@ -174,7 +173,7 @@ impl Rows for Sites<'_> {
             return cells::stack_hint(self.shown.snapshot, row.stack);
         }
         let share = share_text(row.totals.weight, weighed.totals.all.weight);
-        let stacks = plural(row.stacks as u64, "stack", "stacks");
+        let stacks = units::counted(row.stacks, "stack");
         Some(format!("{}\n{share} of all, with {stacks}", units::bytes_exact(row.totals.bytes)))
     }
 }
@@ -188,9 +187,5 @@ fn lifetime_text(clock: Clock, totals: &Totals) -> String {
 /// A mean lifetime as text, as far as the recording shows.
 pub(in crate::app) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
     let mean = totals.mean_lifetime();
-    if clock.has_times() {
-        units::duration_us(mean)
-    } else {
-        plural(mean.max(0).unsigned_abs(), "event", "events")
-    }
+    if clock.has_times() { units::duration_us(mean) } else { units::counted(mean.max(0) as usize, "event") }
 }

@@ -92,9 +92,8 @@ fn search_ui(ui: &mut egui::Ui, state: &mut State, weighed: Option<&Weighed>) {
     if let (Some(found), Some(weighed)) = (state.found(), weighed) {
         let unit = weighed.totals.unit;
         let share = share_text(found.weight, weighed.totals.all.weight);
-        let frames = if found.frames == 1 { "frame" } else { "frames" };
         ui.add_space(6.0);
-        let text = format!("{share} in {} {frames}", units::count(found.frames as u64));
+        let text = format!("{share} in {}", units::counted(found.frames, "frame"));
         ui.label(small(&text)).on_hover_text(format!(
             "{} lie in or below the frames that were found",
             weight_text(unit, found.weight)
@@ -128,9 +127,9 @@ pub(in crate::app) fn cut_notes(cut: Cut) -> Vec<String> {
             "stacks are not in the tree: there are too many",
         ),
     ];
-    notes.into_iter().filter(|note| note.0 != 0).map(|(n, one, many)| plural(n as u64, one, many)).collect()
-}
-
-pub(in crate::app) fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", units::count(n), if n == 1 { one } else { many })
+    notes
+        .into_iter()
+        .filter(|note| note.0 != 0)
+        .map(|(n, one, many)| format!("{} {}", units::count(n as u64), if n == 1 { one } else { many }))
+        .collect()
 }

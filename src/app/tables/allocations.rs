@@ -181,7 +181,7 @@ fn totals(device: &DeviceState, state: &State, listed: &Listed) -> String {
     } else if state.shows_all {
         format!("{count} allocations in the recording")
     } else {
-        format!("{count} {}", if listed.ids.len() == 1 { "block" } else { "blocks" })
+        units::counted(listed.ids.len(), "block")
     };
     if state.shows_all {
         return format!("{of_all}, {bytes} in all");

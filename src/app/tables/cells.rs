@@ -85,5 +85,5 @@ pub(in crate::app) fn span(span: LifeSpan) -> String {
 
 /// `1 event`, `1,234 events`.
 pub(in crate::app) fn events(count: u32) -> String {
-    format!("{} {}", units::count(count), if count == 1 { "event" } else { "events" })
+    units::counted(count as usize, "event")
 }

@@ -155,6 +155,7 @@ fn paint(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &Pal
     if let Some(mark) = device.panels.stacks.mark {
         canvas.mark(mark, &mut labels);
     }
+    canvas.dumps(&mut labels);
     canvas.cursor(cursor);
     canvas.labels(labels);
     canvas.lanes(&snapshot, &device.lanes, places.lanes);
@@ -282,7 +283,7 @@ fn lanes_ui(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &
         let [from, to] = lane_positions(&view, timeline, &range);
         device.show(view.of_range(from, to, &device.full));
     }
-    let name = units::printable(&snapshot.strings.get(range.name));
+    let name = units::printable(&range.name.text(&snapshot));
     let length = units::duration_us(range.time_us[1].saturating_sub(range.time_us[0]));
     let whole = if range.is_whole { "" } else { " (only one end was recorded)" };
     response.on_hover_ui_at_pointer(|ui| {

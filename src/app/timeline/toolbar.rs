@@ -39,7 +39,7 @@ fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
     let text = egui::RichText::new(name(chosen)).size(12.0);
     let chooser = egui::ComboBox::from_id_salt("colour by").selected_text(text).width(128.0);
     let shown = chooser.show_ui(ui, |ui| {
-        for by in ColorBy::ALL.into_iter().filter(|by| by.is_useful(device.timeline())) {
+        for by in ColorBy::ALL {
             ui.selectable_value(&mut chosen, by, name(by));
         }
     });
@@ -78,7 +78,7 @@ fn lines_legend(ui: &mut egui::Ui, palette: &Palette, device: &DeviceState) {
 /// What colours mean; a click keeps just that.
 fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     let coloring = device.coloring(palette);
-    let keys = coloring.keys(&device.snapshot(), device.timeline());
+    let keys = coloring.keys(device.timeline());
     for Key { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
         let response = entry(ui, color, mark, &label);
