@@ -98,7 +98,7 @@ fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>) -> Result<Vec<u8>, Failure
         Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
         Format::Json => report::report_json(&mut out, &document)?,
         Format::Html => {
-            let pictures = pictures(args, snapshot, timeline, diagnosis.moment, &name)?;
+            let pictures = pictures(args, snapshot, timeline, diagnosis.at.moment, &name)?;
             out.extend(report::report_html(&document, &pictures).bytes());
         }
     }

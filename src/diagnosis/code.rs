@@ -30,6 +30,16 @@ impl<'a> Code<'a> {
         self.keys(stack).filter(|key| self.owners[key.index()] == Owner::User).collect()
     }
 
+    /// The innermost line of the user's own code.
+    pub fn own_line(&self, stack: StackId) -> Option<FrameKey> {
+        self.keys(stack).find(|key| self.owners[key.index()] == Owner::User)
+    }
+
+    /// How many stacks the file has.
+    pub fn stack_count(&self) -> u32 {
+        self.snapshot.stacks.len() as u32
+    }
+
     /// The lines that answer for a stack: the innermost of the user's own code and, where it was
     /// called from there, the innermost of another package.
     pub fn lines(&self, stack: StackId) -> Vec<FrameKey> {

@@ -1,9 +1,10 @@
 //! What several detectors look at, found out once.
 
 use super::code::{Code, by_stack};
-use super::{Shortage, StackBytes};
+use super::rounds::Rounds;
+use super::{Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{SegmentIndex, SegmentState};
-use crate::analysis::{At, MomentError, live_at, resolve};
+use crate::analysis::{At, Attribution, Category, MomentError, Phases, Rules, live_at, resolve};
 use crate::model::{AllocId, Allocation, Moment, OomEvent, Snapshot, Timeline};
 
 /// What is asked for besides the recording.
@@ -34,6 +35,12 @@ pub struct Context<'a> {
     pub state: SegmentState,
     /// The request that failed at the moment, if one did.
     pub shortage: Option<Shortage>,
+    /// Categories, iterations and phases.
+    pub attribution: Attribution,
+    /// What the program does again and again.
+    pub(super) rounds: Rounds,
+    /// What stays from round to round.
+    pub kept: Option<Kept>,
 }
 
 impl<'a> Context<'a> {
@@ -52,21 +59,77 @@ impl<'a> Context<'a> {
         let state = index.at(timeline, moment);
         let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
         let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
-        Ok(Self {
+        let code = Code::new(snapshot);
+        let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+        let rounds = Rounds::of(timeline, &code, &attribution.phases);
+        let mut context = Self {
             snapshot,
             timeline,
             moment,
             device_memory: question.device_memory,
-            code: Code::new(snapshot),
+            code,
             live: live_at(timeline, moment),
             state,
             shortage,
-        })
+            rounds,
+            attribution,
+            kept: None,
+        };
+        context.kept = Kept::of(&context);
+        Ok(context)
     }
 
     /// Whether the moment is an OOM.
     pub fn is_oom(&self) -> bool {
         self.shortage.is_some()
+    }
+
+    /// What an allocation is for.
+    pub fn category(&self, id: AllocId) -> Category {
+        self.attribution.categories.get(id)
+    }
+
+    /// Requested bytes of what is live.
+    pub fn live_bytes(&self) -> i64 {
+        self.live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// Requested bytes of what is live of a category.
+    pub fn bytes_of(&self, category: Category) -> i64 {
+        let live = self.live.iter().filter(|a| self.category(a.id) == category);
+        live.fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// The category with most bytes.
+    pub fn largest_category(&self) -> Option<(Category, i64)> {
+        let bytes = Category::ALL.into_iter().map(|category| (category, self.bytes_of(category)));
+        bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// Whether something is there whatever the batch.
+    pub fn is_fixed(category: Category) -> bool {
+        matches!(category, Category::Parameter | Category::Gradient | Category::OptimizerState)
+    }
+
+    /// Bytes of parameters, gradients and optimizer state.
+    pub fn fixed_bytes(&self) -> i64 {
+        let fixed = Category::ALL.into_iter().filter(|&category| Self::is_fixed(category));
+        fixed.fold(0, |sum, category| sum.saturating_add(self.bytes_of(category)))
+    }
+
+    /// How much a saving matters: a warning if it would have prevented the OOM.
+    pub fn severity_of(&self, saving: i64) -> Severity {
+        let missing = self.shortage.as_ref().and_then(Shortage::missing_bytes);
+        if missing.is_some_and(|missing| 0 < missing && missing <= saving) {
+            Severity::Warning
+        } else {
+            Severity::Info
+        }
+    }
+
+    /// Iterations and phases.
+    pub fn phases(&self) -> &Phases {
+        &self.attribution.phases
     }
 
     /// What is live by stack, most bytes first.

@@ -10,7 +10,9 @@ mod code;
 mod context;
 mod detectors;
 mod finding;
+mod kept;
 mod pins;
+mod rounds;
 mod settings;
 mod shortage;
 mod verdict;
@@ -18,18 +20,32 @@ mod verdict;
 pub use code::Code;
 pub use context::{Context, Question};
 pub use finding::{Advice, Evidence, Finding, Number, Saving, Severity, Site, StackBytes, Value};
+pub use kept::Kept;
 pub use shortage::Shortage;
 
-use crate::analysis::MomentError;
+use crate::analysis::{MomentError, Phase};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
+
+/// A moment, and what the program was doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The moment.
+    pub moment: Moment,
+    /// What the program was doing.
+    pub phase: Phase,
+    /// In which iteration, from 0; `None` where there is none or it cannot be numbered.
+    pub iteration: Option<u32>,
+}
 
 /// What is found about a device at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// The device.
     pub device: DeviceId,
-    /// The moment.
-    pub moment: Moment,
+    /// The moment that this is about.
+    pub at: Place,
+    /// The last OOM, else the end of the recording.
+    pub dump: Place,
     /// The verdict, then the other findings, most important first. Never empty.
     pub findings: Vec<Finding>,
 }
@@ -56,5 +72,12 @@ pub fn diagnose(
     found.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(weight(finding))));
     let mut findings = vec![verdict::verdict(&context)];
     findings.append(&mut found);
-    Ok(Diagnosis { device: timeline.device, moment: context.moment, findings })
+    let place = |moment| Place {
+        moment,
+        phase: context.phases().phase_at(moment),
+        iteration: context.phases().iteration_at(moment),
+    };
+    let end = Moment(timeline.events.len() as u32);
+    let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
+    Ok(Diagnosis { device: timeline.device, at: place(context.moment), dump: place(dump), findings })
 }

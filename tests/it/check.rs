@@ -18,7 +18,7 @@ fn limits_that_hold_end_with_0_and_others_with_3() {
     assert_eq!(
         text,
         "ok: FILE, device 0: peak 2.63 GiB of 3.00 GiB\n\
-         EXCEEDED: FILE, device 0: reserved 4.03 GiB is 34.0 MiB above 4.00 GiB, after event 2,310\n\
+         EXCEEDED: FILE, device 0: reserved 4.03 GiB is 28.0 MiB above 4.00 GiB, after event 1,376\n\
          EXCEEDED: FILE, device 0: 1 request failed, the last at event 2,528 for 1004 MiB\n"
     );
     let (code, text) = check("streams.pickle", &["--no-oom"]);

@@ -77,7 +77,7 @@ fn keys(report: &Value) -> Vec<String> {
     for key in ["schema", "version", "tool", "file", "device", "verdict"] {
         assert!(!report[key].is_null(), "{key}");
     }
-    for part in [&report["moment"], &report["recording"]] {
+    for part in [&report["moment"], &report["dump"], &report["recording"]] {
         collect(part, &mut out);
     }
     for finding in report["findings"].as_array().into_iter().flatten() {
@@ -214,7 +214,7 @@ fn outside_code(markdown: &str, what: &str) -> usize {
             Some(open) if ticks.len() >= open.len() && line.trim() == ticks => fence = None,
             Some(_) => {}
             None if 3 <= ticks.len() && line.trim_start().trim_start_matches('`') == "text" => {
-                fence = Some(ticks)
+                fence = Some(ticks);
             }
             None => n += without_spans(line).matches(what).count(),
         }

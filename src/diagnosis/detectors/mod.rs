@@ -1,8 +1,14 @@
 //! The detectors. Each answers one question and says nothing where there is nothing to say.
 
+mod activations;
+mod batch;
+mod breakdown;
 mod cache_churn;
 mod contributors;
+mod evaluation;
+mod growth;
 mod host_memory;
+mod optimizer;
 mod private_pools;
 mod recording;
 mod segment_waste;
@@ -14,8 +20,14 @@ use super::{Context, Finding};
 type Detector = fn(&Context<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 7] = [
+pub(super) const DETECTORS: [Detector; 13] = [
+    breakdown::find,
     contributors::find,
+    growth::find,
+    activations::find,
+    optimizer::find,
+    evaluation::find,
+    batch::find,
     segment_waste::find,
     waiting::find,
     cache_churn::find,

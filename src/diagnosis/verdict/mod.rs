@@ -5,17 +5,22 @@
 //! holes? If so, and holes are a good part of it, it is fragmentation. What is left is too little
 //! memory, for one of three reasons.
 
+mod leak;
 mod out_of_memory;
 mod outside;
 mod words;
 
-use super::{Context, Finding, Severity, Shortage};
+use super::{Context, Finding, Kept, Severity, Shortage};
 use crate::units;
+pub(super) use leak::describe as describe_leak;
 use out_of_memory::out_of_memory;
 use outside::{Outside, outside};
 
 /// Holes must be this share of what is reserved to be the reason.
 const HOLES_SHARE: f64 = 0.15;
+
+/// What stays must be this share of what is reserved to be the reason.
+const LEAK_SHARE: f64 = 0.1;
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +31,8 @@ enum Cause {
     Fragmentation,
     /// One request is out of all proportion.
     SingleRequest,
+    /// Memory stays from iteration to iteration.
+    Leak,
     /// Something else holds the device's memory.
     Outside(Outside),
     /// The file does not tell.
@@ -38,17 +45,35 @@ impl Cause {
             Self::Capacity => "capacity",
             Self::Fragmentation => "fragmentation",
             Self::SingleRequest => "single-request",
+            Self::Leak => "leak",
             Self::Outside(_) => "outside-pytorch",
             Self::Unknown => "none",
         }
     }
 }
 
+/// Without an OOM, a graph that is kept must be this share of what is in use to be wrong.
+const GRAPH_SHARE: f64 = 0.25;
+
+/// Whether the verdict is a leak.
+pub(super) fn is_leak(context: &Context<'_>) -> bool {
+    match &context.shortage {
+        Some(shortage) => cause(context, shortage) == Cause::Leak,
+        None => kept_graph(context).is_some(),
+    }
+}
+
+/// A graph that is kept although nothing has failed yet.
+fn kept_graph<'a>(context: &'a Context<'_>) -> Option<&'a Kept> {
+    let is_much = |kept: &&Kept| GRAPH_SHARE <= Context::share(kept.bytes, context.live_bytes());
+    context.kept.as_ref().filter(|kept| kept.is_graph()).filter(is_much)
+}
+
 /// The verdict about the moment.
 pub(super) fn verdict(context: &Context<'_>) -> Finding {
     match &context.shortage {
         Some(shortage) => out_of_memory(context, shortage, cause(context, shortage)),
-        None => nothing_failed(context),
+        None => kept_graph(context).map_or_else(|| nothing_failed(context), |kept| leaking(context, kept)),
     }
 }
 
@@ -57,7 +82,13 @@ fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
         return Cause::Unknown;
     };
     let holes = Context::share(shortage.hole_bytes, shortage.reserved_bytes);
-    if excess <= 0 && HOLES_SHARE <= holes {
+    let is_cut_up = excess <= 0 && HOLES_SHARE <= holes;
+    let kept = context.kept.as_ref().map_or(0, |kept| kept.bytes);
+    let is_kept = excess <= kept && LEAK_SHARE <= Context::share(kept, shortage.reserved_bytes);
+    if is_kept && !(is_cut_up && kept <= shortage.hole_bytes) {
+        return Cause::Leak;
+    }
+    if is_cut_up {
         return Cause::Fragmentation;
     }
     let outside = outside(context, shortage).filter(|outside| excess <= outside.bytes);
@@ -78,6 +109,13 @@ fn is_out_of_proportion(context: &Context<'_>, shortage: &Shortage, available: i
     }
     let smaller = context.live.iter().map(|a| a.size).filter(|&size| size < requested / 2);
     available / 4 <= requested && smaller.fold(0, i64::saturating_add) <= requested / 2
+}
+
+/// Nothing has failed, but the memory of earlier iterations piles up.
+fn leaking(context: &Context<'_>, kept: &Kept) -> Finding {
+    let mut finding = Finding::new("leak", Severity::Warning, format!("A leak: {}", leak::title(kept)));
+    leak::describe(&mut finding, context, kept);
+    finding
 }
 
 /// No request failed at the moment.

@@ -1,7 +1,7 @@
 //! The verdict about a request that failed.
 
 use super::outside::{Basis, Outside};
-use super::{Cause, words};
+use super::{Cause, leak, words};
 use crate::diagnosis::code::add_sites;
 use crate::diagnosis::settings::is_on;
 use crate::diagnosis::{Context, Finding, Saving, Severity, Shortage, pins};
@@ -25,10 +25,17 @@ pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: C
         Cause::Capacity => capacity(&mut finding, shortage),
         Cause::Fragmentation => fragmentation(&mut finding, context, shortage),
         Cause::SingleRequest => single_request(&mut finding, context, shortage),
+        Cause::Leak => {
+            if let Some(kept) = &context.kept {
+                leak::describe(&mut finding, context, kept);
+            }
+        }
         Cause::Outside(outside) => of_others(&mut finding, shortage, outside),
         Cause::Unknown => unknown(&mut finding, shortage),
     }
-    places(&mut finding, context, shortage, cause);
+    if cause != Cause::Leak {
+        places(&mut finding, context, shortage, cause);
+    }
     if shortage.free_bytes().is_none() {
         finding.limit("The recording does not state what the device had left, so its capacity is unknown.");
     }
@@ -59,6 +66,10 @@ fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
                     share * 100.0
                 )
             }
+        }
+        Cause::Leak => {
+            let what = context.kept.as_ref().map_or_else(String::new, leak::title);
+            format!("Out of memory by a leak: {what}")
         }
         Cause::Outside(Outside { bytes, basis }) => {
             let bytes = units::bytes(bytes);

@@ -5,7 +5,7 @@
 
 use super::redact;
 use crate::analysis::{SiteFrame, site_frame};
-use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Saving, Severity, Site};
+use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
@@ -36,7 +36,8 @@ pub struct Document {
     pub(super) name: String,
     pub(super) device: i64,
     pub(super) device_name: String,
-    pub(super) moment: Moment,
+    pub(super) at: Place,
+    pub(super) dump: Place,
     pub(super) moment_text: String,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
@@ -90,8 +91,9 @@ impl Document {
             name: clean.text(if input.redacted { units::basename(input.name) } else { input.name }),
             device: timeline.device.0,
             device_name: timeline.device.to_string(),
-            moment: diagnosis.moment,
-            moment_text: moment_text(timeline, diagnosis.moment),
+            at: diagnosis.at,
+            dump: diagnosis.dump,
+            moment_text: moment_text(timeline, diagnosis.at.moment),
             facts: facts(snapshot, timeline),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),

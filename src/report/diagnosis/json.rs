@@ -2,7 +2,7 @@
 //! a key changes its meaning or goes away.
 
 use super::document::{AllocationText, Card, Document, StackText};
-use crate::diagnosis::{Site, Value};
+use crate::diagnosis::{Place, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -26,10 +26,8 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "tool": concat!("oomscope ", env!("CARGO_PKG_VERSION")),
         "file": document.name,
         "device": document.device,
-        "moment": {
-            "event": i64::from(document.moment.0) - 1,
-            "text": document.moment_text,
-        },
+        "moment": place(document.at, Some(&document.moment_text)),
+        "dump": place(document.dump, None),
         "recording": {
             "events": document.events,
             "settings": document.settings,
@@ -40,6 +38,18 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     });
     serde_json::to_writer_pretty(&mut *out, &report)?;
     writeln!(out)
+}
+
+fn place(place: Place, text: Option<&str>) -> Json {
+    let mut out = json!({
+        "event": i64::from(place.moment.0) - 1,
+        "phase": place.phase.key(),
+        "iteration": place.iteration,
+    });
+    if let (Some(text), Some(map)) = (text, out.as_object_mut()) {
+        map.insert("text".to_owned(), json!(text));
+    }
+    out
 }
 
 fn finding(card: &Card) -> Json {
