@@ -280,7 +280,7 @@ fn csv_has_a_header_and_a_row_per_allocation() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
     let expected =
-        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
+        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "category", "stack"];
     assert_eq!(header.iter().collect::<Vec<_>>(), expected);
     let records: Vec<csv::StringRecord> =
         reader.records().collect::<Result<_, _>>().expect("rows of equal length");
