@@ -125,6 +125,7 @@ fn by_stack(
         Part::Comm => (Category::Comm, Reason::CommBuffer),
         Part::Data => (Category::Input, Reason::Loader),
         Part::Workspace => (Category::Temporary, Reason::Workspace),
+        Part::Main if scene.places.is_compiled => (Category::Unknown, Reason::Nothing),
         Part::Main | Part::Restore | Part::BetweenSteps | Part::ZeroGrad => {
             main_code.verdict(id, stack, place.part)
         }

@@ -1,7 +1,8 @@
-//! Recordings without any stacks: what stays from before anything is given back is parameters; of
+//! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
 //! what is as large as they are and comes later, gradients and state are told apart by their order.
 
 use super::assign::Scene;
+use super::pairing::{Sizes, gradients};
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
 use crate::model::AllocId;
@@ -38,7 +39,9 @@ enum Groups {
 }
 
 pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
-    if new.is_empty() || scene.flow.acts.has_stacks {
+    // Frames of compiled code show the autograd engine, and nothing else.
+    let knows_gradients = scene.places.is_compiled && scene.flow.acts.has_stacks;
+    if new.is_empty() || (scene.flow.acts.has_stacks && !knows_gradients) {
         return;
     }
     let parameters = parameters(scene, new);
@@ -47,15 +50,17 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
         pools.entry(scene.size(id)).or_default().parameters += 1;
     }
+    let trained = if knows_gradients { gradients(scene, verdicts) } else { Sizes::default() };
+    let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
     let mut later: Vec<AllocId> = Vec::new();
     for &id in new.iter().skip(parameters) {
         let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
-            (Some(pool), None) => {
+            (Some(pool), None) if pairs(scene.size(id)) => {
                 pool.stays += 1;
                 later.push(id);
                 continue;
             }
-            (Some(pool), Some(_)) => {
+            (Some(pool), Some(_)) if !knows_gradients => {
                 pool.goes += 1;
                 (Category::Gradient, Reason::PairsAndGoes)
             }
@@ -63,17 +68,23 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         };
         set(verdicts, id, verdict);
     }
-    settle_pairs(scene, &later, &pools, verdicts);
+    let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools) };
+    settle_pairs(scene, &later, &pools, &groups, verdicts);
 }
 
-fn settle_pairs(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, verdicts: &mut [Verdict]) {
-    let groups = groups(scene, later, pools);
+fn settle_pairs(
+    scene: &Scene<'_>,
+    later: &[AllocId],
+    pools: &Pools,
+    groups: &Groups,
+    verdicts: &mut [Verdict],
+) {
     let mut seen: HashMap<i64, usize> = HashMap::default();
     for &id in later {
         let size = scene.size(id);
         let pool = pools.get(&size).copied().unwrap_or_default();
         let order = seen.entry(size).or_default();
-        let is_gradient = match groups {
+        let is_gradient = match *groups {
             Groups::State => false,
             Groups::Gradients => true,
             Groups::GradientsFirst => *order < pool.parameters,

@@ -28,7 +28,8 @@ pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         let is_at_end = scene.timeline.lifetimes.end(id).is_none();
         let is_old = scene.timeline.lifetimes.origin(id) == Origin::Before;
         // Where blocks have stacks, one without was allocated by a thread that runs no Python.
-        let by_engine = is_at_end && has_block_stacks && (!is_old || was_recorded);
+        let is_bare = scene.stack(id) == StackId::EMPTY;
+        let by_engine = is_at_end && is_bare && has_block_stacks && (!is_old || was_recorded);
         if by_engine {
             set(verdicts, id, (Category::Gradient, Reason::Backward));
         } else {

@@ -5,6 +5,9 @@ use super::place::Places;
 use crate::model::Timeline;
 use foldhash::{HashMap, HashSet};
 
+/// A call with fewer blocks in its first half is judged as a whole.
+const MIN_BLOCKS: u32 = 8;
+
 /// One call of a model from outside of any model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
@@ -21,6 +24,9 @@ pub(in crate::analysis) struct Call {
     blocks: u32,
     /// How many of these outlived it.
     kept: u32,
+    /// The same for its first half, without caches of keys and values.
+    early_blocks: u32,
+    early_kept: u32,
     /// How many of these the backward gave back.
     used: u32,
     /// Whether a backward comes after it, and ends.
@@ -30,16 +36,21 @@ pub(in crate::analysis) struct Call {
 }
 
 impl Call {
-    /// Whether so much of what it allocated stayed as a graph keeps.
+    /// Whether so much of what it allocated stayed as a graph keeps. Without a graph hardly anything
+    /// of its first half outlives it; of its second half, what it was working on when it was cut off.
     pub(in crate::analysis) fn keeps(&self) -> bool {
-        self.blocks / 5 < self.kept
+        if self.early_blocks < MIN_BLOCKS {
+            self.blocks / 5 < self.kept
+        } else {
+            self.early_blocks / 5 < self.early_kept
+        }
     }
 }
 
 /// The calls of a timeline, in order; whether they train is not decided yet.
 pub(super) fn find(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<Call> {
     let mut calls = separate(places, &acts.runs);
-    weigh(&mut calls, timeline, acts);
+    weigh(&mut calls, timeline, places, acts);
     // A backward that the trace ends in has not yet given back what it will.
     let ended = acts.runs.iter().rev().skip_while(|run| matches!(run.act, Act::Backward | Act::Aside));
     let last_backward =
@@ -70,6 +81,8 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
                     says_eval: place.says_eval || place.no_grad,
                     blocks: 0,
                     kept: 0,
+                    early_blocks: 0,
+                    early_kept: 0,
                     used: 0,
                     has_backward: false,
                     trains: false,
@@ -83,7 +96,7 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
 }
 
 /// What became of the memory of each call.
-fn weigh(calls: &mut [Call], timeline: &Timeline, acts: &Acts) {
+fn weigh(calls: &mut [Call], timeline: &Timeline, places: &Places, acts: &Acts) {
     let lifetimes = &timeline.lifetimes;
     let mut at = 0;
     for id in (lifetimes.initial_count() as u32..lifetimes.len() as u32).map(crate::model::AllocId) {
@@ -95,10 +108,14 @@ fn weigh(calls: &mut [Call], timeline: &Timeline, acts: &Acts) {
         if event.0 < call.start || acts.at(event.0) != Act::Call {
             continue;
         }
+        let is_early =
+            event.0 < call.start.midpoint(call.end) && !places.get(timeline.events.stack(event)).in_cache;
         call.blocks += 1;
+        call.early_blocks += u32::from(is_early);
         let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(crate::model::Moment::event);
         if gone.is_none_or(|gone| call.end <= gone.0) {
             call.kept += 1;
+            call.early_kept += u32::from(is_early);
         }
         if gone.is_some_and(|gone| acts.at(gone.0) == Act::Backward || is_within_backward(acts, gone.0)) {
             call.used += 1;

@@ -33,7 +33,7 @@ impl Flow {
         let inputs = inputs::Inputs::of(timeline, &acts, &calls);
         let is_fed = inputs.fed(timeline, &acts, &calls);
         calls::decide(&mut calls, &is_fed);
-        let steps = steps::steps(timeline, &acts);
+        let steps = steps::steps(timeline, places, &acts);
         Self { acts, calls, inputs, steps }
     }
 

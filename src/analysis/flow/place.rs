@@ -88,17 +88,22 @@ impl Place {
 #[derive(Debug)]
 pub(in crate::analysis) struct Places {
     places: Vec<Place>,
+    /// All frames are of compiled code, which says little of what it is for.
+    pub(in crate::analysis) is_compiled: bool,
 }
 
 impl Places {
     /// Look at every frame and stack of a snapshot.
     pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
         let frames = Frames::of(snapshot);
-        let places = (0..snapshot.stacks.len() as u32)
+        let places: Vec<Place> = (0..snapshot.stacks.len() as u32)
             .into_par_iter()
             .map(|id| frames.place(snapshot.stacks.frames(StackId(id))))
             .collect();
-        Self { places }
+        let all = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let is_compiled = !frames.roles.is_empty()
+            && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Root, Role::Comm]);
+        Self { places, is_compiled }
     }
 
     /// The place of a stack.
@@ -310,9 +315,9 @@ impl Fold {
         if self.part.is_none() {
             self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
             self.in_init |= name == NameHint::Init;
-            self.perturbs |= name == NameHint::Perturb;
             self.helper.get_or_insert(name != NameHint::Forward);
         }
+        self.perturbs |= name == NameHint::Perturb;
         match name {
             NameHint::Eval => {
                 self.eval.get_or_insert(true);

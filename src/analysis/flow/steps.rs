@@ -1,6 +1,7 @@
 //! After which backward an optimizer stepped.
 
 use super::acts::{Act, Acts};
+use super::place::Places;
 use crate::model::{AllocId, Moment, Timeline};
 
 /// A stretch of backward work without a model's call or an optimizer's step within.
@@ -10,6 +11,8 @@ struct Stretch {
     end: u32,
     /// A step, or dropped gradients, were seen before the next stretch.
     has_step: bool,
+    /// Parameters are perturbed for another backward: that was no step.
+    perturbs: bool,
     /// The next call is made by a closure within the same step.
     goes_on: bool,
     /// Bytes of gradients that it left.
@@ -19,22 +22,25 @@ struct Stretch {
 }
 
 /// The events at which a step is over, in order.
-pub(super) fn steps(timeline: &Timeline, acts: &Acts) -> Vec<u32> {
-    let mut stretches = stretches(acts);
+pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u32> {
+    let mut stretches = stretches(places, acts);
     weigh(&mut stretches, timeline, acts);
     let stepped = |s: &Stretch| s.has_step || (0 < s.left && s.left / 2 < s.dropped);
     let is_seen = stretches.iter().any(stepped);
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
     let late = stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step) && 2 < stretches.len();
     let is_step = |s: &&Stretch| if late { s.has_step } else { stepped(s) || !is_seen };
-    stretches.iter().filter(is_step).filter(|s| !s.goes_on).map(|s| s.end).collect()
+    stretches.iter().filter(is_step).filter(|s| !s.goes_on && !s.perturbs).map(|s| s.end).collect()
 }
 
-fn stretches(acts: &Acts) -> Vec<Stretch> {
+fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
     let (mut is_open, mut is_outside) = (false, true);
     for run in &acts.runs {
         is_outside |= !run.within_step && run.act != Act::Backward;
+        if let Some(last) = out.last_mut().filter(|_| places.get(run.stack).perturbs) {
+            last.perturbs = true;
+        }
         match run.act {
             Act::Backward => {
                 if let Some(last) = out.last_mut().filter(|_| is_open) {
