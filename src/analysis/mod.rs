@@ -51,7 +51,7 @@ pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use same_event::same_event;
 pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};
 pub use segment_state::{SegmentIndex, SegmentState};
-pub use site::{SiteFrame, frame_line, is_internal, site_frame, site_label, stack_lines};
+pub use site::{Owner, SiteFrame, frame_line, is_internal, owner, site_frame, site_label, stack_lines};
 pub use site_labels::SiteLabels;
 pub use site_table::{SiteRow, SiteTable};
 pub use stack_totals::{Measure, StackTotal, StackTotals, Totals, WeightUnit, stack_totals};

@@ -5,10 +5,12 @@
 
 mod addresses;
 mod curves;
+mod in_report;
 mod segments;
 mod stacked;
 mod stacks;
 
+pub use in_report::report_pictures;
 pub use stacks::StacksView;
 
 use crate::analysis::capacity;

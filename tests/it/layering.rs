@@ -1,7 +1,7 @@
 //! Each layer knows only those before it, and what a layer must not know it does not mention.
 //!
 //! ```text
-//! pickle → snapshot → model → analysis → report, draw → export → cli, app
+//! pickle → snapshot → model → analysis → diagnosis → report, draw → export → cli, app
 //!     load joins pickle and snapshot to files and threads
 //! ```
 
@@ -9,7 +9,7 @@ use crate::support::root;
 use std::path::{Path, PathBuf};
 
 /// What the files of a layer must not mention.
-const FORBIDDEN: [(&str, &[&str]); 10] = [
+const FORBIDDEN: [(&str, &[&str]); 11] = [
     (
         "pickle",
         &[
@@ -68,6 +68,7 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
             "crate::pickle",
             "crate::snapshot",
             "crate::load",
+            "crate::diagnosis",
             "crate::report",
             "crate::draw",
             "crate::cli",
@@ -78,7 +79,36 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
             "serde_json",
         ],
     ),
-    ("load", &["crate::analysis", "crate::report", "crate::draw", "crate::cli", "crate::app", "egui"]),
+    (
+        "diagnosis",
+        &[
+            "crate::pickle",
+            "crate::snapshot",
+            "crate::load",
+            "crate::report",
+            "crate::draw",
+            "crate::export",
+            "crate::cli",
+            "crate::app",
+            "std::fs",
+            "std::thread",
+            "egui",
+            "serde",
+            "serde_json",
+        ],
+    ),
+    (
+        "load",
+        &[
+            "crate::analysis",
+            "crate::diagnosis",
+            "crate::report",
+            "crate::draw",
+            "crate::cli",
+            "crate::app",
+            "egui",
+        ],
+    ),
     (
         "report",
         &[
@@ -99,6 +129,7 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
             "crate::pickle",
             "crate::snapshot",
             "crate::load",
+            "crate::diagnosis",
             "crate::cli",
             "crate::app",
             "std::fs",

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod attribution;
+mod check;
 mod cli;
 mod damage;
 mod formats;
@@ -12,9 +13,11 @@ mod loading;
 mod pickles;
 mod properties;
 mod render;
+mod reports;
 mod segment_maps;
 mod shared_parts;
 mod stats_golden;
 mod stats_shared;
 mod support;
+mod verdicts;
 mod window;

@@ -1,0 +1,73 @@
+//! What happened at an OOM, in plain words.
+
+use crate::diagnosis::{Context, Finding, Shortage};
+use crate::model::StackId;
+use crate::units;
+
+/// How to record so that an OOM can be explained.
+pub(super) const RECORD_ON_OOM: &str = "\
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+def dump(device, alloc, device_alloc, device_free):
+    torch.cuda.memory._dump_snapshot(\"oom.pickle\")
+torch._C._cuda_attach_out_of_memory_observer(dump)";
+
+/// The request, what there was, and why neither hole nor device could serve it.
+pub(super) fn what_happened(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
+    let event = units::count(shortage.oom.event.0);
+    let requested = units::bytes(shortage.oom.requested);
+    let asked = context.code.lines(request_stack(context, shortage));
+    let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", context.code.label(key)));
+    finding.explain(format!("The request{by} for {requested} failed (event {event})."));
+    finding.explain(format!(
+        "PyTorch had reserved {}: {} in use and {} free in {} holes. {}",
+        units::bytes(shortage.reserved_bytes),
+        units::bytes(shortage.active_bytes),
+        units::bytes(shortage.hole_bytes),
+        units::count(context.state.total.holes as u64),
+        largest_hole(shortage),
+    ));
+    finding.explain(device(shortage));
+    if context.timeline.ooms.len() > 1 {
+        let n = units::count(context.timeline.ooms.len() as u64);
+        finding.explain(format!(
+            "The recording has {n} failed requests; this is about the one at event {event}."
+        ));
+    }
+    let after = context.timeline.events.len() - shortage.oom.event.index() - 1;
+    if after > 1000 {
+        let after = units::count(after as u64);
+        finding.explain(format!("The program went on for {after} more events."));
+    }
+}
+
+fn largest_hole(shortage: &Shortage) -> String {
+    let fit = &shortage.fit;
+    if fit.holes == 0 {
+        "None of the holes is for this request.".to_owned()
+    } else {
+        format!("The largest that this request could use has {}.", units::bytes(fit.largest_bytes))
+    }
+}
+
+fn device(shortage: &Shortage) -> String {
+    let needed = units::bytes(shortage.needed_bytes);
+    match (shortage.free_bytes(), shortage.missing_bytes()) {
+        (Some(free), _) if shortage.is_refused_by_limit() => format!(
+            "The device had {} free, more than the {needed} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
+            units::bytes(free)
+        ),
+        (Some(free), Some(missing)) => format!(
+            "The device had {} free, {} less than the {needed} needed for a new segment.",
+            units::bytes(free),
+            units::bytes(missing)
+        ),
+        _ => format!("A new segment needed {needed}."),
+    }
+}
+
+/// Where the request was made: its own stack or, in the backward pass, that of the forward operation.
+pub(super) fn request_stack(context: &Context<'_>, shortage: &Shortage) -> StackId {
+    let event = context.timeline.events.get(shortage.oom.event);
+    let is_known = |stack: StackId| !context.code.lines(stack).is_empty();
+    if !is_known(event.stack) && is_known(event.forward_stack) { event.forward_stack } else { event.stack }
+}

@@ -1,0 +1,120 @@
+//! The report for a terminal.
+
+use super::document::{Card, Document};
+use super::{allocations, short_place};
+use crate::report::table::{self, Align};
+use crate::units;
+use std::io::{self, Write};
+
+/// Characters in a line.
+const WIDTH: usize = 100;
+
+/// Write the report as text.
+///
+/// # Errors
+/// When writing fails.
+pub fn report_text(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    writeln!(out, "{} · {}", document.name, document.device_name)?;
+    paragraph(out, "", &document.moment_text)?;
+    writeln!(out)?;
+    for (i, card) in document.cards.iter().enumerate() {
+        if i == 1 {
+            writeln!(out, "{}\n", "-".repeat(WIDTH))?;
+        }
+        finding(out, card)?;
+    }
+    let mut rows: Vec<Vec<String>> =
+        document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
+    rows.push(vec!["Allocator".to_owned(), document.settings_text()]);
+    writeln!(out, "{}\n", "-".repeat(WIDTH))?;
+    table::write(out, &[Align::Left, Align::Left], &rows)
+}
+
+fn finding(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    writeln!(out, "{} · {}", card.severity.name(), card.id)?;
+    paragraph(out, "", &card.title)?;
+    writeln!(out)?;
+    for text in &card.explanation {
+        paragraph(out, "  ", text)?;
+    }
+    if !card.explanation.is_empty() {
+        writeln!(out)?;
+    }
+    figures(out, card)?;
+    sites(out, card)?;
+    advice(out, card)?;
+    if let Some(saving) = &card.saving {
+        paragraph(
+            out,
+            "  ",
+            &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
+        )?;
+    }
+    if let Some(confirm) = &card.confirm {
+        paragraph(out, "  ", &format!("To confirm: {confirm}"))?;
+    }
+    for limit in &card.limits {
+        paragraph(out, "  ", &format!("Not known: {limit}"))?;
+    }
+    writeln!(out)
+}
+
+fn figures(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    let rows: Vec<Vec<String>> = card
+        .numbers
+        .iter()
+        .map(|number| vec![format!("    {}", number.value.text()), number.label.to_owned()])
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    table::write(out, &[Align::Left, Align::Left], &rows)?;
+    writeln!(out)
+}
+
+fn sites(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    if card.sites.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  Code")?;
+    let rows: Vec<Vec<String>> = card
+        .sites
+        .iter()
+        .map(|site| {
+            let bytes = format!("    {}", units::bytes(site.bytes));
+            vec![bytes, short_place(site), allocations(site.count)]
+        })
+        .collect();
+    table::write(out, &[Align::Left, Align::Left, Align::Left], &rows)?;
+    writeln!(out)
+}
+
+fn advice(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    if card.advice.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  What to do")?;
+    for advice in &card.advice {
+        paragraph(out, "    ", &advice.text)?;
+        for line in advice.code.iter().flat_map(|code| code.lines()) {
+            writeln!(out, "        {line}")?;
+        }
+    }
+    writeln!(out)
+}
+
+/// A text in lines of limited width.
+fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && WIDTH < indent.len() + line.chars().count() + 1 + word.chars().count() {
+            writeln!(out, "{indent}{line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "{indent}{line}")
+}
