@@ -12,6 +12,8 @@ mod pairing;
 mod reason;
 mod rules;
 mod stackless;
+#[cfg(test)]
+mod tests;
 mod unrecorded;
 
 pub use kind::Category;
