@@ -15,6 +15,7 @@ mod stackless;
 #[cfg(test)]
 mod tests;
 mod unrecorded;
+mod workspaces;
 
 pub use kind::Category;
 pub use reason::Reason;

@@ -11,6 +11,8 @@ pub(super) enum Role {
     Compiled,
     /// Where a thread of the program starts.
     Root,
+    /// The same in compiled code. Python frames may follow: torch mixes both kinds as far as they go.
+    Start,
     /// `Module.__call__`.
     Call,
     /// Parameters and buffers are made, moved, converted, copied or loaded.
@@ -249,7 +251,7 @@ fn package_role(inner: &str, name: &str) -> Role {
 
 /// Whether a frame is one of compiled code rather than of Python.
 fn is_binary(file: &str) -> bool {
-    const ENDINGS: [&str; 9] = ["so", "cpp", "cc", "cxx", "h", "hpp", "cu", "dll", "dylib"];
+    const ENDINGS: [&str; 11] = ["so", "c", "cpp", "cc", "cxx", "h", "hpp", "cu", "cuh", "dll", "dylib"];
     let base = file.rsplit('/').next().unwrap_or(file);
     if base.starts_with('<') {
         return false;
@@ -281,7 +283,7 @@ fn cpp_role(name: &str) -> Role {
     } else if has("torch::jit::") && has("mport") {
         Role::Load
     } else if matches!(name, "_start" | "__libc_start_main" | "main" | "Py_BytesMain") {
-        Role::Root
+        Role::Start
     } else {
         Role::Compiled
     }
@@ -335,6 +337,7 @@ mod tests {
         assert_eq!(of("torch::optim::Adam::step(std::function<at::Tensor ()>)"), Role::Step);
         assert_eq!(of("torch::nn::LinearImpl::forward(at::Tensor const&)"), Role::Call);
         assert_eq!(of("??"), Role::Compiled);
-        assert_eq!(role("/lib/libc.so.6", "__libc_start_main"), Role::Root);
+        assert_eq!(role("/lib/libc.so.6", "__libc_start_main"), Role::Start);
+        assert_eq!(role("Objects/methodobject.c", "cfunction_call"), Role::Compiled);
     }
 }
