@@ -1,6 +1,6 @@
 //! Which lines of code stacks lead to.
 
-use super::{Site, StackBytes};
+use super::{Role, Site, StackBytes};
 use crate::analysis::{FrameKey, FrameNames, Owner, owner, site_frame};
 use crate::model::{Snapshot, StackId};
 use foldhash::HashMap;
@@ -35,6 +35,12 @@ impl<'a> Code<'a> {
         self.keys(stack).find(|key| self.owners[key.index()] == Owner::User)
     }
 
+    /// Whether a function of torch was called for an allocation, directly or not.
+    pub fn calls(&self, stack: StackId, function: &str) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
+        inner.into_iter().any(|key| self.names.get(key).function() == function)
+    }
+
     /// How many stacks the file has.
     pub fn stack_count(&self) -> u32 {
         self.snapshot.stacks.len() as u32
@@ -58,7 +64,7 @@ impl<'a> Code<'a> {
     }
 
     /// The lines that answer for some stacks, most bytes first.
-    pub fn sites(&self, stacks: &[StackBytes]) -> Vec<Site> {
+    pub fn sites(&self, stacks: &[StackBytes], role: Role) -> Vec<Site> {
         let mut by_line: BTreeMap<FrameKey, (i64, usize)> = BTreeMap::new();
         for row in stacks {
             for key in self.lines(row.stack) {
@@ -69,14 +75,14 @@ impl<'a> Code<'a> {
         }
         let mut sites: Vec<_> = by_line.into_iter().collect();
         sites.sort_by_key(|&(key, (bytes, _))| (std::cmp::Reverse(bytes), key));
-        sites.into_iter().map(|(key, (bytes, count))| self.site(key, bytes, count)).collect()
+        sites.into_iter().map(|(key, (bytes, count))| self.site(key, bytes, count, role)).collect()
     }
 
     /// A line and what it is answerable for.
-    pub fn site(&self, key: FrameKey, bytes: i64, count: usize) -> Site {
+    pub fn site(&self, key: FrameKey, bytes: i64, count: usize, role: Role) -> Site {
         let frame = self.names.get(key).frame.map(|frame| site_frame(self.snapshot, frame));
         let (file, line, name) = frame.map_or_else(Default::default, |f| (f.file, f.line, f.name));
-        Site { file, line, name, bytes, count }
+        Site { file, line, name, bytes, count, role }
     }
 
     /// How a line reads: `train.py:55 attention`.
@@ -136,7 +142,7 @@ mod tests {
         assert_eq!(labels(own), ["model.py:3 forward"]);
         assert_eq!(labels(package), ["train.py:9 main", "llama.py:7 attend"]);
         assert_eq!(labels(StackId::EMPTY), Vec::<&str>::new());
-        let sites = code.sites(&by_stack([(own, 5), (package, 7), (own, 3)]));
+        let sites = code.sites(&by_stack([(own, 5), (package, 7), (own, 3)]), Role::Live);
         let found: Vec<_> = sites.iter().map(|s| (s.file.as_str(), s.line, s.bytes, s.count)).collect();
         assert_eq!(found[0], ("model.py", 3, 8, 2));
         assert_eq!(found.len(), 3);

@@ -5,7 +5,7 @@ use super::rounds::Rounds;
 use super::{Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Category, MomentError, Phases, Rules, live_at, resolve};
-use crate::model::{AllocId, Allocation, Moment, OomEvent, Snapshot, Timeline};
+use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 
 /// What is asked for besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,15 +106,17 @@ impl<'a> Context<'a> {
         bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
     }
 
-    /// Whether something is there whatever the batch.
-    pub fn is_fixed(category: Category) -> bool {
-        matches!(category, Category::Parameter | Category::Gradient | Category::OptimizerState)
+    /// What is there whatever the batch, given the bytes of each category: parameters, optimizer state
+    /// and gradients. More gradients than parameters are on their way through the graph.
+    pub fn fixed(bytes_of: impl Fn(Category) -> i64) -> i64 {
+        let parameters = bytes_of(Category::Parameter);
+        let gradients = bytes_of(Category::Gradient).min(parameters);
+        parameters.saturating_add(gradients).saturating_add(bytes_of(Category::OptimizerState))
     }
 
-    /// Bytes of parameters, gradients and optimizer state.
+    /// The same of what is live.
     pub fn fixed_bytes(&self) -> i64 {
-        let fixed = Category::ALL.into_iter().filter(|&category| Self::is_fixed(category));
-        fixed.fold(0, |sum, category| sum.saturating_add(self.bytes_of(category)))
+        Self::fixed(|category| self.bytes_of(category))
     }
 
     /// How much a saving matters: a warning if it would have prevented the OOM.
@@ -125,6 +127,12 @@ impl<'a> Context<'a> {
         } else {
             Severity::Info
         }
+    }
+
+    /// The first event of the iteration that the moment is in.
+    pub fn iteration_start(&self) -> Option<EventIx> {
+        let iterations = &self.phases().iterations;
+        iterations.list.get(iterations.index_at(self.moment)?).map(|iteration| iteration.start)
     }
 
     /// Iterations and phases.

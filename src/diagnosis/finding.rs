@@ -61,6 +61,49 @@ pub struct Number {
     pub value: Value,
 }
 
+/// What the bytes of a line are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// They are in use.
+    Live,
+    /// They were asked for in vain.
+    Requested,
+    /// They are free, and the line's blocks keep them from being used or given back.
+    KeepsFree,
+    /// They stay from earlier iterations.
+    Kept,
+    /// They went back to the driver.
+    Returned,
+}
+
+impl Role {
+    /// Its name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Requested => "requested",
+            Self::KeepsFree => "keeps_free",
+            Self::Kept => "kept",
+            Self::Returned => "returned",
+        }
+    }
+
+    /// What some allocations of a line have to do with its bytes.
+    pub fn text(self, count: usize) -> String {
+        let n = units::count(count as u64);
+        let noun = if count == 1 { "allocation" } else { "allocations" };
+        match self {
+            Self::Live => format!("{n} {noun}"),
+            Self::Requested => "requested".to_owned(),
+            Self::KeepsFree => {
+                format!("free memory that {n} {noun} keep{}", if count == 1 { "s" } else { "" })
+            }
+            Self::Kept => format!("{n} {noun} from earlier iterations"),
+            Self::Returned => format!("given back, {n} times"),
+        }
+    }
+}
+
 /// A line of code, and what it allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
@@ -74,6 +117,8 @@ pub struct Site {
     pub bytes: i64,
     /// How many allocations they are in.
     pub count: usize,
+    /// What the bytes are.
+    pub role: Role,
 }
 
 /// A stack, and what was allocated with it.

@@ -1,7 +1,7 @@
 //! What stays from round to round: the memory of a leak, or of results that pile up.
 
 use super::code::by_stack;
-use super::{Context, Site, StackBytes};
+use super::{Context, Role, Site, StackBytes};
 use crate::analysis::{Category, FrameKey};
 use crate::model::{AllocId, Allocation, StackId};
 use foldhash::HashMap;
@@ -50,6 +50,8 @@ impl Kept {
         }
         // The last round's result may well be in use.
         by_origin.retain(|_, rounds| 2 <= rounds.len() && rounds.keys().any(|&round| round + 2 <= current));
+        let passing = passing(context, &by_origin);
+        by_origin.retain(|stack, _| !passing.contains(stack));
         let kept: Vec<&Allocation> =
             candidates.iter().filter(|(a, _)| by_origin.contains_key(&a.stack)).map(|&(a, _)| a).collect();
         let stacks = by_stack(kept.iter().map(|a| (a.stack, a.size)));
@@ -60,6 +62,9 @@ impl Kept {
                 *sum = sum.saturating_add(bytes);
             }
         }
+        // Rounds that left next to nothing are parts of others.
+        let most = per_round.values().copied().max().unwrap_or(0);
+        per_round.retain(|_, bytes| most / 10 <= *bytes);
         let bytes = kept.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
         let lines: BTreeSet<FrameKey> =
             stacks.iter().filter_map(|row| context.code.own_path(row.stack).first().copied()).collect();
@@ -86,7 +91,7 @@ impl Kept {
     pub(super) fn sites(&self, context: &Context<'_>, limit: usize) -> Vec<Site> {
         let mut sites = self.leading(context);
         sites.truncate(limit / 2);
-        super::code::add_sites(&mut sites, context.code.sites(&self.stacks), limit);
+        super::code::add_sites(&mut sites, context.code.sites(&self.stacks, Role::Kept), limit);
         sites
     }
 
@@ -112,8 +117,35 @@ impl Kept {
             let shares = share(b, of_b.0).total_cmp(&share(a, of_a.0));
             shares.then(of_a.2.cmp(&of_b.2)).then(a.cmp(b))
         });
-        lines.into_iter().map(|(key, (bytes, count, _))| context.code.site(key, bytes, count)).collect()
+        lines
+            .into_iter()
+            .map(|(key, (bytes, count, _))| context.code.site(key, bytes, count, Role::Kept))
+            .collect()
     }
+}
+
+/// Stacks of which as much went away after several rounds as is there now: the last few results are
+/// kept, not all.
+fn passing(context: &Context<'_>, kept: &HashMap<StackId, BTreeMap<usize, i64>>) -> BTreeSet<StackId> {
+    if kept.is_empty() {
+        return BTreeSet::new();
+    }
+    let timeline = context.timeline;
+    let mut gone: HashMap<StackId, i64> = HashMap::default();
+    for id in timeline.lifetimes.ids() {
+        let stack = timeline.lifetimes.stack(id, &timeline.events);
+        let Some(end) = timeline.lifetimes.end(id).filter(|&end| end <= context.moment) else { continue };
+        if !kept.contains_key(&stack) {
+            continue;
+        }
+        let rounds = (context.rounds.round_at(timeline.lifetimes.start(id)), context.rounds.round_at(end));
+        if matches!(rounds, (Some(made), Some(freed)) if made + 2 <= freed) {
+            let bytes = gone.entry(stack).or_default();
+            *bytes = bytes.saturating_add(timeline.lifetimes.size(id, &timeline.events));
+        }
+    }
+    let now = |stack: &StackId| kept[stack].values().fold(0i64, |sum, &bytes| sum.saturating_add(bytes));
+    gone.into_iter().filter(|(stack, bytes)| now(stack) <= *bytes).map(|(stack, _)| stack).collect()
 }
 
 /// Whether it is odd when this stays. Caches of keys and values are meant to grow.

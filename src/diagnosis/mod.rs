@@ -19,7 +19,7 @@ mod verdict;
 
 pub use code::Code;
 pub use context::{Context, Question};
-pub use finding::{Advice, Evidence, Finding, Number, Saving, Severity, Site, StackBytes, Value};
+pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};
 pub use kept::Kept;
 pub use shortage::Shortage;
 

@@ -143,7 +143,7 @@ fn repetitions(timeline: &Timeline) -> Vec<EventIx> {
     let starts = |&(_, stack): &(usize, StackId)| {
         let starts = starts_of(timeline, events.clone(), stack);
         let with_frees = starts.windows(2).filter(frees_within).count();
-        (starts.len() <= with_frees * 2).then_some(starts)
+        (starts.len() <= with_frees * 4).then_some(starts)
     };
     stacks.iter().take(MAX_TRIED).find_map(starts).unwrap_or_default()
 }

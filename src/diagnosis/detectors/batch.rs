@@ -65,9 +65,11 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
 fn measure(context: &Context<'_>, iteration: &Iteration) -> Option<Measured> {
     let input = inputs(context, iteration, iteration.end);
     let timeline = context.timeline;
-    let is_fixed = |id: AllocId| Context::is_fixed(context.category(id));
-    let live = timeline.lifetimes.live_at(iteration.peak).filter(|&id| is_fixed(id));
-    let fixed = live.fold(0i64, |sum, id| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)));
+    let of = |category| {
+        let live = timeline.lifetimes.live_at(iteration.peak).filter(|&id| context.category(id) == category);
+        live.fold(0i64, |sum, id: AllocId| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
+    };
+    let fixed = Context::fixed(of);
     (0 < input).then_some(Measured { input, peak: iteration.peak_bytes, fixed, at: iteration.peak })
 }
 

@@ -17,7 +17,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     against_parameters(context, &mut finding, total);
-    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; `unknown` is what does not tell.");
+    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; what does not tell is unknown.");
     vec![finding]
 }
 
@@ -27,15 +27,17 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
     if parameters <= 0 {
         return;
     }
-    let times = |category| context.bytes_of(category) as f64 / parameters as f64;
-    let fixed = context.fixed_bytes();
-    finding.explain(format!(
-        "With {} of parameters, gradients are {:.1} times that and optimizer state {:.1} times. The other {} depend on the batch, or on what the program keeps.",
-        units::bytes(parameters),
-        times(Category::Gradient),
-        times(Category::OptimizerState),
-        units::bytes(total.saturating_sub(fixed))
-    ));
+    let part = |category: Category, name: &str| {
+        let bytes = context.bytes_of(category);
+        let times = bytes as f64 / parameters as f64;
+        (0 < bytes).then(|| format!("{name} are {times:.1} times the parameters"))
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(part(Category::Gradient, "Gradients"));
+    parts.extend(part(Category::OptimizerState, "Optimizer states"));
+    let rest = units::bytes(total.saturating_sub(context.fixed_bytes()));
+    parts.push(format!("{rest} depend on the batch, or on what the program keeps"));
+    finding.explain(format!("{}.", parts.join("; ")));
 }
 
 fn key(category: Category) -> &'static str {

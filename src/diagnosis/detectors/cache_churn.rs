@@ -1,7 +1,7 @@
 //! Segments that go back to the driver and are asked for again.
 
 use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::{Context, Finding, Role, Severity};
 use crate::model::{Action, EventIx};
 use crate::units;
 
@@ -13,6 +13,8 @@ const MAX_EVENTS: usize = 10;
 enum Why {
     /// A request would have failed otherwise.
     Retry,
+    /// A request failed all the same.
+    Oom,
     /// Something else: `empty_cache()`, the start of a graph capture, or garbage collection.
     Other,
 }
@@ -48,8 +50,12 @@ fn bursts(context: &Context<'_>) -> Vec<Burst> {
             Action::FreeCompleted if open.is_some() => {}
             action => {
                 if let Some((first, bytes)) = open.take() {
-                    let is_retry = matches!(action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
-                    bursts.push(Burst { first, bytes, why: if is_retry { Why::Retry } else { Why::Other } });
+                    let why = match action {
+                        Action::SegmentAlloc | Action::SegmentMap => Why::Retry,
+                        Action::Oom => Why::Oom,
+                        _ => Why::Other,
+                    };
+                    bursts.push(Burst { first, bytes, why });
                 }
             }
         }
@@ -64,17 +70,13 @@ fn evidence(context: &Context<'_>, finding: &mut Finding, bursts: &[Burst]) {
     let evidence = &mut finding.evidence;
     evidence.count("bursts", "times", bursts.len());
     evidence.bytes("returned_bytes", "given back to the driver in all", bytes);
-    evidence.sites = context.code.sites(&stacks).into_iter().take(5).collect();
+    evidence.sites = context.code.sites(&stacks, Role::Returned).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(1).collect();
     evidence.events = bursts.iter().take(MAX_EVENTS).map(|burst| burst.first).collect();
 }
 
 fn retried(context: &Context<'_>, bursts: &[Burst]) -> Option<Finding> {
-    // The one before an OOM says nothing that the OOM does not.
-    let before = context.shortage.as_ref().map_or(usize::MAX, |s| s.oom.event.index());
-    let last_is_oom =
-        bursts.last().is_some_and(|burst| before != usize::MAX && burst.first.index() + 4096 > before);
-    let n = bursts.len() - usize::from(last_is_oom && !bursts.is_empty());
+    let n = bursts.len();
     if n == 0 {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Category, FrameKey, Phase};
 use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Saving};
+use crate::diagnosis::{Context, Finding, Role, Saving};
 use crate::model::{AllocId, Moment};
 use crate::units;
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ fn evaluation(context: &Context<'_>) -> Option<Finding> {
     finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
     finding.evidence.count("lines", "lines that made them", lines.len());
     finding.evidence.events.extend(end.event());
-    finding.evidence.sites = context.code.sites(&stacks).into_iter().take(6).collect();
+    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
     finding.saving =

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Saving};
+use crate::diagnosis::{Context, Finding, Role, Saving};
 use crate::units;
 
 /// Less than this share of what is in use is not worth a word.
@@ -19,7 +19,7 @@ fn is_worth(context: &Context<'_>, bytes: i64) -> bool {
 fn places(context: &Context<'_>, finding: &mut Finding, category: Category) {
     let live: Vec<_> = context.live.iter().filter(|a| context.category(a.id) == category).collect();
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    finding.evidence.sites = context.code.sites(&stacks).into_iter().take(5).collect();
+    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect();
 }
 

@@ -1,6 +1,6 @@
 //! Reserved memory that is of no use: holes that blocks keep, and rounding.
 
-use crate::diagnosis::{Context, Finding, Saving, Severity, pins};
+use crate::diagnosis::{Context, Finding, Role, Saving, Severity, pins, verdict};
 use crate::units;
 
 /// Less than this share of what is reserved is not worth a word.
@@ -14,7 +14,8 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
 fn kept(context: &Context<'_>) -> Option<Finding> {
     let reserved = context.state.total.reserved_bytes;
     let (bytes, rows) = pins::kept_holes(context);
-    if Context::share(bytes, reserved) < MIN_SHARE {
+    // Fragmentation as the verdict says all of it.
+    if Context::share(bytes, reserved) < MIN_SHARE || verdict::is_fragmentation(context) {
         return None;
     }
     let stacks = pins::pinning(context);
@@ -26,13 +27,7 @@ fn kept(context: &Context<'_>) -> Option<Finding> {
         }
         _ => Severity::Info,
     };
-    let title = format!(
-        "{} in {} blocks keep {} of free memory in {} segments",
-        units::bytes(held),
-        units::count(blocks.len() as u64),
-        units::bytes(bytes),
-        units::count(rows as u64)
-    );
+    let title = verdict::kept_free(context).trim_end_matches('.').to_owned();
     let mut finding = Finding::new("pinned-segments", severity, title);
     finding.explain("A segment goes back to the driver only when every block in it is free, and its holes serve only requests that fit into one of them.");
     let holes = pins::holes(context);
@@ -42,10 +37,11 @@ fn kept(context: &Context<'_>) -> Option<Finding> {
     evidence.count("segments", "segments", rows);
     evidence.count("holes", "holes in all", holes.len());
     evidence.bytes("largest_hole_bytes", "largest hole", holes.first().copied().unwrap_or(0));
-    evidence.sites = context.code.sites(&stacks).into_iter().take(6).collect();
+    evidence.sites = context.code.sites(&stacks, Role::KeepsFree).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(3).collect();
     evidence.allocations = blocks.into_iter().take(10).collect();
-    finding.advise("Free or move the blocks of the lines below (bytes: the free memory that they keep), or allocate them before the large ones.");
+    finding
+        .advise("Free or move the blocks of the lines named here, or allocate them before the large ones.");
     finding.saving =
         Some(Saving { bytes, formula: "free bytes of segments that are at least a quarter free".to_owned() });
     finding.limit("Where several blocks keep a segment, its free bytes are shared equally among them.");

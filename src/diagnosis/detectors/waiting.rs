@@ -2,7 +2,7 @@
 
 use crate::analysis::segment_state::Content;
 use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Saving, Severity};
+use crate::diagnosis::{Context, Finding, Role, Saving, Severity};
 use crate::model::AllocId;
 use crate::units;
 
@@ -43,7 +43,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     let evidence = &mut finding.evidence;
     evidence.bytes("awaiting_bytes", "waiting for a stream", bytes);
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);
-    evidence.sites = context.code.sites(&stacks).into_iter().take(5).collect();
+    evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
     evidence.allocations = waiting.into_iter().take(10).collect();
     finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");

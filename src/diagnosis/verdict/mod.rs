@@ -10,7 +10,7 @@ mod out_of_memory;
 mod outside;
 mod words;
 
-use super::{Context, Finding, Kept, Severity, Shortage};
+use super::{Context, Finding, Kept, Severity, Shortage, pins};
 use crate::units;
 pub(super) use leak::describe as describe_leak;
 use out_of_memory::out_of_memory;
@@ -54,6 +54,25 @@ impl Cause {
 
 /// Without an OOM, a graph that is kept must be this share of what is in use to be wrong.
 const GRAPH_SHARE: f64 = 0.25;
+
+/// Whether the verdict is fragmentation.
+pub(super) fn is_fragmentation(context: &Context<'_>) -> bool {
+    context.shortage.as_ref().is_some_and(|shortage| cause(context, shortage) == Cause::Fragmentation)
+}
+
+/// How little keeps how much.
+pub(super) fn kept_free(context: &Context<'_>) -> String {
+    let (bytes, rows) = pins::kept_holes(context);
+    let blocks = pins::blocks(context, usize::MAX);
+    let held = blocks.iter().fold(0i64, |sum, &id| sum.saturating_add(context.allocation(id).size));
+    format!(
+        "{} in {} blocks keep {} of free memory in {} segments.",
+        units::bytes(held),
+        units::count(blocks.len() as u64),
+        units::bytes(bytes),
+        units::count(rows as u64)
+    )
+}
 
 /// Whether the verdict is a leak.
 pub(super) fn is_leak(context: &Context<'_>) -> bool {

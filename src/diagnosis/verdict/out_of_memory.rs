@@ -4,7 +4,7 @@ use super::outside::{Basis, Outside};
 use super::{Cause, leak, words};
 use crate::diagnosis::code::add_sites;
 use crate::diagnosis::settings::is_on;
-use crate::diagnosis::{Context, Finding, Saving, Severity, Shortage, pins};
+use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Shortage, pins};
 use crate::units;
 
 /// Lines of code that are named.
@@ -119,15 +119,13 @@ fn capacity(finding: &mut Finding, shortage: &Shortage) {
             "Even if what is reserved had no holes, {} less would have to be in use at this moment for the {requested} to fit.",
             units::bytes(excess),
         ));
-        let formula = "in use + requested - (reserved + free on the device)".to_owned();
-        finding.saving = Some(Saving { bytes: excess, formula });
     } else {
         finding.explain(format!(
             "Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.",
             units::percent(shortage.hole_bytes, shortage.reserved_bytes),
         ));
     }
-    finding.advise("Make what is live at this moment smaller. The lines below hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.");
+    finding.advise("Make what is live at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.");
     finding.confirm = Some("Half the batch should lower the peak by about half of the activations; if the peak stays, it is weights, gradients and optimizer state.".to_owned());
     finding.limit(
         "Which part scales with the batch is only known if the recording holds runs of different size.",
@@ -137,6 +135,7 @@ fn capacity(finding: &mut Finding, shortage: &Shortage) {
 fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
     let fit = &shortage.fit;
     let requested = units::bytes(shortage.oom.requested);
+    finding.explain(super::kept_free(context));
     finding.explain(format!(
         "The bytes in use and the {requested} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.",
         units::percent(shortage.hole_bytes, shortage.reserved_bytes),
@@ -157,7 +156,7 @@ fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shorta
         );
         finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
     }
-    finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: the lines below keep large segments from being reused.");
+    finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: the lines named here keep large segments from being reused.");
     finding.saving = Some(Saving {
         bytes: shortage.hole_bytes,
         formula: "bytes of the holes at this moment; an upper bound".to_owned(),
@@ -178,7 +177,7 @@ fn single_request(finding: &mut Finding, context: &Context<'_>, shortage: &Short
         units::bytes(largest),
     ));
     finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);
-    finding.advise("Look at the shape that the line below asks for: an N × N matrix (attention scores, pairwise distances), a broadcast that was not meant, a one-hot of a large vocabulary, or a wrong dimension.");
+    finding.advise("Look at the shape that the first line asks for: an N × N matrix (attention scores, pairwise distances), a broadcast that was not meant, a one-hot of a large vocabulary, or a wrong dimension.");
     finding.advise("Compute it in chunks, or with a fused operation that never holds it whole (F.scaled_dot_product_attention for attention; torch.cdist in blocks; a loop over slices).");
     finding.saving = Some(Saving { bytes: requested, formula: "the request itself".to_owned() });
     finding.confirm = Some("Print the shapes of the operands just before the line.".to_owned());
@@ -233,14 +232,14 @@ fn places(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage, cau
     let code = &context.code;
     let stack = words::request_stack(context, shortage);
     let request = crate::diagnosis::StackBytes { stack, bytes: shortage.oom.requested, count: 1 };
-    let asked = code.sites(&[request]);
+    let asked = code.sites(&[request], Role::Requested);
     let live = context.live_stacks();
-    let held = code.sites(&live);
+    let held = code.sites(&live, Role::Live);
     let mut sites = Vec::new();
     match cause {
         Cause::Fragmentation => {
             let pinning = pins::pinning(context);
-            add_sites(&mut sites, code.sites(&pinning), MAX_SITES / 2);
+            add_sites(&mut sites, code.sites(&pinning, Role::KeepsFree), MAX_SITES / 2);
             finding.evidence.stacks.extend(pinning.into_iter().take(MAX_STACKS));
             finding.evidence.allocations = pins::blocks(context, MAX_ALLOCATIONS);
             add_sites(&mut sites, asked, MAX_SITES);

@@ -4,7 +4,7 @@
 //! own affair.
 
 use super::redact;
-use crate::analysis::{SiteFrame, site_frame};
+use crate::analysis::{Phase, SiteFrame, site_frame};
 use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
@@ -49,6 +49,7 @@ pub struct Document {
 /// A finding.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Card {
+    pub(super) is_verdict: bool,
     pub(super) id: &'static str,
     pub(super) severity: Severity,
     pub(super) title: String,
@@ -70,6 +71,8 @@ pub(super) struct StackText {
     pub(super) bytes: i64,
     pub(super) count: usize,
     pub(super) frames: Vec<SiteFrame>,
+    /// Whether no finding before has it.
+    pub(super) is_new: bool,
 }
 
 /// An allocation.
@@ -94,11 +97,11 @@ impl Document {
             at: diagnosis.at,
             dump: diagnosis.dump,
             moment_text: moment_text(timeline, diagnosis.at.moment),
-            facts: facts(snapshot, timeline),
+            facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             events: timeline.events.len(),
-            cards: diagnosis.findings.iter().map(|finding| card(input, clean, finding)).collect(),
+            cards: cards(input, clean),
         }
     }
 
@@ -153,8 +156,9 @@ fn shortened(text: String) -> String {
 }
 
 /// How it was recorded.
-fn facts(snapshot: &Snapshot, timeline: &Timeline) -> Vec<(&'static str, String)> {
+fn facts(snapshot: &Snapshot, timeline: &Timeline, diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
+    facts.extend(doing(diagnosis.at).map(|text| ("At this moment", text)));
     let events = units::count(timeline.events.len() as u64);
     let mut recorded =
         vec![if timeline.events.len() == 1 { "1 event".to_owned() } else { format!("{events} events") }];
@@ -182,6 +186,20 @@ fn facts(snapshot: &Snapshot, timeline: &Timeline) -> Vec<(&'static str, String)
     facts
 }
 
+fn doing(place: Place) -> Option<String> {
+    let phase = match place.phase {
+        Phase::Init => "building the model",
+        Phase::Data => "loading data",
+        Phase::Forward => "forward pass",
+        Phase::Backward => "backward pass",
+        Phase::Optimizer => "optimizer step",
+        Phase::Eval => "evaluation",
+        Phase::Unknown => return None,
+    };
+    let iteration = place.iteration.map(|n| format!(" of iteration {}, counted from 0", units::count(n)));
+    Some(format!("{phase}{}", iteration.unwrap_or_default()))
+}
+
 fn stacks(snapshot: &Snapshot) -> &'static str {
     let (mut python, mut native) = (false, false);
     for id in 0..snapshot.frames.len() as u32 {
@@ -203,11 +221,28 @@ fn stacks(snapshot: &Snapshot) -> &'static str {
     }
 }
 
+fn cards(input: &ReportInput<'_>, clean: Clean) -> Vec<Card> {
+    let mut cards: Vec<Card> =
+        input.diagnosis.findings.iter().map(|finding| card(input, clean, finding)).collect();
+    if let Some(verdict) = cards.first_mut() {
+        verdict.is_verdict = true;
+    }
+    let mut seen: Vec<Vec<SiteFrame>> = Vec::new();
+    for stack in cards.iter_mut().flat_map(|card| &mut card.stacks) {
+        stack.is_new = !seen.contains(&stack.frames);
+        if stack.is_new {
+            seen.push(stack.frames.clone());
+        }
+    }
+    cards
+}
+
 fn card(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Card {
     let top = input.top;
     let text = |text: &String| clean.text(text);
     let evidence = &finding.evidence;
     Card {
+        is_verdict: false,
         id: finding.id,
         severity: finding.severity,
         title: clean.text(&finding.title),
@@ -223,6 +258,7 @@ fn card(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Card {
                 bytes: row.bytes,
                 count: row.count,
                 frames: frames(input.snapshot, clean, row.stack),
+                is_new: true,
             })
             .collect(),
         allocations: evidence.allocations.iter().take(top).map(|&id| allocation(input, clean, id)).collect(),

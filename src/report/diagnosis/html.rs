@@ -1,7 +1,7 @@
 //! The report for a browser: one file that needs nothing else.
 
 use super::document::{Card, Document, StackText};
-use super::{allocations, place, stack_title};
+use super::{place, stack_title};
 use crate::units;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,7 +35,7 @@ pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
     )
     .ok();
     for (i, card) in document.cards.iter().enumerate() {
-        finding(&mut out, card, i != 0);
+        finding(&mut out, card);
         if i == 0 {
             for shown in pictures {
                 picture(&mut out, shown);
@@ -62,11 +62,11 @@ fn data_url(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", STANDARD.encode(png))
 }
 
-fn finding(out: &mut String, card: &Card, has_title: bool) {
+fn finding(out: &mut String, card: &Card) {
     let severity = card.severity.name();
     writeln!(out, "<section class=\"{severity}\">\n<p class=\"kind\">{severity} · {}</p>", escape(card.id))
         .ok();
-    if has_title {
+    if !card.is_verdict {
         writeln!(out, "<h2>{}</h2>", escape(&card.title)).ok();
     }
     if !card.explanation.is_empty() {
@@ -77,7 +77,7 @@ fn finding(out: &mut String, card: &Card, has_title: bool) {
     advice(out, card);
     closing(out, card);
     figures(out, card);
-    card.stacks.iter().for_each(|row| stack(out, row));
+    card.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(out, row));
     out.push_str("</section>\n");
 }
 
@@ -92,7 +92,7 @@ fn sites(out: &mut String, card: &Card) {
             "<tr><td class=\"n\">{}</td><td><code>{}</code></td><td>{}</td></tr>",
             units::bytes(site.bytes),
             escape(&place(&site.file, site.line, &site.name)),
-            allocations(site.count)
+            site.role.text(site.count)
         )
         .ok();
     }

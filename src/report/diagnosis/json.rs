@@ -93,6 +93,7 @@ fn site(site: &Site) -> Json {
         "name": site.name,
         "bytes": site.bytes,
         "count": site.count,
+        "role": site.role.key(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The report for a ticket: GitHub's Markdown, short enough for an issue.
 
 use super::document::{Card, Document, StackText};
-use super::{allocations, place, stack_title};
+use super::{place, stack_title};
 use crate::units;
 use std::fmt::Write as _;
 
@@ -77,7 +77,11 @@ fn tail(document: &Document) -> String {
 }
 
 fn finding(card: &Card, detail: Detail) -> String {
-    let mut out = format!("### {}: {}\n\n", capitalised(card.severity.name()), escape(&card.title));
+    let mut out = if card.is_verdict {
+        format!("{} · {}\n\n", capitalised(card.severity.name()), code(card.id))
+    } else {
+        format!("### {}: {}\n\n", capitalised(card.severity.name()), escape(&card.title))
+    };
     if detail == Detail::TitleOnly {
         return out;
     }
@@ -90,7 +94,7 @@ fn finding(card: &Card, detail: Detail) -> String {
     closing(&mut out, card);
     figures(&mut out, card);
     if detail == Detail::All {
-        card.stacks.iter().for_each(|row| stack(&mut out, row));
+        card.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(&mut out, row));
     }
     out
 }
@@ -107,7 +111,7 @@ fn sites(out: &mut String, card: &Card) {
     out.push_str("| Code | Bytes | |\n| --- | ---: | --- |\n");
     for site in &card.sites {
         let place = cell_code(&place(&site.file, site.line, &site.name));
-        writeln!(out, "| {place} | {} | {} |", units::bytes(site.bytes), allocations(site.count)).ok();
+        writeln!(out, "| {place} | {} | {} |", units::bytes(site.bytes), site.role.text(site.count)).ok();
     }
     out.push('\n');
 }

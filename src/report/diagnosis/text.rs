@@ -1,7 +1,8 @@
 //! The report for a terminal.
 
 use super::document::{Card, Document};
-use super::{allocations, short_place};
+use super::short_place;
+use crate::diagnosis::{Number, Site};
 use crate::report::table::{self, Align};
 use crate::units;
 use std::io::{self, Write};
@@ -33,63 +34,41 @@ pub fn report_text(out: &mut dyn Write, document: &Document) -> io::Result<()> {
 fn finding(out: &mut dyn Write, card: &Card) -> io::Result<()> {
     writeln!(out, "{} · {}", card.severity.name(), card.id)?;
     paragraph(out, "", &card.title)?;
-    writeln!(out)?;
-    for text in &card.explanation {
-        paragraph(out, "  ", text)?;
-    }
-    if !card.explanation.is_empty() {
-        writeln!(out)?;
-    }
-    figures(out, card)?;
-    sites(out, card)?;
-    advice(out, card)?;
-    if let Some(saving) = &card.saving {
-        paragraph(
-            out,
-            "  ",
-            &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
-        )?;
-    }
-    if let Some(confirm) = &card.confirm {
-        paragraph(out, "  ", &format!("To confirm: {confirm}"))?;
-    }
-    for limit in &card.limits {
-        paragraph(out, "  ", &format!("Not known: {limit}"))?;
+    for part in [explanation, figures, sites, advice, closing] {
+        let mut text = Vec::new();
+        part(&mut text, card)?;
+        if !text.is_empty() {
+            writeln!(out)?;
+            out.write_all(&text)?;
+        }
     }
     writeln!(out)
 }
 
-fn figures(out: &mut dyn Write, card: &Card) -> io::Result<()> {
-    let rows: Vec<Vec<String>> = card
-        .numbers
-        .iter()
-        .map(|number| vec![format!("    {}", number.value.text()), number.label.to_owned()])
-        .collect();
-    if rows.is_empty() {
-        return Ok(());
-    }
-    table::write(out, &[Align::Left, Align::Left], &rows)?;
-    writeln!(out)
+fn explanation(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
+    card.explanation.iter().try_for_each(|text| paragraph(out, "  ", text))
 }
 
-fn sites(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+fn figures(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
+    let row = |number: &Number| vec![format!("    {}", number.value.text()), number.label.to_owned()];
+    let rows: Vec<Vec<String>> = card.numbers.iter().map(row).collect();
+    table::write(out, &[Align::Left, Align::Left], &rows)
+}
+
+fn sites(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
     if card.sites.is_empty() {
         return Ok(());
     }
     writeln!(out, "  Code")?;
-    let rows: Vec<Vec<String>> = card
-        .sites
-        .iter()
-        .map(|site| {
-            let bytes = format!("    {}", units::bytes(site.bytes));
-            vec![bytes, short_place(site), allocations(site.count)]
-        })
-        .collect();
-    table::write(out, &[Align::Left, Align::Left, Align::Left], &rows)?;
-    writeln!(out)
+    let row = |site: &Site| {
+        let bytes = format!("    {}", units::bytes(site.bytes));
+        vec![bytes, short_place(site), site.role.text(site.count)]
+    };
+    let rows: Vec<Vec<String>> = card.sites.iter().map(row).collect();
+    table::write(out, &[Align::Left, Align::Left, Align::Left], &rows)
 }
 
-fn advice(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+fn advice(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
     if card.advice.is_empty() {
         return Ok(());
     }
@@ -100,7 +79,21 @@ fn advice(out: &mut dyn Write, card: &Card) -> io::Result<()> {
             writeln!(out, "        {line}")?;
         }
     }
-    writeln!(out)
+    Ok(())
+}
+
+fn closing(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
+    if let Some(saving) = &card.saving {
+        paragraph(
+            out,
+            "  ",
+            &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
+        )?;
+    }
+    if let Some(confirm) = &card.confirm {
+        paragraph(out, "  ", &format!("To confirm: {confirm}"))?;
+    }
+    card.limits.iter().try_for_each(|limit| paragraph(out, "  ", &format!("Not known: {limit}")))
 }
 
 /// A text in lines of limited width.
