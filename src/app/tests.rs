@@ -1,5 +1,6 @@
 //! The real application without a window.
 
+mod attribution;
 mod export;
 mod files;
 mod filter;

@@ -64,6 +64,9 @@ impl Canvas<'_> {
         let name = match range.name {
             // Neighbours differ, and all of a file's iterations look alike.
             RangeName::Iteration { number, .. } => return self.iteration_color(number),
+            RangeName::Phase(phase) => {
+                return self.palette.class(phase as usize).mix(self.palette.panel, 0.55).into();
+            }
             name => name.text(snapshot),
         };
         let hash = name.as_bytes().iter().fold(0u64, |hash, &byte| {
