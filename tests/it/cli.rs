@@ -279,8 +279,18 @@ fn csv_has_a_header_and_a_row_per_allocation() {
     let text = stdout(["live", &sample, "--at", "end", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    let expected =
-        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "category", "stack"];
+    let expected = [
+        "device",
+        "addr",
+        "size",
+        "stream",
+        "pool",
+        "alloc_event",
+        "alloc_time_us",
+        "age_us",
+        "category",
+        "stack",
+    ];
     assert_eq!(header.iter().collect::<Vec<_>>(), expected);
     let records: Vec<csv::StringRecord> =
         reader.records().collect::<Result<_, _>>().expect("rows of equal length");
