@@ -12,6 +12,7 @@ use crate::app::filter::work::{FilterMode, Filtering};
 use crate::app::navigation::{History, Place, Selection};
 use crate::app::panes::Pane;
 use crate::app::preferences::Preferences;
+use crate::app::report_view::work::{Diagnosing, Report};
 use crate::app::tables::cells::{self, Sites};
 use crate::app::timeline::rasters::Rasters;
 use crate::app::worker::RasterMode;
@@ -63,6 +64,10 @@ pub(super) struct DeviceState {
     pub(super) lanes: Lanes,
     attributing: Attributing,
     attribution: Option<Arc<Attribution>>,
+    /// The file's name, as its tab says it.
+    pub(super) name: String,
+    /// What happened and why.
+    pub(super) diagnosing: Diagnosing,
     /// Bytes that the user says the device has.
     given_capacity: Option<i64>,
     /// The pane to bring to the front in the next frame.
@@ -145,6 +150,8 @@ impl DeviceState {
             lanes: lanes(&snapshot, timeline),
             attributing,
             attribution: None,
+            name: String::new(),
+            diagnosing: Diagnosing::new(Arc::clone(&snapshot), at),
             given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
@@ -249,6 +256,21 @@ impl DeviceState {
             self.history.leave(self.place());
         }
         self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment and select something there, in one step back.
+    pub(super) fn show_at(&mut self, moment: Moment, selection: Selection) {
+        if (moment, selection) != (self.cursor, self.selection) {
+            self.history.leave(self.place());
+        }
+        self.selection = selection;
+        self.move_to(moment);
+    }
+
+    /// What happened and why, once it is found.
+    pub(super) fn report(&mut self, ctx: &egui::Context) -> Option<Result<Arc<Report>, String>> {
+        let (mode, capacity) = (self.raster_mode, self.given_capacity);
+        self.diagnosing.get(ctx, mode, capacity)
     }
 
     /// Put the cursor on a moment without a way back, as while scrubbing.

@@ -19,6 +19,7 @@ mod keys;
 mod navigation;
 mod panes;
 mod preferences;
+mod report_view;
 mod segment_map;
 mod segment_timeline;
 mod stacks;

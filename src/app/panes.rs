@@ -4,7 +4,9 @@
 //! want them; the arrangement is kept.
 
 use crate::app::device::DeviceState;
-use crate::app::{curves_panel, details, segment_map, segment_timeline, stacks, tables, theme, timeline};
+use crate::app::{
+    curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
+};
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
@@ -29,6 +31,8 @@ pub(super) enum Pane {
     Allocations,
     /// All events.
     Events,
+    /// What happened and why.
+    Report,
 }
 
 /// Where a pane is at first.
@@ -67,6 +71,7 @@ const PANES: &[Definition] = &[
         ui: tables::allocations::ui,
     },
     Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: tables::events::ui },
+    Definition { pane: Pane::Report, name: "Report", home: Home::Tray, ui: report_view::panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.

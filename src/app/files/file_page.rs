@@ -15,6 +15,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, la
         });
         return;
     };
+    if device.name != title {
+        title.clone_into(&mut device.name);
+    }
     Panel::top("header")
         .resizable(false)
         .frame(theme::panel_frame(ui, 0, 0))

@@ -61,8 +61,15 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 6] =
-    [Pane::Segments, Pane::SegmentTimeline, Pane::Stacks, Pane::Curves, Pane::Allocations, Pane::Events];
+const PANES: [Pane; 7] = [
+    Pane::Report,
+    Pane::Segments,
+    Pane::SegmentTimeline,
+    Pane::Stacks,
+    Pane::Curves,
+    Pane::Allocations,
+    Pane::Events,
+];
 
 /// Every pane on a sample, in both themes at a size; pictures of them are kept for looking at.
 fn check(name: &str, size: [f32; 2], prepare: impl Fn(&mut Harness<'static, App>)) {
