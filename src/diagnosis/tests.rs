@@ -122,7 +122,8 @@ fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
     let verdict = |keeps| {
         let mut raw = rounds(20, keeps);
         raw.push((7, 0, 4 << 20, 2));
-        let snapshot = snapshot(&raw, Anchor::EndState, &[]);
+        let end: Vec<(u64, i64)> = (0..if keeps { 20 } else { 0 }).map(|slot| (slot, 1 << 20)).collect();
+        let snapshot = snapshot(&raw, Anchor::EndState, &end);
         let found = diagnose(&snapshot, &snapshot.timelines[0], Question::default()).expect("an OOM");
         found.findings[0].clone()
     };
