@@ -115,7 +115,10 @@ pub(super) fn add_sites(sites: &mut Vec<Site>, more: Vec<Site>, limit: usize) {
         if limit <= sites.len() {
             break;
         }
-        if !sites.iter().any(|known| known.file == site.file && known.line == site.line) {
+        if !sites
+            .iter()
+            .any(|known| (&known.file, known.line, known.role) == (&site.file, site.line, site.role))
+        {
             sites.push(site);
         }
     }

@@ -5,7 +5,7 @@ use super::rounds::Rounds;
 use super::{Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Category, MomentError, Phases, Rules, live_at, resolve};
-use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::model::{Action, AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 
 /// What is asked for besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
         let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
         let code = Code::new(snapshot);
         let attribution = Attribution::of(snapshot, timeline, &Rules::default());
-        let rounds = Rounds::of(timeline, &code, &attribution.phases);
+        let rounds = Rounds::of(timeline, &attribution.phases);
         let mut context = Self {
             snapshot,
             timeline,
@@ -138,6 +138,12 @@ impl<'a> Context<'a> {
     /// Iterations and phases.
     pub fn phases(&self) -> &Phases {
         &self.attribution.phases
+    }
+
+    /// Whether allocations were recorded, not only the state at the end.
+    pub fn has_history(&self) -> bool {
+        let events = &self.timeline.events;
+        events.indices().any(|ix| events.action(ix) == Action::Alloc)
     }
 
     /// What is live by stack, most bytes first.

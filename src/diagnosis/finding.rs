@@ -99,7 +99,7 @@ impl Role {
                 format!("free memory that {n} {noun} keep{}", if count == 1 { "s" } else { "" })
             }
             Self::Kept => format!("{n} {noun} from earlier iterations"),
-            Self::Returned => format!("given back, {n} times"),
+            Self::Returned => format!("given back, {n} {}", if count == 1 { "time" } else { "times" }),
         }
     }
 }

@@ -65,6 +65,10 @@ impl Kept {
         // Rounds that left next to nothing are parts of others.
         let most = per_round.values().copied().max().unwrap_or(0);
         per_round.retain(|_, bytes| most / 10 <= *bytes);
+        if !is_consistent(&stacks, &by_origin, per_round.len()) || is_one_pass(context, &candidates, &stacks)
+        {
+            return None;
+        }
         let bytes = kept.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
         let lines: BTreeSet<FrameKey> =
             stacks.iter().filter_map(|row| context.code.own_path(row.stack).first().copied()).collect();
@@ -122,6 +126,33 @@ impl Kept {
             .map(|(key, (bytes, count, _))| context.code.site(key, bytes, count, Role::Kept))
             .collect()
     }
+}
+
+/// Whether most bytes are at stacks that left something in most rounds. Rounds that are parts of one
+/// pass through a model, layer by layer, each have other stacks.
+fn is_consistent(
+    stacks: &[StackBytes],
+    by_origin: &HashMap<StackId, BTreeMap<usize, i64>>,
+    rounds: usize,
+) -> bool {
+    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let is_regular = |row: &&StackBytes| {
+        by_origin.get(&row.stack).is_some_and(|of_stack| rounds <= of_stack.len().saturating_mul(2))
+    };
+    let regular = stacks.iter().filter(is_regular).fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    all / 2 <= regular
+}
+
+/// Whether the rounds look like the layers of one pass: then there are also activations of lines that
+/// come once, before and after the layers.
+fn is_one_pass(context: &Context<'_>, candidates: &[(&Allocation, usize)], kept: &[StackBytes]) -> bool {
+    let is_kept: BTreeSet<StackId> = kept.iter().map(|row| row.stack).collect();
+    let once: BTreeSet<StackId> = candidates
+        .iter()
+        .filter(|(a, _)| !is_kept.contains(&a.stack) && context.category(a.id) == Category::Activation)
+        .map(|(a, _)| a.stack)
+        .collect();
+    kept.len() < once.len().saturating_mul(4)
 }
 
 /// Stacks of which as much went away after several rounds as is there now: the last few results are

@@ -17,6 +17,9 @@ mod settings;
 mod shortage;
 mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 pub use code::Code;
 pub use context::{Context, Question};
 pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};

@@ -3,7 +3,6 @@
 //! A round is an iteration of training, or a part of one: evaluation often runs many batches between
 //! two optimizer steps.
 
-use super::Code;
 use crate::analysis::{Phase, Phases};
 use crate::model::{Action, EventIx, Moment, StackId, Timeline};
 use foldhash::HashMap;
@@ -15,9 +14,6 @@ const MIN_REPETITIONS: usize = 4;
 /// Stacks that are tried for that.
 const MAX_TRIED: usize = 32;
 
-/// How often a line in a loop over layers may allocate for each batch.
-const MAX_LAYERS: usize = 128;
-
 /// Starts of rounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rounds {
@@ -25,20 +21,16 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// The iterations, the batches of each evaluation, and those of a last stretch of forward passes
-    /// that no backward pass followed although one always did before.
-    pub(super) fn of(timeline: &Timeline, code: &Code<'_>, phases: &Phases) -> Self {
+    /// The iterations, the calls of models without training, and those of a last stretch of forward
+    /// passes that no backward pass followed although one always did before.
+    pub(super) fn of(timeline: &Timeline, phases: &Phases) -> Self {
         let mut starts: Vec<EventIx> =
             phases.iterations.list.iter().map(|iteration| iteration.start).collect();
-        if starts.is_empty() {
+        if starts.is_empty() && phases.calls.is_empty() {
             return Self { starts: repetitions(timeline) };
         }
-        for (phase, range) in ranges(timeline, phases) {
-            if phase == Phase::Eval {
-                starts.extend(batches(timeline, range));
-            }
-        }
-        starts.extend(unfinished(timeline, code, phases));
+        starts.extend(phases.calls.iter().filter(|call| !call.trains).map(|call| call.event));
+        starts.extend(unfinished(timeline, phases));
         starts.sort_unstable();
         starts.dedup();
         Self { starts }
@@ -67,37 +59,25 @@ fn ranges(timeline: &Timeline, phases: &Phases) -> Vec<(Phase, Range<u32>)> {
     phases.phases.iter().zip(ends).map(|(start, end)| (start.phase, start.event.0..end)).collect()
 }
 
-/// Where the batches of some events start.
-fn batches(timeline: &Timeline, events: Range<u32>) -> Vec<EventIx> {
-    let counts = counts(timeline, events.clone());
-    let Some(anchor) = anchor(&counts) else { return vec![EventIx(events.start)] };
-    starts_of(timeline, events, anchor)
-}
-
-/// The batches after the last backward pass or step, if there are many more of them than a backward
-/// pass ever followed: it will not follow these.
-fn unfinished(timeline: &Timeline, code: &Code<'_>, phases: &Phases) -> Vec<EventIx> {
+/// The calls after the last backward pass or step, if there are many more of them than a backward pass
+/// ever followed: it will not follow these.
+fn unfinished(timeline: &Timeline, phases: &Phases) -> Vec<EventIx> {
     let runs = forward_runs(timeline, phases);
     let Some((last, earlier)) = runs.split_last() else { return Vec::new() };
-    let is_open = last.events.end as usize == timeline.events.len();
-    let Some(anchor) = anchor(&counts(timeline, last.events.clone())).filter(|_| is_open) else {
-        return Vec::new();
+    let calls_in = |run: &Run| {
+        let calls = phases.calls.iter().filter(|call| run.events.contains(&call.event.0));
+        calls.map(|call| call.event).collect::<Vec<_>>()
     };
-    // The same line may have been reached by another way before.
-    let Some(line) = code.own_line(anchor) else { return Vec::new() };
-    let is_there: Vec<bool> =
-        (0..code.stack_count()).map(|stack| code.own_line(StackId(stack)) == Some(line)).collect();
-    let calls = |run: &Run| {
-        allocs(timeline, run.events.clone()).filter(|&ix| is_there[timeline.events.stack(ix).index()]).count()
-    };
-    let before = earlier.iter().map(calls).max().unwrap_or(0);
+    let before = earlier.iter().map(|run| calls_in(run).len()).max().unwrap_or(0);
     let loads = earlier.iter().map(|run| run.loads).max().unwrap_or(0);
     // A program that calls the model for every token may well have longer texts than before.
     let factor = if loads.saturating_mul(2) < last.loads { 2 } else { 8 };
-    if before == 0 || calls(last) <= before.saturating_mul(factor) {
+    let calls = calls_in(last);
+    let is_open = last.events.end as usize == timeline.events.len();
+    if !is_open || before == 0 || calls.len() <= before.saturating_mul(factor) {
         return Vec::new();
     }
-    starts_of(timeline, last.events.clone(), anchor)
+    calls
 }
 
 /// A stretch of forward passes and loading between two backward passes.
@@ -156,15 +136,6 @@ fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
     }
     counts.remove(&StackId::EMPTY);
     counts
-}
-
-/// A stack that allocates once for each batch: one of those that are seldom, but not by chance. A line
-/// in a loop over layers allocates many times for each.
-fn anchor(counts: &HashMap<StackId, usize>) -> Option<StackId> {
-    let most = counts.values().copied().max()?;
-    let is_regular = |count: usize| 2.max(most / MAX_LAYERS) <= count;
-    let regular = counts.iter().filter(|&(_, &count)| is_regular(count));
-    regular.map(|(&stack, &count)| (count, stack)).min().map(|(_, stack)| stack)
 }
 
 fn starts_of(timeline: &Timeline, events: Range<u32>, stack: StackId) -> Vec<EventIx> {

@@ -63,6 +63,17 @@ fn problem(truth: &Value, report: &Value) -> Option<String> {
 }
 
 #[test]
+fn recordings_of_others_without_a_failure_are_left_in_peace() {
+    let Some(folder) = support::shared("real") else {
+        return skipped("the verdicts about recordings of others: the folder is missing");
+    };
+    let healthy = Value::Null;
+    for path in pickles_in(&folder, true) {
+        assert_eq!(problem(&healthy, &report(&path)), None, "{}", path.display());
+    }
+}
+
+#[test]
 fn recorded_causes_are_found_and_healthy_recordings_are_left_in_peace() {
     let all = recordings();
     assert!(10 <= all.len());

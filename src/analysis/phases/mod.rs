@@ -61,6 +61,15 @@ pub struct PhaseStart {
     pub phase: Phase,
 }
 
+/// A call of a model from outside of any model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelCall {
+    /// Its first event.
+    pub event: EventIx,
+    /// Whether its activations are for a backward pass.
+    pub trains: bool,
+}
+
 /// Iterations and phases of one device.
 #[derive(Debug, Default)]
 pub struct Phases {
@@ -68,6 +77,8 @@ pub struct Phases {
     pub phases: Vec<PhaseStart>,
     /// The iterations.
     pub iterations: Iterations,
+    /// Calls of models, in order.
+    pub calls: Vec<ModelCall>,
 }
 
 impl Phases {
@@ -87,7 +98,9 @@ impl Phases {
         let starts = starts::starts(snapshot, timeline, places, flow, &walk);
         let is_from_start = timeline.lifetimes.initial_count() == 0;
         let iterations = Iterations::build(timeline, &starts, is_from_start);
-        Self { phases: walk.phases, iterations }
+        let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
+        let calls = walk.begins.iter().map(call).collect();
+        Self { phases: walk.phases, iterations, calls }
     }
 
     /// The phase that the event before a moment belongs to.

@@ -27,17 +27,17 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
     if parameters <= 0 {
         return;
     }
-    let part = |category: Category, name: &str| {
-        let bytes = context.bytes_of(category);
-        let times = bytes as f64 / parameters as f64;
-        (0 < bytes).then(|| format!("{name} are {times:.1} times the parameters"))
-    };
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(part(Category::Gradient, "Gradients"));
-    parts.extend(part(Category::OptimizerState, "Optimizer states"));
+    let states = context.bytes_of(Category::OptimizerState);
+    let gradients = context.bytes_of(Category::Gradient);
+    if 0 < states {
+        let times = states as f64 / parameters as f64;
+        finding.explain(format!("Optimizer state is {times:.1} times the parameters."));
+    }
+    if parameters.saturating_add(parameters / 10) < gradients {
+        finding.explain("There are more gradients than parameters: most are on their way through the graph.");
+    }
     let rest = units::bytes(total.saturating_sub(context.fixed_bytes()));
-    parts.push(format!("{rest} depend on the batch, or on what the program keeps"));
-    finding.explain(format!("{}.", parts.join("; ")));
+    finding.explain(format!("{rest} depend on the batch, or on what the program keeps."));
 }
 
 fn key(category: Category) -> &'static str {

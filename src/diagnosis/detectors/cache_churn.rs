@@ -81,7 +81,7 @@ fn retried(context: &Context<'_>, bursts: &[Burst]) -> Option<Finding> {
         return None;
     }
     let severity = if context.is_oom() && 10 <= n { Severity::Warning } else { Severity::Info };
-    let title = format!("The cache was emptied {} times to serve a request", units::count(n as u64));
+    let title = format!("The cache was emptied {} to serve a request", times(n));
     let mut finding = Finding::new("allocation-retries", severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
     evidence(context, &mut finding, bursts);
@@ -101,4 +101,8 @@ fn emptied(context: &Context<'_>, bursts: &[Burst]) -> Option<Finding> {
     finding.advise("Remove empty_cache() from the loop: it does not make more memory available to PyTorch.");
     finding.limit("The start of a CUDA graph capture, garbage_collection_threshold and the destruction of a pool give segments back as well; the snapshot does not tell them apart.");
     Some(finding)
+}
+
+fn times(n: usize) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{} times", units::count(n as u64)) }
 }

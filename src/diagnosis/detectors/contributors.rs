@@ -22,7 +22,7 @@ fn holders(context: &Context<'_>) -> Option<Finding> {
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = format!("{}:{}", units::basename(&first.file), first.line);
     let title = format!(
-        "{place} holds most: {} of {} in use ({:.0} %)",
+        "Largest line of code: {place} with {} of {} in use ({:.0} %)",
         units::bytes(first.bytes),
         units::bytes(total),
         Context::share(first.bytes, total) * 100.0

@@ -34,16 +34,10 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let timeline = context.timeline;
     finding.evidence.count("events", "events", timeline.events.len());
-    finding.evidence.bytes(
-        "active_before_bytes",
-        "in use before the first event",
-        timeline.active.at(Moment::START),
-    );
-    finding.evidence.count(
-        "live_blocks_before",
-        "blocks in use before the first event",
-        timeline.initial_live_blocks,
-    );
+    let before = timeline.active.at(Moment::START);
+    if before != 0 {
+        finding.evidence.bytes("active_before_bytes", "in use before the first event", before);
+    }
     for gap in gaps {
         finding.explain(gap.text);
         if let Some((text, code)) = gap.fix
@@ -68,12 +62,7 @@ fn damage(context: &Context<'_>) -> Option<Gap> {
 }
 
 fn no_history(context: &Context<'_>) -> Option<Gap> {
-    let timeline = context.timeline;
-    let is_memory = |action| {
-        matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted | Action::SegmentAlloc)
-    };
-    let has_memory = timeline.events.indices().any(|ix| is_memory(timeline.events.action(ix)));
-    if has_memory || timeline.segments.segments.is_empty() {
+    if context.has_history() || context.timeline.segments.segments.is_empty() {
         return None;
     }
     Some(Gap {
@@ -88,7 +77,7 @@ fn late(context: &Context<'_>) -> Option<Gap> {
     let timeline = context.timeline;
     let before = timeline.active.at(Moment::START);
     let peak = timeline.active.peak().1;
-    if timeline.events.is_empty() || Context::share(before, peak) < MIN_SHARE {
+    if !context.has_history() || Context::share(before, peak) < MIN_SHARE {
         return None;
     }
     Some(Gap {
@@ -142,7 +131,7 @@ fn no_frees(context: &Context<'_>) -> Option<Gap> {
         && !has(Action::SegmentAlloc)
         && !has(Action::SegmentMap)
         && 1 < context.timeline.reserved.steps().len();
-    if !frees_without_request && !grows_without_segments {
+    if !context.has_history() || (!frees_without_request && !grows_without_segments) {
         return None;
     }
     let what = if frees_without_request { "free_requested" } else { "segment_alloc" };

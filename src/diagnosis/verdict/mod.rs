@@ -142,7 +142,7 @@ fn nothing_failed(context: &Context<'_>) -> Finding {
     let timeline = context.timeline;
     let total = &context.state.total;
     let in_use = units::bytes(total.active_rounded_bytes());
-    let mut finding = if timeline.events.is_empty() {
+    let mut finding = if !context.has_history() {
         let title = format!("No history was recorded; {in_use} in use when the snapshot was taken");
         let mut finding = Finding::new("none", Severity::Info, title);
         finding.limit("Without events only the state at the dump is known, not what came before it.");
@@ -159,7 +159,7 @@ fn nothing_failed(context: &Context<'_>) -> Finding {
     evidence.bytes("active_bytes", "in use", total.active_rounded_bytes());
     evidence.bytes("reserved_bytes", "reserved", total.reserved_bytes);
     evidence.bytes("hole_bytes", "reserved and free", total.hole_bytes);
-    if !timeline.events.is_empty() {
+    if context.has_history() {
         let (moment, bytes) = timeline.active.peak();
         evidence.bytes("peak_active_bytes", "peak in use, as requested", bytes);
         evidence.bytes("peak_reserved_bytes", "peak reserved", timeline.reserved.peak().1);

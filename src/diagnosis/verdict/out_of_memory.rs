@@ -22,7 +22,7 @@ pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: C
     words::what_happened(&mut finding, context, shortage);
     figures(&mut finding, shortage);
     match cause {
-        Cause::Capacity => capacity(&mut finding, shortage),
+        Cause::Capacity => capacity(&mut finding, context, shortage),
         Cause::Fragmentation => fragmentation(&mut finding, context, shortage),
         Cause::SingleRequest => single_request(&mut finding, context, shortage),
         Cause::Leak => {
@@ -111,7 +111,7 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
     }
 }
 
-fn capacity(finding: &mut Finding, shortage: &Shortage) {
+fn capacity(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
     let excess = shortage.excess_bytes().unwrap_or(0);
     let requested = units::bytes(shortage.oom.requested);
     if 0 < excess {
@@ -125,11 +125,7 @@ fn capacity(finding: &mut Finding, shortage: &Shortage) {
             units::percent(shortage.hole_bytes, shortage.reserved_bytes),
         ));
     }
-    finding.advise("Make what is live at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.");
-    finding.confirm = Some("Half the batch should lower the peak by about half of the activations; if the peak stays, it is weights, gradients and optimizer state.".to_owned());
-    finding.limit(
-        "Which part scales with the batch is only known if the recording holds runs of different size.",
-    );
+    words::capacity_advice(finding, context);
 }
 
 fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
@@ -147,6 +143,7 @@ fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shorta
             units::bytes(fit.other_bytes)
         ));
     }
+    finding.explanation.extend(words::sizes(context, shortage));
     if is_on(context.snapshot, "expandable_segments") {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
