@@ -19,5 +19,6 @@ pub mod load;
 pub mod model;
 pub mod pickle;
 pub mod report;
+pub mod simulator;
 pub mod snapshot;
 pub mod units;

@@ -1,0 +1,36 @@
+//! A simulator of torch's caching allocator: a recording under other settings.
+//!
+//! ```text
+//! Timeline ── Requests (what the program asked for) ── Allocator under Settings ── Outcome
+//! ```
+
+mod allocator;
+mod blocks;
+mod counters;
+mod driver;
+mod error;
+mod fidelity;
+mod free_list;
+mod infer;
+mod lanes;
+mod outcome;
+mod replay;
+mod requests;
+mod rounding;
+mod rules;
+mod segment_events;
+mod settings;
+mod start;
+mod subject;
+
+pub use counters::{Counters, Gauge};
+pub use driver::Device;
+pub use error::SettingError;
+pub use fidelity::Fidelity;
+pub use outcome::{Outcome, Reach, SimulatedOom};
+pub use requests::Requests;
+pub use rules::TieBreak;
+pub use settings::Settings;
+pub use subject::Subject;
+
+use segment_events::SegmentEvent;
