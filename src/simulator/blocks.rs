@@ -42,7 +42,7 @@ pub(super) struct Block {
 }
 
 /// A table of blocks. Ids of blocks that are gone are used again.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     all: Vec<Block>,
     unused: Vec<u32>,
@@ -92,6 +92,7 @@ impl Blocks {
     }
 
     /// Every block that exists, with its id.
+    #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
         (0..).zip(&self.all).filter(|(_, block)| block.state != State::Unused)
     }

@@ -21,8 +21,11 @@ pub(super) const UNLIMITED_BYTES: u64 = 1 << 50;
 /// Addresses of segments that the recording does not have.
 const FIRST_OWN_ADDRESS: u64 = 1 << 60;
 
+/// How far ahead the address of a range is looked for.
+const MAX_LOOKAHEAD: usize = 4096;
+
 /// Gives out memory, at the recorded addresses where the recording has the same segment.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Driver<'a> {
     pub(super) capacity: u64,
     recorded: &'a [SegmentEvent],
@@ -56,9 +59,22 @@ impl<'a> Driver<'a> {
         self.recorded_address(wanted).unwrap_or_else(|| self.own_address(size))
     }
 
-    /// The address at which the recording maps next, if it does so for this request.
-    pub(super) fn mapped_address(&mut self) -> Option<u64> {
-        self.recorded_address(|event| event.action == SegmentAction::Map)
+    /// The address of a range that is new: the next one at which the recording maps pages of this size
+    /// and nothing is yet. A range that was made when mapping failed shows only later.
+    pub(super) fn range_address(&self, lane: u32, page: u64, is_known: impl Fn(u64) -> bool) -> Option<u64> {
+        let ahead = self.recorded[self.from..].iter().take(MAX_LOOKAHEAD);
+        let mut maps = ahead.filter(|event| {
+            (event.action, event.lane) == (SegmentAction::Map, lane)
+                && event.size.is_multiple_of(page)
+                && !is_known(event.addr)
+        });
+        maps.next().map(|event| event.addr)
+    }
+
+    /// The address at which the recording maps for this request.
+    pub(super) fn mapped_address(&self) -> Option<u64> {
+        let of_request = self.recorded[self.from..self.to].iter();
+        of_request.filter(|event| event.action == SegmentAction::Map).map(|event| event.addr).next()
     }
 
     fn recorded_address(&mut self, wanted: impl Fn(&SegmentEvent) -> bool) -> Option<u64> {

@@ -1,9 +1,10 @@
 //! How far a simulation under the recorded settings reproduces the recording.
 
+use super::allocator::Clash;
 use super::replay::{Answer, Replay};
 use super::requests::{Op, Requests};
 use super::rules::Rules;
-use super::segment_events::SegmentEvent;
+use super::segment_events::{SegmentAction, SegmentEvent};
 use crate::model::{EventIx, Timeline};
 
 /// What a recording and its simulation have in common.
@@ -51,8 +52,19 @@ impl Fidelity {
     }
 }
 
-/// Whether more is given back to the driver than was recorded, where the two first differ in that.
-pub(super) fn gives_back_more(requests: &Requests, rules: &Rules) -> Option<bool> {
+/// How much memory a simulation has, by what the recording did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// More is given back to the driver than was recorded, or a request fails.
+    TooLittle,
+    /// Less is given back to the driver than was recorded, or a request is met.
+    TooMuch,
+    /// Nothing says so.
+    Fits,
+}
+
+/// Simulate until the recording shows that there is too little memory, or too much.
+pub(super) fn judge(requests: &Requests, rules: &Rules) -> Verdict {
     let mut replay = Replay::new(requests, rules.clone());
     let mut seen = 0;
     for request in &requests.all {
@@ -64,15 +76,46 @@ pub(super) fn gives_back_more(requests: &Requests, rules: &Rules) -> Option<bool
         }
         let count = |events: &[SegmentEvent]| events.iter().filter(|event| event.action.gives_back()).count();
         let (real, own) = (count(&requests.segments[from..seen]), count(&replay.allocator.log));
-        if real != own {
-            return Some(real < own);
+        let is_oom = matches!(request.op, Op::Oom { .. });
+        if real < own || (answer == Answer::NoMemory && !is_oom) {
+            return Verdict::TooLittle;
         }
-        if answer == Answer::NoMemory && matches!(request.op, Op::Alloc { .. }) {
-            return Some(true);
+        if own < real || (answer != Answer::NoMemory && is_oom) {
+            return Verdict::TooMuch;
         }
         replay.allocator.log.clear();
     }
-    None
+    Verdict::Fits
+}
+
+/// Simulate until the recording shows that expandable ranges are too short, or too long.
+pub(super) fn judge_ranges(requests: &Requests, rules: &Rules) -> Verdict {
+    let mut replay = Replay::new(requests, rules.clone());
+    let mut seen = 0;
+    for request in &requests.all {
+        replay.step(request);
+        match replay.allocator.clash {
+            Some(Clash::TooShort) => return Verdict::TooLittle,
+            Some(Clash::TooLong) => return Verdict::TooMuch,
+            None => {}
+        }
+        let from = seen;
+        while requests.segments.get(seen).is_some_and(|event| event.event < request.event) {
+            seen += 1;
+        }
+        let map = |events: &[SegmentEvent]| {
+            events.iter().find(|event| event.action == SegmentAction::Map).map(|event| event.addr)
+        };
+        let maps = (map(&requests.segments[from..seen]), map(&replay.allocator.log));
+        if let (Some(real), Some(own)) = maps
+            && real != own
+            && replay.allocator.range_at(real).is_none()
+        {
+            return Verdict::TooMuch;
+        }
+        replay.allocator.log.clear();
+    }
+    Verdict::Fits
 }
 
 /// Simulate under rules, and compare.

@@ -21,7 +21,7 @@ pub(super) struct At {
 }
 
 /// A sorted list in pieces.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct FreeList {
     /// None is empty.
     pieces: Vec<Vec<Entry>>,

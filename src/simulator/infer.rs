@@ -1,76 +1,24 @@
 //! What a recording shows of the device, without saying it.
 
-use super::fidelity::gives_back_more;
+use super::fidelity::{Verdict, judge, judge_ranges};
 use super::requests::{Op, Requests};
-use super::rounding::{block_bytes, segment_bytes};
+use super::rounding::{SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large, segment_bytes};
 use super::rules::{Rules, TieBreak};
-use super::segment_events::{Cause, SegmentAction};
+use super::segment_events::Cause;
 use super::{Device, Settings};
-use crate::analysis;
 use crate::model::{EventIx, Moment, Timeline};
 
-/// More than any device's memory.
-const MAX_DEVICE_BYTES: u64 = 1 << 44;
+/// More than any device's memory, in units of the search.
+const MAX_DEVICE_UNITS: u64 = 1 << 24;
 
-/// How much could be reserved when recording: a failed request shows it, and so do requests for which
-/// the cache was emptied. `None` if nothing ever failed.
-fn capacity(timeline: &Timeline, requests: &Requests, settings: &Settings) -> Option<u64> {
-    let shown = analysis::capacity(timeline).and_then(|bytes| u64::try_from(bytes).ok());
-    let limits = [shown, oom_limit(timeline, requests, settings), retry_limit(timeline, requests, settings)];
-    let least = limits.into_iter().flatten().min()?;
-    Some(least.max(requests.recorded_peak))
-}
-
-/// Requests that failed needed more than there was.
-fn oom_limit(timeline: &Timeline, requests: &Requests, settings: &Settings) -> Option<u64> {
-    if settings.expandable_segments {
-        return None;
-    }
-    let failed = requests.all.iter().filter_map(|request| match request.op {
-        Op::Oom { requested, .. } => Some((request.event, requested)),
-        _ => None,
-    });
-    let limit = |(event, requested): (u32, u64)| {
-        let wanted = segment_bytes(block_bytes(requested, settings), settings);
-        reserved(timeline, Moment(event)).saturating_add(wanted).saturating_sub(1)
-    };
-    failed.map(limit).min()
-}
-
-/// So did segments for which the cache was emptied.
-fn retry_limit(timeline: &Timeline, requests: &Requests, settings: &Settings) -> Option<u64> {
-    let frees_for_other_reasons =
-        settings.max_split_bytes.is_some() || 0.0 < settings.garbage_collection_threshold;
-    if settings.expandable_segments || frees_for_other_reasons {
-        return None;
-    }
-    let mut before = None;
-    let mut least: Option<u64> = None;
-    for event in &requests.segments {
-        match (event.action, event.cause) {
-            (SegmentAction::Free, Cause::Request) => {
-                before.get_or_insert_with(|| reserved(timeline, Moment(event.event)));
-            }
-            (SegmentAction::Alloc, _) => {
-                let limit = before.take().map(|before| before.saturating_add(event.size).saturating_sub(1));
-                least = least.into_iter().chain(limit).min();
-            }
-            _ => before = None,
-        }
-    }
-    least
-}
-
-fn reserved(timeline: &Timeline, moment: Moment) -> u64 {
-    timeline.reserved.at(moment).max(0).unsigned_abs()
-}
+/// How finely memory is searched for.
+const UNIT_BYTES: u64 = 1 << 20;
 
 /// The device with what the recording shows of it.
 ///
-/// Where a request fails or the cache is emptied for one, `capacity` knows enough. Where garbage is
-/// collected, or blocks that are too large to be split are given back, how much there is must be
-/// found by what is given back when: with too little memory it is more than was recorded, with too
-/// much less.
+/// An OOM says what the device had left. Where requests were limited otherwise, garbage was collected or
+/// blocks too large to be split were given back, how much there was must be found by what is given
+/// back when.
 pub(super) fn device(
     timeline: &Timeline,
     requests: &Requests,
@@ -78,42 +26,78 @@ pub(super) fn device(
     tie_break: TieBreak,
     known: Device,
 ) -> Device {
-    let capacity_bytes = known.capacity_bytes.or_else(|| capacity(timeline, requests, settings));
-    let mut device = Device { capacity_bytes, ..known };
-    let search = |with: &dyn Fn(u64) -> Device| search(requests, settings, tie_break, with);
-    let is_known = device.total_bytes.is_some() || device.allowed_bytes.is_some();
-    if 0.0 < settings.garbage_collection_threshold && !is_known {
+    let shown = Shown::new(timeline, requests, settings);
+    let mut device = Device { capacity_bytes: known.capacity_bytes.or(shown.capacity), ..known };
+    let judged = |device: &Device| judge(requests, &Rules::new(settings, tie_break, device));
+    let collects_garbage = 0.0 < settings.garbage_collection_threshold;
+    if (collects_garbage || shown.is_fraction)
+        && device.total_bytes.is_none()
+        && device.allowed_bytes.is_none()
+    {
         let found = match settings.memory_fraction {
-            Some(_) => search(&|bytes| Device { total_bytes: Some(bytes), ..device }),
-            None => search(&|bytes| Device { allowed_bytes: Some(bytes), ..device }),
+            Some(_) => search(|bytes| Device { total_bytes: Some(bytes), ..device }, judged),
+            None => search(|bytes| Device { allowed_bytes: Some(bytes), ..device }, judged),
         };
         device = found.unwrap_or(device);
     }
-    let gives_back =
-        requests.segments.iter().any(|event| event.cause != Cause::Program && event.action.gives_back());
-    if device.capacity_bytes.is_none() && gives_back {
-        device = search(&|bytes| Device { capacity_bytes: Some(bytes), ..device }).unwrap_or(device);
+    let is_limited = requests.all.iter().any(|request| matches!(request.op, Op::Oom { .. }))
+        || requests.segments.iter().any(|event| event.cause != Cause::Program && event.action.gives_back());
+    if device.capacity_bytes.is_none() && !shown.is_fraction && is_limited {
+        device = search(|bytes| Device { capacity_bytes: Some(bytes), ..device }, judged).unwrap_or(device);
+    }
+    if settings.expandable_segments && device.total_bytes.is_none() {
+        let judged = |device: &Device| judge_ranges(requests, &Rules::new(settings, tie_break, device));
+        if judged(&device) != Verdict::Fits {
+            device = search(|bytes| Device { total_bytes: Some(bytes), ..device }, judged).unwrap_or(device);
+        }
     }
     device
 }
 
-/// Find how much memory explains what was given back; `None` if it seems to be without limit.
-fn search(
-    requests: &Requests,
-    settings: &Settings,
-    tie_break: TieBreak,
-    with: &dyn Fn(u64) -> Device,
-) -> Option<Device> {
-    let (mut low, mut high) = (0, MAX_DEVICE_BYTES);
+/// What failed requests show.
+struct Shown {
+    /// What was reserved, and what the driver had left, where that was not enough.
+    capacity: Option<u64>,
+    /// Whether a request failed although the driver had enough.
+    is_fraction: bool,
+}
+
+impl Shown {
+    fn new(timeline: &Timeline, requests: &Requests, settings: &Settings) -> Self {
+        let mut out = Self { capacity: None, is_fraction: false };
+        for oom in &timeline.ooms {
+            let Some(free) = oom.device_free.and_then(|free| u64::try_from(free).ok()) else { continue };
+            let size = block_bytes(clamped(oom.requested), settings);
+            let wanted = if settings.expandable_segments {
+                let small = !is_large(size);
+                size.next_multiple_of(if small { SMALL_SEGMENT_BYTES } else { settings.large_segment_bytes })
+            } else {
+                segment_bytes(size, settings)
+            };
+            if wanted <= free {
+                out.is_fraction = true;
+            } else {
+                let reserved = timeline.reserved.at(Moment::after(oom.event)).max(0).unsigned_abs();
+                out.capacity = out.capacity.max(Some(reserved.saturating_add(free)));
+            }
+        }
+        out.capacity = out.capacity.map(|capacity| capacity.max(requests.recorded_peak));
+        out
+    }
+}
+
+/// Find how much memory explains the recording; `None` if there seems to be no limit.
+fn search(with: impl Fn(u64) -> Device, judged: impl Fn(&Device) -> Verdict) -> Option<Device> {
+    let (mut low, mut high) = (0, MAX_DEVICE_UNITS);
     while 1 < high - low {
         let middle = low + (high - low) / 2;
-        match gives_back_more(requests, &Rules::new(settings, tie_break, &with(middle))) {
-            Some(true) => low = middle,
-            Some(false) => high = middle,
-            None => return Some(with(middle)),
+        match judged(&with(middle * UNIT_BYTES)) {
+            Verdict::TooLittle => low = middle,
+            Verdict::TooMuch => high = middle,
+            Verdict::Fits => return Some(with(middle * UNIT_BYTES)),
         }
     }
-    (high != MAX_DEVICE_BYTES).then(|| with(high))
+    (high != MAX_DEVICE_UNITS).then(|| with(high * UNIT_BYTES))
 }
 
 /// Which of several equally large blocks the version takes, by what it writes: pools came to the

@@ -34,14 +34,14 @@ pub(super) struct Pool {
 #[derive(Debug)]
 pub(super) struct Lanes {
     pools: Vec<Pool>,
-    lanes: Vec<(PoolIx, i64)>,
+    pairs: Vec<(PoolIx, i64)>,
     known: BTreeMap<(PoolKey, i64), u32>,
 }
 
 impl Default for Lanes {
     fn default() -> Self {
         let default = Pool { key: PoolKey::DEFAULT, is_unsplit: false, small: Vec::new(), large: Vec::new() };
-        Self { pools: vec![default], lanes: Vec::new(), known: BTreeMap::new() }
+        Self { pools: vec![default], pairs: Vec::new(), known: BTreeMap::new() }
     }
 }
 
@@ -51,21 +51,21 @@ impl Lanes {
         if let Some(&lane) = self.known.get(&(key, stream)) {
             return lane;
         }
-        if MAX_LANES <= self.lanes.len() {
+        if MAX_LANES <= self.pairs.len() {
             return 0;
         }
         let pool = self.pool(key).unwrap_or_else(|| {
             self.pools.push(Pool { key, is_unsplit: false, small: Vec::new(), large: Vec::new() });
             PoolIx(self.pools.len() as u32 - 1)
         });
-        let lane = self.lanes.len() as u32;
-        self.lanes.push((pool, stream));
+        let lane = self.pairs.len() as u32;
+        self.pairs.push((pool, stream));
         self.known.insert((key, stream), lane);
-        let lanes = &self.lanes;
+        let pairs = &self.pairs;
         let place = &mut self.pools[pool.index()];
         for (lists, list) in [(&mut place.small, lane * 2), (&mut place.large, lane * 2 + 1)] {
             // Streams are compared as addresses.
-            let of = |list: u32| lanes[(list / 2) as usize].1 as u64;
+            let of = |list: u32| pairs[(list / 2) as usize].1 as u64;
             let at = lists.partition_point(|&other| of(other) < of(list));
             lists.insert(at, list);
         }
@@ -88,22 +88,17 @@ impl Lanes {
 
     /// Number of lanes.
     pub(super) fn len(&self) -> usize {
-        self.lanes.len()
+        self.pairs.len()
     }
 
     #[inline]
     pub(super) fn pool_ix_of_list(&self, list: u32) -> PoolIx {
-        self.lanes[(list / 2) as usize].0
+        self.pairs[(list / 2) as usize].0
     }
 
     #[inline]
     pub(super) fn pool_of_list(&self, list: u32) -> &Pool {
         &self.pools[self.pool_ix_of_list(list).index()]
-    }
-
-    /// The stream of a list.
-    pub(super) fn stream_of_list(&self, list: u32) -> i64 {
-        self.lanes[(list / 2) as usize].1
     }
 
     pub(super) fn small_lists(&self, pool: PoolIx) -> &[u32] {

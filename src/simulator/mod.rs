@@ -16,6 +16,7 @@ mod lanes;
 mod outcome;
 mod replay;
 mod requests;
+mod resolve;
 mod rounding;
 mod rules;
 mod segment_events;

@@ -1,6 +1,6 @@
 //! Requests through the allocator, one after the other.
 
-use super::allocator::{Allocator, Scope};
+use super::allocator::Allocator;
 use super::driver::Driver;
 use super::outcome::{Outcome, Reach, SimulatedOom};
 use super::requests::{Op, Request, Requests};
@@ -19,6 +19,7 @@ pub(super) enum Answer {
 }
 
 /// A simulation in progress.
+#[derive(Clone)]
 pub(super) struct Replay<'a> {
     pub(super) allocator: Allocator<'a>,
 }
@@ -51,8 +52,12 @@ impl<'a> Replay<'a> {
                 allocator.free_requested(slot);
                 Answer::Done
             }
-            Op::FreeCompleted { slot } => {
+            Op::FreeCompleted { slot } | Op::MaybeForced { slot } => {
                 allocator.free_completed(slot);
+                Answer::Done
+            }
+            Op::FreeForced { slot } => {
+                allocator.free_by_waiting(slot);
                 Answer::Done
             }
             Op::Flush(scope) => {
@@ -149,44 +154,4 @@ pub(super) fn run(requests: &Requests, rules: Rules) -> Outcome {
         peak_event: watch.peak_event,
         reserved: StepCurve::from_steps(watch.reserved),
     }
-}
-
-/// Decide for each [`Op::MaybeFlush`] whether the request after it explains it, under the recorded
-/// settings.
-pub(super) fn resolve(requests: &mut Requests, rules: &Rules) {
-    if !requests.all.iter().any(|request| request.op == Op::MaybeFlush) {
-        return;
-    }
-    let peak = requests.recorded_peak;
-    let mut flushed = Vec::new();
-    let mut replay = Replay::new(requests, rules.clone());
-    for (i, request) in requests.all.iter().enumerate() {
-        replay.allocator.log.clear();
-        if request.op == Op::MaybeFlush && !explains(&replay, &requests.all[i + 1..], peak) {
-            replay.allocator.release_cached(Scope::Everything);
-            flushed.push(i);
-        } else {
-            replay.step(request);
-        }
-    }
-    for i in flushed {
-        requests.all[i].op = Op::Flush(Scope::Everything);
-    }
-    requests.all.retain(|request| request.op != Op::MaybeFlush);
-}
-
-/// Whether the next request needs more than there is, so that it gives back what is cached.
-fn explains(replay: &Replay<'_>, rest: &[Request], recorded_peak: u64) -> bool {
-    let next = rest.iter().find_map(|request| match request.op {
-        Op::Alloc { lane, requested, .. } | Op::Oom { lane, requested } => Some((lane, requested)),
-        _ => None,
-    });
-    let Some((lane, requested)) = next else { return false };
-    let allocator = &replay.allocator;
-    let Some(segment) = allocator.needs_segment(lane, requested) else { return false };
-    let settings = &allocator.rules.settings;
-    if settings.max_split_bytes.is_some() || allocator.rules.garbage_bytes.is_some() {
-        return true;
-    }
-    recorded_peak < allocator.counters.reserved_bytes.current.saturating_add(segment)
 }

@@ -7,7 +7,7 @@ use super::segment_events::{self, Cause, SegmentAction, SegmentEvent};
 use super::start::{self, Start};
 use super::{Settings, allocator::Scope};
 use crate::model::{
-    Action, DeviceId, EventIx, EventTable, Moment, PoolKey, ReservedRange, Snapshot, Timeline,
+    Action, Context, DeviceId, EventIx, EventTable, Moment, PoolKey, ReservedRange, Snapshot, Timeline,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +22,10 @@ pub(super) enum Op {
     FreeRequested { slot: u32 },
     /// That stream was done.
     FreeCompleted { slot: u32 },
+    /// The same, but only because the request that follows waited for all streams.
+    FreeForced { slot: u32 },
+    /// The same; whether the request that follows waited for it, the recording does not say.
+    MaybeForced { slot: u32 },
     /// It emptied the cache.
     Flush(Scope),
     /// It emptied the cache, or the request that follows needed it; the recording does not say.
@@ -61,20 +65,25 @@ impl Requests {
         let events = &timeline.events;
         let mut lanes = Lanes::default();
         lanes.add(PoolKey::DEFAULT, 0);
-        let segments =
-            if timeline.device == DeviceId::HOST { Vec::new() } else { segment_events::recorded(events) };
+        let mut lane_of = |context: &Context| {
+            lanes.add(context.pool.unwrap_or(PoolKey::DEFAULT), context.stream.unwrap_or(0))
+        };
+        let lane_of_context: Vec<u32> = events.contexts().iter().map(&mut lane_of).collect();
+        let is_host = timeline.device == DeviceId::HOST;
+        let segments = if is_host { Vec::new() } else { segment_events::recorded(events, &lane_of_context) };
         let mut reader = Reader {
             events,
-            lane_of_context: Vec::new(),
+            lane_of_context,
             ranges: PoolsByAddress::new(timeline),
             segments: &segments,
             seen: 0,
             group: 0,
             out: Vec::new(),
             lanes,
+            last_use: Vec::new(),
         };
-        reader.read_lanes();
-        if timeline.device != DeviceId::HOST {
+        reader.read_last_uses();
+        if !is_host {
             events.indices().for_each(|ix| reader.event(ix));
             reader.flush_group(events.len() as u32);
         }
@@ -98,13 +107,19 @@ struct Reader<'a> {
     group: usize,
     out: Vec<Request>,
     lanes: Lanes,
+    /// The last event of each pool that asks for a block, where events name pools.
+    last_use: Vec<u32>,
 }
 
 impl Reader<'_> {
-    fn read_lanes(&mut self) {
-        for context in self.events.contexts() {
-            let pool = context.pool.unwrap_or(PoolKey::DEFAULT);
-            self.lane_of_context.push(self.lanes.add(pool, context.stream.unwrap_or(0)));
+    fn read_last_uses(&mut self) {
+        self.last_use = vec![0; self.lanes.pools().len()];
+        if self.last_use.len() == 1 {
+            return;
+        }
+        for ix in self.events.indices().filter(|&ix| self.events.action(ix) == Action::Alloc) {
+            let lane = self.lane_of_context[self.events.context_index(ix)];
+            self.last_use[self.lanes.pool_ix_of_list(lane * 2).index()] = ix.0;
         }
     }
 
@@ -122,6 +137,9 @@ impl Reader<'_> {
                 self.push(ix, op);
             }
             Action::Oom => {
+                if self.group == self.seen {
+                    self.doubt_completions(ix.0);
+                }
                 self.close_group(ix);
                 let lane = self.lane_of_context[events.context_index(ix)];
                 self.push(ix, Op::Oom { lane, requested: clamped(events.size(ix)) });
@@ -151,7 +169,10 @@ impl Reader<'_> {
             Some(last) if last.op == (Op::FreeRequested { slot }) && last.event + 1 == ix.0 => {
                 last.op = Op::Free { slot };
             }
-            _ => self.push(ix, Op::FreeCompleted { slot }),
+            _ => {
+                let is_within = self.group < self.seen;
+                self.push(ix, if is_within { Op::FreeForced { slot } } else { Op::FreeCompleted { slot } });
+            }
         }
     }
 
@@ -191,11 +212,29 @@ impl Reader<'_> {
                     self.note_freed_pools(self.group, self.group + same);
                     self.out.push(Request { event, op: Op::MaybeFlush });
                 }
-                Cause::Request => self.note_freed_pools(self.group, self.seen),
+                Cause::Request => {
+                    self.doubt_completions(self.segments[self.group].event);
+                    self.note_freed_pools(self.group, self.seen);
+                }
             }
         }
         debug_assert!(self.segments[..self.seen].iter().all(|event| event.event < ix.0));
         self.group = self.seen;
+    }
+
+    /// A request emptied the cache from `event` on. Blocks whose streams were done right before that
+    /// may have been waited for.
+    fn doubt_completions(&mut self, event: u32) {
+        let last = self.out.iter().rposition(|request| request.event < event).map_or(0, |last| last + 1);
+        let mut expected = event;
+        for request in self.out[..last].iter_mut().rev() {
+            let Op::FreeCompleted { slot } = request.op else { break };
+            if request.event + 1 != expected {
+                break;
+            }
+            request.op = Op::MaybeForced { slot };
+            expected = request.event;
+        }
     }
 
     /// Nothing else comes before `event`, so the program itself gave the segments back.
@@ -225,7 +264,9 @@ impl Reader<'_> {
     fn note_freed_pools(&mut self, from: usize, to: usize) {
         let event = self.segments[from].event;
         for pool in self.pools_given_back(from, to) {
-            if pool != PoolIx::DEFAULT {
+            // A pool that is asked again gave back what was too large to be split.
+            let is_asked_again = self.last_use.get(pool.index()).is_some_and(|&last| event < last);
+            if pool != PoolIx::DEFAULT && !is_asked_again {
                 self.out.push(Request { event, op: Op::PoolFreed(pool) });
             }
         }

@@ -51,10 +51,12 @@ pub(super) struct SegmentEvent {
     pub(super) addr: u64,
     pub(super) size: u64,
     pub(super) cause: Cause,
+    /// Whose segment it is, as far as events say.
+    pub(super) lane: u32,
 }
 
 /// The segment events of a trace, in order.
-pub(super) fn recorded(events: &EventTable) -> Vec<SegmentEvent> {
+pub(super) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<SegmentEvent> {
     let mut found = Vec::new();
     let mut made: HashMap<u64, StackId> = HashMap::default();
     for ix in events.indices() {
@@ -69,7 +71,8 @@ pub(super) fn recorded(events: &EventTable) -> Vec<SegmentEvent> {
             _ => made.remove(&addr) != Some(stack),
         };
         let cause = if is_own && stack != StackId::EMPTY { Cause::Program } else { Cause::Unknown };
-        found.push(SegmentEvent { event: ix.0, action, addr, size: clamped(events.size(ix)), cause });
+        let lane = lane_of_context[events.context_index(ix)];
+        found.push(SegmentEvent { event: ix.0, action, addr, size: clamped(events.size(ix)), cause, lane });
     }
     find_requests(events, &mut found);
     found

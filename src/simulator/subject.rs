@@ -2,6 +2,7 @@
 
 use super::fidelity::{Fidelity, compare};
 use super::requests::Requests;
+use super::resolve::resolve;
 use super::rules::{Rules, TieBreak};
 use super::{Device, Outcome, Settings, infer, replay};
 use crate::model::{EventIx, Snapshot, Timeline};
@@ -30,7 +31,7 @@ impl Subject {
         let mut tie_break = infer::tie_break(timeline);
         let device = infer::device(timeline, &requests, &recorded, tie_break, known);
         let rules = |tie_break| Rules::new(&recorded, tie_break, &device);
-        replay::resolve(&mut requests, &rules(tie_break));
+        resolve(&mut requests, &rules(tie_break));
         let mut fidelity = compare(timeline, &requests, &rules(tie_break));
         if !fidelity.is_complete() {
             let other = match tie_break {

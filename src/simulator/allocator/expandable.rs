@@ -3,7 +3,7 @@
 use super::super::blocks::{Block, NONE, State};
 use super::super::rounding::SMALL_SEGMENT_BYTES;
 use super::super::segment_events::SegmentAction;
-use super::{Allocator, is_small_list};
+use super::{Allocator, Clash, Segment, is_small_list};
 
 impl Allocator<'_> {
     /// Bytes that are mapped at once for a list's blocks.
@@ -51,12 +51,21 @@ impl Allocator<'_> {
     fn new_range(&mut self, list: u32) -> u32 {
         let page = self.page_bytes(list);
         let size = self.range_bytes(page);
-        let recorded = self.driver.mapped_address().filter(|&addr| {
-            let before = self.ranges.range(..=addr).next_back();
-            before.is_none_or(|(&base, &id)| base.saturating_add(self.segments[id as usize].size) <= addr)
-        });
+        if let Some(addr) = self.driver.mapped_address()
+            && let Some(range) = self.range_at(addr)
+        {
+            let clash = if range.list == list { Clash::TooShort } else { Clash::TooLong };
+            self.clash.get_or_insert(clash);
+        }
+        let recorded = self.driver.range_address(list / 2, page, |addr| self.range_at(addr).is_some());
         let base = recorded.unwrap_or_else(|| self.driver.own_address(size));
         self.add_range(base, size, page, list)
+    }
+
+    /// The expandable range that an address lies in.
+    pub(in super::super) fn range_at(&self, addr: u64) -> Option<Segment> {
+        let range = self.ranges.range(..=addr).next_back().map(|(_, &id)| self.segments[id as usize]);
+        range.filter(|range| addr < range.base.saturating_add(range.size))
     }
 
     /// How large a range is.
@@ -102,7 +111,7 @@ impl Allocator<'_> {
         self.merge(id, block.prev);
         self.merge(id, self.blocks[id].next);
         self.insert_free(id);
-        self.note(SegmentAction::Map, block.addr, mapped);
+        self.note(SegmentAction::Map, block.addr, mapped, block.list);
         Some(())
     }
 
@@ -144,7 +153,7 @@ impl Allocator<'_> {
         self.merge(id, self.blocks[id].prev);
         self.merge(id, self.blocks[id].next);
         self.unmapped[block.list as usize].insert((self.blocks[id].addr, id));
-        self.note(SegmentAction::Unmap, segment.base + from, to - from);
+        self.note(SegmentAction::Unmap, segment.base + from, to - from, block.list);
         if !self.blocks.is_split(id) {
             self.take_out(id);
             self.blocks.remove(id);

@@ -45,15 +45,24 @@ impl Segment {
     }
 }
 
+/// How the recording contradicts the simulated length of expandable ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clash {
+    /// A block that the recording put into a range has no room there.
+    TooShort,
+    /// The recording has a range of its own within another.
+    TooLong,
+}
+
 /// The blocks of one size class in a pool.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Class {
     /// How often a block was looked for.
     searches: u32,
 }
 
 /// A caching allocator on one device.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Allocator<'a> {
     pub(super) rules: Rules,
     pub(super) lanes: &'a Lanes,
@@ -75,6 +84,10 @@ pub(super) struct Allocator<'a> {
     freeable: BTreeSet<PoolIx>,
     /// Blocks that wait for a stream.
     pending: BTreeSet<u32>,
+    /// Blocks whose streams are only done because the next request waits for them.
+    forced: Vec<u32>,
+    /// Whether an expandable range turned out too short for what was recorded, or too long.
+    pub(super) clash: Option<Clash>,
     /// The block that each slot of the program holds.
     held: Vec<u32>,
     /// What was done to segments since this was last cleared.
@@ -101,6 +114,8 @@ impl<'a> Allocator<'a> {
             classes: std::iter::repeat_with(Class::default).take(lanes.pools().len() * 2).collect(),
             freeable: BTreeSet::new(),
             pending: BTreeSet::new(),
+            forced: Vec::new(),
+            clash: None,
             held: vec![NONE; slots],
             log: Vec::new(),
             now: 0,
@@ -123,20 +138,19 @@ impl<'a> Allocator<'a> {
         }
         let size = block_bytes(requested, &self.rules.settings);
         let list = list_of(lane, size);
-        let Some(found) = self.take_fit(list, size).or_else(|| self.grow(list, size)) else {
+        let found = self.take_fit(list, size).or_else(|| self.grow(list, size));
+        for id in std::mem::take(&mut self.forced) {
+            if self.pending.remove(&id) {
+                self.complete(id);
+            }
+        }
+        let Some(found) = found else {
             self.counters.num_ooms += 1;
             return None;
         };
         let block = self.hand_out(found, size);
         self.hold(block, requested, slot, State::Live);
         Some(block)
-    }
-
-    /// Whether a request needs more than what is cached, and how large a segment it would ask for.
-    pub(super) fn needs_segment(&self, lane: u32, requested: u64) -> Option<u64> {
-        let size = block_bytes(requested, &self.rules.settings);
-        let fits = self.find_fit(list_of(lane, size), size).is_some();
-        (!fits).then(|| super::rounding::segment_bytes(size, &self.rules.settings))
     }
 
     /// Count a block as the program's.
@@ -227,6 +241,15 @@ impl<'a> Allocator<'a> {
             self.pending.remove(&id);
         }
         self.complete(id);
+    }
+
+    /// No stream uses a block any more once the next request has waited for all streams.
+    pub(super) fn free_by_waiting(&mut self, slot: u32) {
+        let Some(id) = self.held_by(slot) else { return };
+        self.free_requested(slot);
+        self.held[slot as usize] = NONE;
+        self.blocks[id].slot = NONE;
+        self.forced.push(id);
     }
 
     #[inline]
@@ -338,7 +361,7 @@ impl<'a> Allocator<'a> {
         self.unused_segments.push(id);
     }
 
-    fn note(&mut self, action: SegmentAction, addr: u64, size: u64) {
+    fn note(&mut self, action: SegmentAction, addr: u64, size: u64, list: u32) {
         let counters = &mut self.counters;
         match action {
             SegmentAction::Alloc => counters.segment_allocs += 1,
@@ -356,7 +379,14 @@ impl<'a> Allocator<'a> {
         } else {
             counters.reserved_bytes.add(size);
         }
-        self.log.push(SegmentEvent { event: self.now, action, addr, size, cause: Cause::Request });
+        self.log.push(SegmentEvent {
+            event: self.now,
+            action,
+            addr,
+            size,
+            cause: Cause::Request,
+            lane: list / 2,
+        });
     }
 
     /// Free bytes that are cached, and the largest block of them.

@@ -70,7 +70,9 @@ impl Allocator<'_> {
         let mut from = first.addr;
         for run in &runs {
             push(&mut parts, Part::empty(from, run.addr - from, State::Unmapped));
-            parts_of(start, run).into_iter().for_each(|part| push(&mut parts, part));
+            for part in parts_of(start, run) {
+                push(&mut parts, part);
+            }
             from = run.addr.saturating_add(run.size);
             self.counters.reserved_bytes.add(run.size);
         }

@@ -61,7 +61,7 @@ impl Allocator<'_> {
     pub(super) fn release(&mut self, id: u32) {
         let block = self.blocks[id];
         self.take_out(id);
-        self.note(SegmentAction::Free, block.addr, block.size);
+        self.note(SegmentAction::Free, block.addr, block.size, block.list);
         self.blocks.remove(id);
         self.remove_segment(block.segment);
     }
@@ -98,7 +98,9 @@ impl Allocator<'_> {
                 found.push(entry.block);
             }
         }
-        found.into_iter().for_each(|id| self.release(id));
+        for id in found {
+            self.release(id);
+        }
         wanted <= bytes
     }
 }

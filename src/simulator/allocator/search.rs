@@ -28,13 +28,19 @@ impl Allocator<'_> {
                 self.first_inexpandable(list, at)?
             };
         }
-        let (found, max_split) = (free.get(at).size, self.rules.settings.max_split());
-        let is_oversize = if size < max_split {
+        (!self.is_oversize(free.get(at).size, size)).then_some(at)
+    }
+
+    /// Whether a block is too large to be used for a request, because it may not be split.
+    #[inline]
+    pub(super) fn is_oversize(&self, found: u64, size: u64) -> bool {
+        let settings = &self.rules.settings;
+        let max_split = settings.max_split();
+        if size < max_split {
             max_split <= found
         } else {
-            size.saturating_add(self.rules.settings.max_non_split_rounding_bytes) <= found
-        };
-        (!is_oversize).then_some(at)
+            size.saturating_add(settings.max_non_split_rounding_bytes) <= found
+        }
     }
 
     #[inline]
