@@ -71,10 +71,12 @@ impl<'a> Driver<'a> {
         maps.next().map(|event| event.addr)
     }
 
-    /// The address at which the recording maps for this request.
-    pub(super) fn mapped_address(&self) -> Option<u64> {
-        let of_request = self.recorded[self.from..self.to].iter();
-        of_request.filter(|event| event.action == SegmentAction::Map).map(|event| event.addr).next()
+    /// Pages were mapped for this request.
+    pub(super) fn mapped(&mut self) {
+        let of_request = &self.recorded[self.from..self.to];
+        if let Some(at) = of_request.iter().position(|event| event.action == SegmentAction::Map) {
+            self.from += at + 1;
+        }
     }
 
     fn recorded_address(&mut self, wanted: impl Fn(&SegmentEvent) -> bool) -> Option<u64> {

@@ -1,10 +1,9 @@
 //! How far a simulation under the recorded settings reproduces the recording.
 
-use super::allocator::Clash;
 use super::replay::{Answer, Replay};
 use super::requests::{Op, Requests};
 use super::rules::Rules;
-use super::segment_events::{SegmentAction, SegmentEvent};
+use super::segment_events::SegmentEvent;
 use crate::model::{EventIx, Timeline};
 
 /// What a recording and its simulation have in common.
@@ -88,38 +87,23 @@ pub(super) fn judge(requests: &Requests, rules: &Rules) -> Verdict {
     Verdict::Fits
 }
 
-/// Simulate until the recording shows that expandable ranges are too short, or too long.
-pub(super) fn judge_ranges(requests: &Requests, rules: &Rules) -> Verdict {
-    let mut replay = Replay::new(requests, rules.clone());
-    let mut seen = 0;
-    for request in &requests.all {
-        replay.step(request);
-        match replay.allocator.clash {
-            Some(Clash::TooShort) => return Verdict::TooLittle,
-            Some(Clash::TooLong) => return Verdict::TooMuch,
-            None => {}
-        }
-        let from = seen;
-        while requests.segments.get(seen).is_some_and(|event| event.event < request.event) {
-            seen += 1;
-        }
-        let map = |events: &[SegmentEvent]| {
-            events.iter().find(|event| event.action == SegmentAction::Map).map(|event| event.addr)
-        };
-        let maps = (map(&requests.segments[from..seen]), map(&replay.allocator.log));
-        if let (Some(real), Some(own)) = maps
-            && real != own
-            && replay.allocator.range_at(real).is_none()
-        {
-            return Verdict::TooMuch;
-        }
-        replay.allocator.log.clear();
-    }
-    Verdict::Fits
+/// The first event that differs; `None` if nothing does.
+pub(super) fn first_difference(timeline: &Timeline, requests: &Requests, rules: &Rules) -> Option<EventIx> {
+    compare_until(timeline, requests, rules, |so_far| so_far.first_difference.is_some()).first_difference
 }
 
 /// Simulate under rules, and compare.
 pub(super) fn compare(timeline: &Timeline, requests: &Requests, rules: &Rules) -> Fidelity {
+    compare_until(timeline, requests, rules, |_| false)
+}
+
+/// Compare until something holds of what was compared.
+fn compare_until(
+    timeline: &Timeline,
+    requests: &Requests,
+    rules: &Rules,
+    is_enough: impl Fn(&Fidelity) -> bool,
+) -> Fidelity {
     let mut replay = Replay::new(requests, rules.clone());
     let mut out = Fidelity::default();
     let mut seen = 0;
@@ -139,6 +123,9 @@ pub(super) fn compare(timeline: &Timeline, requests: &Requests, rules: &Rules) -
         out.segments(&requests.segments[from..seen], &replay.allocator.log, request.event);
         replay.allocator.log.clear();
         out.count(answer == wanted, request.event);
+        if is_enough(&out) {
+            return out;
+        }
     }
     out.segments(&requests.segments[seen..], &replay.allocator.log, requests.events.saturating_sub(1) as u32);
     out

@@ -1,6 +1,6 @@
 //! What a recording shows of the device, without saying it.
 
-use super::fidelity::{Verdict, judge, judge_ranges};
+use super::fidelity::{Verdict, first_difference, judge};
 use super::requests::{Op, Requests};
 use super::rounding::{SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large, segment_bytes};
 use super::rules::{Rules, TieBreak};
@@ -10,6 +10,10 @@ use crate::model::{EventIx, Moment, Timeline};
 
 /// More than any device's memory, in units of the search.
 const MAX_DEVICE_UNITS: u64 = 1 << 24;
+
+/// How many lengths of expandable ranges are tried, and with how many requests in all.
+const RANGE_TRIALS: u64 = 64;
+const MAX_TRIAL_REQUESTS: usize = 40_000_000;
 
 /// How finely memory is searched for.
 const UNIT_BYTES: u64 = 1 << 20;
@@ -45,13 +49,38 @@ pub(super) fn device(
     if device.capacity_bytes.is_none() && !shown.is_fraction && is_limited {
         device = search(|bytes| Device { capacity_bytes: Some(bytes), ..device }, judged).unwrap_or(device);
     }
-    if settings.expandable_segments && device.total_bytes.is_none() {
-        let judged = |device: &Device| judge_ranges(requests, &Rules::new(settings, tie_break, device));
-        if judged(&device) != Verdict::Fits {
-            device = search(|bytes| Device { total_bytes: Some(bytes), ..device }, judged).unwrap_or(device);
+    device
+}
+
+/// The device's memory, which expandable ranges depend on, found by how far the simulation agrees with
+/// the recording.
+pub(super) fn total(timeline: &Timeline, requests: &Requests, rules: &Rules, device: Device) -> Device {
+    let is_small = requests.all.len().saturating_mul(RANGE_TRIALS as usize) < MAX_TRIAL_REQUESTS;
+    if !rules.settings.expandable_segments || device.total_bytes.is_some() || !is_small {
+        return device;
+    }
+    let pages = rules.settings.large_segment_bytes;
+    let candidate = |i: u64| match device.capacity_bytes {
+        // The context and other programs take a part of the device.
+        Some(capacity) => capacity.saturating_add((i * pages).saturating_mul(8) / 9),
+        None => requests.recorded_peak.saturating_mul(1 << (i / 4).min(16)),
+    };
+    let devices = (0..RANGE_TRIALS).map(|i| Device { total_bytes: Some(candidate(i)), ..device });
+    let reach = |device: &Device| {
+        let rules = Rules::new(&rules.settings, rules.tie_break, device);
+        first_difference(timeline, requests, &rules).map_or(u32::MAX, |event| event.0)
+    };
+    let mut best = (reach(&device), device);
+    for device in devices {
+        if best.0 == u32::MAX {
+            break;
+        }
+        let reach = reach(&device);
+        if best.0 < reach {
+            best = (reach, device);
         }
     }
-    device
+    best.1
 }
 
 /// What failed requests show.

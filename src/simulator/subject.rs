@@ -29,9 +29,10 @@ impl Subject {
         let recorded = Settings::recorded(snapshot);
         let mut requests = Requests::of(snapshot, timeline, &recorded);
         let mut tie_break = infer::tie_break(timeline);
-        let device = infer::device(timeline, &requests, &recorded, tie_break, known);
+        let mut device = infer::device(timeline, &requests, &recorded, tie_break, known);
+        resolve(&mut requests, &Rules::new(&recorded, tie_break, &device));
+        device = infer::total(timeline, &requests, &Rules::new(&recorded, tie_break, &device), device);
         let rules = |tie_break| Rules::new(&recorded, tie_break, &device);
-        resolve(&mut requests, &rules(tie_break));
         let mut fidelity = compare(timeline, &requests, &rules(tie_break));
         if !fidelity.is_complete() {
             let other = match tie_break {

@@ -3,7 +3,7 @@
 use super::super::blocks::{Block, NONE, State};
 use super::super::rounding::SMALL_SEGMENT_BYTES;
 use super::super::segment_events::SegmentAction;
-use super::{Allocator, Clash, Segment, is_small_list};
+use super::{Allocator, Segment, is_small_list};
 
 impl Allocator<'_> {
     /// Bytes that are mapped at once for a list's blocks.
@@ -51,12 +51,6 @@ impl Allocator<'_> {
     fn new_range(&mut self, list: u32) -> u32 {
         let page = self.page_bytes(list);
         let size = self.range_bytes(page);
-        if let Some(addr) = self.driver.mapped_address()
-            && let Some(range) = self.range_at(addr)
-        {
-            let clash = if range.list == list { Clash::TooShort } else { Clash::TooLong };
-            self.clash.get_or_insert(clash);
-        }
         let recorded = self.driver.range_address(list / 2, page, |addr| self.range_at(addr).is_some());
         let base = recorded.unwrap_or_else(|| self.driver.own_address(size));
         self.add_range(base, size, page, list)
@@ -102,6 +96,7 @@ impl Allocator<'_> {
         if self.driver.capacity < self.counters.reserved_bytes.current.saturating_add(mapped) {
             return None;
         }
+        self.driver.mapped();
         self.take_out(id);
         if mapped < block.size {
             self.blocks[id].size = mapped;

@@ -45,15 +45,6 @@ impl Segment {
     }
 }
 
-/// How the recording contradicts the simulated length of expandable ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clash {
-    /// A block that the recording put into a range has no room there.
-    TooShort,
-    /// The recording has a range of its own within another.
-    TooLong,
-}
-
 /// The blocks of one size class in a pool.
 #[derive(Debug, Clone, Default)]
 struct Class {
@@ -86,8 +77,6 @@ pub(super) struct Allocator<'a> {
     pending: BTreeSet<u32>,
     /// Blocks whose streams are only done because the next request waits for them.
     forced: Vec<u32>,
-    /// Whether an expandable range turned out too short for what was recorded, or too long.
-    pub(super) clash: Option<Clash>,
     /// The block that each slot of the program holds.
     held: Vec<u32>,
     /// What was done to segments since this was last cleared.
@@ -115,7 +104,6 @@ impl<'a> Allocator<'a> {
             freeable: BTreeSet::new(),
             pending: BTreeSet::new(),
             forced: Vec::new(),
-            clash: None,
             held: vec![NONE; slots],
             log: Vec::new(),
             now: 0,
