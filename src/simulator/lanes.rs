@@ -20,7 +20,7 @@ impl PoolIx {
 }
 
 /// A pool and its lists.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Pool {
     pub(super) key: PoolKey,
     /// Whether its blocks are never split, as `MemPool(no_split=True)` has it.
@@ -31,7 +31,7 @@ pub(super) struct Pool {
 }
 
 /// Every pool and stream that asks for memory. A lane is a pair of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lanes {
     pools: Vec<Pool>,
     pairs: Vec<(PoolIx, i64)>,

@@ -23,6 +23,8 @@ mod segment_events;
 mod settings;
 mod start;
 mod subject;
+mod sweep;
+mod whatif;
 
 pub use counters::{Counters, Gauge};
 pub use driver::Device;
@@ -33,5 +35,7 @@ pub use requests::Requests;
 pub use rules::TieBreak;
 pub use settings::Settings;
 pub use subject::Subject;
+pub use sweep::{recommended, sweep, useful_settings};
+pub use whatif::{Repeating, smallest_capacity};
 
 use segment_events::SegmentEvent;

@@ -59,6 +59,11 @@ impl Outcome {
         self.counters.allocated_bytes.peak
     }
 
+    /// Whether every request was met.
+    pub fn fits(&self) -> bool {
+        self.oom.is_none()
+    }
+
     /// Calls of `cudaMalloc`.
     pub fn segment_allocs(&self) -> u64 {
         self.counters.segment_allocs

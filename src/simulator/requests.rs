@@ -2,7 +2,7 @@
 //! settings.
 
 use super::lanes::{Lanes, PoolIx};
-use super::rounding::clamped;
+use super::rounding::{MAX_REQUEST_BYTES, clamped};
 use super::segment_events::{self, Cause, SegmentAction, SegmentEvent};
 use super::start::{self, Start};
 use super::{Settings, allocator::Scope};
@@ -44,7 +44,7 @@ pub(super) struct Request {
 }
 
 /// Everything that a program asked for on one device, and what was there before.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Requests {
     pub(super) all: Vec<Request>,
     pub(super) lanes: Lanes,
@@ -93,6 +93,33 @@ impl Requests {
         let slots = events.address_count();
         let recorded_peak = timeline.reserved.peak().1.max(0).unsigned_abs();
         Self { all, lanes, slots, start, segments, events: events.len(), recorded_peak }
+    }
+}
+
+impl Requests {
+    /// The same program with other sizes: each request times a factor. What becomes nothing is not asked
+    /// for at all.
+    pub(super) fn scaled(&self, factor: impl Fn(EventIx) -> f64) -> Self {
+        let change = |request: &Request| {
+            let by = |requested: u64| {
+                let scaled = requested as f64 * factor(EventIx(request.event)).max(0.0);
+                // Whole bytes; conversion saturates.
+                (scaled.ceil() as u64).min(MAX_REQUEST_BYTES)
+            };
+            let (op, size) = match request.op {
+                Op::Alloc { slot, lane, requested } => {
+                    let requested = by(requested);
+                    (Op::Alloc { slot, lane, requested }, requested)
+                }
+                Op::Oom { lane, requested } => {
+                    let requested = by(requested);
+                    (Op::Oom { lane, requested }, requested)
+                }
+                op => (op, 1),
+            };
+            (size != 0).then_some(Request { op, ..*request })
+        };
+        Self { all: self.all.iter().filter_map(change).collect(), ..self.clone() }
     }
 }
 

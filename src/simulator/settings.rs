@@ -153,6 +153,20 @@ impl Settings {
         Ok(())
     }
 
+    /// How many settings differ from others.
+    pub fn differences(&self, other: &Self) -> usize {
+        let differ = [
+            self.expandable_segments != other.expandable_segments,
+            self.max_split_bytes != other.max_split_bytes,
+            self.max_non_split_rounding_bytes != other.max_non_split_rounding_bytes,
+            self.garbage_collection_threshold != other.garbage_collection_threshold,
+            self.memory_fraction != other.memory_fraction,
+            self.roundup_power2_divisions != other.roundup_power2_divisions,
+            self.large_segment_bytes != other.large_segment_bytes,
+        ];
+        differ.into_iter().filter(|&differs| differs).count()
+    }
+
     /// How many parts the space between two powers of two has for a request; 0 and 1 are off.
     #[inline]
     pub(super) fn divisions_for(&self, requested: u64) -> u32 {

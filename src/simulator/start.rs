@@ -40,7 +40,7 @@ pub(super) struct StartSegment {
 }
 
 /// The state before the first event.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Start {
     /// By address.
     pub(super) segments: Vec<StartSegment>,

@@ -8,7 +8,7 @@ use super::{Device, Outcome, Settings, infer, replay};
 use crate::model::{EventIx, Snapshot, Timeline};
 
 /// One device's recording, and what it shows of the allocator that it came from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Subject {
     requests: Requests,
     recorded: Settings,
@@ -65,6 +65,18 @@ impl Subject {
     /// The last recorded request that failed.
     pub fn recorded_oom(&self) -> Option<EventIx> {
         infer::last_oom(&self.requests)
+    }
+
+    /// Blocks from before the trace that lie in no segment, which the simulation leaves out.
+    pub fn unplaced(&self) -> usize {
+        self.requests.start.unplaced
+    }
+
+    /// The same recording with each request's size times a factor; 0 is no request. What was live before
+    /// the trace stays as it was.
+    pub fn scaled(&self, factor: impl Fn(EventIx) -> f64) -> Self {
+        let requests = self.requests.scaled(factor);
+        Self { requests, recorded: self.recorded.clone(), ..*self }
     }
 
     /// The recording under other settings, on a device.

@@ -1,10 +1,10 @@
 //! The simulator against recordings of the real allocator: event for event and counter for counter
 //! under the recorded settings, and peak for peak under others.
 
-use crate::support::{pickles_in, root, skipped};
+use crate::support::{pickles_in, root, skipped, stem};
 use oomscope::load::{Input, Progress, load};
-use oomscope::model::{DeviceId, Snapshot};
-use oomscope::simulator::{Outcome, Subject};
+use oomscope::model::{Action, DeviceId, EventTable, Snapshot};
+use oomscope::simulator::{Device, Outcome, Settings, Subject};
 use std::path::{Path, PathBuf};
 
 /// A folder with further recordings and their truth, for whoever has one.
@@ -103,4 +103,80 @@ fn complete_recordings_are_reproduced_event_for_event_and_counter_for_counter() 
     }
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared > 5000, "too little was compared: {compared}");
+}
+
+/// The device that a recording was made on.
+fn device(truth: &serde_json::Value) -> Device {
+    let mebibytes = |key: &str| truth["stand_in"][key].as_u64().unwrap_or(0) << 20;
+    let total = mebibytes("DEVICE_MEM_MB");
+    let capacity = total.saturating_sub(mebibytes("CONTEXT_MB"));
+    Device { capacity_bytes: Some(capacity), total_bytes: Some(total), ..Device::default() }
+}
+
+/// Whether a recording has requests after one that failed, which another run need not have.
+fn goes_on_after_oom(recording: &Recording) -> bool {
+    recording.snapshot.timelines.iter().any(|timeline| {
+        timeline.ooms.first().is_some_and(|oom| {
+            let mut after = timeline.events.indices().skip(oom.event.index() + 1);
+            after.any(|ix| timeline.events.action(ix) == Action::Alloc)
+        })
+    })
+}
+
+/// Whether blocks wait for other streams.
+fn waits_for_streams(recording: &Recording) -> bool {
+    let waits = |events: &EventTable| {
+        let pairs = events.indices().zip(events.indices().skip(1));
+        let mut waiting = pairs.filter(|&(of, next)| {
+            events.action(of) == Action::FreeRequested && events.action(next) != Action::FreeCompleted
+        });
+        waiting.next().is_some()
+    };
+    recording.snapshot.timelines.iter().any(|timeline| waits(&timeline.events))
+}
+
+/// One program recorded under two settings: the first one simulated under the second ones.
+fn compare(of: &Recording, under: &Recording, wrong: &mut Vec<String>) -> Option<f64> {
+    let timeline = of.snapshot.timeline(DeviceId(0)).expect("the device has a trace");
+    let real = under.snapshot.timeline(DeviceId(0)).expect("the device has a trace");
+    let subject = Subject::on_device(&of.snapshot, timeline, device(&of.truth));
+    let settings = Settings::recorded(&under.snapshot);
+    let outcome = subject.simulate(&settings, &device(&under.truth));
+    let name = format!("{} under {:?}", stem(&of.path), settings.conf());
+    if outcome.oom.is_some() == real.ooms.is_empty() {
+        wrong.push(format!("{name}: simulated {:?}, was {:?}", outcome.oom, real.ooms.first()));
+        return None;
+    }
+    if goes_on_after_oom(under) {
+        return None;
+    }
+    let peak = under.truth["devices"][0]["max_memory_reserved"].as_u64().expect("the peak is known");
+    let error = outcome.peak_reserved_bytes().abs_diff(peak) as f64 / peak as f64;
+    // When streams are done depends on what the host does meanwhile, which settings change.
+    let limit = if waits_for_streams(of) { 0.1 } else { 0.01 };
+    if limit < error {
+        wrong.push(format!("{name}: {} reserved, was {peak} ({error:.4})", outcome.peak_reserved_bytes()));
+    }
+    Some(error)
+}
+
+#[test]
+fn other_settings_give_what_a_run_under_them_gave() {
+    let all: Vec<Recording> = recordings().into_iter().filter(Recording::is_complete).collect();
+    let (mut wrong, mut errors) = (Vec::new(), Vec::new());
+    for of in all.iter().filter(|of| of.snapshot.timelines.iter().all(|timeline| timeline.ooms.is_empty())) {
+        let others = all.iter().filter(|under| {
+            under.truth["command"] == of.truth["command"]
+                && under.truth["torch"] == of.truth["torch"]
+                && under.truth["allocator_settings"] != of.truth["allocator_settings"]
+        });
+        for under in others {
+            errors.extend(compare(of, under, &mut wrong));
+        }
+    }
+    let exact = errors.iter().filter(|&&error| error == 0.0).count();
+    assert!(wrong.is_empty(), "{} of {} ({exact} exact)\n{}", wrong.len(), errors.len(), wrong.join("\n"));
+    if errors.is_empty() {
+        skipped("no program recorded under several settings");
+    }
 }
