@@ -3,7 +3,8 @@
 //! Data flows one way, and each layer knows only those before it:
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
-//! lifetimes) → [`analysis`] (questions to the model) → [`report`] (text) → [`cli`]. [`load`] joins
+//! lifetimes) → [`analysis`] (questions to the model) → [`report`] (text) → [`cli`]. [`simulator`], beside
+//! [`analysis`], replays a recording under other allocator settings. [`load`] joins
 //! the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
 //! together to whole pictures, and [`app`] is the window around them.
 //!

@@ -1,6 +1,6 @@
 //! The arguments. Each subcommand keeps its own beside what it does.
 
-use super::{live::LiveArgs, open::OpenArgs, render::RenderArgs, stats::StatsArgs};
+use super::{live::LiveArgs, open::OpenArgs, render::RenderArgs, simulate::SimulateArgs, stats::StatsArgs};
 use clap::{Parser, Subcommand};
 
 /// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
@@ -16,6 +16,7 @@ use clap::{Parser, Subcommand};
   oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
   oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
+  oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -37,4 +38,6 @@ pub(super) enum Command {
     Live(LiveArgs),
     /// Write a picture of a view, without a display
     Render(RenderArgs),
+    /// Replay a recording under other allocator settings
+    Simulate(SimulateArgs),
 }

@@ -8,6 +8,7 @@ mod loading;
 mod open;
 mod output;
 mod render;
+mod simulate;
 mod stats;
 
 use args::{Args, Command};
@@ -55,6 +56,7 @@ pub fn run() -> ExitCode {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Live(args)) => live::run(&args),
         Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         None => open::run(&args.open),
     };
     match outcome {

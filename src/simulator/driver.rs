@@ -15,11 +15,18 @@ pub struct Device {
     pub allowed_bytes: Option<u64>,
 }
 
+impl Device {
+    /// Bytes that can be reserved at most, as far as that is known.
+    pub fn limit_bytes(&self) -> Option<u64> {
+        self.capacity_bytes.into_iter().chain(self.allowed_bytes).min()
+    }
+}
+
 /// More than any device has.
 pub(super) const UNLIMITED_BYTES: u64 = 1 << 50;
 
-/// Addresses of segments that the recording does not have.
-const FIRST_OWN_ADDRESS: u64 = 1 << 60;
+/// Addresses of segments that the recording does not have; recorded ones are below.
+pub(super) const FIRST_OWN_ADDRESS: u64 = 1 << 60;
 
 /// How far ahead the address of a range is looked for.
 const MAX_LOOKAHEAD: usize = 4096;
@@ -66,6 +73,7 @@ impl<'a> Driver<'a> {
         let mut maps = ahead.filter(|event| {
             (event.action, event.lane) == (SegmentAction::Map, lane)
                 && event.size.is_multiple_of(page)
+                && event.addr < FIRST_OWN_ADDRESS
                 && !is_known(event.addr)
         });
         maps.next().map(|event| event.addr)
@@ -80,7 +88,8 @@ impl<'a> Driver<'a> {
     }
 
     fn recorded_address(&mut self, wanted: impl Fn(&SegmentEvent) -> bool) -> Option<u64> {
-        let at = self.recorded[self.from..self.to].iter().position(wanted)?;
+        let is_sane = |event: &SegmentEvent| event.addr < FIRST_OWN_ADDRESS && wanted(event);
+        let at = self.recorded[self.from..self.to].iter().position(is_sane)?;
         self.from += at + 1;
         Some(self.recorded[self.from - 1].addr)
     }

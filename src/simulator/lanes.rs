@@ -4,7 +4,7 @@ use crate::model::PoolKey;
 use std::collections::BTreeMap;
 
 /// More lanes than any program has. Further ones, which only a damaged file has, share the first.
-const MAX_LANES: usize = 4096;
+const MAX_LANES: usize = 512;
 
 /// A pool, by its place in [`Lanes::pools`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

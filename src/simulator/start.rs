@@ -6,8 +6,9 @@
 //! since blocks are cut from the low end of what is free; and gaps that are too small to be free.
 
 use super::Settings;
+use super::driver::FIRST_OWN_ADDRESS;
 use super::lanes::Lanes;
-use super::rounding::{SMALL_BYTES, SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large};
+use super::rounding::{MAX_REQUEST_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large};
 use crate::model::{
     Action, AddrId, AllocId, Allocation, BlockState, Moment, PoolKey, ReservedRange, Snapshot, StrId,
     Timeline,
@@ -63,7 +64,10 @@ pub(super) fn find(
     settings: &Settings,
     lanes: &mut Lanes,
 ) -> Start {
-    let ranges: Vec<&ReservedRange> = timeline.ranges.live_at(Moment::START).collect();
+    let is_sane = |range: &&ReservedRange| {
+        range.past_end() < FIRST_OWN_ADDRESS && range.size <= MAX_REQUEST_BYTES as i64 && 0 < range.size
+    };
+    let ranges: Vec<&ReservedRange> = timeline.ranges.live_at(Moment::START).filter(is_sane).collect();
     let count = timeline.lifetimes.initial_count();
     if ranges.is_empty() {
         return Start { unplaced: count, ..Start::default() };

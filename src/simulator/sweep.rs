@@ -20,12 +20,13 @@ const CHANGES: [&str; 12] = [
 ];
 
 /// The recorded settings first, then the defaults where they differ, then useful changes to the recorded
-/// ones.
-pub fn useful_settings(recorded: &Settings) -> Vec<Settings> {
+/// ones. Settings that are a part of the device's memory are only tried where that is known.
+pub fn useful_settings(recorded: &Settings, device: &Device) -> Vec<Settings> {
     let mut all = vec![recorded.clone(), Settings::default()];
     for change in CHANGES {
         let mut settings = recorded.clone();
-        if settings.set_all(change).is_ok() {
+        let is_part = change.contains("per_process_memory_fraction");
+        if (!is_part || device.limit_bytes().is_some()) && settings.set_all(change).is_ok() {
             all.push(settings);
         }
     }
@@ -62,7 +63,8 @@ mod tests {
     fn settings_are_tried_once_and_the_recorded_ones_first() {
         let mut recorded = Settings::default();
         recorded.set_all("max_split_size_mb:128").expect("the setting is valid");
-        let all = useful_settings(&recorded);
+        let all = useful_settings(&recorded, &Device::default());
+        assert!(all.iter().all(|settings| settings.memory_fraction.is_none()));
         assert_eq!(all[0], recorded);
         assert_eq!(all[1], Settings::default());
         for (i, settings) in all.iter().enumerate() {

@@ -7,11 +7,11 @@ use foldhash::{HashMap, HashSet};
 /// How finely the smallest capacity is searched for: the size that segments are a multiple of.
 const STEP_BYTES: u64 = 2 << 20;
 
-/// The smallest capacity with which every request is met, to 2 MiB, and what comes of it.
+/// The smallest capacity with which every request is met, to 2 MiB, and what comes of it; the capacity is in bytes.
 ///
 /// A smaller capacity is taken to be never better than a larger one. Where garbage is collected, that
 /// need not hold, and the answer is one boundary of several.
-pub fn smallest_capacity(subject: &Subject, settings: &Settings) -> Option<Outcome> {
+pub fn smallest_capacity(subject: &Subject, settings: &Settings) -> Option<(Outcome, u64)> {
     let on = |capacity: u64| {
         let device = Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..subject.device() };
         subject.simulate(settings, &device)
@@ -36,7 +36,7 @@ pub fn smallest_capacity(subject: &Subject, settings: &Settings) -> Option<Outco
             low = middle;
         }
     }
-    Some(best)
+    Some((best, high * STEP_BYTES))
 }
 
 /// The allocations that grow with the batch: a guess.

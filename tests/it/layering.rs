@@ -1,7 +1,7 @@
 //! Each layer knows only those before it, and what a layer must not know it does not mention.
 //!
 //! ```text
-//! pickle → snapshot → model → analysis → report, draw → export → cli, app
+//! pickle → snapshot → model → analysis, simulator → report, draw → export → cli, app
 //!     load joins pickle and snapshot to files and threads
 //! ```
 
@@ -9,7 +9,7 @@ use crate::support::root;
 use std::path::{Path, PathBuf};
 
 /// What the files of a layer must not mention.
-const FORBIDDEN: [(&str, &[&str]); 10] = [
+const FORBIDDEN: [(&str, &[&str]); 11] = [
     (
         "pickle",
         &[
@@ -50,6 +50,7 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
             "crate::pickle",
             "crate::snapshot",
             "crate::analysis",
+            "crate::simulator",
             "crate::load",
             "crate::report",
             "crate::draw",
@@ -63,10 +64,29 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
         ],
     ),
     (
+        "simulator",
+        &[
+            "crate::pickle",
+            "crate::snapshot",
+            "crate::analysis",
+            "crate::load",
+            "crate::report",
+            "crate::draw",
+            "crate::cli",
+            "crate::app",
+            "std::fs",
+            "std::thread",
+            "std::path",
+            "egui",
+            "serde",
+        ],
+    ),
+    (
         "analysis",
         &[
             "crate::pickle",
             "crate::snapshot",
+            "crate::simulator",
             "crate::load",
             "crate::report",
             "crate::draw",

@@ -13,6 +13,7 @@ mod properties;
 mod render;
 mod segment_maps;
 mod shared_parts;
+mod simulate;
 mod simulator;
 mod stats_golden;
 mod stats_shared;

@@ -13,6 +13,9 @@ impl Allocator<'_> {
 
     /// Map as many pages as a block of this size needs. What was mapped stays if the rest fails.
     pub(super) fn grow_expandable(&mut self, list: u32, size: u64) -> Option<u32> {
+        if self.range_bytes(self.page_bytes(list)) < size {
+            return None;
+        }
         let mut id = self.find_expandable(list, size).unwrap_or_else(|| self.new_range(list));
         if self.blocks[id].state == State::Unmapped {
             self.map(id, size.min(self.blocks[id].size))?;
@@ -70,7 +73,7 @@ impl Allocator<'_> {
 
     /// A range of addresses without memory behind it.
     pub(in super::super) fn add_range(&mut self, base: u64, size: u64, page: u64, list: u32) -> u32 {
-        let segment = self.add_segment(base, size, page, list);
+        let segment = self.add_segment(base, size, page);
         let id = self.blocks.add(Block {
             addr: base,
             size,

@@ -42,7 +42,7 @@ impl Allocator<'_> {
 
     /// A segment that is one free block in no list.
     pub(in super::super) fn add_whole(&mut self, addr: u64, size: u64, list: u32) -> u32 {
-        let segment = self.add_segment(addr, size, 0, list);
+        let segment = self.add_segment(addr, size, 0);
         self.blocks.add(Block {
             addr,
             size,

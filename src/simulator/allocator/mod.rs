@@ -35,8 +35,6 @@ pub(super) struct Segment {
     created: u32,
     /// Bytes that are mapped at once; 0 if the segment is not expandable.
     page: u64,
-    /// The list of its free blocks.
-    pub(super) list: u32,
 }
 
 impl Segment {
@@ -326,8 +324,8 @@ impl<'a> Allocator<'a> {
         Entry { size: block.size, created, addr: block.addr, block: id }
     }
 
-    pub(super) fn add_segment(&mut self, base: u64, size: u64, page: u64, list: u32) -> u32 {
-        let segment = Segment { base, size, created: self.created, page, list };
+    pub(super) fn add_segment(&mut self, base: u64, size: u64, page: u64) -> u32 {
+        let segment = Segment { base, size, created: self.created, page };
         self.created += 1;
         if page != 0 {
             self.ranges

@@ -35,7 +35,7 @@ impl Allocator<'_> {
 
     fn place_segment(&mut self, start: &Start, segment: &StartSegment) -> usize {
         let list = list_of(segment);
-        let id = self.add_segment(segment.addr, segment.size, 0, list);
+        let id = self.add_segment(segment.addr, segment.size, 0);
         let parts = parts_of(start, segment);
         self.lay(id, list, &parts);
         self.counters.segment.add(1);
@@ -78,7 +78,7 @@ impl Allocator<'_> {
         }
         let past_end = first.addr.saturating_add(size);
         push(&mut parts, Part::empty(from, past_end.saturating_sub(from), State::Unmapped));
-        let id = self.add_segment(first.addr, size, page, list);
+        let id = self.add_segment(first.addr, size, page);
         self.lay(id, list, &parts);
         runs.len()
     }
