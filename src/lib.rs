@@ -3,8 +3,9 @@
 //! Data flows one way, and each layer knows only those before it:
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
-//! lifetimes) → [`analysis`] (questions to the model) → [`diagnosis`] (what happened, and why) →
-//! [`report`] (text) → [`cli`]. [`load`] joins the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
+//! lifetimes) → [`analysis`] (questions to the model) and [`simulator`] (the recording under other
+//! allocator settings) → [`diagnosis`] (what happened, and why) → [`report`] (text) → [`cli`]. [`load`]
+//! joins the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
 //! together to whole pictures, and [`app`] is the window around them.
 //!
 //! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
@@ -20,5 +21,6 @@ pub mod load;
 pub mod model;
 pub mod pickle;
 pub mod report;
+pub mod simulator;
 pub mod snapshot;
 pub mod units;

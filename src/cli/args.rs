@@ -2,7 +2,7 @@
 
 use super::{
     check::CheckArgs, live::LiveArgs, open::OpenArgs, render::RenderArgs, report::ReportArgs,
-    stats::StatsArgs,
+    simulate::SimulateArgs, stats::StatsArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -20,6 +20,7 @@ use clap::{Parser, Subcommand};
   oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
+  oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -45,4 +46,6 @@ pub(super) enum Command {
     Render(RenderArgs),
     /// Check recordings against limits, for CI: exit code 3 when one is exceeded
     Check(CheckArgs),
+    /// Replay a recording under other allocator settings
+    Simulate(SimulateArgs),
 }

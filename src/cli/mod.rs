@@ -12,6 +12,7 @@ mod output;
 mod render;
 mod report;
 mod rules;
+mod simulate;
 mod stats;
 
 use args::{Args, Command};
@@ -61,6 +62,7 @@ pub fn run() -> ExitCode {
         Some(Command::Live(args)) => live::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         None => open::run(&args.open),
     };
     match outcome {

@@ -9,6 +9,7 @@ mod flame_svg;
 mod headline;
 mod live;
 mod settings;
+mod simulation;
 mod stats;
 mod table;
 mod tables;
@@ -22,6 +23,9 @@ pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
+pub use simulation::{
+    Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,
+};
 pub use stats::{stats_json, stats_text};
 pub use tables::{allocations_csv, events_csv};
 pub use weights::{measure_name, measure_text, weight_text};

@@ -16,6 +16,8 @@ mod render;
 mod reports;
 mod segment_maps;
 mod shared_parts;
+mod simulate;
+mod simulator;
 mod stats_golden;
 mod stats_shared;
 mod support;

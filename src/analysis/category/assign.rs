@@ -4,9 +4,11 @@ use super::explicit::Labels;
 use super::main_code::MainCode;
 use super::pairing;
 use super::unrecorded;
+use super::workspaces;
 use super::{Category, Reason, Rules, Verdict};
 use crate::analysis::flow::{Act, Flow, Part, Place, Places};
 use crate::analysis::phases::Phases;
+use crate::analysis::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
 
@@ -16,6 +18,8 @@ pub(super) struct Scene<'a> {
     pub(super) places: &'a Places,
     pub(super) flow: &'a Flow,
     pub(super) phases: &'a Phases,
+    /// Pools by address, where events do not say theirs and some are private.
+    pools: Option<PoolPlaces<'a>>,
     /// Stacks of blocks that are live at the end, where their events have none.
     stacks_at_end: HashMap<u64, StackId>,
 }
@@ -25,7 +29,8 @@ impl<'a> Scene<'a> {
         let blocks = timeline.segments.blocks.iter();
         let live = blocks.filter(|block| block.is_active() && block.stack != StackId::EMPTY);
         let stacks_at_end = live.map(|block| (block.addr, block.stack)).collect();
-        Self { timeline, places, flow, phases, stacks_at_end }
+        let pools = has_hidden_pools(timeline).then(|| PoolPlaces::new(timeline));
+        Self { timeline, places, flow, phases, pools, stacks_at_end }
     }
 
     /// The stack of an allocation: its event's, else that of its block at the end.
@@ -59,6 +64,13 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Whether the pool of events is found only by the memory that they lie in.
+fn has_hidden_pools(timeline: &Timeline) -> bool {
+    let ranges = timeline.ranges.all().iter();
+    let has_private = ranges.filter_map(|range| range.pool).any(crate::model::PoolKey::is_private);
+    has_private && timeline.events.contexts().iter().any(|context| context.pool.is_none())
+}
+
 /// The category of every allocation.
 pub(super) fn assign(
     snapshot: &Snapshot,
@@ -83,6 +95,7 @@ pub(super) fn assign(
         .collect();
     pairing::adopt_parameters(&scene, &mut verdicts);
     pairing::adopt_caches(&scene, &mut verdicts);
+    workspaces::find(&scene, &mut verdicts);
     unrecorded::fill(&scene, &mut verdicts);
     verdicts
 }
@@ -97,9 +110,12 @@ fn label(
     let rule = labels.of_stack(stack);
     let recorded = || event.and_then(|event| labels.of_event(scene.timeline, event));
     let pool = || {
-        let pool = match event {
-            Some(event) => scene.timeline.events.pool(event),
-            None => scene.timeline.lifetimes.get(id, &scene.timeline.events).pool,
+        let pool = match (event, &scene.pools) {
+            (Some(event), None) => scene.timeline.events.pool(event),
+            (_, pools) => {
+                let allocation = scene.timeline.lifetimes.get(id, &scene.timeline.events);
+                pools.as_ref().map_or(allocation.pool, |pools| pools.pool_of(&allocation))
+            }
         };
         pool.is_some_and(crate::model::PoolKey::is_private)
             .then_some((Category::GraphPool, Reason::PrivatePool))

@@ -12,7 +12,10 @@ mod pairing;
 mod reason;
 mod rules;
 mod stackless;
+#[cfg(test)]
+mod tests;
 mod unrecorded;
+mod workspaces;
 
 pub use kind::Category;
 pub use reason::Reason;

@@ -2,6 +2,8 @@
 
 mod acts;
 mod calls;
+#[cfg(test)]
+pub(in crate::analysis) mod fixture;
 mod inputs;
 mod place;
 mod role;

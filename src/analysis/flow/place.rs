@@ -102,7 +102,7 @@ impl Places {
             .collect();
         let all = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
         let is_compiled = !frames.roles.is_empty()
-            && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Root, Role::Comm]);
+            && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
         Self { places, is_compiled }
     }
 
@@ -246,6 +246,10 @@ impl Fold {
                 if frames.name(id) == NameHint::SetDevice {
                     self.set_device |= self.part.is_none();
                 }
+                None
+            }
+            Role::Start => {
+                self.has_root = true;
                 None
             }
             Role::Root => {

@@ -11,6 +11,8 @@ pub(super) enum Role {
     Compiled,
     /// Where a thread of the program starts.
     Root,
+    /// The same in compiled code. Python frames may follow: torch mixes both kinds as far as they go.
+    Start,
     /// `Module.__call__`.
     Call,
     /// Parameters and buffers are made, moved, converted, copied or loaded.
@@ -249,7 +251,7 @@ fn package_role(inner: &str, name: &str) -> Role {
 
 /// Whether a frame is one of compiled code rather than of Python.
 fn is_binary(file: &str) -> bool {
-    const ENDINGS: [&str; 9] = ["so", "cpp", "cc", "cxx", "h", "hpp", "cu", "dll", "dylib"];
+    const ENDINGS: [&str; 11] = ["so", "c", "cpp", "cc", "cxx", "h", "hpp", "cu", "cuh", "dll", "dylib"];
     let base = file.rsplit('/').next().unwrap_or(file);
     if base.starts_with('<') {
         return false;
@@ -281,8 +283,61 @@ fn cpp_role(name: &str) -> Role {
     } else if has("torch::jit::") && has("mport") {
         Role::Load
     } else if matches!(name, "_start" | "__libc_start_main" | "main" | "Py_BytesMain") {
-        Role::Root
+        Role::Start
     } else {
         Role::Compiled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(frame: &str) -> Role {
+        let (file, name) = frame.split_once(' ').expect("a file and a function");
+        role(file, name)
+    }
+
+    #[test]
+    fn torch_is_known_wherever_it_lies() {
+        for place in
+            ["/env/lib/python3.11/site-packages/torch/", "/src/torch/", "C:\\env\\site-packages\\torch\\"]
+        {
+            let role = |frame: &str| of(&format!("{place}{frame}"));
+            assert_eq!(role("nn/modules/module.py _call_impl"), Role::Call);
+            assert_eq!(role("nn/modules/module.py Module._call_impl"), Role::Call);
+            assert_eq!(role("nn/modules/module.py _apply"), Role::Load);
+            assert_eq!(role("nn/modules/linear.py __init__"), Role::Load);
+            assert_eq!(role("nn/modules/linear.py forward"), Role::Neutral);
+            assert_eq!(role("optim/adamw.py _init_group"), Role::State);
+            assert_eq!(role("optim/adamw.py _multi_tensor_adamw"), Role::Foreach);
+            assert_eq!(role("optim/optimizer.py wrapper"), Role::Step);
+            assert_eq!(role("optim/optimizer.py zero_grad"), Role::ZeroGrad);
+            assert_eq!(role("optim/lr_scheduler.py wrapper"), Role::Neutral);
+            assert_eq!(role("autograd/graph.py _engine_run_backward"), Role::Backward);
+        }
+    }
+
+    #[test]
+    fn the_programs_own_code_is_not_torch() {
+        assert_eq!(of("/home/torch/train.py step"), Role::Own);
+        assert_eq!(of("/home/me/model.py forward"), Role::Own);
+        assert_eq!(of("/home/me/model.py <module>"), Role::Root);
+        assert_eq!(of("/home/me/kv_cache.py update"), Role::Cache);
+        assert_eq!(of("/home/me/model.py KVCache.append"), Role::Cache);
+        assert_eq!(of("/home/me/lru_cache.py update"), Role::Own);
+        assert_eq!(of("<eval_with_key>.7 forward"), Role::Own);
+    }
+
+    #[test]
+    fn compiled_code_is_read_by_its_symbols() {
+        let of = |name| role("/env/torch/lib/libtorch_cpu.so", name);
+        assert_eq!(of("torch::autograd::Engine::thread_main(std::shared_ptr<int> const&)"), Role::Engine);
+        assert_eq!(of("at::cuda::allocateCUDABlasWorkspace(unsigned long)"), Role::Workspace);
+        assert_eq!(of("torch::optim::Adam::step(std::function<at::Tensor ()>)"), Role::Step);
+        assert_eq!(of("torch::nn::LinearImpl::forward(at::Tensor const&)"), Role::Call);
+        assert_eq!(of("??"), Role::Compiled);
+        assert_eq!(role("/lib/libc.so.6", "__libc_start_main"), Role::Start);
+        assert_eq!(role("Objects/methodobject.c", "cfunction_call"), Role::Compiled);
     }
 }

@@ -96,8 +96,7 @@ impl Phases {
     ) -> Self {
         let walk = walk::walk(timeline, flow);
         let starts = starts::starts(snapshot, timeline, places, flow, &walk);
-        let is_from_start =
-            timeline.lifetimes.initial_count() == 0 && timeline.reserved.at(Moment::START) == 0;
+        let is_from_start = timeline.lifetimes.initial_count() == 0;
         let iterations = Iterations::build(timeline, &starts, is_from_start);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
@@ -115,5 +114,71 @@ impl Phases {
     /// the first, and where the recording starts too late to number them.
     pub fn iteration_at(&self, moment: Moment) -> Option<u32> {
         self.iterations.number_at(moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::flow::fixture::{Program, train};
+
+    fn phases(snapshot: &Snapshot) -> Phases {
+        Phases::of(snapshot, &snapshot.timelines[0])
+    }
+
+    fn keys(phases: &Phases) -> Vec<&'static str> {
+        phases.phases.iter().map(|start| start.phase.key()).collect()
+    }
+
+    #[test]
+    fn a_training_goes_round_in_phases() {
+        let mut program = Program::default();
+        train(&mut program, 3, None);
+        let snapshot = program.finish();
+        let found = phases(&snapshot);
+        let round = ["data", "forward", "backward", "optimizer", "eval"];
+        let expected: Vec<&str> =
+            ["init"].into_iter().chain(round).chain(round).chain(round[..3].iter().copied()).collect();
+        assert_eq!(keys(&found), expected);
+        assert_eq!((found.iterations.list.len(), found.iterations.first_number), (3, Some(0)));
+        let end = Moment(snapshot.timelines[0].events.len() as u32);
+        assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Backward, Some(2)));
+        assert_eq!((found.phase_at(Moment(2)), found.iteration_at(Moment(2))), (Phase::Init, None));
+        let starts: Vec<EventIx> = found.iterations.list.iter().map(|iteration| iteration.start).collect();
+        let data = found.phases.iter().filter(|start| start.phase == Phase::Data).map(|start| start.event);
+        assert_eq!(starts, data.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn growth_and_peaks_are_those_of_the_curve() {
+        let mut program = Program::default();
+        train(&mut program, 3, None);
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        for iteration in &phases(&snapshot).iterations.list {
+            let range = iteration.start.0 + 1..=iteration.end.0;
+            let most = range.map(|moment| timeline.active.at(Moment(moment))).max();
+            assert_eq!(Some(iteration.peak_bytes), most);
+            assert_eq!(timeline.active.at(iteration.peak), iteration.peak_bytes);
+            let change = timeline.active.at(iteration.end) - timeline.active.at(Moment(iteration.start.0));
+            assert_eq!(iteration.growth_bytes(), change);
+        }
+    }
+
+    #[test]
+    fn a_late_recording_numbers_nothing() {
+        let mut program = Program::default();
+        train(&mut program, 4, Some(2));
+        let found = phases(&program.finish());
+        assert_eq!((found.iterations.list.len(), found.iterations.first_number), (2, None));
+    }
+
+    #[test]
+    fn without_stacks_nothing_is_said() {
+        let mut program = Program::bare();
+        train(&mut program, 3, None);
+        let found = phases(&program.finish());
+        assert_eq!(keys(&found), ["unknown"]);
+        assert!(found.iterations.list.is_empty());
     }
 }

@@ -1,0 +1,177 @@
+//! `oomscope simulate`.
+
+use super::live::{no_device, parse_filter};
+use super::open::parse_bytes;
+use super::{Failure, loading, output};
+use crate::analysis::EventSet;
+use crate::analysis::filter::{Filter, Prepared};
+use crate::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
+use crate::report::{self, Simulation};
+use crate::simulator::{
+    Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
+};
+use crate::units;
+use clap::{Args, ValueEnum};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Arguments of `simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oomscope simulate oom.pickle --sweep
+  oomscope simulate oom.pickle --set expandable_segments=True --set roundup_power2_divisions=8
+  oomscope simulate oom.pickle --capacity 40GiB --format json | jq '.results[].peak_reserved'
+  oomscope simulate run.pickle --batch 0.5 --smallest-capacity
+  oomscope simulate run.pickle --without 'stack:evaluate'
+
+The recorded requests go through a simulation of PyTorch's caching allocator. The first line says how
+well it reproduces the recording under its own settings. Sizes in the JSON are in bytes.")]
+pub(super) struct SimulateArgs {
+    /// A snapshot; '-' is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Change a setting of the allocator, by its name in `PYTORCH_ALLOC_CONF`; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What PyTorch may reserve in all: 80GiB. Derived from a recorded OOM if not given
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    capacity: Option<i64>,
+    /// All of the device's memory, of which some settings take a part. The capacity if not given
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    device_memory: Option<i64>,
+    /// Try the useful settings and recommend the smallest change with which everything fits
+    #[arg(long)]
+    sweep: bool,
+    /// Find the smallest capacity with which everything fits
+    #[arg(long)]
+    smallest_capacity: bool,
+    /// Scale the requests of stacks that repeat, as another batch size would
+    #[arg(long, value_name = "FACTOR", value_parser = parse_factor)]
+    batch: Option<f64>,
+    /// Leave out the allocations that match, as the window's filter finds them: 'stack:evaluate'
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    without: Option<Filter>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Only this device. The one with an OOM or else with most events if not given
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    device: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+fn parse_factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor| (0.0..=1000.0).contains(factor));
+    factor.ok_or_else(|| "expected a number from 0 to 1000, such as 0.5".to_owned())
+}
+
+pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    let snapshot = loading::load(&args.file)?;
+    let timeline = timeline(&snapshot, args)?;
+    let positive = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
+    let subject = Subject::on_device(&snapshot, timeline, known);
+    let mut device = subject.device();
+    if let Some(capacity) = positive(args.capacity) {
+        device = Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..device };
+    }
+    let settings = settings(args, subject.recorded_settings(), &device)?;
+    let (changed, change) = changed(args, &snapshot, timeline, &subject);
+    let fidelity = subject.fidelity();
+    let subject = changed.unwrap_or(subject);
+    let outcomes = sweep(&subject, &settings, &device);
+    let wanted = settings.last().filter(|_| args.smallest_capacity && !args.sweep);
+    let wanted = wanted.or(settings.first()).filter(|_| args.smallest_capacity);
+    let smallest = wanted.and_then(|settings| smallest_capacity(&subject, settings));
+    let simulation = Simulation {
+        file: &args.file.display().to_string(),
+        timeline,
+        recorded: subject.recorded_settings(),
+        fidelity,
+        capacity_bytes: device.limit_bytes(),
+        is_capacity_given: args.capacity.is_some(),
+        change,
+        outcomes: &outcomes,
+        recommended: recommended(subject.recorded_settings(), &outcomes).filter(|_| args.sweep),
+        smallest: smallest.as_ref().map(|(outcome, _)| outcome),
+        smallest_bytes: smallest.as_ref().map(|&(_, bytes)| bytes),
+    };
+    let mut out = output::stdout();
+    match args.format {
+        Format::Text => report::simulation_text(&mut out, &simulation)?,
+        Format::Json => report::simulation_json(&mut out, &simulation)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The device that is asked for. It needs a trace: there is nothing else to simulate.
+fn timeline<'a>(snapshot: &'a Snapshot, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
+    let found = match args.device {
+        Some(device) => Some(snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device))?),
+        None => snapshot.main_timeline(),
+    };
+    let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
+    simulated.ok_or_else(|| {
+        Failure::new(
+            format_args!("{}: no trace of a GPU's allocator to simulate", args.file.display()),
+            "record with torch.cuda.memory._record_memory_history()",
+        )
+    })
+}
+
+/// The settings to simulate: the recorded ones, and those that are asked for.
+fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result<Vec<Settings>, Failure> {
+    let mut changed = recorded.clone();
+    for setting in &args.set {
+        let applied = setting.split_once(['=', ':']).map(|(key, value)| changed.set(key, value));
+        let result = applied.unwrap_or_else(|| changed.set(setting, ""));
+        result.map_err(|error| Failure::new(error, "for example --set expandable_segments=True"))?;
+    }
+    let mut all = if args.sweep { useful_settings(recorded, device) } else { vec![recorded.clone()] };
+    if !all.contains(&changed) {
+        all.push(changed);
+    }
+    Ok(all)
+}
+
+/// The program with other requests, and how they differ in words.
+fn changed(
+    args: &SimulateArgs,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    subject: &Subject,
+) -> (Option<Subject>, String) {
+    if args.batch.is_none() && args.without.is_none() {
+        return (None, String::new());
+    }
+    let repeating = args.batch.map(|factor| (Repeating::new(timeline), factor));
+    let gone = args.without.as_ref().map(|filter| {
+        let prepared = Prepared::new(filter, snapshot, timeline);
+        for note in prepared.notes() {
+            output::notice(&format!("{}: {note}", timeline.device));
+        }
+        let matches = prepared.matches(timeline, Moment::START);
+        (EventSet::of_allocations(timeline, matches.iter()), matches.count())
+    });
+    let factor = |event: EventIx| {
+        if gone.as_ref().is_some_and(|(gone, _)| gone.contains(event)) {
+            return 0.0;
+        }
+        let scaled = repeating.as_ref().filter(|(repeating, _)| repeating.contains(timeline, event));
+        scaled.map_or(1.0, |&(_, factor)| factor)
+    };
+    let mut words = Vec::new();
+    if let Some(factor) = args.batch {
+        words.push(format!("those of stacks that repeat times {factor}, a guess at another batch size"));
+    }
+    if let Some((_, count)) = &gone {
+        words.push(format!("without the {} allocations that match", units::count(*count as u64)));
+    }
+    (Some(subject.scaled(factor)), words.join("; "))
+}

@@ -1,0 +1,150 @@
+//! The state before the first event.
+
+use super::super::blocks::{Block, NONE, State};
+use super::super::start::{Start, StartSegment};
+use super::Allocator;
+
+/// A part of a segment that is being laid out.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    addr: u64,
+    size: u64,
+    state: State,
+    requested: u64,
+    slot: u32,
+}
+
+impl Part {
+    fn empty(addr: u64, size: u64, state: State) -> Self {
+        Self { addr, size, state, requested: 0, slot: NONE }
+    }
+}
+
+impl Allocator<'_> {
+    /// Put what was there before the first event in its place.
+    pub(in super::super) fn place(&mut self, start: &Start) {
+        let mut at = 0;
+        while let Some(segment) = start.segments.get(at) {
+            at += if segment.is_expandable {
+                self.place_range(start, at)
+            } else {
+                self.place_segment(start, segment)
+            };
+        }
+    }
+
+    fn place_segment(&mut self, start: &Start, segment: &StartSegment) -> usize {
+        let list = list_of(segment);
+        let id = self.add_segment(segment.addr, segment.size, 0);
+        let parts = parts_of(start, segment);
+        self.lay(id, list, &parts);
+        self.counters.segment.add(1);
+        self.counters.reserved_bytes.add(segment.size);
+        if 1 < parts.len() {
+            for part in parts.iter().filter(|part| part.state == State::Free) {
+                self.counters.inactive_split_bytes.add(part.size);
+                self.counters.inactive_split.add(1);
+            }
+        }
+        1
+    }
+
+    /// Mapped runs that are near enough to each other belong to one range. How many there are.
+    fn place_range(&mut self, start: &Start, at: usize) -> usize {
+        let first = &start.segments[at];
+        let list = list_of(first);
+        let page = self.page_bytes(list);
+        let size = self.range_bytes(page);
+        let past_end = first.addr.saturating_add(size);
+        let runs: Vec<&StartSegment> = start.segments[at..]
+            .iter()
+            .take_while(|run| {
+                let is_same =
+                    (run.lane, run.is_large, run.is_expandable) == (first.lane, first.is_large, true);
+                is_same && run.addr.checked_add(run.size).is_some_and(|end| end <= past_end)
+            })
+            .collect();
+        // A run that is larger than any device stands alone.
+        let (runs, size) = if runs.is_empty() { (vec![first], first.size) } else { (runs, size) };
+        let mut parts = Vec::new();
+        let mut from = first.addr;
+        for run in &runs {
+            push(&mut parts, Part::empty(from, run.addr - from, State::Unmapped));
+            for part in parts_of(start, run) {
+                push(&mut parts, part);
+            }
+            from = run.addr.saturating_add(run.size);
+            self.counters.reserved_bytes.add(run.size);
+        }
+        let past_end = first.addr.saturating_add(size);
+        push(&mut parts, Part::empty(from, past_end.saturating_sub(from), State::Unmapped));
+        let id = self.add_segment(first.addr, size, page);
+        self.lay(id, list, &parts);
+        runs.len()
+    }
+
+    fn lay(&mut self, segment: u32, list: u32, parts: &[Part]) {
+        let mut last = NONE;
+        for part in parts {
+            let block = Block {
+                addr: part.addr,
+                size: part.size,
+                requested: 0,
+                prev: NONE,
+                next: NONE,
+                segment,
+                list,
+                slot: NONE,
+                freed_at: 0,
+                state: part.state,
+            };
+            let id = self.blocks.add(block);
+            if last != NONE {
+                self.blocks.link_after(last, id);
+            }
+            match part.state {
+                State::Free => self.insert_free(id),
+                State::Unmapped => {
+                    self.unmapped[list as usize].insert((part.addr, id));
+                }
+                state => self.hold(id, part.requested, part.slot, state),
+            }
+            last = id;
+        }
+    }
+}
+
+fn list_of(segment: &StartSegment) -> u32 {
+    segment.lane * 2 + u32::from(segment.is_large)
+}
+
+/// Blocks, and what is free between them.
+fn parts_of(start: &Start, segment: &StartSegment) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut from = segment.addr;
+    let past_end = segment.addr.saturating_add(segment.size);
+    for block in &start.blocks[segment.blocks.clone()] {
+        push(&mut parts, Part::empty(from, block.addr.saturating_sub(from), State::Free));
+        let state = if block.is_pending { State::Pending } else { State::Live };
+        push(
+            &mut parts,
+            Part { addr: block.addr, size: block.size, state, requested: block.requested, slot: block.slot },
+        );
+        from = block.addr.saturating_add(block.size);
+    }
+    push(&mut parts, Part::empty(from, past_end.saturating_sub(from), State::Free));
+    parts
+}
+
+/// Append a part, joined with the one before where both are empty.
+fn push(parts: &mut Vec<Part>, part: Part) {
+    if part.size == 0 {
+        return;
+    }
+    match parts.last_mut() {
+        Some(last) if last.state == part.state && matches!(part.state, State::Free | State::Unmapped) => {
+            last.size += part.size;
+        }
+        _ => parts.push(part),
+    }
+}

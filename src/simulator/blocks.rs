@@ -1,0 +1,115 @@
+//! Every block of all segments, with links to its neighbours.
+
+use std::ops::{Index, IndexMut};
+
+/// No block, no segment, no list.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Cached, in its free list.
+    Free,
+    /// Handed out.
+    Live,
+    /// Given back, but another stream may still use it.
+    Pending,
+    /// Address space of an expandable segment without memory behind it.
+    Unmapped,
+    /// A place in the table that the next block takes.
+    Unused,
+}
+
+/// A part of a segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) addr: u64,
+    pub(super) size: u64,
+    /// Bytes that were asked for, while it is live or pending.
+    pub(super) requested: u64,
+    /// The block that ends where this one starts.
+    pub(super) prev: u32,
+    /// The block that starts where this one ends.
+    pub(super) next: u32,
+    pub(super) segment: u32,
+    /// The free list that it goes to.
+    pub(super) list: u32,
+    /// What the program holds it as, while it is live or pending.
+    pub(super) slot: u32,
+    /// How many searches its pool had seen when it became free.
+    pub(super) freed_at: u32,
+    pub(super) state: State,
+}
+
+/// A table of blocks. Ids of blocks that are gone are used again.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Blocks {
+    all: Vec<Block>,
+    unused: Vec<u32>,
+}
+
+impl Blocks {
+    #[inline]
+    pub(super) fn add(&mut self, block: Block) -> u32 {
+        if let Some(id) = self.unused.pop() {
+            self.all[id as usize] = block;
+            return id;
+        }
+        self.all.push(block);
+        self.all.len() as u32 - 1
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) {
+        self.all[id as usize].state = State::Unused;
+        self.unused.push(id);
+    }
+
+    /// Put `new` between `id` and what follows it.
+    #[inline]
+    pub(super) fn link_after(&mut self, id: u32, new: u32) {
+        let next = std::mem::replace(&mut self[id].next, new);
+        (self[new].prev, self[new].next) = (id, next);
+        if next != NONE {
+            self[next].prev = new;
+        }
+    }
+
+    /// Put `new` between `id` and what precedes it.
+    pub(super) fn link_before(&mut self, id: u32, new: u32) {
+        let prev = std::mem::replace(&mut self[id].prev, new);
+        (self[new].prev, self[new].next) = (prev, id);
+        if prev != NONE {
+            self[prev].next = new;
+        }
+    }
+
+    /// Whether a block is only a part of its segment.
+    #[inline]
+    pub(super) fn is_split(&self, id: u32) -> bool {
+        let block = &self[id];
+        block.prev != NONE || block.next != NONE
+    }
+
+    /// Every block that exists, with its id.
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
+        (0..).zip(&self.all).filter(|(_, block)| block.state != State::Unused)
+    }
+}
+
+impl Index<u32> for Blocks {
+    type Output = Block;
+
+    #[inline]
+    fn index(&self, id: u32) -> &Block {
+        &self.all[id as usize]
+    }
+}
+
+impl IndexMut<u32> for Blocks {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Block {
+        &mut self.all[id as usize]
+    }
+}

@@ -1,0 +1,41 @@
+//! A simulator of torch's caching allocator: a recording under other settings.
+//!
+//! ```text
+//! Timeline ── Requests (what the program asked for) ── Allocator under Settings ── Outcome
+//! ```
+
+mod allocator;
+mod blocks;
+mod counters;
+mod driver;
+mod error;
+mod fidelity;
+mod free_list;
+mod infer;
+mod lanes;
+mod outcome;
+mod replay;
+mod requests;
+mod resolve;
+mod rounding;
+mod rules;
+mod segment_events;
+mod settings;
+mod start;
+mod subject;
+mod sweep;
+mod whatif;
+
+pub use counters::{Counters, Gauge};
+pub use driver::Device;
+pub use error::SettingError;
+pub use fidelity::Fidelity;
+pub use outcome::{Outcome, Reach, SimulatedOom};
+pub use requests::Requests;
+pub use rules::TieBreak;
+pub use settings::Settings;
+pub use subject::Subject;
+pub use sweep::{recommended, sweep, useful_settings};
+pub use whatif::{Repeating, smallest_capacity};
+
+use segment_events::SegmentEvent;

@@ -1,0 +1,117 @@
+//! From what a program asks for to what the allocator takes.
+
+use super::Settings;
+
+/// Every block is a multiple of this.
+pub(super) const MIN_BLOCK_BYTES: u64 = 512;
+
+/// Blocks up to this come from the small pool.
+pub(super) const SMALL_BYTES: u64 = 1 << 20;
+
+/// Segments of the small pool, and pages of its expandable segments.
+pub(super) const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
+
+/// Blocks from this on get a segment of their own size.
+const OWN_SEGMENT_BYTES: u64 = 10 << 20;
+
+/// Those segments are a multiple of this.
+const SEGMENT_STEP_BYTES: u64 = 2 << 20;
+
+/// Larger requests than this are treated as this large: no device has as much.
+pub(super) const MAX_REQUEST_BYTES: u64 = 1 << 44;
+
+/// The bytes of a recorded size that a simulation works with.
+pub(super) fn clamped(recorded_bytes: i64) -> u64 {
+    recorded_bytes.max(0).unsigned_abs().min(MAX_REQUEST_BYTES)
+}
+
+/// The size of the block that serves a request.
+#[inline]
+pub(super) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
+    if requested < MIN_BLOCK_BYTES {
+        return MIN_BLOCK_BYTES;
+    }
+    let divisions = u64::from(settings.divisions_for(requested));
+    if 1 < divisions && MIN_BLOCK_BYTES * divisions < requested {
+        return next_division(requested, divisions);
+    }
+    requested.next_multiple_of(MIN_BLOCK_BYTES)
+}
+
+/// Up to the next of the equal parts between two powers of two.
+fn next_division(bytes: u64, divisions: u64) -> u64 {
+    if bytes.is_power_of_two() {
+        return bytes;
+    }
+    let floor = 1 << bytes.ilog2();
+    match floor >> divisions.ilog2() {
+        0 => floor << 1,
+        part => bytes.next_multiple_of(part),
+    }
+}
+
+/// Whether a block of this size comes from the large pool.
+#[inline]
+pub(super) fn is_large(block_bytes: u64) -> bool {
+    SMALL_BYTES < block_bytes
+}
+
+/// The size of the segment that is asked for when no cached block can serve a block of this size.
+#[inline]
+pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
+    if !is_large(block_bytes) {
+        SMALL_SEGMENT_BYTES
+    } else if block_bytes < OWN_SEGMENT_BYTES {
+        settings.large_segment_bytes
+    } else {
+        block_bytes.next_multiple_of(SEGMENT_STEP_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn with(divisions: &str) -> Settings {
+        let mut settings = Settings::default();
+        settings.set("roundup_power2_divisions", divisions).expect("the value is valid");
+        settings
+    }
+
+    #[test]
+    fn requests_round_up_to_blocks() {
+        let settings = Settings::default();
+        for (requested, block) in [(0, 512), (1, 512), (512, 512), (513, 1024), (MIB + 1, MIB + 512)] {
+            assert_eq!(block_bytes(requested, &settings), block);
+        }
+    }
+
+    #[test]
+    fn divisions_part_the_space_between_powers_of_two() {
+        let settings = with("4");
+        assert_eq!(block_bytes(1200 * MIB, &settings), 1280 * MIB);
+        assert_eq!(block_bytes(1024 * MIB, &settings), 1024 * MIB);
+        assert_eq!(block_bytes(1024 * MIB + 1, &settings), 1280 * MIB);
+        assert_eq!(block_bytes(2048, &settings), 2048);
+        assert_eq!(block_bytes(2049, &settings), 2560);
+        assert_eq!(block_bytes(1025, &settings), 1536);
+        let by_size = with("[64:8,256:4,1024:2,>:1]");
+        assert_eq!(block_bytes(65 * MIB, &by_size), 72 * MIB);
+        assert_eq!(block_bytes(129 * MIB, &by_size), 129 * MIB);
+        assert_eq!(block_bytes(257 * MIB, &by_size), 320 * MIB);
+        assert_eq!(block_bytes(3000 * MIB, &by_size), 3000 * MIB);
+    }
+
+    #[test]
+    fn segments_have_three_sizes() {
+        let settings = Settings::default();
+        assert_eq!(segment_bytes(512, &settings), 2 * MIB);
+        assert_eq!(segment_bytes(MIB, &settings), 2 * MIB);
+        assert_eq!(segment_bytes(MIB + 512, &settings), 20 * MIB);
+        assert_eq!(segment_bytes(10 * MIB - 512, &settings), 20 * MIB);
+        assert_eq!(segment_bytes(10 * MIB, &settings), 10 * MIB);
+        assert_eq!(segment_bytes(11 * MIB, &settings), 12 * MIB);
+    }
+}

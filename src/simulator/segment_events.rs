@@ -1,0 +1,100 @@
+//! The recorded events about segments, which are the allocator's decisions.
+
+use super::rounding::clamped;
+use crate::model::{Action, EventTable, StackId};
+use foldhash::HashMap;
+
+/// What happened to a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum SegmentAction {
+    Alloc,
+    Free,
+    Map,
+    Unmap,
+}
+
+impl SegmentAction {
+    #[inline]
+    pub(super) fn of(action: Action) -> Option<Self> {
+        match action {
+            Action::SegmentAlloc => Some(Self::Alloc),
+            Action::SegmentFree => Some(Self::Free),
+            Action::SegmentMap => Some(Self::Map),
+            Action::SegmentUnmap => Some(Self::Unmap),
+            _ => None,
+        }
+    }
+
+    /// Whether memory goes back to the driver.
+    pub(super) fn gives_back(self) -> bool {
+        matches!(self, Self::Free | Self::Unmap)
+    }
+}
+
+/// Whose doing a recorded event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// A request's, which has the same stack.
+    Request,
+    /// The program's own: `empty_cache`, or entering a graph capture.
+    Program,
+    /// The stacks do not say.
+    Unknown,
+}
+
+/// A segment event, recorded or simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SegmentEvent {
+    /// The trace's event; for a simulated one the request that led to it.
+    pub(super) event: u32,
+    pub(super) action: SegmentAction,
+    pub(super) addr: u64,
+    pub(super) size: u64,
+    pub(super) cause: Cause,
+    /// Whose segment it is, as far as events say.
+    pub(super) lane: u32,
+}
+
+/// The segment events of a trace, in order.
+pub(super) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<SegmentEvent> {
+    let mut found = Vec::new();
+    let mut made: HashMap<u64, StackId> = HashMap::default();
+    for ix in events.indices() {
+        let Some(action) = SegmentAction::of(events.action(ix)) else { continue };
+        let (addr, stack) = (events.addr(ix).unwrap_or_default(), events.stack(ix));
+        // Without the stack of the free itself, torch writes the one that made the segment.
+        let is_own = match action {
+            SegmentAction::Alloc | SegmentAction::Map => {
+                made.insert(addr, stack);
+                true
+            }
+            _ => made.remove(&addr) != Some(stack),
+        };
+        let cause = if is_own && stack != StackId::EMPTY { Cause::Program } else { Cause::Unknown };
+        let lane = lane_of_context[events.context_index(ix)];
+        found.push(SegmentEvent { event: ix.0, action, addr, size: clamped(events.size(ix)), cause, lane });
+    }
+    find_requests(events, &mut found);
+    found
+}
+
+/// Find the events that have the stack of the request that follows them.
+fn find_requests(events: &EventTable, found: &mut [SegmentEvent]) {
+    let mut left = found.len();
+    let mut request = StackId::EMPTY;
+    for ix in events.indices().rev() {
+        if left == 0 {
+            break;
+        }
+        match events.action(ix) {
+            Action::Alloc | Action::Oom => request = events.stack(ix),
+            _ if found[left - 1].event == ix.0 => {
+                left -= 1;
+                if request != StackId::EMPTY && events.stack(ix) == request {
+                    found[left].cause = Cause::Request;
+                }
+            }
+            _ => {}
+        }
+    }
+}

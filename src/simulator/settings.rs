@@ -1,0 +1,359 @@
+//! The settings of the allocator that decide where blocks go.
+
+use super::SettingError;
+use crate::model::{Setting, SettingValue, Snapshot};
+use std::fmt::Write as _;
+
+const MIB: u64 = 1 << 20;
+
+/// Size classes of `roundup_power2_divisions`: 1 MiB and less, 2 MiB, … 32 GiB and more.
+const CLASSES: usize = 16;
+
+/// Settings under another key that the text of the environment variable spells out.
+const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
+
+/// Settings that have a place in the snapshot only within that text.
+const TEXT_ONLY: [&str; 3] =
+    ["max_non_split_rounding_mb", "large_segment_size_mb", "per_process_memory_fraction"];
+
+/// Settings of `PYTORCH_ALLOC_CONF` that decide where blocks go, with torch's names and defaults.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// `expandable_segments`: segments that grow page by page.
+    pub expandable_segments: bool,
+    /// `max_split_size_mb` in bytes: blocks of at least this size are not split.
+    pub max_split_bytes: Option<u64>,
+    /// `max_non_split_rounding_mb` in bytes: how much larger such a block may be than the request.
+    pub max_non_split_rounding_bytes: u64,
+    /// `garbage_collection_threshold`: from which part of the allowed memory on old blocks are given
+    /// back; 0 is off.
+    pub garbage_collection_threshold: f64,
+    /// `per_process_memory_fraction`: the part of the device's memory that may be reserved.
+    pub memory_fraction: Option<f64>,
+    /// `roundup_power2_divisions` by size: up to 1 MiB, 2 MiB, 4 MiB, … 32 GiB and more; 0 is off.
+    pub roundup_power2_divisions: [u32; CLASSES],
+    /// `large_segment_size_mb` in bytes: the segment for blocks between 1 and 10 MiB.
+    pub large_segment_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            expandable_segments: false,
+            max_split_bytes: None,
+            max_non_split_rounding_bytes: 20 * MIB,
+            garbage_collection_threshold: 0.0,
+            memory_fraction: None,
+            roundup_power2_divisions: [0; CLASSES],
+            large_segment_bytes: 20 * MIB,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings that a snapshot was recorded with; the defaults where it does not say.
+    pub fn recorded(snapshot: &Snapshot) -> Self {
+        let mut settings = Self::default();
+        let texts = snapshot.settings.iter().filter(|setting| TEXT_KEYS.contains(&setting.name.as_str()));
+        for text in texts {
+            if let SettingValue::Text(text) = &text.value {
+                let wanted = pairs(text).into_iter().filter(|(key, _)| TEXT_ONLY.contains(key));
+                for (key, value) in wanted {
+                    // What torch accepted is better than what cannot be read here.
+                    settings.set(key, value).ok();
+                }
+            }
+        }
+        snapshot.settings.iter().for_each(|setting| settings.read(setting));
+        settings
+    }
+
+    /// Take over a setting that has a key of its own in the snapshot.
+    fn read(&mut self, setting: &Setting) {
+        match (setting.name.as_str(), &setting.value) {
+            ("expandable_segments", &SettingValue::Bool(on)) => self.expandable_segments = on,
+            ("max_split_size", &SettingValue::Int(bytes)) => {
+                self.max_split_bytes = u64::try_from(bytes).ok().filter(|&bytes| 0 < bytes);
+            }
+            ("garbage_collection_threshold", &SettingValue::Float(part)) if (0.0..1.0).contains(&part) => {
+                self.garbage_collection_threshold = part;
+            }
+            ("roundup_power2_divisions", SettingValue::Table(table)) => {
+                for entry in table {
+                    let class = entry.name.parse::<u64>().ok().and_then(u64::checked_ilog2);
+                    let divisions = match entry.value {
+                        SettingValue::Int(divisions) => u32::try_from(divisions).ok(),
+                        _ => None,
+                    };
+                    if let (Some(class), Some(divisions)) = (class, divisions)
+                        && let Some(slot) = self.roundup_power2_divisions.get_mut(class as usize)
+                    {
+                        *slot = divisions;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Take over settings as the environment variable has them: `key:value,key:value`.
+    ///
+    /// # Errors
+    ///
+    /// Says which setting is unknown, decides nothing, or has a value that torch refuses.
+    pub fn set_all(&mut self, text: &str) -> Result<(), SettingError> {
+        pairs(text).into_iter().try_for_each(|(key, value)| self.set(key, value))
+    }
+
+    /// Change one setting by torch's name for it.
+    ///
+    /// # Errors
+    ///
+    /// Says which setting is unknown, decides nothing, or has a value that torch refuses.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
+        let (key, value) = (key.trim(), value.trim());
+        let wrong = |expected: &'static str| SettingError::value(key, value, expected);
+        match key {
+            "expandable_segments" => {
+                self.expandable_segments = match value.to_ascii_lowercase().as_str() {
+                    "true" | "1" => true,
+                    "false" | "0" => false,
+                    _ => return Err(wrong("True or False")),
+                }
+            }
+            "max_split_size_mb" => {
+                let off = ["-1", "none", "off"].contains(&value.to_ascii_lowercase().as_str());
+                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                self.max_split_bytes =
+                    if off { None } else { Some(size.ok_or_else(|| wrong("a number above 20, or none"))?) };
+            }
+            "max_non_split_rounding_mb" => {
+                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                self.max_non_split_rounding_bytes = size.ok_or_else(|| wrong("a number above 20"))?;
+            }
+            "large_segment_size_mb" => {
+                let size =
+                    mebibytes(value).filter(|&bytes| 20 * MIB <= bytes && bytes.is_multiple_of(2 * MIB));
+                self.large_segment_bytes = size.ok_or_else(|| wrong("an even number of at least 20"))?;
+            }
+            "garbage_collection_threshold" => {
+                let part = value.parse().ok().filter(|part| (0.0..1.0).contains(part));
+                self.garbage_collection_threshold = part.ok_or_else(|| wrong("a part between 0 and 1"))?;
+            }
+            "per_process_memory_fraction" => {
+                let part = value.parse().ok().filter(|&part| 0.0 < part && part <= 1.0);
+                self.memory_fraction = Some(part.ok_or_else(|| wrong("a part between 0 and 1"))?);
+            }
+            "roundup_power2_divisions" => {
+                self.roundup_power2_divisions =
+                    parse_divisions(value).ok_or_else(|| wrong("a power of two, or [MB:N,…,>:N]"))?;
+            }
+            _ => return Err(SettingError::unknown(key)),
+        }
+        Ok(())
+    }
+
+    /// How many settings differ from others.
+    pub fn differences(&self, other: &Self) -> usize {
+        let differ = [
+            self.expandable_segments != other.expandable_segments,
+            self.max_split_bytes != other.max_split_bytes,
+            self.max_non_split_rounding_bytes != other.max_non_split_rounding_bytes,
+            self.garbage_collection_threshold != other.garbage_collection_threshold,
+            self.memory_fraction != other.memory_fraction,
+            self.roundup_power2_divisions != other.roundup_power2_divisions,
+            self.large_segment_bytes != other.large_segment_bytes,
+        ];
+        differ.into_iter().filter(|&differs| differs).count()
+    }
+
+    /// How many parts the space between two powers of two has for a request; 0 and 1 are off.
+    #[inline]
+    pub(super) fn divisions_for(&self, requested: u64) -> u32 {
+        let class = requested.max(1).ilog2().saturating_sub(MIB.ilog2()) as usize;
+        self.roundup_power2_divisions[class.min(CLASSES - 1)]
+    }
+
+    /// Blocks of at least this size are not split.
+    #[inline]
+    pub(super) fn max_split(&self) -> u64 {
+        self.max_split_bytes.unwrap_or(u64::MAX)
+    }
+
+    /// The settings that are not the default, as the value of `PYTORCH_ALLOC_CONF`; empty if all are.
+    pub fn conf(&self) -> String {
+        let default = Self::default();
+        let mut parts = Vec::new();
+        let mut add = |key: &str, value: String| parts.push(format!("{key}:{value}"));
+        if self.expandable_segments {
+            add("expandable_segments", "True".to_owned());
+        }
+        if let Some(bytes) = self.max_split_bytes {
+            add("max_split_size_mb", (bytes / MIB).to_string());
+        }
+        if self.max_non_split_rounding_bytes != default.max_non_split_rounding_bytes {
+            add("max_non_split_rounding_mb", (self.max_non_split_rounding_bytes / MIB).to_string());
+        }
+        if 0.0 < self.garbage_collection_threshold {
+            add("garbage_collection_threshold", self.garbage_collection_threshold.to_string());
+        }
+        if let Some(part) = self.memory_fraction {
+            add("per_process_memory_fraction", part.to_string());
+        }
+        if self.roundup_power2_divisions != default.roundup_power2_divisions {
+            add("roundup_power2_divisions", divisions_text(&self.roundup_power2_divisions));
+        }
+        if self.large_segment_bytes != default.large_segment_bytes {
+            add("large_segment_size_mb", (self.large_segment_bytes / MIB).to_string());
+        }
+        parts.join(",")
+    }
+}
+
+fn mebibytes(text: &str) -> Option<u64> {
+    text.parse::<u64>().ok()?.checked_mul(MIB).filter(|&bytes| bytes < 1 << 50)
+}
+
+/// `key:value` or `key=value` between commas, where lists in brackets have commas of their own.
+fn pairs(text: &str) -> Vec<(&str, &str)> {
+    let mut depth = 0usize;
+    let parts = text.split(move |c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    let parts = parts.map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| part.split_once([':', '=']).unwrap_or((part, ""))).collect()
+}
+
+/// A single number, or the list of sizes and numbers.
+fn parse_divisions(text: &str) -> Option<[u32; CLASSES]> {
+    let number = |text: &str| {
+        let n: u32 = text.trim().parse().ok()?;
+        (n == 0 || n.is_power_of_two()).then_some(n)
+    };
+    let Some(list) = text.strip_prefix('[') else { return number(text).map(|n| [n; CLASSES]) };
+    let mut table = [0; CLASSES];
+    let mut last = None;
+    for entry in list.strip_suffix(']')?.split(',') {
+        let (size, divisions) = entry.split_once(':')?;
+        let divisions = number(divisions)?;
+        if size.trim() == ">" {
+            table[last.map_or(0, |last: usize| last + 1)..].fill(divisions);
+            continue;
+        }
+        let megabytes: u64 = size.trim().parse().ok().filter(|size: &u64| size.is_power_of_two())?;
+        let class = (megabytes.ilog2() as usize).min(CLASSES - 1);
+        if last.is_none() {
+            table[..class].fill(divisions);
+        }
+        table[class] = divisions;
+        last = Some(class);
+    }
+    Some(table)
+}
+
+/// The shortest text that [`parse_divisions`] reads as the table.
+fn divisions_text(table: &[u32; CLASSES]) -> String {
+    let (first, rest) = (table[0], table[CLASSES - 1]);
+    let lead = table.iter().take_while(|&&divisions| divisions == first).count();
+    if lead == CLASSES {
+        return first.to_string();
+    }
+    let tail = table.iter().rev().take_while(|&&divisions| divisions == rest).count();
+    let mut text = format!("[{}:{first}", 1u64 << (lead - 1));
+    let listed = (lead..CLASSES - tail).filter(|&class| table[class] != 0);
+    let mut last = lead - 1;
+    for class in listed {
+        write!(text, ",{}:{}", 1u64 << class, table[class]).ok();
+        last = class;
+    }
+    if rest != 0 {
+        // `>` starts behind the last size that is listed.
+        if last + 1 < CLASSES - tail {
+            write!(text, ",{}:0", 1u64 << (CLASSES - tail - 1)).ok();
+        }
+        write!(text, ",>:{rest}").ok();
+    }
+    text.push(']');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_text_of_the_environment_is_read() {
+        let mut settings = Settings::default();
+        let text = "expandable_segments:True,max_split_size_mb:64,roundup_power2_divisions:[64:8,256:4,>:1]";
+        settings.set_all(text).expect("the text is valid");
+        assert!(settings.expandable_segments);
+        assert_eq!(settings.max_split_bytes, Some(64 * MIB));
+        assert_eq!(settings.roundup_power2_divisions[..10], [8, 8, 8, 8, 8, 8, 8, 0, 4, 1]);
+        assert_eq!(
+            settings.conf(),
+            "expandable_segments:True,max_split_size_mb:64,\
+            roundup_power2_divisions:[64:8,256:4,>:1]"
+        );
+    }
+
+    #[test]
+    fn what_torch_refuses_is_refused() {
+        let mut settings = Settings::default();
+        for (key, value) in [
+            ("max_split_size_mb", "20"),
+            ("max_split_size_mb", "much"),
+            ("expandable_segments", "maybe"),
+            ("garbage_collection_threshold", "1.5"),
+            ("per_process_memory_fraction", "0"),
+            ("roundup_power2_divisions", "3"),
+            ("roundup_power2_divisions", "[3:4]"),
+            ("pinned_use_background_threads", "True"),
+        ] {
+            let error = settings.set(key, value).expect_err("torch does not take this");
+            assert!(error.to_string().contains(key), "{error}");
+        }
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn the_snapshot_says_what_was_set() {
+        let setting = |name: &str, value| Setting { name: name.to_owned(), value };
+        let text = "max_split_size_mb:64,max_non_split_rounding_mb:128,large_segment_size_mb:64";
+        let table =
+            (0..16).map(|class| setting(&(1u64 << class).to_string(), SettingValue::Int(4))).collect();
+        let snapshot = Snapshot {
+            settings: vec![
+                setting("PYTORCH_CUDA_ALLOC_CONF", SettingValue::Text(text.to_owned())),
+                setting("max_split_size", SettingValue::Int(-1)),
+                setting("roundup_power2_divisions", SettingValue::Table(table)),
+            ],
+            ..Snapshot::default()
+        };
+        let settings = Settings::recorded(&snapshot);
+        // The key of its own counts: the program may have changed the setting.
+        assert_eq!(settings.max_split_bytes, None);
+        assert_eq!(settings.max_non_split_rounding_bytes, 128 * MIB);
+        assert_eq!(settings.large_segment_bytes, 64 * MIB);
+        assert_eq!(settings.roundup_power2_divisions, [4; 16]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_table_can_be_written(table in proptest::array::uniform16(prop_oneof![Just(0u32), Just(1), Just(2), Just(8)])) {
+            prop_assert_eq!(parse_divisions(&divisions_text(&table)), Some(table));
+        }
+
+        #[test]
+        fn odd_text_is_refused_without_panicking(text in ".{0,40}") {
+            let mut settings = Settings::default();
+            settings.set_all(&text).ok();
+            parse_divisions(&text);
+        }
+    }
+}
