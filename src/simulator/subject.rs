@@ -117,7 +117,9 @@ mod tests {
 
     fn timeline(events: &[Event], segments: SegmentTable, anchor: Anchor) -> Timeline {
         let mut table = EventTable::default();
-        events.iter().for_each(|event| table.push(event));
+        for event in events {
+            table.push(event);
+        }
         Timeline::build(TimelineInput { device: DeviceId(0), events: table, segments, anchor })
     }
 
