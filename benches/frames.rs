@@ -41,6 +41,7 @@ fn main() -> std::io::Result<()> {
     }
     let path = large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle"));
     let mut window = opened(&path)?;
+    let before = anonymous_bytes();
     report("idle", &mut window, |_| Vec::new())?;
     for pane in PANES {
         window.show_pane(pane);
@@ -59,7 +60,21 @@ fn main() -> std::io::Result<()> {
     report("zoom", &mut window, |i| wheel(if i % 60 < 30 { 20.0 } else { -20.0 }))?;
     zoom_in(&mut window);
     report("pan", &mut window, pan)?;
-    exact(&mut window)
+    exact(&mut window)?;
+    let grown = anonymous_bytes().zip(before).map(|(now, before)| (now - before) / 1_000_000);
+    match grown {
+        Some(grown) => {
+            say(&format!("anonymous memory: {grown} MB more than when the first picture was there"))
+        }
+        None => say("SKIPPED: memory, because there is no /proc/self/status"),
+    }
+}
+
+/// Memory of this process that is not a file's, on Linux.
+fn anonymous_bytes() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<i64>().ok()? * 1024)
 }
 
 /// From the start of loading until the timeline shows its picture.

@@ -9,7 +9,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::SegmentIndex;
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{
-    Action, Anchor, DeviceId, Event, EventTable, Moment, PoolKey, SegmentTable, Snapshot, StackId, Timeline,
+    Action, Anchor, DeviceId, Event, EventTable, Moment, PoolKey, SegmentTable, Snapshot, Timeline,
     TimelineInput,
 };
 use std::hint::black_box;
@@ -35,21 +35,7 @@ impl Random {
 }
 
 fn event(action: Action, addr: u64, size: i64) -> Event {
-    Event {
-        action,
-        addr: Some(addr),
-        size,
-        time_us: None,
-        stream: Some(0),
-        stack: StackId::EMPTY,
-        pool: Some(PoolKey::DEFAULT),
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
-        device_free: None,
-    }
+    Event { stream: Some(0), pool: Some(PoolKey::DEFAULT), ..Event::new(action, addr, size) }
 }
 
 /// 5,000 segments with 50,000 blocks, which are freed and allocated again all over the place.

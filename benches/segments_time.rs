@@ -15,7 +15,7 @@ use oomscope::draw::{
     RowLayout, SegmentStack, View, address_raster,
 };
 use oomscope::model::{
-    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
+    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -102,21 +102,7 @@ fn many_in_segments() -> Snapshot {
 }
 
 fn event(action: Action, addr: u64, size: i64) -> Event {
-    Event {
-        action,
-        addr: Some(addr),
-        size,
-        time_us: None,
-        stream: Some(0),
-        stack: StackId::EMPTY,
-        pool: None,
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
-        device_free: None,
-    }
+    Event { stream: Some(0), ..Event::new(action, addr, size) }
 }
 
 fn all(c: &mut Criterion) {

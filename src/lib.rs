@@ -3,9 +3,9 @@
 //! Data flows one way, and each layer knows only those before it:
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
-//! lifetimes) → [`analysis`] (questions to the model) → [`report`] (text) → [`cli`]. [`simulator`], beside
-//! [`analysis`], replays a recording under other allocator settings. [`load`] joins
-//! the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
+//! lifetimes) → [`analysis`] (questions to the model) and [`simulator`] (the recording under other
+//! allocator settings) → [`diagnosis`] (what happened, and why) → [`report`] (text) → [`cli`]. [`load`]
+//! joins the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
 //! together to whole pictures, and [`app`] is the window around them.
 //!
 //! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
@@ -14,6 +14,7 @@
 pub mod analysis;
 pub mod app;
 pub mod cli;
+pub mod diagnosis;
 pub mod draw;
 pub mod export;
 pub mod load;

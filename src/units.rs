@@ -84,6 +84,11 @@ pub fn clamped(n: i128) -> i64 {
     n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
+/// A number with its noun: `1 block`, `1,234 blocks`.
+pub fn counted(n: usize, one: &str) -> String {
+    format!("{} {one}{}", count(n as u64), if n == 1 { "" } else { "s" })
+}
+
 /// A number with thousands separated: `41,220`.
 pub fn count(n: impl Into<i128>) -> String {
     let n = n.into();

@@ -82,19 +82,5 @@ pub(crate) fn many_live_with(stack: impl Fn(usize) -> StackId) -> Timeline {
 }
 
 fn event(action: Action, addr: u64, size: i64, time_us: Option<i64>) -> Event {
-    Event {
-        action,
-        addr: Some(addr),
-        size,
-        time_us,
-        stream: Some(0),
-        stack: StackId::EMPTY,
-        pool: None,
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
-        device_free: None,
-    }
+    Event { time_us, stream: Some(0), ..Event::new(action, addr, size) }
 }

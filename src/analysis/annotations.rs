@@ -1,16 +1,47 @@
 //! Ranges that the program or a profiler named, put into lanes.
 
+use super::phases::{Phase, Phases};
 use crate::model::{DeviceId, Moment, Snapshot, StrId, Timeline};
 use foldhash::HashMap;
+use std::borrow::Cow;
 
 /// Ranges that run at the same time and are still kept apart; deeper ones are only counted.
 const MAX_LANES: usize = 8;
+
+/// What a range is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RangeName {
+    /// As the program or a profiler named it.
+    Recorded(StrId),
+    /// An iteration: its number where that is known, else its place among those in the trace; both
+    /// from 0.
+    Iteration {
+        /// The number or place.
+        number: u32,
+        /// Whether it is the number.
+        is_known: bool,
+    },
+    /// A phase.
+    Phase(Phase),
+}
+
+impl RangeName {
+    /// The name as text, as it was recorded.
+    pub fn text(self, snapshot: &Snapshot) -> Cow<'_, str> {
+        match self {
+            Self::Recorded(name) => snapshot.strings.get(name),
+            Self::Iteration { number, is_known: true } => Cow::Owned(format!("iteration {number}")),
+            Self::Iteration { number, is_known: false } => Cow::Owned(format!("iteration ? + {number}")),
+            Self::Phase(phase) => Cow::Borrowed(phase.key()),
+        }
+    }
+}
 
 /// A named stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedRange {
     /// Its name.
-    pub name: StrId,
+    pub name: RangeName,
     /// From when to when, in microseconds since the first event of the timeline.
     pub time_us: [i64; 2],
     /// The moments that start within it.
@@ -44,13 +75,37 @@ pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
     place(ranges)
 }
 
+/// Iterations and phases in lanes of their own; none where there is nothing to tell apart.
+pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRange>> {
+    let range = |name, from: u32, to: u32| {
+        let moments = [Moment(from.saturating_add(1)), Moment(to.saturating_add(1))];
+        let time_us = moments.map(|moment| timeline.times.at(&timeline.events, moment));
+        NamedRange { name, time_us, moments, is_whole: true }
+    };
+    let end = timeline.events.len() as u32;
+    let first = phases.iterations.first_number;
+    let iterations = phases.iterations.list.iter().zip(0..).map(|(iteration, at)| {
+        let number = first.unwrap_or_default().saturating_add(at);
+        let name = RangeName::Iteration { number, is_known: first.is_some() };
+        range(name, iteration.start.0, iteration.end.0)
+    });
+    let starts = phases.phases.iter();
+    let ends = starts.clone().skip(1).map(|start| start.event.0).chain([end]);
+    let phase_ranges = starts
+        .zip(ends)
+        .filter(|(start, _)| start.phase != Phase::Unknown)
+        .map(|(start, end)| range(RangeName::Phase(start.phase), start.event.0, end));
+    let lanes: [Vec<NamedRange>; 2] = [iterations.collect(), phase_ranges.collect()];
+    lanes.into_iter().filter(|lane| !lane.is_empty()).collect()
+}
+
 /// Ends belong to the latest start of the same name.
 fn pair(snapshot: &Snapshot, device: DeviceId, span_us: i64, first_us: i64) -> Vec<NamedRange> {
     let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
     let mut order: Vec<StrId> = Vec::new();
     let mut ranges = Vec::new();
     let range = |name, start, end, is_whole| NamedRange {
-        name,
+        name: RangeName::Recorded(name),
         time_us: [start, end],
         moments: [Moment::START; 2],
         is_whole,
@@ -98,7 +153,12 @@ mod tests {
     use super::*;
 
     fn range(start: i64, end: i64) -> NamedRange {
-        NamedRange { name: StrId(0), time_us: [start, end], moments: [Moment::START; 2], is_whole: true }
+        NamedRange {
+            name: RangeName::Recorded(StrId(0)),
+            time_us: [start, end],
+            moments: [Moment::START; 2],
+            is_whole: true,
+        }
     }
 
     #[test]
@@ -138,6 +198,7 @@ mod tests {
         ];
         let found: Vec<_> =
             pair(&snapshot, DeviceId(0), 100, 1000).iter().map(|r| (r.name, r.time_us, r.is_whole)).collect();
+        let (a, b) = (RangeName::Recorded(a), RangeName::Recorded(b));
         let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];
         assert_eq!(found, expected);
     }

@@ -36,14 +36,41 @@ pub fn frame_line(frame: &SiteFrame) -> String {
     }
 }
 
-/// Whether a frame belongs to torch, the interpreter or a C++ library rather than to the user.
-pub fn is_internal(frame: &SiteFrame) -> bool {
-    const PACKAGES: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "/lib/python3"];
+/// Whose code a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's own.
+    User,
+    /// An installed Python package other than torch.
+    Package,
+    /// Torch, the interpreter and its library, or compiled code.
+    Runtime,
+}
+
+/// Whose code a frame is, as far as its path tells.
+pub fn owner(frame: &SiteFrame) -> Owner {
+    const TORCH: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_"];
+    const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
     let file = frame.file.as_str();
     let extension = std::path::Path::new(file).extension();
+    let has = |part: &str| file.contains(part);
     // Cells of a notebook have no extension.
     let is_python = extension.is_some_and(|e| e == "py") || file.starts_with("<ipython-input");
-    !is_python || PACKAGES.iter().any(|package| file.contains(package))
+    if !is_python || TORCH.iter().any(|part| has(part)) {
+        Owner::Runtime
+    } else if PACKAGES.iter().any(|part| has(part)) {
+        Owner::Package
+    } else if has("/lib/python3") {
+        Owner::Runtime
+    } else {
+        Owner::User
+    }
+}
+
+/// Whether a frame belongs to torch, another package, the interpreter or a C++ library rather than
+/// to the user.
+pub fn is_internal(frame: &SiteFrame) -> bool {
+    owner(frame) != Owner::User
 }
 
 /// One line for a stack: its first frame of the user's own code, else its innermost frame.
@@ -82,6 +109,10 @@ mod tests {
         assert!(is_internal(&frame("CUDACachingAllocator.cpp")));
         assert!(is_internal(&frame("<frozen runpy>")));
         assert!(!is_internal(&frame("<ipython-input-3-8a1b>")));
+        let package = frame("/env/lib/python3.11/site-packages/transformers/cache_utils.py");
+        assert_eq!(owner(&package), Owner::Package);
+        assert_eq!(owner(&frame("C:\\env\\Lib\\site-packages\\torch\\nn.py")), Owner::Runtime);
+        assert_eq!(owner(&frame("/tmp/torchinductor_me/ab/cab.py")), Owner::Runtime);
     }
 
     #[test]

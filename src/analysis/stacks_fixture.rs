@@ -62,19 +62,10 @@ impl Recording {
 
     fn push(&mut self, action: Action, slot: u64, size: i64, stack: StackId, time_us: Option<i64>) {
         self.events.push(&Event {
-            action,
-            addr: Some((slot + 1) << 20),
-            size,
             time_us,
             stream: Some(0),
             stack,
-            pool: None,
-            compile_context: None,
-            user_metadata: None,
-            internal_metadata: None,
-            category: None,
-            forward_stack: StackId::EMPTY,
-            device_free: None,
+            ..Event::new(action, (slot + 1) << 20, size)
         });
     }
 

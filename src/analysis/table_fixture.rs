@@ -40,19 +40,11 @@ pub(crate) fn snapshot(events: &[TestEvent]) -> Snapshot {
     let mut table = EventTable::default();
     for event in events {
         table.push(&Event {
-            action: event.action,
-            addr: Some(event.addr),
-            size: event.size,
             time_us: event.time_us,
             stream: event.stream,
             stack: event.stack,
             pool: event.pool,
-            compile_context: None,
-            user_metadata: None,
-            internal_metadata: None,
-            category: None,
-            forward_stack: StackId::EMPTY,
-            device_free: None,
+            ..Event::new(event.action, event.addr, event.size)
         });
     }
     let input = TimelineInput {

@@ -1,6 +1,6 @@
 //! Answers of a worker, kept with the questions that they are for.
 
-use super::worker::{RasterMode, Task, Worker};
+use crate::app::worker::{RasterMode, Task, Worker};
 use eframe::egui;
 
 /// A worker that is started with the first question, and its latest answer.

@@ -1,7 +1,7 @@
 //! The totals of the whole recording as lines. A click moves the cursor.
 
-use super::device::DeviceState;
-use super::theme;
+use crate::app::device::DeviceState;
+use crate::app::theme;
 use crate::draw::{Palette, Tick, byte_ticks, event_ticks};
 use crate::model::Moment;
 use crate::units;

@@ -1,23 +1,22 @@
 //! One device of an open file: what is shown of it, and what is remembered between frames.
 
-use super::allocation_facts::AllocationFacts;
-use super::cells::Sites;
-use super::contributors::Contributors;
-use super::editor;
-use super::facts::{Figures, OomFacts};
-use super::filtering::{FilterMode, Filtering};
-use super::navigation::{History, Place, Selection};
-use super::panes::Pane;
-use super::preferences::Preferences;
-use super::rasters::Rasters;
-use super::site_view::SiteFacts;
-use super::worker::RasterMode;
-use super::{
-    allocations_panel, events_panel, filter_bar, segment_timeline_panel, segments_panel, stacks_panel,
-    timeline_panel,
-};
-use crate::analysis::filter::Matches;
-use crate::analysis::{Lanes, lanes};
+use crate::analysis::filter::{Matches, quoted};
+use crate::analysis::{Attribution, Lanes, lanes, site_label, structure_lanes};
+use crate::app::attribution::Attributing;
+use crate::app::details::allocation_facts::AllocationFacts;
+use crate::app::details::contributors::Contributors;
+use crate::app::details::editor;
+use crate::app::details::facts::{Figures, OomFacts};
+use crate::app::details::site_view::SiteFacts;
+use crate::app::filter::work::{FilterMode, Filtering};
+use crate::app::navigation::{History, Place, Selection};
+use crate::app::panes::Pane;
+use crate::app::preferences::Preferences;
+use crate::app::report_view::work::{Diagnosing, Report};
+use crate::app::tables::cells::{self, Sites};
+use crate::app::timeline::rasters::Rasters;
+use crate::app::worker::RasterMode;
+use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
@@ -61,8 +60,14 @@ pub(super) struct DeviceState {
     pub(super) filter_mode: FilterMode,
     /// What the filter means and finds.
     pub(super) filtering: Filtering,
-    /// Annotations.
+    /// Iterations and phases, once they are found, and annotations.
     pub(super) lanes: Lanes,
+    attributing: Attributing,
+    attribution: Option<Arc<Attribution>>,
+    /// The file's name, as its tab says it.
+    pub(super) name: String,
+    /// What happened and why.
+    pub(super) diagnosing: Diagnosing,
     /// Bytes that the user says the device has.
     given_capacity: Option<i64>,
     /// The pane to bring to the front in the next frame.
@@ -84,22 +89,26 @@ pub(super) struct DeviceState {
     /// What just happened, for the status bar.
     pub(super) notice: Option<String>,
     oom: Option<OomFacts>,
-    coloring: Option<(ColorBy, bool, Arc<Coloring>)>,
+    coloring: Option<(ColoringKey, Arc<Coloring>)>,
     stack_colors: [Option<Arc<BandColors>>; 2],
 }
+
+/// What colours are made for: what they tell apart, whether the theme is dark, and whether it is known
+/// what allocations are for, where that matters.
+type ColoringKey = (ColorBy, bool, bool);
 
 /// What panels remember: one field per panel.
 #[derive(Default)]
 pub(super) struct Panels {
-    pub(super) filter: filter_bar::State,
-    pub(super) allocations: allocations_panel::State,
-    pub(super) events: events_panel::State,
+    pub(super) filter: filter::bar::State,
+    pub(super) allocations: tables::allocations::State,
+    pub(super) events: tables::events::State,
     /// Shared by both.
     pub(super) sites: Sites,
-    pub(super) stacks: stacks_panel::State,
-    pub(super) timeline: timeline_panel::State,
-    pub(super) segments: segments_panel::State,
-    pub(super) segment_timeline: segment_timeline_panel::State,
+    pub(super) stacks: stacks::panel::State,
+    pub(super) timeline: timeline::panel::State,
+    pub(super) segments: segment_map::panel::State,
+    pub(super) segment_timeline: segment_timeline::panel::State,
 }
 
 impl Panels {
@@ -125,6 +134,7 @@ impl DeviceState {
         let timeline = &snapshot.timelines[at];
         let figures = Figures::new(&snapshot, timeline);
         let full = View::fit(timeline);
+        let attributing = Attributing::new(Arc::clone(&snapshot), at, ctx, mode);
         let last_oom = timeline.ooms.last().map(|oom| Moment::after(oom.event));
         Self {
             view: full,
@@ -136,8 +146,12 @@ impl DeviceState {
             mode: TimelineMode::default(),
             filter_query: String::new(),
             filter_mode: FilterMode::default(),
-            filtering: Filtering::new(Arc::clone(&snapshot), at, mode),
+            filtering: Filtering::new(Arc::clone(&snapshot), at, attributing.finder(), mode),
             lanes: lanes(&snapshot, timeline),
+            attributing,
+            attribution: None,
+            name: String::new(),
+            diagnosing: Diagnosing::new(Arc::clone(&snapshot), at),
             given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
@@ -216,12 +230,47 @@ impl DeviceState {
         }
     }
 
+    /// Filter by another query; the user can go back.
+    pub(super) fn filter(&mut self, query: String) {
+        if query != self.filter_query {
+            self.history.leave(self.place());
+            self.filter_query = query;
+        }
+    }
+
+    /// The query was written over `before`; the user can go back to that.
+    pub(super) fn query_was_written(&mut self, before: String) {
+        if before != self.filter_query {
+            self.history.leave(Place { query: before, ..self.place() });
+        }
+    }
+
+    /// Let the filter find what a stack's line allocates.
+    pub(super) fn filter_to_site(&mut self, stack: StackId) {
+        self.filter(format!("site:{}", quoted(&site_label(&self.snapshot, stack))));
+    }
+
     /// Put the cursor on a moment and bring it into view; the user can go back.
     pub(super) fn go_to(&mut self, moment: Moment) {
         if moment != self.cursor {
             self.history.leave(self.place());
         }
         self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment and select something there, in one step back.
+    pub(super) fn show_at(&mut self, moment: Moment, selection: Selection) {
+        if (moment, selection) != (self.cursor, self.selection) {
+            self.history.leave(self.place());
+        }
+        self.selection = selection;
+        self.move_to(moment);
+    }
+
+    /// What happened and why, once it is found.
+    pub(super) fn report(&mut self, ctx: &egui::Context) -> Option<Result<Arc<Report>, String>> {
+        let (mode, capacity) = (self.raster_mode, self.given_capacity);
+        self.diagnosing.get(ctx, mode, capacity)
     }
 
     /// Put the cursor on a moment without a way back, as while scrubbing.
@@ -350,7 +399,8 @@ impl DeviceState {
     }
 
     fn place(&self) -> Place {
-        Place { cursor: self.cursor, selection: self.selection, view: self.view }
+        let query = self.filter_query.clone();
+        Place { cursor: self.cursor, selection: self.selection, view: self.view, query }
     }
 
     /// Be at a place, without a way back.
@@ -358,6 +408,7 @@ impl DeviceState {
         let Some(place) = place else { return };
         self.set_axis(place.view.axis);
         (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
+        self.filter_query = place.query;
     }
 
     /// What the filter lets through; `None` where there is no filter. While a new query is being
@@ -366,27 +417,50 @@ impl DeviceState {
         self.filtering.found().map(|found| &found.matches)
     }
 
+    /// What allocations are for and where iterations lie, once it is found.
+    pub(super) fn attribution(&mut self) -> Option<Arc<Attribution>> {
+        if self.attribution.is_none()
+            && let Some(found) = self.attributing.get()
+        {
+            let mut all = structure_lanes(self.timeline(), &found.phases);
+            all.append(&mut self.lanes.lanes);
+            self.lanes.lanes = all;
+            self.facts = None;
+            self.attribution = Some(found);
+        }
+        self.attribution.clone()
+    }
+
     /// Colours of allocations in a theme.
     pub(super) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
-        if let Some((by, is_dark, coloring)) = &self.coloring
-            && (*by, *is_dark) == (self.color_by, palette.is_dark)
+        let attribution = self.attribution().filter(|_| self.color_by == ColorBy::Category);
+        let key = (self.color_by, palette.is_dark, attribution.is_some());
+        if let Some((known, coloring)) = &self.coloring
+            && *known == key
         {
             return Arc::clone(coloring);
         }
         let stacks = &mut self.stack_colors[usize::from(palette.is_dark)];
         let stacks = stacks.get_or_insert_with(|| Arc::new(BandColors::new(&self.snapshot, palette)));
         let stacks = Arc::clone(stacks);
-        let coloring = Arc::new(Coloring::new(self.color_by, self.timeline(), stacks, palette));
-        self.coloring = Some((self.color_by, palette.is_dark, Arc::clone(&coloring)));
+        let mut coloring = Coloring::new(self.color_by, self.timeline(), stacks, palette);
+        if let Some(found) = attribution {
+            coloring = coloring.with_attribution(found);
+        }
+        let coloring = Arc::new(coloring);
+        self.coloring = Some((key, Arc::clone(&coloring)));
         coloring
     }
 
     /// What fills the memory at the cursor; computed when the cursor has moved or the filter changed.
-    pub(super) fn contributors(&mut self) -> &Contributors {
+    pub(super) fn contributors(&mut self, ctx: &egui::Context) -> &Contributors {
+        let labels = cells::labels(ctx, self);
         let known = self.contributors.take();
         let known = known.filter(|known| known.answers(self.cursor, self.matches()));
-        let find =
-            || Contributors::new(&self.snapshot, self.timeline(), self.cursor, self.matches().cloned());
+        let find = || {
+            let (matches, labels) = (self.matches().cloned(), labels.as_deref());
+            Contributors::new(&self.snapshot, self.timeline(), self.cursor, matches, labels)
+        };
         let found = known.unwrap_or_else(find);
         self.contributors.insert(found)
     }
@@ -395,7 +469,18 @@ impl DeviceState {
     pub(super) fn facts(&mut self) -> Option<&AllocationFacts> {
         let id = self.selected()?;
         let known = self.facts.take().filter(|known| known.id == id);
-        let find = || AllocationFacts::new(&self.snapshot, self.timeline(), &self.figures, &self.lanes, id);
+        let attribution = self.attribution();
+        let find = || {
+            let timeline = self.timeline();
+            AllocationFacts::new(
+                &self.snapshot,
+                timeline,
+                &self.figures,
+                &self.lanes,
+                attribution.as_deref(),
+                id,
+            )
+        };
         let found = known.unwrap_or_else(find);
         Some(self.facts.insert(found))
     }

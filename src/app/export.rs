@@ -1,10 +1,10 @@
 //! Exporting what is shown as a picture: the dialog and the painting happen on a thread of their
 //! own, and what came of it is said in the status bar.
 
-use super::device::DeviceState;
-use super::filtering::FilterMode;
-use super::navigation::Selection;
-use super::theme;
+use crate::app::device::DeviceState;
+use crate::app::filter::work::FilterMode;
+use crate::app::navigation::Selection;
+use crate::app::theme;
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, Format, Shot, What};
 use crate::units;

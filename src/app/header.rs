@@ -1,21 +1,32 @@
 //! What happened, and the figures of the device.
 
-use super::device::DeviceState;
-use super::theme;
+use crate::app::device::DeviceState;
+use crate::app::panes::Pane;
+use crate::app::theme;
+use crate::diagnosis::Severity;
 use crate::units;
-use eframe::egui;
+use eframe::egui::{self, Sense};
 
 /// Width of the coloured left edge.
 const EDGE_PX: f32 = 4.0;
 
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     let palette = theme::palette(ui);
+    // Asked for in every frame, also while the report itself is not shown.
+    device.report(ui.ctx());
     let has_oom = !device.timeline().ooms.is_empty();
-    let edge = theme::color(if has_oom { palette.oom } else { palette.accent });
+    let verdict = device.diagnosing.verdict();
+    let is_critical = verdict.map_or(has_oom, |(severity, _)| *severity == Severity::Critical);
+    let edge = theme::color(if is_critical { palette.oom } else { palette.accent });
+    let title_text = verdict.map_or(device.figures.verdict.clone(), |(_, title)| title.clone());
     let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 16, right: 12, top: 8, bottom: 8 });
     let area = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.add(egui::Label::new(theme::strong(device.figures.verdict.as_str(), 15.0)).wrap());
+        let verdict = ui.add(egui::Label::new(theme::strong(title_text, 15.0)).wrap().sense(Sense::click()));
+        let hint = "Show the report";
+        if verdict.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
+            device.wanted_pane = Some(Pane::Report);
+        }
         ui.horizontal_wrapped(|ui| figures_ui(ui, device, title));
     });
     let mut bar = area.response.rect;
@@ -28,7 +39,7 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     let timeline = device.timeline();
     let (name, events, has_oom) =
         (timeline.device.to_string(), timeline.events.len(), !timeline.ooms.is_empty());
-    ui.label(theme::muted(ui, format!("{title} · {name} · {} events ·", units::count(events as u64))));
+    ui.label(theme::muted(ui, format!("{title} · {name} · {} ·", units::counted(events, "event"))));
     let (_, peak) = device.figures.peak;
     ui.label(theme::muted(ui, "peak active"));
     if ui.link(units::bytes(peak)).on_hover_text(hint(peak, "Go to the peak (P)")).clicked() {

@@ -1,8 +1,8 @@
 //! The window without a screen, to measure how long frames take.
 
-use super::panes::Layout;
-use super::worker::RasterMode;
-use super::{App, panes};
+use crate::app::panes::Layout;
+use crate::app::worker::RasterMode;
+use crate::app::{App, panes};
 use crate::load::Input;
 use eframe::egui::{self, Context, Event, RawInput, Rect};
 use std::path::Path;
@@ -98,7 +98,7 @@ impl Headless {
         took
     }
 
-    fn device(&mut self) -> Option<&mut super::device::DeviceState> {
+    fn device(&mut self) -> Option<&mut crate::app::device::DeviceState> {
         self.app.documents.get_mut(self.app.current)?.open_file()?.device()
     }
 

@@ -1,7 +1,7 @@
 //! The keyboard and the mouse, explained.
 
-use super::keys::{MOUSE, SHORTCUTS};
-use super::theme;
+use crate::app::keys::{MOUSE, SHORTCUTS};
+use crate::app::theme;
 use eframe::egui::{self, Align2, Window};
 
 pub(super) fn ui(ctx: &egui::Context, is_open: &mut bool) {

@@ -1,8 +1,9 @@
 //! The keyboard: one table that is listened to and shown as help.
 
-use super::device::DeviceState;
-use super::navigation::Selection;
-use super::{App, Command, virtual_list};
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::app::tables::virtual_list;
+use crate::app::{App, Command};
 use eframe::egui::{self, Key, Modifiers};
 
 /// Events that Shift and an arrow step over.

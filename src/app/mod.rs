@@ -3,96 +3,47 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
-mod address_pictures;
-mod allocation_facts;
-mod allocation_view;
-mod allocations_panel;
-mod allocations_rows;
+mod attribution;
 mod background;
-mod cells;
-mod contributors;
-mod csv_copy;
 mod curves_panel;
-mod details_panel;
+mod details;
 mod device;
-mod dialogs;
-mod document;
-mod editor;
-mod events_panel;
-mod events_rows;
 mod export;
-mod facts;
-mod file_page;
-mod file_watch;
-mod filter_bar;
-mod filter_popup;
-mod filtering;
-mod flame_view;
+mod files;
+mod filter;
 mod header;
 #[doc(hidden)]
 pub mod headless;
 mod help;
 mod keys;
-mod list_columns;
-mod list_scroll;
-mod load_page;
-mod minimap_strip;
 mod navigation;
 mod panes;
 mod preferences;
-mod rasters;
-mod recent;
-mod reload;
-mod samples;
-mod segment_timeline_input;
-mod segment_timeline_panel;
-mod segment_timeline_text;
-mod segment_timeline_toolbar;
-mod segments_bar;
-mod segments_input;
-mod segments_maps;
-mod segments_panel;
-mod segments_picture;
-mod segments_text;
-mod site_view;
-mod sites_view;
-mod stack_view;
-mod stacks_panel;
-mod stacks_toolbar;
-mod stacks_work;
-mod start_page;
+mod report_view;
+mod segment_map;
+mod segment_timeline;
+mod stacks;
 mod status_bar;
-mod tabs;
+mod tables;
 mod theme;
-mod timeline_input;
-mod timeline_panel;
-mod timeline_toolbar;
-mod virtual_list;
+mod timeline;
 mod worker;
 
 #[cfg(test)]
-mod export_tests;
-#[cfg(test)]
 mod screenshots;
 #[cfg(test)]
-mod stacks_tests;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_segment_map;
-#[cfg(test)]
-mod tests_segments;
 
 use crate::load::Input;
-use dialogs::OpenDialog;
-use document::{Document, Fate};
 use eframe::egui;
 use export::{Choice, Exporter, Order};
-use file_watch::{FileWatch, OnDisk};
+use files::dialogs::OpenDialog;
+use files::document::{Document, Fate};
+use files::recent::Recent;
+use files::samples::Sample;
+use files::watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
-use recent::Recent;
-use samples::Sample;
 use std::path::PathBuf;
 use thiserror::Error;
 use worker::RasterMode;
@@ -210,7 +161,7 @@ impl App {
             documents: Vec::new(),
             current: 0,
             dialog: OpenDialog::default(),
-            samples: samples::find(),
+            samples: files::samples::find(),
             recent: Recent::default(),
             watch: FileWatch::new(ctx),
             exporter: Exporter::default(),
@@ -340,15 +291,15 @@ impl App {
     fn draw(&mut self, ui: &mut egui::Ui) {
         let recent = self.recent.entries(&self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
-        tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
+        files::tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
         match self.documents.get_mut(self.current) {
-            None => start_page::ui(ui, &recent, &self.samples, &mut self.commands),
+            None => files::start_page::ui(ui, &recent, &self.samples, &mut self.commands),
             Some(document) => {
                 let on_disk = document.input().path().map_or(OnDisk::Unknown, |path| self.watch.seen(path));
                 document.ui(ui, self.current, &mut self.layout, on_disk, &mut self.commands);
             }
         }
-        start_page::drop_hint(ui);
+        files::start_page::drop_hint(ui);
         help::ui(ui.ctx(), &mut self.shows_help);
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);

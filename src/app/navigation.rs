@@ -24,11 +24,13 @@ pub(super) enum Selection {
 }
 
 /// What going back restores.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
     pub(super) cursor: Moment,
     pub(super) selection: Selection,
     pub(super) view: View,
+    /// The filter as it is written.
+    pub(super) query: String,
 }
 
 /// Places before and after the current one, as a browser has them.
@@ -88,7 +90,7 @@ mod tests {
 
     fn place(moment: u32) -> Place {
         let view = View { axis: Axis::Event, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0 };
-        Place { cursor: Moment(moment), selection: Selection::None, view }
+        Place { cursor: Moment(moment), selection: Selection::None, view, query: String::new() }
     }
 
     #[test]

@@ -3,10 +3,9 @@
 //! A pane is one file with a `ui` function and one line in [`PANES`]. Users drag panes where they
 //! want them; the arrangement is kept.
 
-use super::device::DeviceState;
-use super::{
-    allocations_panel, curves_panel, details_panel, events_panel, segment_timeline_panel, segments_panel,
-    stacks_panel, theme, timeline_panel,
+use crate::app::device::DeviceState;
+use crate::app::{
+    curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -32,6 +31,8 @@ pub(super) enum Pane {
     Allocations,
     /// All events.
     Events,
+    /// What happened and why.
+    Report,
 }
 
 /// Where a pane is at first.
@@ -52,19 +53,25 @@ struct Definition {
 
 /// Every pane, in the order in which they are offered.
 const PANES: &[Definition] = &[
-    Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline_panel::ui },
-    Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details_panel::ui },
-    Definition { pane: Pane::Segments, name: "Segments", home: Home::Tray, ui: segments_panel::ui },
+    Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline::panel::ui },
+    Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details::panel::ui },
+    Definition { pane: Pane::Segments, name: "Segments", home: Home::Tray, ui: segment_map::panel::ui },
     Definition {
         pane: Pane::SegmentTimeline,
         name: "Segment timeline",
         home: Home::Tray,
-        ui: segment_timeline_panel::ui,
+        ui: segment_timeline::panel::ui,
     },
-    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks_panel::ui },
+    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks::panel::ui },
     Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
-    Definition { pane: Pane::Allocations, name: "Allocations", home: Home::Tray, ui: allocations_panel::ui },
-    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: events_panel::ui },
+    Definition {
+        pane: Pane::Allocations,
+        name: "Allocations",
+        home: Home::Tray,
+        ui: tables::allocations::ui,
+    },
+    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: tables::events::ui },
+    Definition { pane: Pane::Report, name: "Report", home: Home::Tray, ui: report_view::panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.

@@ -1,6 +1,6 @@
 //! What the user prefers, in all files.
 
-use super::editor;
+use crate::app::details::editor;
 use crate::draw::ColorBy;
 use eframe::egui;
 

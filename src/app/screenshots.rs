@@ -1,6 +1,6 @@
 //! Screenshots of the real application, painted without a window, a display or a GPU.
 
-use super::{App, RasterMode};
+use crate::app::{App, RasterMode};
 use crate::draw::picture::png;
 use crate::draw::software::{self, Pixels, Textures};
 use crate::draw::{Palette, Rgb};
@@ -72,8 +72,8 @@ fn has(colors: &[[u8; 4]], Rgb(r, g, b): Rgb) -> bool {
 }
 
 mod tests {
-    use super::super::tests::{open_path, sample};
     use super::*;
+    use crate::app::tests::{open_path, sample};
     use eframe::egui::{Key, Role};
     use egui_kittest::kittest::Queryable as _;
 

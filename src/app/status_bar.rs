@@ -1,7 +1,7 @@
 //! The totals at the cursor.
 
-use super::device::DeviceState;
-use super::theme;
+use crate::app::device::DeviceState;
+use crate::app::theme;
 use crate::report;
 use eframe::egui;
 

@@ -1,6 +1,9 @@
 //! The arguments. Each subcommand keeps its own beside what it does.
 
-use super::{live::LiveArgs, open::OpenArgs, render::RenderArgs, simulate::SimulateArgs, stats::StatsArgs};
+use super::{
+    check::CheckArgs, live::LiveArgs, open::OpenArgs, render::RenderArgs, report::ReportArgs,
+    simulate::SimulateArgs, stats::StatsArgs,
+};
 use clap::{Parser, Subcommand};
 
 /// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
@@ -15,6 +18,7 @@ use clap::{Parser, Subcommand};
   oomscope stats rank*.pickle               a short summary of each file
   oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
   oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
+  oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
 
@@ -36,8 +40,12 @@ pub(super) enum Command {
     Stats(StatsArgs),
     /// Print the allocations that are live at a moment, largest first
     Live(LiveArgs),
+    /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
+    Report(ReportArgs),
     /// Write a picture of a view, without a display
     Render(RenderArgs),
+    /// Check recordings against limits, for CI: exit code 3 when one is exceeded
+    Check(CheckArgs),
     /// Replay a recording under other allocator settings
     Simulate(SimulateArgs),
 }

@@ -1,8 +1,8 @@
 //! `oomscope live`.
 
-use super::{Failure, loading, output};
+use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{At, MomentError, resolve};
+use crate::analysis::{At, Categories, MomentError, Rules, resolve};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
@@ -35,6 +35,9 @@ pub(super) struct LiveArgs {
     /// Only what matches: 'size>100MB attention stream:7 pool:private lifetime<10ms -kept', as in the window
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
     /// Only the N largest
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -70,8 +73,9 @@ pub(super) fn parse_filter(text: &str) -> Result<Filter, String> {
 }
 
 pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
+    let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
-    let sets = live_sets(&snapshot, args)?;
+    let sets = live_sets(&snapshot, args, &rules)?;
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
     let rows = report::live_rows(&snapshot, &sets, args.top.unwrap_or(default_top));
     let mut out = output::stdout();
@@ -86,7 +90,11 @@ pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
 
 /// The moment on each device that is asked for. Without `--device`, devices that do not have the
 /// moment are left out, as long as one has it.
-fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<'a>>, Failure> {
+fn live_sets<'a>(
+    snapshot: &'a Snapshot,
+    args: &LiveArgs,
+    rules: &Rules,
+) -> Result<Vec<LiveSet<'a>>, Failure> {
     let timelines = match args.device {
         None => snapshot.timelines.iter().collect(),
         Some(device) => vec![snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device))?],
@@ -103,7 +111,7 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
     let sets: Vec<LiveSet<'_>> = resolved
         .iter()
         .filter_map(|&(timeline, moment)| {
-            moment.ok().map(|moment| live_set(snapshot, timeline, moment, args))
+            moment.ok().map(|moment| live_set(snapshot, timeline, moment, args, rules))
         })
         .collect();
     match (sets.is_empty(), resolved.into_iter().find_map(|(_, moment)| moment.err())) {
@@ -115,15 +123,22 @@ fn live_sets<'a>(snapshot: &'a Snapshot, args: &LiveArgs) -> Result<Vec<LiveSet<
     }
 }
 
-fn live_set<'a>(snapshot: &Snapshot, timeline: &'a Timeline, moment: Moment, args: &LiveArgs) -> LiveSet<'a> {
+fn live_set<'a>(
+    snapshot: &Snapshot,
+    timeline: &'a Timeline,
+    moment: Moment,
+    args: &LiveArgs,
+    rules: &Rules,
+) -> LiveSet<'a> {
+    let categories = Categories::of(snapshot, timeline, rules);
     let matches = args.filter.as_ref().map(|filter| {
-        let prepared = Prepared::new(filter, snapshot, timeline);
+        let prepared = Prepared::with_categories(filter, snapshot, timeline, &categories);
         for note in prepared.notes() {
             output::notice(&format!("{}: {note}", timeline.device));
         }
         prepared.matches(timeline, moment)
     });
-    LiveSet { timeline, moment, matches }
+    LiveSet { timeline, moment, matches, categories }
 }
 
 pub(super) fn no_device(snapshot: &Snapshot, device: i64) -> Failure {

@@ -1,13 +1,17 @@
 //! The command line: arguments in, text or a window out, and an exit code.
 //!
-//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage.
+//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage, 3 a limit of `check` is
+//! exceeded.
 
 mod args;
+mod check;
 mod live;
 mod loading;
 mod open;
 mod output;
 mod render;
+mod report;
+mod rules;
 mod simulate;
 mod stats;
 
@@ -53,9 +57,11 @@ pub fn run() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).init();
     let args = Args::parse();
     let outcome = match args.command {
+        Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Live(args)) => live::run(&args),
         Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         None => open::run(&args.open),
     };

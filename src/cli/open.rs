@@ -1,6 +1,7 @@
 //! `oomscope FILE…`: the window.
 
 use super::{Failure, loading, output};
+use crate::analysis::Rules;
 use crate::app;
 use crate::load::Input;
 use crate::report;
@@ -41,7 +42,7 @@ fn print_instead(args: &OpenArgs, reason: &str) -> Result<(), Failure> {
     output::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
     let mut out = output::stdout();
     for path in &args.files {
-        report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?)?;
+        report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?, &Rules::default())?;
     }
     out.flush()?;
     Ok(())

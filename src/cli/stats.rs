@@ -1,6 +1,6 @@
 //! `oomscope stats`.
 
-use super::{Failure, loading, output};
+use super::{Failure, loading, output, rules};
 use crate::report;
 use clap::{Args, ValueEnum};
 use std::io::Write as _;
@@ -19,6 +19,9 @@ pub(super) struct StatsArgs {
     /// Snapshots; '-' is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -31,6 +34,7 @@ enum Format {
 }
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
+    let rules = rules::read(args.rules.as_deref())?;
     let mut out = output::stdout();
     match args.format {
         Format::Text => {
@@ -38,7 +42,7 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
                 if i != 0 {
                     writeln!(out)?;
                 }
-                report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?)?;
+                report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?, &rules)?;
             }
         }
         Format::Json => {
@@ -48,7 +52,7 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
             }
             let files: Vec<_> =
                 snapshots.iter().map(|(name, snapshot)| (name.clone(), &**snapshot)).collect();
-            report::stats_json(&mut out, &files)?;
+            report::stats_json(&mut out, &files, &rules)?;
         }
     }
     out.flush()?;

@@ -67,7 +67,10 @@ pub struct Blocks<'a> {
 #[derive(Debug, Default)]
 pub struct LiveWalk {
     moment: Option<Moment>,
+    /// Also some that are gone; see [`LiveWalk::tidy`].
     live: Vec<Walker>,
+    /// How many that are gone the last visit met.
+    gone: usize,
 }
 
 /// An allocation on the way.
@@ -77,6 +80,18 @@ struct Walker {
     /// First moment at which it is gone.
     end: Moment,
     size: i64,
+}
+
+/// Of so many allocations, one may be gone before all are looked through for them.
+const TIDY_SHARE: usize = 8;
+
+impl LiveWalk {
+    /// Drop those that are gone once they are many, so that most visits need not move anything.
+    fn tidy(&mut self, moment: Moment) {
+        if self.live.len() / TIDY_SHARE <= std::mem::take(&mut self.gone) {
+            self.live.retain(|walker| moment < walker.end);
+        }
+    }
 }
 
 impl Blocks<'_> {
@@ -90,12 +105,13 @@ impl Blocks<'_> {
         let is_stacked = |id: &AllocId| self.kept.is_none_or(|kept| !kept.is_alone || (kept.contains)(*id));
         match walk.moment.replace(moment) {
             Some(before) if before <= moment => {
-                walk.live.retain(|walker| moment < walker.end);
+                walk.tidy(moment);
                 let new = lifetimes.started_between(before, moment).filter(is_stacked);
                 walk.live.extend(new.map(walker).filter(|walker| moment < walker.end));
             }
             _ => {
                 walk.live.clear();
+                walk.gone = 0;
                 walk.live.extend(lifetimes.live_at(moment).filter(is_stacked).map(walker));
             }
         }
@@ -113,7 +129,14 @@ impl Bands for Blocks<'_> {
 
     fn visit(&self, walk: &mut LiveWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
         self.walk_to(walk, moment);
-        walk.live.iter().all(|walker| visit(walker.id.0, walker.size));
+        let LiveWalk { live, gone, .. } = walk;
+        live.iter().all(|walker| {
+            if moment < walker.end {
+                return visit(walker.id.0, walker.size);
+            }
+            *gone += 1;
+            true
+        });
     }
 
     fn fill(&self, id: u32, moment: Moment) -> Fill {

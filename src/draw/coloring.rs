@@ -1,8 +1,8 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
-use crate::analysis::filter;
-use crate::model::{AllocId, Origin, PoolKey, ReservedRange, Snapshot, StackId, StrId, Timeline};
+use crate::analysis::{Attribution, Category};
+use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub enum ColorBy {
     Stream,
     /// Its pool.
     Pool,
-    /// The category that the file gives it.
+    /// What it is for.
     Category,
 }
 
@@ -51,14 +51,6 @@ impl ColorBy {
             Self::Stream => "stream",
             Self::Pool => "pool",
             Self::Category => "category",
-        }
-    }
-
-    /// Whether it tells anything apart in a timeline.
-    pub fn is_useful(self, timeline: &Timeline) -> bool {
-        match self {
-            Self::Category => timeline.events.distinct_categories().next().is_some(),
-            _ => true,
         }
     }
 }
@@ -82,7 +74,8 @@ pub struct Coloring {
     palette: Palette,
     streams: Vec<i64>,
     pools: Vec<PoolKey>,
-    categories: Vec<StrId>,
+    attribution: Arc<Attribution>,
+    present: Vec<Category>,
 }
 
 impl Coloring {
@@ -96,8 +89,15 @@ impl Coloring {
             palette: *palette,
             streams: timeline.streams(),
             pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
-            categories: timeline.events.distinct_categories().collect::<BTreeSet<_>>().into_iter().collect(),
+            attribution: Arc::default(),
+            present: Vec::new(),
         }
+    }
+
+    /// With what the allocations are for; without it, colours by category tell nothing apart.
+    #[must_use]
+    pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
+        Self { present: attribution.categories.present(), attribution, ..self }
     }
 
     /// What the colours tell apart.
@@ -128,10 +128,7 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
-            ColorBy::Category => {
-                let event = lifetimes.origin(id).event();
-                self.class(self.categories.as_slice(), event.and_then(|ix| events.category(ix)))
-            }
+            ColorBy::Category => self.category(self.attribution.categories.get(id)),
         }
     }
 
@@ -152,7 +149,7 @@ impl Coloring {
     }
 
     /// What the colours mean; empty where every stack or allocation has its own.
-    pub fn keys(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Key> {
+    pub fn keys(&self, timeline: &Timeline) -> Vec<Key> {
         let mut keys = match self.by {
             ColorBy::Stack | ColorBy::Allocation => Vec::new(),
             ColorBy::Size => self.size_keys(),
@@ -166,10 +163,7 @@ impl Coloring {
                     ("default pool".to_owned(), "pool:default".to_owned())
                 }
             }),
-            ColorBy::Category => self.class_keys(&self.categories, |&category| {
-                let name = units::printable(&snapshot.strings.get(category));
-                (name.clone(), format!("category:{}", filter::quoted(&name)))
-            }),
+            ColorBy::Category => self.category_keys(),
         };
         keys.truncate(MAX_KEYS);
         keys
@@ -181,6 +175,25 @@ impl Coloring {
 
     fn age(&self, class: u32) -> Rgb {
         self.palette.ramp(class as f32 / (AGES - 1) as f32)
+    }
+
+    /// Each category has its colour in every file.
+    fn category(&self, category: Category) -> Rgb {
+        match category {
+            Category::Unknown => self.palette.unknown,
+            Category::Other => self.palette.muted,
+            Category::GraphPool => self.palette.hashed(category as u64),
+            category => self.palette.class(category as usize),
+        }
+    }
+
+    fn category_keys(&self) -> Vec<Key> {
+        let key = |&category: &Category| Key {
+            label: category.label().to_owned(),
+            color: self.category(category),
+            query: Some(format!("category:{}", category.key())),
+        };
+        self.present.iter().map(key).collect()
     }
 
     fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {
@@ -250,7 +263,9 @@ fn short(bytes: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::filter;
     use crate::draw::fixture::{self, Step};
+    use crate::model::Snapshot;
 
     fn coloring(by: ColorBy, timeline: &Timeline) -> Coloring {
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
@@ -270,7 +285,7 @@ mod tests {
         let timeline = fixture::timeline(&steps);
         for by in [ColorBy::Size, ColorBy::Age, ColorBy::Stream] {
             let coloring = coloring(by, &timeline);
-            let keys = coloring.keys(&Snapshot::default(), &timeline);
+            let keys = coloring.keys(&timeline);
             for id in 0..12 {
                 let color = coloring.color(&timeline, AllocId(id));
                 assert!(keys.iter().any(|key| key.color == color), "{by:?} {id}");
@@ -280,8 +295,7 @@ mod tests {
 
     #[test]
     fn size_classes_are_named_as_filters_read_them() {
-        let keys = coloring(ColorBy::Size, &fixture::timeline(&[]))
-            .keys(&Snapshot::default(), &fixture::timeline(&[]));
+        let keys = coloring(ColorBy::Size, &fixture::timeline(&[])).keys(&fixture::timeline(&[]));
         let queries: Vec<&str> = keys.iter().filter_map(|key| key.query.as_deref()).collect();
         assert_eq!(queries[0], "size<512KiB");
         assert_eq!(queries[1], "size>=512KiB size<2MiB");

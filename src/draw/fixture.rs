@@ -1,8 +1,6 @@
 //! Small timelines for tests.
 
-use crate::model::{
-    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, StackId, Timeline, TimelineInput,
-};
+use crate::model::{Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Timeline, TimelineInput};
 use std::collections::BTreeMap;
 
 /// One step of a history.
@@ -99,21 +97,7 @@ fn build(steps: impl Iterator<Item = (Step, Option<i64>)>) -> Timeline {
             Step::Map(slot, size) => (Action::SegmentMap, slot, size),
             Step::Unmap(slot, size) => (Action::SegmentUnmap, slot, size),
         };
-        events.push(&Event {
-            action,
-            addr: Some(address(slot)),
-            size,
-            time_us,
-            stream: Some(0),
-            stack: StackId::EMPTY,
-            pool: None,
-            compile_context: None,
-            user_metadata: None,
-            internal_metadata: None,
-            category: None,
-            forward_stack: StackId::EMPTY,
-            device_free: None,
-        });
+        events.push(&Event { time_us, stream: Some(0), ..Event::new(action, address(slot), size) });
     }
     let segments = SegmentTable::default();
     Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly })

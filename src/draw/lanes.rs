@@ -1,7 +1,7 @@
 //! Named ranges in lanes above the timeline.
 
 use super::{Axis, Canvas, axis_font};
-use crate::analysis::{Lanes, NamedRange};
+use crate::analysis::{Lanes, NamedRange, RangeName};
 use crate::model::Snapshot;
 use crate::units;
 use egui::text::{LayoutJob, TextWrapping};
@@ -61,11 +61,23 @@ impl Canvas<'_> {
     }
 
     fn lane_color(&self, snapshot: &Snapshot, range: &NamedRange) -> Color32 {
-        let name = snapshot.strings.bytes(range.name);
-        let hash = name.iter().fold(0u64, |hash, &byte| {
+        let name = match range.name {
+            // Neighbours differ, and all of a file's iterations look alike.
+            RangeName::Iteration { number, .. } => return self.iteration_color(number),
+            RangeName::Phase(phase) => {
+                return self.palette.class(phase as usize).mix(self.palette.panel, 0.55).into();
+            }
+            name => name.text(snapshot),
+        };
+        let hash = name.as_bytes().iter().fold(0u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7)
         });
         self.palette.hashed(hash).mix(self.palette.panel, 0.55).into()
+    }
+
+    fn iteration_color(&self, number: u32) -> Color32 {
+        let share = if number.is_multiple_of(2) { 0.65 } else { 0.75 };
+        self.palette.muted.mix(self.palette.panel, share).into()
     }
 
     fn lane_text(&self, snapshot: &Snapshot, range: &NamedRange, place: Rect, painter: &egui::Painter) {
@@ -74,7 +86,7 @@ impl Canvas<'_> {
             return;
         }
         let color = Color32::from(self.palette.text);
-        let text = units::printable(&snapshot.strings.get(range.name));
+        let text = units::printable(&range.name.text(snapshot));
         let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
         job.wrap = TextWrapping::truncate_at_width(width);
         let galley = painter.layout_job(job);

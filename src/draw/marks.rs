@@ -1,7 +1,7 @@
 //! Axes and marks of the timeline.
 
 use super::{Axis, Canvas, Tick, byte_ticks, event_ticks, time_ticks};
-use crate::model::{Moment, OomEvent};
+use crate::model::{EventIx, Moment, OomEvent};
 use crate::units;
 use egui::{Align2, Color32, FontId, Galley, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 use std::sync::Arc;
@@ -119,21 +119,37 @@ impl Canvas<'_> {
 
     /// The failed requests in sight, without those on the same place as the one before.
     pub(super) fn shown_ooms(&self) -> Vec<&OomEvent> {
-        let ooms = &self.timeline.ooms;
+        self.shown(&self.timeline.ooms, |oom| oom.event)
+    }
+
+    /// Where snapshots were taken: a quiet line each.
+    pub fn dumps(&self, labels: &mut Labels) {
+        let color = Color32::from(self.palette.muted);
+        for &event in self.shown(&self.timeline.dumps, |&event| event) {
+            let x = self.x_middle(Moment::after(event)).round();
+            let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
+            self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 1.0, 4.0));
+            self.label(x, "snapshot", color, labels);
+        }
+    }
+
+    /// What is in sight of marks at ascending events, without those on the same place as the one
+    /// before.
+    fn shown<'m, M>(&self, marks: &'m [M], event: impl Fn(&M) -> EventIx) -> Vec<&'m M> {
         let scale = self.view.on(self.timeline);
         let first_after = |position: f64| {
-            ooms.partition_point(|oom| scale.positions_of(Moment::after(oom.event)).1 < position)
+            marks.partition_point(|mark| scale.positions_of(Moment::after(event(mark))).1 < position)
         };
-        let mark = f64::from(MIN_MARK_PX) * self.view.span() / f64::from(self.rect.width().max(1.0));
+        let least = f64::from(MIN_MARK_PX) * self.view.span() / f64::from(self.rect.width().max(1.0));
         let mut at = first_after(self.view.x0);
         let mut shown = Vec::new();
-        while let Some(oom) = ooms.get(at) {
-            let (from, _) = scale.positions_of(Moment::after(oom.event));
+        while let Some(mark) = marks.get(at) {
+            let (from, _) = scale.positions_of(Moment::after(event(mark)));
             if self.view.x1 <= from {
                 break;
             }
-            shown.push(oom);
-            at = first_after(from + mark).max(at + 1);
+            shown.push(mark);
+            at = first_after(from + least).max(at + 1);
         }
         shown
     }

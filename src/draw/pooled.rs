@@ -66,29 +66,14 @@ mod tests {
     use crate::analysis::private_pools;
     use crate::draw::{BandColors, ColorBy, Coloring, Palette};
     use crate::model::{
-        Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Snapshot, StackId, Timeline,
-        TimelineInput,
+        Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Snapshot, Timeline, TimelineInput,
     };
     use std::sync::Arc;
 
     fn timeline() -> Timeline {
         let mut events = EventTable::default();
         let mut push = |action, addr: u64, size, pool| {
-            events.push(&Event {
-                action,
-                addr: Some(addr << 20),
-                size,
-                time_us: None,
-                stream: Some(0),
-                stack: StackId::EMPTY,
-                pool: Some(pool),
-                compile_context: None,
-                user_metadata: None,
-                internal_metadata: None,
-                category: None,
-                forward_stack: StackId::EMPTY,
-                device_free: None,
-            });
+            events.push(&Event { stream: Some(0), pool: Some(pool), ..Event::new(action, addr << 20, size) });
         };
         let graph = PoolKey(0, 1);
         push(Action::Alloc, 1, 100, PoolKey::DEFAULT);

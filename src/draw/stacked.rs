@@ -27,6 +27,9 @@ const FADED_OPACITY: f32 = 0.25;
 const NONE: u32 = u32::MAX;
 const MERGED: u32 = u32::MAX - 1;
 
+/// From here on, not every number of bytes is one of the 64-bit floating point numbers.
+const EXACT_IN_F64: i64 = 1 << 53;
+
 /// What a pixel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pixel {
@@ -158,6 +161,9 @@ struct Painter<'a, B> {
     view: &'a View,
     palette: &'a Palette,
     rows: usize,
+    rows_per_byte: f64,
+    /// The fewest bytes that are as high as a row.
+    thick_bytes: i64,
 }
 
 /// Paint a view.
@@ -169,7 +175,9 @@ pub fn raster(
     bands: &impl Bands,
 ) -> Raster {
     let [width, height] = size_px;
-    let painter = Painter { bands, view, palette, rows: height };
+    let rows_per_byte = height as f64 / view.height_bytes();
+    let thick_bytes = (1.0 / rows_per_byte).ceil() as i64;
+    let painter = Painter { bands, view, palette, rows: height, rows_per_byte, thick_bytes };
     let scale = view.on(timeline);
     let moment_of = |column| bands.moment_in(scale.moments_of_column(column, width));
     let moments: Vec<Option<Moment>> = (0..width).into_par_iter().map(moment_of).collect();
@@ -203,19 +211,22 @@ impl<B: Bands> Painter<'_, B> {
     }
 
     fn column(&self, walk: &mut B::Walk, moment: Moment, column: &mut Column<'_>) {
-        let rows_per_byte = self.rows as f64 / self.view.height_bytes();
-        let row_of = |bytes: i64| (bytes as f64 - self.view.y0) * rows_per_byte;
-        let (mut bytes, mut low) = (0i64, row_of(0));
+        let mut bytes = 0i64;
+        let mut row = self.row_at(bytes);
+        let mut next_row_bytes = self.bytes_above(row);
         // The largest of the blocks that share a pixel gives it its hue.
         let mut largest: (i64, u32) = (-1, NONE);
         self.bands.visit(walk, moment, |id, size| {
             bytes = bytes.saturating_add(size);
-            let high = row_of(bytes);
-            let rows = self.row_at(low)..self.row_at(high);
-            let is_thin = high - low < 1.0;
+            let is_thin = size < self.thick_bytes;
             if is_thin && largest.0 < size {
                 largest = (size, id);
             }
+            // Most of many blocks do not reach the middle of another row.
+            if bytes < next_row_bytes && 0 <= size {
+                return true;
+            }
+            let rows = row..self.row_at(bytes);
             if !rows.is_empty() {
                 if is_thin {
                     self.merged(self.bands.fill(largest.1, moment), rows, column);
@@ -224,14 +235,27 @@ impl<B: Bands> Painter<'_, B> {
                 }
                 largest = (-1, NONE);
             }
-            low = high;
-            low < self.rows as f64
+            row = self.row_at(bytes);
+            next_row_bytes = self.bytes_above(row);
+            row < self.rows
         });
     }
 
-    /// The first row whose middle is not below a height.
-    fn row_at(&self, height: f64) -> usize {
+    /// The first row whose middle is not below so many bytes.
+    fn row_at(&self, bytes: i64) -> usize {
+        let height = (bytes as f64 - self.view.y0) * self.rows_per_byte;
         (height - 0.5).ceil().clamp(0.0, self.rows as f64) as usize
+    }
+
+    /// The fewest bytes that are above the middle of a row: what [`Self::row_at`] puts above it.
+    fn bytes_above(&self, row: usize) -> i64 {
+        let middle = self.view.y0 + (row as f64 + 0.5) / self.rows_per_byte;
+        // Rounded numbers may be next to the right one.
+        let mut bytes = (middle as i64).saturating_sub(2);
+        while bytes < i64::MAX && row < self.rows && self.row_at(bytes) <= row {
+            bytes = bytes.saturating_add((bytes / EXACT_IN_F64).max(1));
+        }
+        bytes
     }
 
     fn merged(&self, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {

@@ -5,10 +5,12 @@
 
 mod addresses;
 mod curves;
+mod in_report;
 mod segments;
 mod stacked;
 mod stacks;
 
+pub use in_report::report_pictures;
 pub use stacks::StacksView;
 
 use crate::analysis::capacity;
@@ -158,7 +160,7 @@ impl Shot {
         let mut lines = report::caption_lines(&self.snapshot, timeline, self.moment);
         lines.extend(self.filter_text(timeline));
         if self.has_band_colors() {
-            let keys = self.coloring.keys(&self.snapshot, timeline).into_iter();
+            let keys = self.coloring.keys(timeline).into_iter();
             legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
         }
         Page { caption: Caption { title, headline, lines }, legend }

@@ -50,6 +50,27 @@ pub struct Event {
     pub device_free: Option<i64>,
 }
 
+impl Event {
+    /// An event with what every event has, and nothing else: no time, no stream, no stack.
+    pub fn new(action: Action, addr: u64, size: i64) -> Self {
+        Self {
+            action,
+            addr: Some(addr),
+            size,
+            time_us: None,
+            stream: None,
+            stack: StackId::EMPTY,
+            pool: None,
+            compile_context: None,
+            user_metadata: None,
+            internal_metadata: None,
+            category: None,
+            forward_stack: StackId::EMPTY,
+            device_free: None,
+        }
+    }
+}
+
 const NO_ADDRESS: u64 = u64::MAX;
 
 /// What rarely changes from one event to the next, so that a table holds each different one once.
@@ -305,19 +326,10 @@ mod tests {
 
     fn event(addr: u64, size: i64) -> Event {
         Event {
-            action: Action::Alloc,
-            addr: Some(addr),
-            size,
             time_us: Some(size * 10),
             stream: Some(0),
             stack: StackId(3),
-            pool: None,
-            compile_context: None,
-            user_metadata: None,
-            internal_metadata: None,
-            category: None,
-            forward_stack: StackId::EMPTY,
-            device_free: None,
+            ..Event::new(Action::Alloc, addr, size)
         }
     }
 

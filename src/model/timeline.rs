@@ -63,6 +63,8 @@ pub struct Timeline {
     pub ranges: ReservedRanges,
     /// Requests that could not be met.
     pub ooms: Vec<OomEvent>,
+    /// Where the program took a snapshot, ascending; the file's own is usually the last event.
+    pub dumps: Vec<EventIx>,
     /// Times of the moments.
     pub times: TimeIndex,
     /// Where the absolute figures come from.
@@ -90,9 +92,9 @@ impl Timeline {
             Anchor::EndState => ReservedRanges::build(&events, &segments),
             Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
         };
-        let (rewound, ((ranges, range_anomalies), ooms, times)) = rayon::join(
+        let (rewound, ((ranges, range_anomalies), (ooms, dumps), times)) = rayon::join(
             || rewind(&events, &end, addresses),
-            || (build_ranges(), find_ooms(&events), TimeIndex::build(&events)),
+            || (build_ranges(), find_marks(&events), TimeIndex::build(&events)),
         );
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
@@ -107,6 +109,7 @@ impl Timeline {
             lifetimes,
             ranges,
             ooms,
+            dumps,
             times,
             anchor,
             initial_live_blocks: rewound.initial.len(),
@@ -131,17 +134,22 @@ impl Timeline {
     }
 }
 
-fn find_ooms(events: &EventTable) -> Vec<OomEvent> {
-    events
-        .indices()
-        .filter(|&ix| events.action(ix) == Action::Oom)
-        .map(|event| {
-            let e = events.get(event);
-            // Before torch 2.0 the free bytes were written in the place of the address.
-            let device_free = e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok()));
-            OomEvent { event, requested: e.size, device_free }
-        })
-        .collect()
+/// The requests that failed, and the events where a snapshot was taken.
+fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
+    let (mut ooms, mut dumps) = (Vec::new(), Vec::new());
+    for event in events.indices() {
+        match events.action(event) {
+            Action::Oom => {
+                let e = events.get(event);
+                // Before torch 2.0 the free bytes were written in the place of the address.
+                let device_free = e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok()));
+                ooms.push(OomEvent { event, requested: e.size, device_free });
+            }
+            Action::Snapshot => dumps.push(event),
+            _ => {}
+        }
+    }
+    (ooms, dumps)
 }
 
 /// What can be known of blocks from before the trace: from the end state if they survive, else

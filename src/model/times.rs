@@ -84,27 +84,13 @@ fn later(events: &EventTable, moment: Moment, first_us: i64, before: i64) -> i64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Action, Event, StackId};
+    use crate::model::{Action, Event};
     use proptest::prelude::*;
 
     fn table(times: &[Option<i64>]) -> EventTable {
         let mut events = EventTable::default();
         for &time_us in times {
-            events.push(&Event {
-                action: Action::Alloc,
-                addr: Some(512),
-                size: 1,
-                time_us,
-                stream: None,
-                stack: StackId::EMPTY,
-                pool: None,
-                compile_context: None,
-                user_metadata: None,
-                internal_metadata: None,
-                category: None,
-                forward_stack: StackId::EMPTY,
-                device_free: None,
-            });
+            events.push(&Event { time_us, ..Event::new(Action::Alloc, 512, 1) });
         }
         events
     }

@@ -3,7 +3,7 @@
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::table::{self, Align};
 use crate::analysis::filter::Matches;
-use crate::analysis::{live_at, site_label, stack_lines};
+use crate::analysis::{Categories, live_at, site_label, stack_lines};
 use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
@@ -18,6 +18,8 @@ pub struct LiveSet<'a> {
     pub moment: Moment,
     /// What a filter lets through; `None` without one.
     pub matches: Option<Matches>,
+    /// What its allocations are for.
+    pub categories: Categories,
 }
 
 /// One live allocation, as text sees it.
@@ -30,6 +32,7 @@ pub struct LiveRow {
     pool: Option<[i64; 2]>,
     alloc_event: Option<u32>,
     alloc_time_us: Option<i64>,
+    category: &'static str,
     stack: Vec<RowFrame>,
     #[serde(skip)]
     age_us: Option<i64>,
@@ -57,7 +60,7 @@ pub fn live_rows(snapshot: &Snapshot, sets: &[LiveSet<'_>], top: usize) -> Vec<L
 }
 
 fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRow {
-    let LiveSet { timeline, moment, .. } = *set;
+    let &LiveSet { timeline, moment, .. } = set;
     let alloc_event = allocation.alloc_event();
     let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
     let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
@@ -70,6 +73,7 @@ fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRo
         pool: allocation.pool.map(|pool| [pool.0, pool.1]),
         alloc_event: alloc_event.map(|ix| ix.0),
         alloc_time_us,
+        category: set.categories.get(allocation.id).key(),
         stack: frames
             .map(|&id| {
                 // JSON escapes what a terminal must not see, so the text stays as it was recorded.
@@ -98,9 +102,19 @@ pub fn live_json(out: &mut dyn Write, rows: &[LiveRow]) -> io::Result<()> {
 /// When writing fails.
 pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    let header =
-        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
-    csv.write_record(header).map_err(io_error)?;
+    csv.write_record([
+        "device",
+        "addr",
+        "size",
+        "stream",
+        "pool",
+        "alloc_event",
+        "alloc_time_us",
+        "age_us",
+        "category",
+        "stack",
+    ])
+    .map_err(io_error)?;
     for row in rows {
         csv.write_record([
             row.device.to_string(),
@@ -111,6 +125,7 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
             optional(row.alloc_event.map(i64::from)),
             optional(row.alloc_time_us),
             optional(row.age_us),
+            row.category.to_owned(),
             spreadsheet_safe(&stack_lines(snapshot, row.allocation.stack).join(" < ")),
         ])
         .map_err(io_error)?;
@@ -161,7 +176,7 @@ pub fn live_text(
     table::write(out, &HEADER.map(|(_, align)| align), &table)
 }
 
-const HEADER: [(&str, Align); 9] = [
+const HEADER: [(&str, Align); 10] = [
     ("device", Align::Right),
     ("address", Align::Left),
     ("size", Align::Right),
@@ -170,6 +185,7 @@ const HEADER: [(&str, Align); 9] = [
     ("pool", Align::Left),
     ("event", Align::Right),
     ("age", Align::Right),
+    ("category", Align::Left),
     ("site", Align::Left),
 ];
 
@@ -188,6 +204,7 @@ fn text_cells(snapshot: &Snapshot, row: &LiveRow) -> Vec<String> {
         },
         row.alloc_event.map_or_else(|| "before".to_owned(), units::count),
         row.age_us.map_or_else(unknown, units::duration_us),
+        row.category.to_owned(),
         site_label(snapshot, row.allocation.stack),
     ]
 }

@@ -4,6 +4,7 @@
 //! they do not know where the text goes.
 
 mod csv_text;
+mod diagnosis;
 mod flame_svg;
 mod headline;
 mod live;
@@ -14,6 +15,10 @@ mod table;
 mod tables;
 mod weights;
 
+pub use diagnosis::{
+    Document, MAX_MARKDOWN_CHARS, Picture, ReportInput, report_html, report_json, report_markdown,
+    report_text,
+};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};

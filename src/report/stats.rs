@@ -1,10 +1,13 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
 use super::non_default_settings;
-use crate::analysis::{DeviceStats, device_stats, live_at, site_label, sites};
-use crate::model::{Anchor, Snapshot, Timeline};
+use crate::analysis::{
+    Attribution, Category, DeviceStats, Phase, Rules, device_stats, live_at, site_label, sites,
+};
+use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// One record of the JSON: a device's figures, and what the whole file has to say.
@@ -18,11 +21,36 @@ struct Record<'a> {
     /// What the absolute figures rest on: the `end_state` that the segments describe, or the
     /// `trace_only`, whose end is missing; then blocks that it does not mention are missing, too.
     anchor: &'static str,
+    /// Requested bytes by category.
+    categories: CategoryRecord,
+    /// Where the recording stood.
+    structure: StructureRecord,
     damage: Option<DamageRecord<'a>>,
     settings: Vec<String>,
     annotations: usize,
     unknown_keys: Vec<UnknownKeyRecord<'a>>,
     issues: Vec<IssueRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct CategoryRecord {
+    peak: BTreeMap<&'static str, i64>,
+    end: BTreeMap<&'static str, i64>,
+}
+
+/// Iterations are counted from 0; null where the recording starts too late to know their number.
+#[derive(Serialize)]
+struct StructureRecord {
+    iterations: usize,
+    peak: PlaceRecord,
+    end: PlaceRecord,
+    oom: Option<PlaceRecord>,
+}
+
+#[derive(Serialize)]
+struct PlaceRecord {
+    phase: &'static str,
+    iteration: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -48,16 +76,17 @@ struct IssueRecord<'a> {
 ///
 /// # Errors
 /// When writing fails.
-pub fn stats_json(out: &mut dyn Write, files: &[(String, &Snapshot)]) -> io::Result<()> {
+pub fn stats_json(out: &mut dyn Write, files: &[(String, &Snapshot)], rules: &Rules) -> io::Result<()> {
     let records: Vec<Record<'_>> = files
         .iter()
-        .flat_map(|(file, snapshot)| snapshot.timelines.iter().map(|t| record(file, snapshot, t)))
+        .flat_map(|(file, snapshot)| snapshot.timelines.iter().map(|t| record(file, snapshot, t, rules)))
         .collect();
     serde_json::to_writer_pretty(&mut *out, &records)?;
     writeln!(out)
 }
 
-fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Record<'a> {
+fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline, rules: &Rules) -> Record<'a> {
+    let attribution = Attribution::of(snapshot, timeline, rules);
     let unknown = snapshot.unknown_keys.iter();
     Record {
         file,
@@ -67,6 +96,11 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Rec
             Anchor::EndState => "end_state",
             Anchor::TraceOnly => "trace_only",
         },
+        categories: CategoryRecord {
+            peak: by_key(&attribution, timeline, timeline.active.peak().0),
+            end: by_key(&attribution, timeline, end(timeline)),
+        },
+        structure: structure(&attribution, timeline),
         damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: &d.reason }),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
@@ -77,11 +111,32 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline) -> Rec
     }
 }
 
+fn end(timeline: &Timeline) -> Moment {
+    Moment(timeline.events.len() as u32)
+}
+
+fn by_key(attribution: &Attribution, timeline: &Timeline, moment: Moment) -> BTreeMap<&'static str, i64> {
+    let bytes = attribution.categories.bytes_at(timeline, moment).into_iter();
+    bytes.map(|(category, bytes)| (category.key(), bytes)).collect()
+}
+
+fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord {
+    let phases = &attribution.phases;
+    let place =
+        |moment| PlaceRecord { phase: phases.phase_at(moment).key(), iteration: phases.iteration_at(moment) };
+    StructureRecord {
+        iterations: phases.iterations.list.len(),
+        peak: place(timeline.active.peak().0),
+        end: place(end(timeline)),
+        oom: timeline.ooms.last().map(|oom| place(Moment::after(oom.event))),
+    }
+}
+
 /// Write a summary for people.
 ///
 /// # Errors
 /// When writing fails.
-pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot) -> io::Result<()> {
+pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &Rules) -> io::Result<()> {
     writeln!(out, "{}", units::printable(file))?;
     if let Some(damage) = &snapshot.damage {
         writeln!(
@@ -105,12 +160,17 @@ pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot) -> io::R
         writeln!(out, "  empty: no segments and no events were recorded")?;
     }
     for timeline in &snapshot.timelines {
-        device_text(out, snapshot, timeline)?;
+        device_text(out, snapshot, timeline, rules)?;
     }
     Ok(())
 }
 
-fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
+fn device_text(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    rules: &Rules,
+) -> io::Result<()> {
     let stats = device_stats(snapshot, timeline);
     let span = stats
         .time_us
@@ -153,7 +213,37 @@ fn device_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) ->
     for (kind, n) in contradictions {
         writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
     }
+    attribution_text(out, timeline, &Attribution::of(snapshot, timeline, rules))?;
     top_sites_text(out, snapshot, timeline)
+}
+
+/// What the memory was for at the peak and at the end, and when the peak was.
+fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attribution) -> io::Result<()> {
+    let phases = &attribution.phases;
+    let peak = timeline.active.peak().0;
+    let phase = phases.phase_at(peak);
+    if phase != Phase::Unknown {
+        let iteration =
+            phases.iteration_at(peak).map(|number| format!(", iteration {}", units::count(number)));
+        let iterations = units::count(phases.iterations.list.len() as u64);
+        writeln!(
+            out,
+            "  structure    {iterations} iterations; the peak in phase {}{}",
+            phase.key(),
+            iteration.unwrap_or_default()
+        )?;
+    }
+    for (name, moment) in [("peak is for", peak), ("end is for", end(timeline))] {
+        let mut totals = attribution.categories.bytes_at(timeline, moment);
+        totals.sort_by_key(|&(category, bytes)| (std::cmp::Reverse(bytes), category));
+        let text =
+            |&(category, bytes): &(Category, i64)| format!("{} {}", category.label(), units::bytes(bytes));
+        let parts: Vec<String> = totals.iter().map(text).collect();
+        if !parts.is_empty() {
+            writeln!(out, "  {name:<12} {}", parts.join(", "))?;
+        }
+    }
+    Ok(())
 }
 
 fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
@@ -178,11 +268,7 @@ fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline)
     for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
         let label = if i == 0 { "at the peak" } else { "" };
         let share = units::percent(site.bytes, active);
-        let blocks = if site.count == 1 {
-            "1 block".to_owned()
-        } else {
-            format!("{} blocks", units::count(site.count as u64))
-        };
+        let blocks = units::counted(site.count, "block");
         writeln!(
             out,
             "  {label:<12} {:>9} {share:>7}  {} ({blocks})",

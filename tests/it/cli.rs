@@ -164,7 +164,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
         keys.sort_unstable();
         assert_eq!(
             keys,
-            ["addr", "alloc_event", "alloc_time_us", "device", "pool", "size", "stack", "stream"]
+            ["addr", "alloc_event", "alloc_time_us", "category", "device", "pool", "size", "stack", "stream"]
         );
         assert!(row["addr"].as_str().expect("text").starts_with("0x"));
         assert_eq!(row["pool"], serde_json::json!([0, 0]));
@@ -279,8 +279,18 @@ fn csv_has_a_header_and_a_row_per_allocation() {
     let text = stdout(["live", &sample, "--at", "end", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    let expected =
-        ["device", "addr", "size", "stream", "pool", "alloc_event", "alloc_time_us", "age_us", "stack"];
+    let expected = [
+        "device",
+        "addr",
+        "size",
+        "stream",
+        "pool",
+        "alloc_event",
+        "alloc_time_us",
+        "age_us",
+        "category",
+        "stack",
+    ];
     assert_eq!(header.iter().collect::<Vec<_>>(), expected);
     let records: Vec<csv::StringRecord> =
         reader.records().collect::<Result<_, _>>().expect("rows of equal length");

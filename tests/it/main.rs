@@ -3,6 +3,8 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
+mod attribution;
+mod check;
 mod cli;
 mod damage;
 mod formats;
@@ -11,6 +13,7 @@ mod loading;
 mod pickles;
 mod properties;
 mod render;
+mod reports;
 mod segment_maps;
 mod shared_parts;
 mod simulate;
@@ -18,4 +21,5 @@ mod simulator;
 mod stats_golden;
 mod stats_shared;
 mod support;
+mod verdicts;
 mod window;

@@ -89,6 +89,12 @@ pub(crate) fn json<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> serde_
     serde_json::from_str(&stdout(args)).expect("the output is JSON")
 }
 
+/// A folder of recordings beside the repository, if there is one.
+pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
+    let folder = root().join("../shared/snapshots").join(folder);
+    folder.is_dir().then_some(folder)
+}
+
 /// Say that something was not tested, past the test harness, which hides what passing tests print.
 pub(crate) fn skipped(why: &str) {
     writeln!(std::io::stderr(), "SKIPPED: {why}").ok();

@@ -3,8 +3,9 @@
 use super::lex::{Lexer, units};
 use super::vocabulary::Vocabulary;
 use super::words::{FLAGS, KEYS, Key};
+use crate::analysis::Category;
 use crate::model::PoolKey;
-use crate::units::count;
+use crate::units;
 use std::ops::Range;
 
 /// Completions that are offered at once.
@@ -99,7 +100,7 @@ fn values(key: Key, place: &Place<'_>, vocabulary: &Vocabulary) -> Vec<Completio
         Key::Site => return names(place, vocabulary, true).collect(),
         Key::Stream => vocabulary.streams.iter().map(|(stream, n)| counted(stream.to_string(), *n)).collect(),
         Key::Pool => pools(vocabulary),
-        Key::Category => texts(&vocabulary.categories),
+        Key::Category => categories(vocabulary),
         Key::Meta => texts(&vocabulary.metadata),
         Key::Live | Key::After | Key::Before => moments(vocabulary),
         Key::Size | Key::Lifetime => return quantities(key, place),
@@ -108,6 +109,14 @@ fn values(key: Key, place: &Place<'_>, vocabulary: &Vocabulary) -> Vec<Completio
     let is_meant = |text: &str| text.to_lowercase().trim_start_matches('"').contains(&place.start);
     let meant = known.into_iter().filter(|(text, _)| is_meant(text));
     meant.map(|(text, explanation)| place.offer(text, explanation, true)).collect()
+}
+
+/// Those that were recorded, and those that every allocation has one of.
+fn categories(vocabulary: &Vocabulary) -> Vec<(String, String)> {
+    let recorded = vocabulary.categories.iter().map(|(text, n)| (quoted(text), allocations(*n)));
+    let known =
+        Category::ALL.into_iter().map(|category| (category.key().to_owned(), category.label().to_owned()));
+    recorded.chain(known).collect()
 }
 
 /// Functions and files in stacks.
@@ -175,7 +184,7 @@ fn quantities(key: Key, place: &Place<'_>) -> Vec<Completion> {
 }
 
 fn allocations(n: usize) -> String {
-    format!("{} {}", count(n as u64), if n == 1 { "allocation" } else { "allocations" })
+    units::counted(n, "allocation")
 }
 
 /// A text as a value of a term: in quotes where it must be.

@@ -63,25 +63,6 @@ impl Recording {
     }
 }
 
-/// An event without any extras.
-pub(super) fn event(action: Action, addr: u64, size: i64) -> Event {
-    Event {
-        action,
-        addr: Some(addr),
-        size,
-        time_us: None,
-        stream: None,
-        stack: StackId::EMPTY,
-        pool: None,
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
-        device_free: None,
-    }
-}
-
 /// Six allocations, called A to F in the order of their ids.
 ///
 /// | | address | size | stream | pool | stack | life |
@@ -108,7 +89,7 @@ pub(super) fn sample() -> Snapshot {
         stack,
         stream: Some(0),
         pool: default,
-        ..event(Action::Alloc, addr, size)
+        ..Event::new(Action::Alloc, addr, size)
     };
     let c = alloc(0x40_0000, 100, attention);
     let d = Event {
@@ -118,7 +99,7 @@ pub(super) fn sample() -> Snapshot {
         ..alloc(0x50_0000, 3 * MIB, mlp)
     };
     let e = Event { user_metadata: Some(step), ..alloc(0x90_0000, 5 * KIB, torch) };
-    let freed = |action, addr, size| Event { stream: Some(0), ..event(action, addr, size) };
+    let freed = |action, addr, size| Event { stream: Some(0), ..Event::new(action, addr, size) };
     let events = [
         c,
         d,
@@ -126,7 +107,7 @@ pub(super) fn sample() -> Snapshot {
         freed(Action::FreeCompleted, 0x20_0000, 2 * MIB),
         freed(Action::FreeCompleted, 0x40_0000, 100),
         e,
-        Event { addr: None, ..event(Action::Oom, 0, 1 << 30) },
+        Event { addr: None, ..Event::new(Action::Oom, 0, 1 << 30) },
         freed(Action::FreeRequested, 0x50_0000, 3 * MIB),
         alloc(0x40_0000, 5 * KIB, attention),
     ];

@@ -14,7 +14,7 @@
 //! | `stream:7` | of the stream |
 //! | `pool:private`, `pool:default`, `pool:1.0` | of the pool: where events lack it, that of the memory |
 //! | `addr:0x7f21ac000000` | that contain the address, or touch a range `0x…..0x…` |
-//! | `category:TEXT` | with the text in the recorded category |
+//! | `category:TEXT` | with the text in its [`Category`](crate::analysis::Category), or in the recorded one |
 //! | `meta:TEXT` | with the text in their metadata or compile context |
 //! | `event:100..200` | that one of these events made |
 //! | `after:EVENT`, `before:EVENT` | made later or earlier than an event, `peak` or `oom` |
@@ -78,6 +78,11 @@ impl Filter {
     /// Whether there are no terms, so that nothing is filtered.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Whether it asks what allocations are for.
+    pub fn needs_categories(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term.test, terms::Test::Category(_)))
     }
 
     /// Whether what matches changes with the cursor.

@@ -19,7 +19,6 @@ fn note(test: &Test, snapshot: &Snapshot, timeline: &Timeline) -> Option<&'stati
             let is_known = has(|c| c.pool.is_some()) || segments.iter().any(|s| s.pool.is_some());
             (is_known, "no pools were recorded")
         }
-        Test::Category(_) => (has(|c| c.category.is_some()), "no categories were recorded"),
         Test::Meta(_) => {
             let is_known = has(|c| {
                 c.user_metadata.is_some() || c.internal_metadata.is_some() || c.compile_context.is_some()

@@ -1,6 +1,6 @@
 //! Random recordings and queries against a slow and plain reading of both.
 
-use super::fixture::{Recording, event};
+use super::fixture::Recording;
 use super::{Filter, Matches};
 use crate::model::{Action, Allocation, Anchor, Event, Moment, PoolKey, Snapshot, Timeline};
 use proptest::prelude::*;
@@ -148,7 +148,7 @@ fn recording(steps: &[Step], anchor: Anchor) -> Snapshot {
             stream,
             pool: pool.map(|pool| PoolKey(0, pool)),
             user_metadata: texts[usize::from(text)],
-            ..event(action, 0x1000 + slot * 4096, size)
+            ..Event::new(action, 0x1000 + slot * 4096, size)
         });
     }
     r.segment(1, PoolKey(0, 1), &[(0x1000, 300, false, stacks[1]), (0x2000, 600, true, stacks[2])]);

@@ -4,8 +4,8 @@
 use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
-use crate::analysis::MomentError;
 use crate::analysis::pools::PoolPlaces;
+use crate::analysis::{Categories, MomentError, Rules};
 use crate::model::{
     AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,
 };
@@ -52,6 +52,18 @@ enum RowTest {
 impl Prepared {
     /// Fill the tables.
     pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let categories =
+            filter.needs_categories().then(|| Categories::of(snapshot, timeline, &Rules::default()));
+        Self::with_categories(filter, snapshot, timeline, &categories.unwrap_or_default())
+    }
+
+    /// Fill the tables, with categories that are known already.
+    pub fn with_categories(
+        filter: &Filter,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        categories: &Categories,
+    ) -> Self {
         let mut out = Self {
             by_stack: Vec::new(),
             by_context: Vec::new(),
@@ -68,7 +80,12 @@ impl Prepared {
                     let test = RowTest::Listed(in_pools(pools, timeline));
                     out.rows.push(Row { is_negated: term.is_negated, test });
                 }
-                test @ (Test::Stream(_) | Test::Pool(_) | Test::Category(_) | Test::Meta(_)) => {
+                Test::Category(needles) => {
+                    let test =
+                        RowTest::Listed(texts::categories_with(snapshot, timeline, categories, needles));
+                    out.rows.push(Row { is_negated: term.is_negated, test });
+                }
+                test @ (Test::Stream(_) | Test::Pool(_) | Test::Meta(_)) => {
                     out.contexts(term.is_negated, timeline, |context| context_holds(test, snapshot, context));
                 }
                 test => {
@@ -248,7 +265,6 @@ fn context_holds(test: &Test, snapshot: &Snapshot, context: &Context) -> bool {
     match test {
         Test::Stream(streams) => context.stream.is_some_and(|stream| streams.contains(&stream)),
         Test::Pool(pools) => context.pool.is_some_and(|pool| is_one_of(pool, pools)),
-        Test::Category(needles) => texts::category_has(snapshot, context, needles),
         Test::Meta(needles) => texts::metadata_has(snapshot, context, needles),
         _ => false,
     }

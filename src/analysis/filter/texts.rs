@@ -1,7 +1,7 @@
 //! Texts are looked for once per frame and stack, not once per allocation.
 
-use crate::analysis::{frame_line, is_internal, site_frame};
-use crate::model::{Context, FrameId, Snapshot, StackId, StrId};
+use crate::analysis::{Categories, Category, frame_line, is_internal, site_frame};
+use crate::model::{AllocId, Context, FrameId, Snapshot, StackId, StrId, Timeline};
 use rayon::prelude::*;
 
 /// Whether a text has any of the needles, which are in lower case.
@@ -49,9 +49,25 @@ fn by_stack(snapshot: &Snapshot, of: impl Fn(&[FrameId]) -> bool + Send + Sync) 
     stacks.map(|id| of(snapshot.stacks.frames(StackId(id)))).collect()
 }
 
-/// Whether the recorded category of an event has one of the needles.
-pub(super) fn category_has(snapshot: &Snapshot, context: &Context, needles: &[String]) -> bool {
-    has(snapshot, context.category, needles)
+/// By allocation, whether its category or the one that was recorded with it has one of the needles.
+pub(super) fn categories_with(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    categories: &Categories,
+    needles: &[String],
+) -> Vec<bool> {
+    let named = |category: Category| has_any(category.key(), needles) || has_any(category.label(), needles);
+    let is_named = Category::ALL.map(named);
+    let contexts = timeline.events.contexts().iter();
+    let is_recorded: Vec<bool> = contexts.map(|context| has(snapshot, context.category, needles)).collect();
+    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
+    ids.map(|id| {
+        let event = timeline.lifetimes.start(id).event();
+        let context = event.map(|event| timeline.events.context_index(event));
+        is_named[categories.get(id) as usize]
+            || context.and_then(|at| is_recorded.get(at)).is_some_and(|&recorded| recorded)
+    })
+    .collect()
 }
 
 /// Whether any metadata of an event has one of the needles.

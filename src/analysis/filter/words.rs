@@ -107,7 +107,7 @@ pub(super) const KEYS: [KeyWord; 13] = [
         names: &["category"],
         start: "category:",
         expects: "a category such as activation",
-        explains: "the category that was recorded with it",
+        explains: "what it is for, or the category that was recorded with it",
     },
     KeyWord {
         key: Key::Meta,

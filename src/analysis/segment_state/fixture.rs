@@ -178,19 +178,10 @@ impl Toy {
 /// An event of the default pool without a stack.
 pub(crate) fn event(action: Action, addr: u64, size: i64, stream: i64) -> Event {
     Event {
-        action,
         addr: (action != Action::Oom).then_some(addr),
-        size,
-        time_us: None,
         stream: Some(stream),
-        stack: StackId::EMPTY,
         pool: Some(PoolKey::DEFAULT),
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
-        device_free: None,
+        ..Event::new(action, 0, size)
     }
 }
 

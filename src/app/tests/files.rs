@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::navigation::Selection;
+use crate::model::Timeline;
 use eframe::egui::Modifiers;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -161,4 +162,20 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     harness.get_by_label("Dismiss").click();
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("could not be loaded again").is_none());
+}
+
+#[test]
+fn a_selected_stack_is_found_again_after_a_reload() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    let stack = {
+        let Timeline { lifetimes, events, .. } = device(&mut harness).timeline();
+        lifetimes.stack(lifetimes.ids().last().expect("allocations"), events)
+    };
+    device(&mut harness).select(Selection::Stack(stack));
+    let old = Arc::as_ptr(&device(&mut harness).snapshot());
+    harness.run_steps(2);
+    harness.key_press(Key::F5);
+    assert!(wait(&mut harness, |harness| Arc::as_ptr(&device(harness).snapshot()) != old));
+    assert_eq!(device(&mut harness).selection(), Selection::Stack(stack));
 }

@@ -1,8 +1,11 @@
 //! The filter in the window.
 
 use super::*;
-use crate::app::filtering::FilterMode;
+use crate::analysis::site_label;
+use crate::app::filter::work::FilterMode;
+use crate::app::navigation::Selection;
 use crate::draw::Pixel;
+use crate::model::Timeline;
 use eframe::egui::Event;
 
 /// Focus the filter with its key, and write.
@@ -34,6 +37,47 @@ fn a_filter_shows_what_matches_now_and_at_its_peak() {
     harness.run_steps(3);
     assert_eq!(cursor(&mut harness), Moment(3));
     assert!(harness.query_by_label("12.0 MiB of 12.0 MiB in 2 blocks at the cursor, at most").is_some());
+}
+
+#[test]
+fn what_a_line_allocates_is_found_from_the_details_and_left_again() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    let (stack, of_line) = {
+        let device = device(&mut harness);
+        let id = device.timeline().lifetimes.live_at(device.cursor).last().expect("something is live");
+        device.select(Selection::Allocation(id));
+        let snapshot = device.snapshot();
+        let label = |stack| site_label(&snapshot, stack);
+        let Timeline { lifetimes, events, .. } = device.timeline();
+        let stack = lifetimes.stack(id, events);
+        let same = lifetimes.ids().filter(|&id| label(lifetimes.stack(id, events)) == label(stack));
+        (stack, same.count())
+    };
+    harness.run_steps(3);
+    harness.get_by_role_and_label(Role::Link, "filter to this site").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).matches().expect("a filter").count(), of_line);
+    assert!(1 < of_line);
+    let device = device(&mut harness);
+    device.back();
+    assert_eq!(device.filter_query, "");
+    assert_eq!(device.selected_stack(), Some(stack));
+    device.forward();
+    assert!(device.filter_query.starts_with("site:"));
+}
+
+#[test]
+fn a_query_that_was_written_can_be_left_again() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    write(&mut harness, "size>3MB");
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "size>3MB");
+    harness.key_press_modifiers(eframe::egui::Modifiers::ALT, Key::ArrowLeft);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "");
 }
 
 #[test]

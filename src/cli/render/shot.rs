@@ -2,11 +2,11 @@
 
 use super::args::{AxisArg, Query, RenderArgs, ThemeArg, WeighArg};
 use crate::analysis::filter::Prepared;
-use crate::analysis::{At, Direction, Measure, TreeOptions, resolve};
+use crate::analysis::{At, Attribution, Direction, Measure, Rules, TreeOptions, resolve};
 use crate::cli::live::no_device;
 use crate::cli::{Failure, output};
 use crate::draw::picture::{Selected, view_of};
-use crate::draw::{Axis, BandColors, Coloring, Palette};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
 use crate::export::{Filtered, Shot, StacksView, What};
 use crate::load::Input;
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
@@ -56,7 +56,7 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, 
         name: Input::from_arg(&args.file).name(),
         what: args.view.into(),
         view: view_of(timeline, axis, moments),
-        coloring: Arc::new(Coloring::new(args.color_by.into(), timeline, stacks, palette)),
+        coloring: Arc::new(coloring(args, snapshot, timeline, stacks, palette)),
         moment,
         has_cursor: args.at.is_some(),
         selected: Selected::None,
@@ -70,6 +70,21 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, 
         palette,
         snapshot: Arc::clone(snapshot),
     })
+}
+
+fn coloring(
+    args: &RenderArgs,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    stacks: Arc<BandColors>,
+    palette: &Palette,
+) -> Coloring {
+    let coloring = Coloring::new(args.color_by.into(), timeline, stacks, palette);
+    if coloring.by() == ColorBy::Category {
+        coloring.with_attribution(Arc::new(Attribution::of(snapshot, timeline, &Rules::default())))
+    } else {
+        coloring
+    }
 }
 
 fn filtered(args: &RenderArgs, snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Option<Filtered> {

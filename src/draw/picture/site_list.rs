@@ -146,5 +146,5 @@ impl Row {
 }
 
 fn blocks(count: usize) -> String {
-    format!("{} {}", units::count(count as u64), if count == 1 { "block" } else { "blocks" })
+    units::counted(count, "block")
 }

@@ -186,6 +186,7 @@ pub(super) fn marks(canvas: &Canvas<'_>, capacity: Option<i64>, cursor: Option<M
     if let Some(capacity) = capacity {
         canvas.capacity(capacity, &mut labels);
     }
+    canvas.dumps(&mut labels);
     if let Some(moment) = cursor {
         canvas.cursor(moment);
     }

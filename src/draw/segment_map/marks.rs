@@ -43,10 +43,9 @@ pub fn group_text(key: &GroupKey) -> String {
 fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
     if is_outside {
         return vec![format!(
-            "{} in {} {}",
+            "{} in {}",
             units::bytes(figures.active_rounded_bytes()),
-            units::count(figures.blocks as u64),
-            if figures.blocks == 1 { "block" } else { "blocks" }
+            units::counted(figures.blocks, "block")
         )];
     }
     let mut texts = vec![

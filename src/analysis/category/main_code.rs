@@ -1,0 +1,133 @@
+//! Allocations outside of models, optimizers and autograd.
+
+use super::assign::Scene;
+use super::{Category, Reason, Verdict};
+use crate::analysis::flow::{Act, Part};
+use crate::analysis::phases::Phase;
+use crate::model::{AllocId, EventIx, Moment, StackId};
+use foldhash::HashMap;
+
+/// Judges them by phase, lifetime, and what other allocations of the same stack do.
+pub(super) struct MainCode<'a> {
+    scene: &'a Scene<'a>,
+    /// Of stacks in programs that call no modules: how many allocations a backward gave back, and
+    /// how many it did not.
+    used: HashMap<StackId, (u32, u32)>,
+    /// Whether anything is trained.
+    trains: bool,
+}
+
+impl<'a> MainCode<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
+        let mut used: HashMap<StackId, (u32, u32)> = HashMap::default();
+        for id in scene.ids().filter(|_| scene.flow.calls.is_empty()) {
+            let (Some(start), Some(gone)) = (scene.timeline.lifetimes.start(id).event(), scene.gone(id))
+            else {
+                continue;
+            };
+            let count = used.entry(scene.timeline.events.stack(start)).or_default();
+            if scene.flow.acts.at(gone.0) == Act::Backward { count.0 += 1 } else { count.1 += 1 }
+        }
+        let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
+        Self { scene, used, trains }
+    }
+
+    pub(super) fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
+        let Some(start) = self.scene.timeline.lifetimes.start(id).event() else {
+            return (Category::Input, Reason::BeforeFirstCall);
+        };
+        if !self.trains && self.scene.places.get(stack).in_cache {
+            return (Category::KvCache, Reason::CacheCode);
+        }
+        match self.scene.phases.phase_at(Moment::after(start)) {
+            Phase::Forward => (Category::Activation, Reason::Loss),
+            Phase::Eval => self.after_eval(id, stack, start),
+            _ if self.is_input(id, stack, start) && !self.scene.places.get(stack).perturbs => {
+                (Category::Input, Reason::BeforeCall)
+            }
+            Phase::Init | Phase::Data | Phase::Unknown if !self.scene.flow.calls.is_empty() => {
+                self.before_calls(id, start, part)
+            }
+            _ if self.scene.flow.calls.is_empty() => self.without_models(id, stack),
+            _ => self.between_steps(id, stack, start),
+        }
+    }
+
+    /// Live when the next call starts, by code whose allocations are usually gone soon after.
+    fn is_input(&self, id: AllocId, stack: StackId, start: EventIx) -> bool {
+        let calls = &self.scene.flow.calls;
+        let next = calls.partition_point(|call| call.start <= start.0);
+        match (calls.get(next), self.scene.flow.inputs.is_input(stack)) {
+            (Some(call), Some(true)) => self.scene.gone(id).is_none_or(|gone| call.start < gone.0),
+            (None, Some(true)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a backward used it.
+    fn is_used_by_backward(&self, id: AllocId) -> bool {
+        self.scene.gone(id).is_some_and(|gone| self.scene.flow.acts.at(gone.0) == Act::Backward)
+    }
+
+    fn after_eval(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
+        let calls = &self.scene.flow.calls;
+        let before = calls.partition_point(|call| call.start <= start.0);
+        let keeps = before.checked_sub(1).and_then(|at| calls.get(at)).is_some_and(|call| call.keeps());
+        if self.is_input(id, stack, start) {
+            (Category::Input, Reason::BeforeCall)
+        } else if keeps {
+            (Category::Activation, Reason::Result)
+        } else {
+            (Category::Other, Reason::Result)
+        }
+    }
+
+    /// Before the first call, or while data is loaded.
+    fn before_calls(&self, id: AllocId, start: EventIx, part: Part) -> Verdict {
+        let calls = &self.scene.flow.calls;
+        let next = calls.get(calls.partition_point(|call| call.start <= start.0));
+        let gone = self.scene.gone(id);
+        if self.is_used_by_backward(id) {
+            (Category::Activation, Reason::Loss)
+        } else if next.is_some_and(|call| gone.is_some_and(|gone| gone.0 < call.start)) {
+            (Category::Temporary, Reason::BetweenSteps)
+        } else if part == Part::Restore {
+            (Category::Other, Reason::KeptOutside)
+        } else {
+            (Category::Input, Reason::BeforeFirstCall)
+        }
+    }
+
+    /// In a program that calls no modules, or only once the recording has ended.
+    fn without_models(&self, id: AllocId, stack: StackId) -> Verdict {
+        let (used, other) = self.used.get(&stack).copied().unwrap_or_default();
+        if other < used || self.is_used_by_backward(id) {
+            (Category::Activation, Reason::Loss)
+        } else if self.scene.gone(id).is_some() {
+            (Category::Temporary, Reason::BetweenSteps)
+        } else {
+            (Category::Input, Reason::BeforeFirstCall)
+        }
+    }
+
+    fn between_steps(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
+        let calls = &self.scene.flow.calls;
+        let next = calls.get(calls.partition_point(|call| call.start <= start.0));
+        let waits = next.is_some_and(|call| self.scene.gone(id).is_none_or(|gone| call.start < gone.0));
+        match (self.scene.gone(id), next) {
+            _ if waits && self.scene.places.get(stack).perturbs => {
+                (Category::OptimizerState, Reason::KeptAfterStep)
+            }
+            (None, _) if self.scene.places.get(stack).perturbs => {
+                (Category::OptimizerState, Reason::KeptAfterStep)
+            }
+            _ if waits && self.scene.flow.inputs.precedes_a_line(stack) => {
+                (Category::Input, Reason::BeforeCall)
+            }
+            _ if self.is_used_by_backward(id) => (Category::Activation, Reason::Loss),
+            (None, _) => (Category::Other, Reason::KeptOutside),
+            (Some(gone), Some(call)) if call.start < gone.0 => (Category::Other, Reason::KeptOutside),
+            (Some(_), _) => (Category::Temporary, Reason::BetweenSteps),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What every allocation is for.
+//!
+//! Rules in order, the first that holds decides: labels (private pools, the user's own rules, the
+//! recorded category, annotations), then the stack, then structure: lifetime, repetition, and sizes
+//! that pair with those of the parameters. `docs/attribution.md` has them all.
+
+mod assign;
+mod explicit;
+mod kind;
+mod main_code;
+mod pairing;
+mod reason;
+mod rules;
+mod stackless;
+#[cfg(test)]
+mod tests;
+mod unrecorded;
+mod workspaces;
+
+pub use kind::Category;
+pub use reason::Reason;
+pub use rules::{Rules, RulesError};
+
+use super::flow::{Flow, Places};
+use super::phases::Phases;
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
+
+/// A category and why.
+pub(in crate::analysis) type Verdict = (Category, Reason);
+
+/// The categories of all allocations of one device.
+#[derive(Debug, Default)]
+pub struct Categories {
+    verdicts: Vec<Verdict>,
+}
+
+impl Categories {
+    /// Classify every allocation of a device.
+    pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
+        Attribution::of(snapshot, timeline, rules).categories
+    }
+
+    /// The category of an allocation.
+    #[inline]
+    pub fn get(&self, id: AllocId) -> Category {
+        self.verdict(id).0
+    }
+
+    /// Which rule decided.
+    pub fn reason(&self, id: AllocId) -> Reason {
+        self.verdict(id).1
+    }
+
+    fn verdict(&self, id: AllocId) -> Verdict {
+        self.verdicts.get(id.index()).copied().unwrap_or((Category::Unknown, Reason::Nothing))
+    }
+
+    /// The categories that occur, in the order of [`Category::ALL`].
+    pub fn present(&self) -> Vec<Category> {
+        let mut is_there = [false; Category::ALL.len()];
+        for verdict in &self.verdicts {
+            is_there[verdict.0 as usize] = true;
+        }
+        Category::ALL.into_iter().filter(|&category| is_there[category as usize]).collect()
+    }
+
+    /// Requested bytes of what is live at a moment, by category in the order of
+    /// [`Category::ALL`]; categories without bytes are left out.
+    pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<(Category, i64)> {
+        let mut totals = [0i64; Category::ALL.len()];
+        for id in timeline.lifetimes.live_at(moment) {
+            let total = &mut totals[self.get(id) as usize];
+            *total = total.saturating_add(timeline.lifetimes.size(id, &timeline.events));
+        }
+        Category::ALL.into_iter().zip(totals).filter(|&(_, bytes)| bytes != 0).collect()
+    }
+}
+
+/// Categories, iterations and phases of one device, found together.
+#[derive(Debug, Default)]
+pub struct Attribution {
+    /// What each allocation is for.
+    pub categories: Categories,
+    /// Iterations and phases.
+    pub phases: Phases,
+}
+
+impl Attribution {
+    /// Find everything for a device.
+    pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
+        let places = Places::of(snapshot);
+        let flow = Flow::of(timeline, &places);
+        let phases = Phases::from_flow(snapshot, timeline, &places, &flow);
+        let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases);
+        Self { categories: Categories { verdicts }, phases }
+    }
+}

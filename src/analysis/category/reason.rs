@@ -1,0 +1,128 @@
+//! Which rule decided, in words.
+
+/// Why an allocation has its category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Reason {
+    /// Nothing is known.
+    Nothing,
+    /// A rule of the user's.
+    Rule,
+    /// The recording says so.
+    Recorded,
+    /// The program annotated it.
+    Annotated,
+    /// In a private pool.
+    PrivatePool,
+    /// Made or moved as a part of a module.
+    ModuleLoad,
+    /// Made before the first call, with a gradient of its size.
+    HasGradient,
+    /// Made in an `__init__` while a device was set.
+    ModuleInit,
+    /// Within a call of a module.
+    ModuleCall,
+    /// Within a module's call in a key/value cache's code.
+    CacheCode,
+    /// Kept from call to call and replaced within a later one.
+    KeptAcrossCalls,
+    /// Equal blocks made before the first call of a model that only infers.
+    CacheBlocks,
+    /// By the autograd engine.
+    Backward,
+    /// Recomputed by checkpointing.
+    Recomputed,
+    /// Allocated in an optimizer's set-up of its state.
+    StateSetup,
+    /// Allocated in a step and kept after it.
+    KeptAfterStep,
+    /// Allocated in a step and gone with it.
+    GoneWithStep,
+    /// Allocated in the step that did not end, by code whose other blocks were kept.
+    LikeKeptInStep,
+    /// Allocated in the step that did not end, by code whose other blocks are gone.
+    LikeGoneInStep,
+    /// A buffer of a communication library.
+    CommBuffer,
+    /// By a data loader, or code that brings batches to the device.
+    Loader,
+    /// Made outside of any model before a call, and gone soon after it.
+    BeforeCall,
+    /// Made outside of any model before the first call, and kept.
+    BeforeFirstCall,
+    /// As many and as large as the parameters, but not made as a part of a module.
+    CopyOfParameters,
+    /// Outside of any model, after a forward: the loss.
+    Loss,
+    /// Outside of any model, after a call that does not train.
+    Result,
+    /// Between backward and the next batch, for a moment.
+    BetweenSteps,
+    /// Outside of any model, kept.
+    KeptOutside,
+    /// A workspace of a library.
+    Workspace,
+    /// Sizes: one of several blocks of a size, of which the first are parameters.
+    SizePairing,
+    /// Sizes: no other block pairs with it, and it is older than the recording.
+    OldAndAlone,
+    /// Sizes: no other block pairs with it, and it lies behind memory that was given back.
+    OldButLater,
+    /// No stacks: kept from before the first repetition on.
+    EarlyAndKept,
+    /// No stacks: pairs with parameters, and is given back in each repetition.
+    PairsAndGoes,
+    /// No stacks: given back in each repetition.
+    Repeats,
+}
+
+impl Reason {
+    /// The rule in words: what was seen that decided.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Nothing => "no stack was recorded, and its size and lifetime do not tell",
+            Self::Rule => "a rule of your rules file",
+            Self::Recorded => "the recording names this category",
+            Self::Annotated => "the program annotated it so",
+            Self::PrivatePool => "lies in a private pool",
+            Self::ModuleLoad => "made, moved or loaded as a part of a module",
+            Self::HasGradient => "made before the first backward, which leaves a gradient of its size",
+            Self::ModuleInit => "made in an __init__ with a device set from outside",
+            Self::ModuleCall => "allocated within a module's call",
+            Self::CacheCode => "allocated in the code of a key/value cache",
+            Self::KeptAcrossCalls => {
+                "kept after a call by a helper of the model, and replaced within a later one"
+            }
+            Self::CacheBlocks => {
+                "one of many equal blocks made before the first call, in a recording without training"
+            }
+            Self::Backward => "allocated by the autograd engine",
+            Self::Recomputed => "recomputed by checkpointing during the backward",
+            Self::StateSetup => "allocated where an optimizer sets up its state",
+            Self::KeptAfterStep => "allocated in Optimizer.step and kept",
+            Self::GoneWithStep => "allocated in Optimizer.step and given back before it ended",
+            Self::LikeKeptInStep => "allocated in an unfinished Optimizer.step by code whose blocks stay",
+            Self::LikeGoneInStep => "allocated in an unfinished Optimizer.step by code whose blocks go",
+            Self::CommBuffer => "allocated by communication code",
+            Self::Loader => "allocated where batches are loaded or brought to the device",
+            Self::BeforeCall => "made outside of models before a call, and given back soon after",
+            Self::BeforeFirstCall => "made outside of models before the first call, and kept",
+            Self::CopyOfParameters => {
+                "as many and as large as the parameters, but not made as a part of a module"
+            }
+            Self::Loss => "made outside of models between forward and backward",
+            Self::Result => "made outside of models after a call that does not train",
+            Self::BetweenSteps => "made outside of models between backward and the next batch, for a moment",
+            Self::KeptOutside => "made outside of models and kept",
+            Self::Workspace => "a library's workspace",
+            Self::SizePairing => "no stack: its size pairs with those of other blocks",
+            Self::OldAndAlone => "no stack: older than the recording, and nothing pairs with its size",
+            Self::OldButLater => {
+                "no stack: older than the recording, nothing pairs with its size, and it lies behind memory that was given back before"
+            }
+            Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
+            Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",
+            Self::Repeats => "no stack: given back in each repetition",
+        }
+    }
+}

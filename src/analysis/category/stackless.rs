@@ -1,0 +1,133 @@
+//! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
+//! what is as large as they are and comes later, gradients and state are told apart by their order.
+
+use super::assign::Scene;
+use super::pairing::{Sizes, gradients};
+use super::unrecorded::set;
+use super::{Category, Reason, Verdict};
+use crate::model::AllocId;
+use foldhash::HashMap;
+
+/// A block that is gone within so many events is of no account for where parameters end.
+const BRIEF_EVENTS: u32 = 4;
+
+/// Two groups of blocks are apart when this part of all events lies between them.
+const APART: u32 = 8;
+
+/// Blocks of a parameter's size.
+#[derive(Default, Clone, Copy)]
+struct Pool {
+    parameters: usize,
+    /// Later, and never given back.
+    stays: usize,
+    /// Later, and given back.
+    goes: usize,
+}
+
+type Pools = HashMap<i64, Pool>;
+
+/// What the blocks that stay are.
+enum Groups {
+    /// All of them state.
+    State,
+    /// All of them gradients.
+    Gradients,
+    /// Gradients first, one for each parameter, then state.
+    GradientsFirst,
+    /// State up to an event, gradients from there.
+    GradientsFrom(u32),
+}
+
+pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
+    // Frames of compiled code show the autograd engine, and nothing else.
+    let knows_gradients = scene.places.is_compiled && scene.flow.acts.has_stacks;
+    if new.is_empty() || (scene.flow.acts.has_stacks && !knows_gradients) {
+        return;
+    }
+    let parameters = parameters(scene, new);
+    let mut pools = Pools::default();
+    for &id in new.iter().take(parameters).filter(|&&id| scene.gone(id).is_none()) {
+        set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
+        pools.entry(scene.size(id)).or_default().parameters += 1;
+    }
+    let trained = if knows_gradients { gradients(scene, verdicts) } else { Sizes::default() };
+    let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
+    let mut later: Vec<AllocId> = Vec::new();
+    for &id in new.iter().skip(parameters) {
+        let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
+            (Some(pool), None) if pairs(scene.size(id)) => {
+                pool.stays += 1;
+                later.push(id);
+                continue;
+            }
+            (Some(pool), Some(_)) if !knows_gradients => {
+                pool.goes += 1;
+                (Category::Gradient, Reason::PairsAndGoes)
+            }
+            _ => (Category::Activation, Reason::Repeats),
+        };
+        set(verdicts, id, verdict);
+    }
+    let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools) };
+    settle_pairs(scene, &later, &pools, &groups, verdicts);
+}
+
+fn settle_pairs(
+    scene: &Scene<'_>,
+    later: &[AllocId],
+    pools: &Pools,
+    groups: &Groups,
+    verdicts: &mut [Verdict],
+) {
+    let mut seen: HashMap<i64, usize> = HashMap::default();
+    for &id in later {
+        let size = scene.size(id);
+        let pool = pools.get(&size).copied().unwrap_or_default();
+        let order = seen.entry(size).or_default();
+        let is_gradient = match *groups {
+            Groups::State => false,
+            Groups::Gradients => true,
+            Groups::GradientsFirst => *order < pool.parameters,
+            Groups::GradientsFrom(event) => event <= scene.timeline.lifetimes.start(id).0,
+        };
+        *order += 1;
+        let category = if is_gradient { Category::Gradient } else { Category::OptimizerState };
+        set(verdicts, id, (category, Reason::SizePairing));
+    }
+}
+
+/// How many blocks of a parameter's size stay for each, and in which order they came.
+fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools) -> Groups {
+    let bytes = |count: fn(&Pool) -> usize| -> i64 {
+        let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
+        each.fold(0, i64::saturating_add)
+    };
+    let parameters = bytes(|pool| pool.parameters).max(1);
+    let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
+    let repeats = parameters / 2 < bytes(|pool| pool.goes);
+    let start = |id: AllocId| scene.timeline.lifetimes.start(id).0;
+    let gap = later
+        .windows(2)
+        .filter_map(|pair| {
+            Some((start(*pair.get(1)?).saturating_sub(start(*pair.first()?)), start(*pair.get(1)?)))
+        })
+        .max();
+    let apart = gap.filter(|&(width, _)| scene.timeline.events.len() as u32 / APART < width);
+    match (rounds, apart) {
+        (0, _) => Groups::Gradients,
+        (_, Some((_, from))) if repeats => Groups::GradientsFrom(from),
+        (1, _) if repeats => Groups::State,
+        (1, _) => Groups::Gradients,
+        (2, _) => Groups::State,
+        _ => Groups::GradientsFirst,
+    }
+}
+
+/// How many of the first allocations are before anything that goes again.
+fn parameters(scene: &Scene<'_>, new: &[AllocId]) -> usize {
+    let goes = |&id: &AllocId| {
+        let start = scene.timeline.lifetimes.start(id).0;
+        scene.gone(id).is_some_and(|gone| start.saturating_add(BRIEF_EVENTS) < gone.0)
+    };
+    new.iter().position(goes).unwrap_or(new.len())
+}

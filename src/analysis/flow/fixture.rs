@@ -1,0 +1,187 @@
+//! Recordings of made-up programs, event by event, for tests of what is read out of them.
+
+use crate::model::{
+    Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment, SegmentTable,
+    Snapshot, StackId, Timeline, TimelineInput,
+};
+use std::collections::BTreeMap;
+
+const TORCH: &str = "/env/lib/python3.11/site-packages/torch/";
+
+/// A program under observation: allocates and frees at addresses of its own choice.
+#[derive(Default)]
+pub(in crate::analysis) struct Program {
+    snapshot: Snapshot,
+    events: EventTable,
+    live: BTreeMap<u64, (i64, StackId)>,
+    next: u64,
+    /// Whether stacks are left out.
+    is_bare: bool,
+}
+
+/// A frame as `file function`; `torch/…` stands for the installed package.
+fn split(frame: &str) -> (String, &str) {
+    let (file, name) = frame.split_once(' ').unwrap_or((frame, ""));
+    (file.strip_prefix("torch/").map_or_else(|| file.to_owned(), |rest| format!("{TORCH}{rest}")), name)
+}
+
+impl Program {
+    /// Recorded without stacks.
+    pub(in crate::analysis) fn bare() -> Self {
+        Self { is_bare: true, ..Self::default() }
+    }
+
+    /// The id of a stack, innermost frame first.
+    pub(in crate::analysis) fn stack(&mut self, frames: &[&str]) -> StackId {
+        let ids: Vec<_> = frames
+            .iter()
+            .map(|frame| {
+                let (file, name) = split(frame);
+                let mut text = |text: &str| self.snapshot.strings.intern(text.as_bytes()).0;
+                let frame = Frame { file: text(&file), line: 1, name: text(name), fx: None };
+                self.snapshot.frames.intern(frame, None)
+            })
+            .collect();
+        self.snapshot.stacks.intern(&ids)
+    }
+
+    /// Allocate at a new address, which is given back.
+    pub(in crate::analysis) fn alloc(&mut self, size: i64, frames: &[&str]) -> u64 {
+        let addr = self.next + 0x1000_0000;
+        self.next += size.unsigned_abs().next_multiple_of(512);
+        let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
+        self.events.push(&Event {
+            stack,
+            pool: Some(PoolKey::DEFAULT),
+            ..Event::new(Action::Alloc, addr, size)
+        });
+        self.live.insert(addr, (size, stack));
+        addr
+    }
+
+    /// Give back.
+    pub(in crate::analysis) fn free(&mut self, addr: u64, frames: &[&str]) {
+        let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
+        let Some((size, _)) = self.live.remove(&addr) else { return };
+        for action in [Action::FreeRequested, Action::FreeCompleted] {
+            self.events.push(&Event { stack, ..Event::new(action, addr, size) });
+        }
+    }
+
+    /// Forget the events so far: the recording starts here.
+    pub(in crate::analysis) fn start_late(&mut self) {
+        self.events = EventTable::default();
+        for held in self.live.values_mut() {
+            held.1 = StackId::EMPTY;
+        }
+    }
+
+    /// The recording.
+    pub(in crate::analysis) fn finish(self) -> Snapshot {
+        let Self { mut snapshot, events, live, next, .. } = self;
+        let mut blocks: Vec<Block> = live
+            .into_iter()
+            .map(|(addr, (size, stack))| Block {
+                addr,
+                size,
+                requested: size,
+                state: BlockState::Allocated,
+                stack,
+            })
+            .collect();
+        blocks.sort_by_key(|block| block.addr);
+        let segment = Segment {
+            device: DeviceId(0),
+            addr: 0x1000_0000,
+            size: next as i64,
+            stream: Some(0),
+            pool: Some(PoolKey::DEFAULT),
+            kind: None,
+            is_expandable: false,
+            stack: StackId::EMPTY,
+            blocks: 0..blocks.len(),
+        };
+        let segments = SegmentTable { segments: vec![segment], blocks };
+        let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::EndState };
+        snapshot.timelines.push(Timeline::build(input));
+        snapshot
+    }
+}
+
+const MAIN: &str = "/home/me/train.py <module>";
+const CALL: &str = "torch/nn/modules/module.py _call_impl";
+
+/// Where a small training script allocates.
+pub(in crate::analysis) const LOAD: &[&str] =
+    &["torch/nn/modules/module.py convert", "torch/nn/modules/module.py _apply", MAIN];
+pub(in crate::analysis) const DATA: &[&str] = &["/home/me/data.py next", MAIN];
+pub(in crate::analysis) const FORWARD: &[&str] = &["torch/nn/modules/linear.py forward", CALL, MAIN];
+pub(in crate::analysis) const EVALUATE: &[&str] =
+    &["torch/nn/modules/linear.py forward", CALL, "/home/me/train.py validate", MAIN];
+pub(in crate::analysis) const LOSS: &[&str] = &["/home/me/train.py loss", MAIN];
+pub(in crate::analysis) const BACKWARD: &[&str] = &[];
+pub(in crate::analysis) const STATE: &[&str] = &[
+    "torch/optim/adam.py _init_group",
+    "torch/optim/adam.py step",
+    "torch/optim/optimizer.py wrapper",
+    MAIN,
+];
+pub(in crate::analysis) const FOREACH: &[&str] = &[
+    "torch/optim/adam.py _multi_tensor_adam",
+    "torch/optim/adam.py step",
+    "torch/optim/optimizer.py wrapper",
+    MAIN,
+];
+pub(in crate::analysis) const ZERO_GRAD: &[&str] = &["torch/optim/optimizer.py zero_grad", MAIN];
+
+/// Sizes of the parameters.
+pub(in crate::analysis) const SIZES: [i64; 4] = [1 << 20, 3 << 20, 5 << 20, 40 << 20];
+
+/// What is live at the end of [`train`], by address.
+#[derive(Default)]
+pub(in crate::analysis) struct Held {
+    pub(in crate::analysis) parameters: Vec<u64>,
+    pub(in crate::analysis) state: Vec<u64>,
+    pub(in crate::analysis) gradients: Vec<u64>,
+    pub(in crate::analysis) input: Vec<u64>,
+}
+
+/// Load a model, and train it with Adam for some iterations; the last one stops before its step.
+pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late: Option<usize>) -> Held {
+    let mut held =
+        Held { parameters: SIZES.map(|size| program.alloc(size, LOAD)).to_vec(), ..Held::default() };
+    for iteration in 0..iterations {
+        if late == Some(iteration) {
+            program.start_late();
+        }
+        let input = program.alloc(4096, DATA);
+        for old in std::mem::replace(&mut held.input, vec![input]) {
+            program.free(old, DATA);
+        }
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        let loss = program.alloc(4, LOSS);
+        for activation in kept.into_iter().rev() {
+            let passing = program.alloc(29 << 20, BACKWARD);
+            program.free(activation, BACKWARD);
+            program.free(passing, BACKWARD);
+        }
+        held.gradients = SIZES.map(|size| program.alloc(size, BACKWARD)).to_vec();
+        if iteration + 1 == iterations {
+            break;
+        }
+        if iteration == 0 {
+            for size in SIZES {
+                held.state.extend([program.alloc(size, STATE), program.alloc(size, STATE)]);
+            }
+        }
+        let temporary = program.alloc(7 << 20, FOREACH);
+        program.free(temporary, FOREACH);
+        for gradient in held.gradients.drain(..) {
+            program.free(gradient, ZERO_GRAD);
+        }
+        program.free(loss, DATA);
+        let validated = program.alloc(20 << 20, EVALUATE);
+        program.free(validated, EVALUATE);
+    }
+    held
+}

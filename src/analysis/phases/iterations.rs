@@ -1,0 +1,87 @@
+//! Iterations: where they start, and what each needs.
+
+use crate::model::{EventIx, Moment, Timeline};
+
+/// One iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Iteration {
+    /// Its first event.
+    pub start: EventIx,
+    /// The first moment after it.
+    pub end: Moment,
+    /// Where most bytes are active in it, for the first time.
+    pub peak: Moment,
+    /// Active bytes then.
+    pub peak_bytes: i64,
+    /// Active bytes just before its first event.
+    pub start_bytes: i64,
+    /// Active bytes at its end.
+    pub end_bytes: i64,
+}
+
+impl Iteration {
+    /// By how many bytes more is active at its end than at its start.
+    pub fn growth_bytes(&self) -> i64 {
+        self.end_bytes.saturating_sub(self.start_bytes)
+    }
+}
+
+/// The iterations of one device, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Iterations {
+    /// The iterations that start within the trace.
+    pub list: Vec<Iteration>,
+    /// The number of the first in the list; `None` where the recording starts too late to know.
+    pub first_number: Option<u32>,
+    /// How many iterations began on other devices after the last event of this one.
+    pub begun_elsewhere: u32,
+    /// Number of events.
+    events: u32,
+}
+
+impl Iterations {
+    pub(super) fn build(timeline: &Timeline, starts: &[EventIx], is_numbered: bool) -> Self {
+        let end = timeline.events.len() as u32;
+        let here = starts.partition_point(|start| start.0 < end);
+        let (starts, elsewhere) = starts.split_at(here);
+        let ends = starts.iter().skip(1).map(|start| start.0).chain([end]);
+        let list = starts
+            .iter()
+            .map(|start| start.0)
+            .zip(ends)
+            .map(|(start, end)| iteration(timeline, start, end))
+            .collect();
+        Self {
+            list,
+            first_number: is_numbered.then_some(0),
+            begun_elsewhere: elsewhere.len() as u32,
+            events: end,
+        }
+    }
+
+    /// The iteration that the event before a moment belongs to, as an index into the list.
+    pub fn index_at(&self, moment: Moment) -> Option<usize> {
+        let event = moment.event()?;
+        self.list.partition_point(|iteration| iteration.start <= event).checked_sub(1)
+    }
+
+    /// Its number, from 0.
+    pub fn number_at(&self, moment: Moment) -> Option<u32> {
+        let index = self.index_at(moment)? as u32;
+        let elsewhere = if self.events <= moment.0 { self.begun_elsewhere } else { 0 };
+        Some(self.first_number?.saturating_add(index).saturating_add(elsewhere))
+    }
+}
+
+fn iteration(timeline: &Timeline, start: u32, end: u32) -> Iteration {
+    let range = start as usize + 1..end as usize + 1;
+    let (peak, peak_bytes) = timeline.active.peak_in(range).unwrap_or((Moment(start), 0));
+    Iteration {
+        start: EventIx(start),
+        end: Moment(end),
+        peak,
+        peak_bytes,
+        start_bytes: timeline.active.at(Moment(start)),
+        end_bytes: timeline.active.at(Moment(end)),
+    }
+}

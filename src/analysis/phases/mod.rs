@@ -1,0 +1,184 @@
+//! Iterations and phases: how a recording is structured in time.
+//!
+//! An iteration ends with an optimizer step and starts with the next training forward, or with the
+//! loading of its data; evaluation between counts to the one before. Without optimizer steps, each
+//! call of a model is an iteration. After a forward the phase stays `forward` until something else
+//! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
+
+mod iterations;
+mod starts;
+mod walk;
+
+pub use iterations::{Iteration, Iterations};
+
+use super::flow::{Flow, Places};
+use crate::model::{EventIx, Moment, Snapshot, Timeline};
+
+/// What a program is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Before the first batch: the model is made.
+    Init,
+    /// A batch is loaded.
+    Data,
+    /// A model is called to train it; the loss.
+    Forward,
+    /// Gradients are computed.
+    Backward,
+    /// Clipping, the optimizer's step, and what follows until the next batch.
+    Optimizer,
+    /// A model is called without training it.
+    Eval,
+    /// The recording does not show it.
+    Unknown,
+}
+
+impl Phase {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
+
+    /// Its name, as written to JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Data => "data",
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Optimizer => "optimizer",
+            Self::Eval => "eval",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A phase from its first event on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// The first event.
+    pub event: EventIx,
+    /// The phase, until the next one starts.
+    pub phase: Phase,
+}
+
+/// A call of a model from outside of any model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelCall {
+    /// Its first event.
+    pub event: EventIx,
+    /// Whether its activations are for a backward pass.
+    pub trains: bool,
+}
+
+/// Iterations and phases of one device.
+#[derive(Debug, Default)]
+pub struct Phases {
+    /// In order; the first starts with the first event.
+    pub phases: Vec<PhaseStart>,
+    /// The iterations.
+    pub iterations: Iterations,
+    /// Calls of models, in order.
+    pub calls: Vec<ModelCall>,
+}
+
+impl Phases {
+    /// Find them.
+    pub fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let places = Places::of(snapshot);
+        Self::from_flow(snapshot, timeline, &places, &Flow::of(timeline, &places))
+    }
+
+    pub(in crate::analysis) fn from_flow(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        places: &Places,
+        flow: &Flow,
+    ) -> Self {
+        let walk = walk::walk(timeline, flow);
+        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
+        let is_from_start = timeline.lifetimes.initial_count() == 0;
+        let iterations = Iterations::build(timeline, &starts, is_from_start);
+        let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
+        let calls = walk.begins.iter().map(call).collect();
+        Self { phases: walk.phases, iterations, calls }
+    }
+
+    /// The phase that the event before a moment belongs to.
+    pub fn phase_at(&self, moment: Moment) -> Phase {
+        let event = moment.event().map_or(0, |event| event.0);
+        let after = self.phases.partition_point(|start| start.event.0 <= event);
+        after.checked_sub(1).and_then(|at| self.phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+    }
+
+    /// The number of the iteration that the event before a moment belongs to, from 0. `None` before
+    /// the first, and where the recording starts too late to number them.
+    pub fn iteration_at(&self, moment: Moment) -> Option<u32> {
+        self.iterations.number_at(moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::flow::fixture::{Program, train};
+
+    fn phases(snapshot: &Snapshot) -> Phases {
+        Phases::of(snapshot, &snapshot.timelines[0])
+    }
+
+    fn keys(phases: &Phases) -> Vec<&'static str> {
+        phases.phases.iter().map(|start| start.phase.key()).collect()
+    }
+
+    #[test]
+    fn a_training_goes_round_in_phases() {
+        let mut program = Program::default();
+        train(&mut program, 3, None);
+        let snapshot = program.finish();
+        let found = phases(&snapshot);
+        let round = ["data", "forward", "backward", "optimizer", "eval"];
+        let expected: Vec<&str> =
+            ["init"].into_iter().chain(round).chain(round).chain(round[..3].iter().copied()).collect();
+        assert_eq!(keys(&found), expected);
+        assert_eq!((found.iterations.list.len(), found.iterations.first_number), (3, Some(0)));
+        let end = Moment(snapshot.timelines[0].events.len() as u32);
+        assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Backward, Some(2)));
+        assert_eq!((found.phase_at(Moment(2)), found.iteration_at(Moment(2))), (Phase::Init, None));
+        let starts: Vec<EventIx> = found.iterations.list.iter().map(|iteration| iteration.start).collect();
+        let data = found.phases.iter().filter(|start| start.phase == Phase::Data).map(|start| start.event);
+        assert_eq!(starts, data.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn growth_and_peaks_are_those_of_the_curve() {
+        let mut program = Program::default();
+        train(&mut program, 3, None);
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        for iteration in &phases(&snapshot).iterations.list {
+            let range = iteration.start.0 + 1..=iteration.end.0;
+            let most = range.map(|moment| timeline.active.at(Moment(moment))).max();
+            assert_eq!(Some(iteration.peak_bytes), most);
+            assert_eq!(timeline.active.at(iteration.peak), iteration.peak_bytes);
+            let change = timeline.active.at(iteration.end) - timeline.active.at(Moment(iteration.start.0));
+            assert_eq!(iteration.growth_bytes(), change);
+        }
+    }
+
+    #[test]
+    fn a_late_recording_numbers_nothing() {
+        let mut program = Program::default();
+        train(&mut program, 4, Some(2));
+        let found = phases(&program.finish());
+        assert_eq!((found.iterations.list.len(), found.iterations.first_number), (2, None));
+    }
+
+    #[test]
+    fn without_stacks_nothing_is_said() {
+        let mut program = Program::bare();
+        train(&mut program, 3, None);
+        let found = phases(&program.finish());
+        assert_eq!(keys(&found), ["unknown"]);
+        assert!(found.iterations.list.is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+//! What allocations are for and where iterations and phases lie: found once for each device, in the
+//! background.
+
+use crate::analysis::{Attribution, Rules};
+use crate::app::background::Background;
+use crate::app::worker::{RasterMode, Task};
+use crate::model::Snapshot;
+use eframe::egui;
+use std::sync::{Arc, OnceLock};
+
+/// Finds it, or knows it already; handles share what was found.
+#[derive(Clone)]
+pub(super) struct Finder {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    found: Arc<OnceLock<Arc<Attribution>>>,
+}
+
+impl Finder {
+    /// For a device of a file.
+    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize) -> Self {
+        Self { snapshot, at, found: Arc::default() }
+    }
+
+    /// What was found. Takes its time when it is asked first, so not for the window's thread.
+    pub(super) fn get(&self) -> Arc<Attribution> {
+        let timeline = &self.snapshot.timelines[self.at];
+        let find = || Arc::new(Attribution::of(&self.snapshot, timeline, &Rules::default()));
+        Arc::clone(self.found.get_or_init(find))
+    }
+}
+
+impl Task for Finder {
+    type Wish = ();
+    type Done = Arc<Attribution>;
+
+    fn run(&self, (): &()) -> Arc<Attribution> {
+        self.get()
+    }
+}
+
+/// The finder of a device, and the thread that it is asked on.
+pub(super) struct Attributing {
+    finder: Finder,
+    background: Background<Finder>,
+    ctx: egui::Context,
+    mode: RasterMode,
+}
+
+impl Attributing {
+    /// For a device of a file.
+    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
+        let finder = Finder::new(snapshot, at);
+        Self { finder, background: Background::default(), ctx: ctx.clone(), mode }
+    }
+
+    /// A handle for other threads.
+    pub(super) fn finder(&self) -> Finder {
+        self.finder.clone()
+    }
+
+    /// What was found, once it is there. To be asked in every frame.
+    pub(super) fn get(&mut self) -> Option<Arc<Attribution>> {
+        let start = || self.finder.clone();
+        self.background.ask(&(), &self.ctx, self.mode, "attribution", start).cloned()
+    }
+}

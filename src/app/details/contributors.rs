@@ -1,0 +1,171 @@
+//! What fills the memory at a moment, by the code that allocated it.
+
+use crate::analysis::filter::Matches;
+use crate::analysis::{SiteLabels, site_label};
+use crate::model::{Moment, Snapshot, StackId, Timeline};
+use foldhash::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// Rows that are kept.
+const MAX_ROWS: usize = 40;
+
+/// Sites by bytes at a moment.
+pub(in crate::app) struct Contributors {
+    moment: Moment,
+    /// Live blocks that the filter lets through, and their bytes.
+    pub(in crate::app) blocks: usize,
+    pub(in crate::app) bytes: i64,
+    /// The filter's result that this is for.
+    matches: Option<Arc<Matches>>,
+    /// The largest sites.
+    pub(in crate::app) rows: Vec<SiteRow>,
+    /// Sites that are not in `rows`.
+    pub(in crate::app) more: usize,
+}
+
+/// One site.
+pub(in crate::app) struct SiteRow {
+    /// `train.py:55 attention`.
+    pub(in crate::app) label: String,
+    /// Bytes that are live.
+    pub(in crate::app) bytes: i64,
+    /// Blocks that are live.
+    pub(in crate::app) blocks: usize,
+    /// One of its stacks: the one with most bytes.
+    pub(in crate::app) stack: StackId,
+}
+
+/// What is live of a stack, or of a site.
+#[derive(Clone, Copy, Default)]
+struct Live {
+    bytes: i64,
+    blocks: usize,
+}
+
+/// The stacks of one site: together, and the one with most bytes.
+struct Site {
+    all: Live,
+    stack: StackId,
+    most: i64,
+}
+
+impl Contributors {
+    /// `labels` saves putting the label of every live stack together, where they are known.
+    pub(in crate::app) fn new(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        moment: Moment,
+        matches: Option<Arc<Matches>>,
+        labels: Option<&SiteLabels>,
+    ) -> Self {
+        let stacks = by_stack(timeline, moment, matches.as_deref());
+        let all = stacks.iter().fold(Live::default(), |sum, (_, live)| sum.and(*live));
+        let mut sites = match labels {
+            Some(labels) => by_site(&stacks, |stack| labels.rank(stack)),
+            None => by_site(&stacks, |stack| site_label(snapshot, stack)),
+        };
+        let label = |site: &Site| site_label(snapshot, site.stack);
+        let order = |a: &Site, b: &Site| {
+            b.all.bytes.cmp(&a.all.bytes).then_with(|| label(a).cmp(&label(b))).then(a.stack.cmp(&b.stack))
+        };
+        let more = sites.len().saturating_sub(MAX_ROWS);
+        if more != 0 {
+            sites.select_nth_unstable_by(MAX_ROWS, order);
+            sites.truncate(MAX_ROWS);
+        }
+        sites.sort_unstable_by(order);
+        let row = |site: &Site| SiteRow {
+            label: label(site),
+            bytes: site.all.bytes,
+            blocks: site.all.blocks,
+            stack: site.stack,
+        };
+        let rows = sites.iter().map(row).collect();
+        Self { moment, blocks: all.blocks, bytes: all.bytes, matches, rows, more }
+    }
+
+    /// Whether this is what is there at a moment with a filter.
+    pub(in crate::app) fn answers(&self, moment: Moment, matches: Option<&Arc<Matches>>) -> bool {
+        self.moment == moment && self.matches.as_ref().map(Arc::as_ptr) == matches.map(Arc::as_ptr)
+    }
+}
+
+impl Live {
+    fn and(self, other: Self) -> Self {
+        Self { bytes: self.bytes.saturating_add(other.bytes), blocks: self.blocks + other.blocks }
+    }
+}
+
+/// What is live by stack, in the order in which the stacks were met.
+fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> Vec<(StackId, Live)> {
+    let Timeline { lifetimes, events, .. } = timeline;
+    let mut places: HashMap<StackId, usize> = HashMap::default();
+    let mut stacks: Vec<(StackId, Live)> = Vec::new();
+    for id in lifetimes.live_at(moment).filter(|&id| matches.is_none_or(|matches| matches.contains(id))) {
+        let stack = lifetimes.stack(id, events);
+        let place = *places.entry(stack).or_insert(stacks.len());
+        if place == stacks.len() {
+            stacks.push((stack, Live::default()));
+        }
+        stacks[place].1 = stacks[place].1.and(Live { bytes: lifetimes.size(id, events), blocks: 1 });
+    }
+    stacks
+}
+
+/// The sites of stacks, where `site_of` is the same for the stacks of one site.
+fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -> K) -> Vec<Site> {
+    let mut places: HashMap<K, usize> = HashMap::default();
+    let mut sites: Vec<Site> = Vec::new();
+    for &(stack, live) in stacks {
+        let place = *places.entry(site_of(stack)).or_insert(sites.len());
+        if place == sites.len() {
+            sites.push(Site { all: Live::default(), stack, most: live.bytes });
+        }
+        let site = &mut sites[place];
+        site.all = site.all.and(live);
+        if site.most < live.bytes {
+            (site.most, site.stack) = (live.bytes, stack);
+        }
+    }
+    sites
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{live_at, sites};
+    use crate::load::{Input, Progress, load};
+    use std::collections::BTreeMap;
+
+    /// Bytes, blocks and label of every site, most bytes first.
+    fn naive(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<(i64, usize, String)> {
+        let mut totals: BTreeMap<String, (i64, usize)> = BTreeMap::new();
+        for site in sites(&live_at(timeline, moment)) {
+            let total = totals.entry(site_label(snapshot, site.stack)).or_default();
+            *total = (total.0 + site.bytes, total.1 + site.count);
+        }
+        let mut rows: Vec<_> =
+            totals.into_iter().map(|(label, (bytes, blocks))| (bytes, blocks, label)).collect();
+        rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
+        rows
+    }
+
+    #[test]
+    fn rows_are_the_largest_sites_with_and_without_labels() {
+        let path = crate::app::tests::sample("gpt_oom_forward.pickle");
+        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
+        let timeline = snapshot.main_timeline().expect("a device");
+        let labels = SiteLabels::new(&snapshot);
+        for at in (0..timeline.moments() as u32).step_by(97) {
+            let expected = naive(&snapshot, timeline, Moment(at));
+            for labels in [None, Some(&labels)] {
+                let found = Contributors::new(&snapshot, timeline, Moment(at), None, labels);
+                let rows = found.rows.iter().map(|row| (row.bytes, row.blocks, row.label.clone()));
+                assert_eq!(rows.collect::<Vec<_>>(), expected[..expected.len().min(MAX_ROWS)]);
+                assert_eq!(found.more, expected.len().saturating_sub(MAX_ROWS));
+                assert_eq!(found.blocks, expected.iter().map(|row| row.1).sum::<usize>());
+            }
+        }
+    }
+}

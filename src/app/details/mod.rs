@@ -1,0 +1,10 @@
+//! What is known of the selection: facts, stack, site, and the way to an editor.
+
+pub(in crate::app) mod allocation_facts;
+pub(in crate::app) mod allocation_view;
+pub(in crate::app) mod contributors;
+pub(in crate::app) mod editor;
+pub(in crate::app) mod facts;
+pub(in crate::app) mod panel;
+pub(in crate::app) mod site_view;
+pub(in crate::app) mod stack_view;

@@ -1,0 +1,96 @@
+//! A stack, innermost frame first, with what is not the user's own folded.
+
+use super::editor;
+use super::facts::FrameText;
+use crate::analysis::{SiteFrame, frame_line};
+use crate::app::theme;
+use crate::units;
+use eframe::egui;
+
+/// Show a stack. The frame that is to be opened in an editor is returned.
+pub(in crate::app) fn ui(
+    ui: &mut egui::Ui,
+    title: &str,
+    frames: &[FrameText],
+    shows_internal: &mut bool,
+) -> Option<SiteFrame> {
+    let internal = frames.iter().filter(|frame| frame.is_internal).count();
+    ui.horizontal(|ui| {
+        ui.label(theme::strong(title, 13.0));
+        ui.label(theme::muted(ui, "innermost first"));
+        if internal != 0 && internal < frames.len() {
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.checkbox(shows_internal, "All frames")
+                    .on_hover_text("Also frames of torch, the interpreter and libraries");
+            });
+        }
+    });
+    ui.add_space(2.0);
+    if frames.is_empty() {
+        let hint = "No stack was recorded for this allocation. It may be older than the recording.";
+        ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
+        return None;
+    }
+    let shows_all = *shows_internal || internal == frames.len();
+    let mut first_own = frames.iter().position(|frame| !frame.is_internal);
+    let (mut hidden, mut to_open) = (0, None);
+    for (i, frame) in frames.iter().enumerate() {
+        if frame.is_internal && !shows_all {
+            hidden += 1;
+            continue;
+        }
+        folded_ui(ui, std::mem::take(&mut hidden), shows_internal);
+        let is_first_own = first_own.take_if(|own| *own == i).is_some();
+        if frame_ui(ui, frame, is_first_own) {
+            to_open = Some(frame.frame.clone());
+        }
+    }
+    folded_ui(ui, hidden, shows_internal);
+    to_open
+}
+
+/// Open a frame's line, and say how that went.
+pub(in crate::app) fn open_in_editor(command: &str, frame: &SiteFrame) -> String {
+    match editor::open(command, &frame.file, frame.line) {
+        Ok(()) => format!("Opening {} in the editor", frame_line(frame)),
+        Err(error) => format!("Not opened: {error}"),
+    }
+}
+
+fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
+    if count == 0 {
+        return;
+    }
+    let text = theme::muted(ui, format!("… {}", units::counted(count, "internal frame"))).size(12.0);
+    if ui.add(egui::Button::new(text).frame(false)).on_hover_text("Show all frames").clicked() {
+        *shows_internal = true;
+    }
+}
+
+/// One frame with a menu; true when it is to be opened in an editor.
+fn frame_ui(ui: &mut egui::Ui, text: &FrameText, is_first_own: bool) -> bool {
+    let line = frame_line(&text.frame);
+    let line = match (is_first_own, text.is_internal) {
+        (true, _) => theme::strong(line, 13.0),
+        (false, true) => theme::muted(ui, line).size(12.0),
+        (false, false) => egui::RichText::new(line).size(13.0),
+    };
+    let place = format!("{}:{}\n{}", text.frame.file, text.frame.line, text.frame.name);
+    let label = egui::Label::new(line).wrap().sense(egui::Sense::click());
+    let response = ui.add(label).on_hover_text(format!("{place}\nRight click for more"));
+    let mut is_opened = false;
+    response.context_menu(|ui| {
+        if ui.button("Open in editor").clicked() {
+            is_opened = true;
+            ui.close();
+        }
+        if ui.button("Copy frame").clicked() {
+            ui.copy_text(place.clone());
+            ui.close();
+        }
+    });
+    for line in &text.fx {
+        ui.add(egui::Label::new(theme::muted(ui, line.as_str()).monospace().size(11.0)).wrap());
+    }
+    is_opened
+}

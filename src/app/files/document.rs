@@ -1,0 +1,227 @@
+//! One tab: a file that is loading, failed, or open.
+
+use super::reload;
+use super::reload::Reload;
+use super::watch::OnDisk;
+use super::{file_page, load_page};
+use crate::app::Command;
+use crate::app::device::DeviceState;
+use crate::app::panes::Layout;
+use crate::app::preferences::Preferences;
+use crate::app::worker::RasterMode;
+use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
+use crate::model::{Anchor, Snapshot};
+use crate::units;
+use eframe::egui;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often progress is redrawn.
+const PROGRESS_TICK: Duration = Duration::from_millis(50);
+
+/// One file.
+pub(in crate::app) struct Document {
+    input: Input,
+    title: String,
+    state: State,
+    reload: Reload,
+}
+
+/// What became of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Fate {
+    /// Nothing new.
+    Same,
+    /// The file is open now.
+    Opened,
+    /// The user cancelled: the tab is to go.
+    Cancelled,
+}
+
+enum State {
+    Loading(LoadJob),
+    Failed(Failure),
+    Open(Box<OpenFile>),
+}
+
+/// Why a file is not open.
+pub(in crate::app) struct Failure {
+    /// What went wrong.
+    pub(in crate::app) message: String,
+    /// What to try.
+    pub(in crate::app) hint: &'static str,
+}
+
+/// A loaded file.
+pub(in crate::app) struct OpenFile {
+    /// One per device, in the snapshot's order.
+    pub(in crate::app) devices: Vec<DeviceState>,
+    /// The device that is shown.
+    pub(in crate::app) current: usize,
+    /// What the user must know about the file, in sentences.
+    pub(in crate::app) notices: Vec<String>,
+}
+
+impl Document {
+    /// Start loading a file.
+    pub(in crate::app) fn load(input: Input, ctx: &egui::Context) -> Self {
+        let waker = ctx.clone();
+        let state = match LoadJob::start(input.clone(), move || waker.request_repaint()) {
+            Ok(job) => State::Loading(job),
+            Err(error) => State::Failed(Failure {
+                message: format!("cannot start a thread: {error}"),
+                hint: "close other programs and try again",
+            }),
+        };
+        let name = input.name();
+        let title = units::printable(units::basename(&name));
+        Self { title, input, state, reload: Reload::default() }
+    }
+
+    /// Load the file again; what is shown stays until the new version is there.
+    pub(in crate::app) fn load_again(&mut self, ctx: &egui::Context) {
+        match &self.state {
+            State::Loading(_) => {}
+            State::Failed(_) => *self = Self::load(self.input.clone(), ctx),
+            // Standard input can be read once.
+            State::Open(_) if self.input.path().is_none() => {}
+            State::Open(_) => self.reload.start(&self.input, ctx),
+        }
+    }
+
+    /// Take the outcome of the load if there is one.
+    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> Fate {
+        match &mut self.state {
+            // A read that hangs does not keep the tab open.
+            State::Loading(job) if job.progress().is_cancelled() => return Fate::Cancelled,
+            State::Loading(job) => match job.poll() {
+                None => ctx.request_repaint_after(PROGRESS_TICK),
+                Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
+                Some(outcome) => {
+                    self.reload.shown = job.stamp();
+                    self.state = State::of(outcome, ctx, mode);
+                    return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
+                }
+            },
+            State::Failed(_) => {}
+            State::Open(file) => {
+                if self.reload.is_running() {
+                    ctx.request_repaint_after(PROGRESS_TICK);
+                }
+                if let Some(snapshot) = self.reload.poll() {
+                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, mode));
+                    file.resume(&old);
+                }
+            }
+        }
+        Fate::Same
+    }
+
+    pub(in crate::app) fn ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        tab: usize,
+        layout: &mut Layout,
+        on_disk: OnDisk,
+        commands: &mut Vec<Command>,
+    ) {
+        if matches!(self.state, State::Open(_)) {
+            self.reload.banner_ui(ui, on_disk, tab, commands);
+        }
+        match &mut self.state {
+            State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
+            State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
+            State::Open(file) => file_page::ui(ui, file, &self.title, layout),
+        }
+    }
+
+    /// Let the file know what the user prefers.
+    pub(in crate::app) fn prefer(&mut self, preferences: &Preferences) {
+        for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
+            device.prefer(preferences);
+        }
+    }
+
+    pub(in crate::app) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The file's name without its folder.
+    pub(in crate::app) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The file, if it is loaded.
+    pub(in crate::app) fn open_file(&mut self) -> Option<&mut OpenFile> {
+        match &mut self.state {
+            State::Open(file) => Some(file),
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    fn of(outcome: LoadOutcome, ctx: &egui::Context, mode: RasterMode) -> Self {
+        match outcome {
+            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, ctx, mode))),
+            Err(error) => {
+                Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
+            }
+        }
+    }
+}
+
+impl OpenFile {
+    fn new(snapshot: &Arc<Snapshot>, ctx: &egui::Context, mode: RasterMode) -> Self {
+        let devices = 0..snapshot.timelines.len();
+        let main = snapshot.main_timeline().map(|timeline| timeline.device);
+        Self {
+            current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
+            devices: devices.map(|at| DeviceState::new(Arc::clone(snapshot), at, ctx, mode)).collect(),
+            notices: notices(snapshot),
+        }
+    }
+
+    /// Go where the user was in an older version of the file.
+    fn resume(&mut self, old: &Self) {
+        let id = |device: &DeviceState| device.timeline().device;
+        for device in &mut self.devices {
+            if let Some(old) = old.devices.iter().find(|old| id(old) == id(device)) {
+                reload::resume(device, old);
+            }
+        }
+        let shown = old.devices.get(old.current).map(id);
+        let place = self.devices.iter().position(|device| Some(id(device)) == shown);
+        self.current = place.unwrap_or(self.current);
+    }
+
+    /// The device that is shown.
+    pub(in crate::app) fn device(&mut self) -> Option<&mut DeviceState> {
+        self.devices.get_mut(self.current)
+    }
+}
+
+fn notices(snapshot: &Snapshot) -> Vec<String> {
+    let mut notices = Vec::new();
+    if let Some(damage) = &snapshot.damage {
+        let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
+        notices.push(format!(
+            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
+        ));
+    }
+    if snapshot.timelines.iter().any(|timeline| timeline.anchor == Anchor::TraceOnly) {
+        notices.push(
+            "The final state is missing, so memory from before the recording is unknown and left out of all figures."
+                .to_owned(),
+        );
+    }
+    if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
+    {
+        notices.push(
+            "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
+             torch.cuda.memory._record_memory_history() before the code to see how it came about."
+                .to_owned(),
+        );
+    }
+    notices
+}

@@ -1,0 +1,45 @@
+//! An open file: notices, header, panes, status.
+
+use super::document::OpenFile;
+use crate::app::panes::Layout;
+use crate::app::{filter, header, status_bar, theme};
+use eframe::egui::{self, CentralPanel, Panel};
+
+pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
+    for (i, notice) in file.notices.iter().enumerate() {
+        notice_ui(ui, i, notice);
+    }
+    let Some(device) = file.device() else {
+        CentralPanel::default().show(ui, |ui| {
+            ui.label("This snapshot holds no memory of any device.");
+        });
+        return;
+    };
+    if device.name != title {
+        title.clone_into(&mut device.name);
+    }
+    Panel::top("header")
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 0, 0))
+        .show(ui, |ui| header::ui(ui, device, title));
+    Panel::top("filter")
+        .exact_size(filter::bar::HEIGHT_PX)
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 12, 0))
+        .show(ui, |ui| filter::bar::ui(ui, device));
+    Panel::bottom("status")
+        .exact_size(24.0)
+        .resizable(false)
+        .frame(theme::panel_frame(ui, 12, 2))
+        .show(ui, |ui| status_bar::ui(ui, device));
+    let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
+    CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
+}
+
+fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
+    let palette = theme::palette(ui);
+    let frame = theme::panel_frame(ui, 12, 6).fill(theme::color(palette.panel.mix(palette.peak, 0.14)));
+    Panel::top(format!("notice {number}")).resizable(false).frame(frame).show(ui, |ui| {
+        ui.add(egui::Label::new(text).wrap());
+    });
+}

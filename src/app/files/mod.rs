@@ -1,0 +1,12 @@
+//! Files: tabs, what is loading, recent ones, changes on disk, the start page and dialogs.
+
+pub(in crate::app) mod dialogs;
+pub(in crate::app) mod document;
+pub(in crate::app) mod file_page;
+pub(in crate::app) mod load_page;
+pub(in crate::app) mod recent;
+pub(in crate::app) mod reload;
+pub(in crate::app) mod samples;
+pub(in crate::app) mod start_page;
+pub(in crate::app) mod tabs;
+pub(in crate::app) mod watch;

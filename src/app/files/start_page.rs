@@ -1,0 +1,115 @@
+//! What a window without files shows: how to get one.
+
+use super::load_page::{page, page_of_width};
+use super::recent;
+use super::recent::Entry;
+use super::samples::Sample;
+use crate::app::{Command, theme};
+use crate::units;
+use eframe::egui;
+
+const RECORD: &str = "torch.cuda.memory._record_memory_history()
+...  # run until it fails or peaks
+torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
+
+/// Widths of the two columns, and the space between them.
+const LEFT_PX: f32 = 400.0;
+const GAP_PX: f32 = 56.0;
+const RIGHT_PX: f32 = 640.0;
+/// Where what is said about a file begins.
+pub(in crate::app) const NOTE_PX: f32 = 180.0;
+
+pub(in crate::app) fn ui(
+    ui: &mut egui::Ui,
+    recent: &[Entry<'_>],
+    samples: &[Sample],
+    commands: &mut Vec<Command>,
+) {
+    let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + 64.0 < ui.available_width();
+    if !is_wide || (recent.is_empty() && samples.is_empty()) {
+        page(ui, |ui| {
+            open_ui(ui, commands);
+            ui.add_space(20.0);
+            lists_ui(ui, recent, samples, commands);
+        });
+        return;
+    }
+    page_of_width(ui, LEFT_PX + GAP_PX + RIGHT_PX, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (width, is_left) in [(LEFT_PX, true), (RIGHT_PX, false)] {
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.x = 8.0;
+                    ui.set_width(width);
+                    if is_left { open_ui(ui, commands) } else { lists_ui(ui, recent, samples, commands) }
+                });
+                ui.add_space(GAP_PX);
+            }
+        });
+    });
+}
+
+fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    ui.heading("See what filled the GPU");
+    ui.add(egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap());
+    ui.add_space(8.0);
+    if ui.button("Open snapshots…").on_hover_text("Ctrl+O").clicked() {
+        commands.push(Command::OpenDialog);
+    }
+    ui.add_space(20.0);
+    ui.label(theme::strong("Record one", 13.0));
+    theme::well_frame(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.monospace(RECORD);
+    });
+    if ui.button("Copy").on_hover_text("Copy these lines").clicked() {
+        ui.copy_text(RECORD.to_owned());
+    }
+}
+
+fn lists_ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
+    if !recent.is_empty() {
+        ui.label(theme::strong("Open again", 13.0));
+        recent::list(ui, recent, commands);
+        ui.add_space(20.0);
+    }
+    if !samples.is_empty() {
+        ui.label(theme::strong("Look at a sample", 13.0));
+        for sample in samples {
+            sample_ui(ui, sample, commands);
+        }
+    }
+}
+
+fn sample_ui(ui: &mut egui::Ui, sample: &Sample, commands: &mut Vec<Command>) {
+    let path = sample.path.display().to_string();
+    ui.horizontal(|ui| {
+        let left = ui.cursor().left();
+        if ui.link(units::basename(&path)).on_hover_text(&path).clicked() {
+            commands.push(Command::OpenFile(sample.path.clone()));
+        }
+        ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
+        let shows = egui::Label::new(theme::muted(ui, sample.shows.as_str()).size(12.0)).truncate();
+        ui.add(shows).on_hover_text(format!("{}\n{}", sample.what, sample.shows));
+    });
+}
+
+/// Says that files can be dropped, while some hover above the window.
+pub(in crate::app) fn drop_hint(ui: &egui::Ui) {
+    if ui.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let palette = theme::palette(ui);
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop hint"));
+    let painter = ui.ctx().layer_painter(layer);
+    let all = ui.ctx().content_rect();
+    painter.rect_filled(all, 0.0, theme::faded(palette.window, 0.85));
+    let font = egui::TextStyle::Heading.resolve(ui.style());
+    painter.text(
+        all.center(),
+        egui::Align2::CENTER_CENTER,
+        "Drop to open",
+        font,
+        theme::color(palette.accent),
+    );
+}

@@ -1,0 +1,124 @@
+//! The top line: Open, a tab per file, the device, back and forward, help, settings.
+
+use super::document::{Document, OpenFile};
+use super::recent;
+use super::recent::Entry;
+use crate::app::preferences::{self, Preferences};
+use crate::app::{Command, export, theme};
+use eframe::egui::containers::menu::{MenuButton, MenuConfig};
+use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
+
+pub(in crate::app) fn ui(
+    ui: &mut egui::Ui,
+    documents: &mut [Document],
+    current: usize,
+    recent: &[Entry<'_>],
+    preferences: &mut Preferences,
+    commands: &mut Vec<Command>,
+) {
+    let frame = theme::panel_frame(ui, 8, 0);
+    Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            settings_menu(ui, preferences, commands);
+            if ui.button("?").on_hover_text("Keyboard and mouse").clicked() {
+                commands.push(Command::Help);
+            }
+            if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
+                history_buttons(ui, file);
+                export_menu(ui, commands);
+                device_chooser(ui, file);
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
+                    commands.push(Command::OpenDialog);
+                }
+                recent::menu(ui, recent, commands);
+                egui::ScrollArea::horizontal().show(ui, |ui| {
+                    for (i, document) in documents.iter().enumerate() {
+                        tab(ui, i, document, i == current, commands);
+                    }
+                });
+            });
+        });
+    });
+}
+
+fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let path = document.input().name();
+    if ui.selectable_label(is_current, document.title()).on_hover_text(path).clicked() {
+        commands.push(Command::Show(i));
+    }
+    let name = format!("Close {}", document.title());
+    let close = ui.add(egui::Button::new("×").frame(false)).on_hover_text(&name);
+    close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if close.clicked() {
+        commands.push(Command::Close(i));
+    }
+    ui.add_space(6.0);
+}
+
+fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
+    let Some(device) = file.device() else { return };
+    let (can_go_back, can_go_forward) = device.can_go();
+    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
+    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
+        device.forward();
+    }
+    let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
+    if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
+        device.back();
+    }
+}
+
+fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    let menu = ui.menu_button("Export", |ui| {
+        for choice in export::CHOICES {
+            if ui.button(choice.name).clicked() {
+                commands.push(Command::Export(choice));
+            }
+        }
+    });
+    menu.response.on_hover_text("Write what is shown as a picture, with a caption");
+}
+
+fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
+    if file.devices.len() < 2 {
+        return;
+    }
+    let name = |at: usize| file.devices[at].timeline().device.to_string();
+    let mut chosen = file.current;
+    let chooser = egui::ComboBox::from_id_salt("device").selected_text(name(chosen)).show_ui(ui, |ui| {
+        for at in 0..file.devices.len() {
+            ui.selectable_value(&mut chosen, at, name(at));
+        }
+    });
+    chooser.response.on_hover_text("Device");
+    file.current = chosen;
+}
+
+fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mut Vec<Command>) {
+    let choices = [
+        (ThemePreference::System, "Follow the system"),
+        (ThemePreference::Light, "Light"),
+        (ThemePreference::Dark, "Dark"),
+    ];
+    // The menu stays open while one types in it.
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    MenuButton::new("Settings").config(config).ui(ui, |ui| {
+        ui.label("Theme");
+        let current = ui.ctx().options(|options| options.theme_preference);
+        for (preference, name) in choices {
+            if ui.selectable_label(current == preference, name).clicked() {
+                ui.ctx().set_theme(preference);
+            }
+        }
+        ui.separator();
+        preferences::ui(ui, preferences);
+        ui.separator();
+        if ui.button("Reset the arrangement of panes").clicked() {
+            commands.push(Command::ResetLayout);
+            ui.close();
+        }
+    });
+}

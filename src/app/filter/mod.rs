@@ -1,0 +1,5 @@
+//! The filter: its line, its completion, and the search behind it.
+
+pub(in crate::app) mod bar;
+pub(in crate::app) mod popup;
+pub(in crate::app) mod work;

@@ -1,0 +1,275 @@
+//! Above the segment map: how it is arranged, what surfaces mean, figures, and a failed request.
+
+use super::maps::Answer;
+use super::panel::State;
+use super::text::{basis_text, block_text, use_text};
+use crate::analysis::segment_state::Basis;
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::app::segment_timeline::toolbar::{hatch, stripe};
+use crate::app::theme;
+use crate::draw::Palette;
+use crate::draw::segment_map::{Grouping, Order, REQUEST_PX, fit_text, request};
+use crate::units;
+use eframe::egui::{self, Rect, Sense, pos2, vec2};
+
+const ORDERS: [(Order, &str); 3] =
+    [(Order::Address, "By address"), (Order::Size, "Largest first"), (Order::Fill, "Emptiest first")];
+
+/// Blocks of the selected segment that are offered.
+const OFFERED_BLOCKS: usize = 4;
+
+/// Contradicting allocations that are listed.
+const LISTED: usize = 6;
+
+/// How rows are arranged, and sums at the cursor, which explain the surfaces.
+pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Answer) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
+        order_chooser(ui, state);
+        let is_grouped = state.arrangement.grouping == Grouping::Pool;
+        let text = egui::RichText::new("Group by pool").size(12.0);
+        let hint = "Memory of one pool, stream and size class cannot serve requests of another";
+        if ui.selectable_label(is_grouped, text).on_hover_text(hint).clicked() {
+            state.arrangement.grouping = if is_grouped { Grouping::None } else { Grouping::Pool };
+        }
+        if state.is_zoomed() {
+            let text = egui::RichText::new("Fit").size(12.0);
+            if ui.button(text).on_hover_text("Show whole lines again").clicked() {
+                state.reset_zoom();
+            }
+        }
+        ui.spacing_mut().item_spacing.x = 12.0;
+        figures_ui(ui, answer);
+        pinned_ui(ui, device, state, answer);
+        oddities_ui(ui, device, answer);
+    });
+}
+
+fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
+    let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
+    let order = &mut state.arrangement.order;
+    let text = egui::RichText::new(name(*order)).size(12.0);
+    let shown =
+        egui::ComboBox::from_id_salt("segment order").selected_text(text).width(112.0).show_ui(ui, |ui| {
+            for (value, name) in ORDERS {
+                ui.selectable_value(order, value, name);
+            }
+        });
+    shown.response.on_hover_text("The order of segments");
+}
+
+/// Sums at the cursor.
+fn figures_ui(ui: &mut egui::Ui, answer: &Answer) {
+    let total = &answer.state.total;
+    let exact = |bytes: i64, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
+    let reserved = total.reserved_bytes;
+    let meaning = format!("reserved from the driver in {}", units::counted(total.segments, "segment"));
+    figure(ui, None, "Reserved", &units::bytes(reserved), &exact(reserved, &meaning));
+    let meaning = format!(
+        "asked for and not given back, in {}",
+        units::counted(total.blocks - total.awaiting_blocks, "block")
+    );
+    let allocated = total.allocated_bytes;
+    figure(ui, None, "Allocated", &units::bytes(allocated), &exact(allocated, &meaning));
+    if total.awaiting_blocks != 0 {
+        let meaning = format!(
+            "given back, but another stream may still use it, in {}",
+            units::counted(total.awaiting_blocks, "block")
+        );
+        let bytes = total.awaiting_bytes;
+        figure(ui, Some(stripe), "Waiting", &units::bytes(bytes), &exact(bytes, &meaning));
+    }
+    let rounding = total.rounding_bytes();
+    let hint = exact(rounding, rounding_meaning(answer));
+    figure(ui, Some(pale), "Rounding", &units::bytes(rounding), &hint);
+    let share = units::percent(total.hole_bytes, reserved);
+    let holes = format!("{} ({share})", units::bytes(total.hole_bytes));
+    let meaning = format!("free in {}{}", units::counted(total.holes, "hole"), slack_note(answer));
+    figure(ui, Some(hatch), "Free", &holes, &exact(total.hole_bytes, &meaning));
+    let largest = total.largest_hole_bytes;
+    figure(ui, None, "Largest hole", &units::bytes(largest), &exact(largest, "free in one piece, at most"));
+    if answer.unused_bytes != 0 {
+        let meaning = "free in segments without any block: torch.cuda.empty_cache() gives them back";
+        let bytes = answer.unused_bytes;
+        figure(ui, None, "Empty segments", &units::bytes(bytes), &exact(bytes, meaning));
+    }
+}
+
+/// How rounding looks.
+fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
+    let middle = mark.left() + mark.width() * 0.55;
+    let block = Rect::from_min_max(mark.min, pos2(middle, mark.bottom()));
+    let rounding = Rect::from_min_max(pos2(middle, mark.top()), mark.max);
+    painter.rect_filled(block, 0.0, theme::color(palette.accent));
+    painter.rect_filled(rounding, 0.0, theme::color(palette.accent.mix(palette.window, 0.55)));
+}
+
+fn rounding_meaning(answer: &Answer) -> &'static str {
+    match answer.state.basis {
+        Basis::EndState => "taken by blocks beyond what was asked for",
+        Basis::Events | Basis::TraceOnly => {
+            "taken by blocks beyond what was asked for, at least: up to 512-byte steps, and all of it for \
+             blocks that are still there at the end"
+        }
+    }
+}
+
+fn slack_note(answer: &Answer) -> &'static str {
+    match answer.state.basis {
+        Basis::EndState => "",
+        Basis::Events | Basis::TraceOnly => {
+            "\nUp to 1 MiB after a block of a large pool may belong to it, which no event tells"
+        }
+    }
+}
+
+/// Paints how something looks on the map.
+type Swatch = fn(&egui::Painter, Rect, &Palette);
+
+/// A name and a value, which is explained when hovered, behind what it looks like.
+fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hint: &str) {
+    const MARK_PX: f32 = 14.0;
+    let palette = theme::palette(ui);
+    let mut job = egui::text::LayoutJob::default();
+    let format = |color| egui::TextFormat::simple(egui::FontId::proportional(12.0), theme::color(color));
+    job.append(name, 0.0, format(palette.muted));
+    job.append(value, 5.0, format(palette.text));
+    let galley = ui.painter().layout_job(job);
+    let before = if swatch.is_some() { MARK_PX + 5.0 } else { 0.0 };
+    let size = vec2(galley.size().x + before, 20.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
+    if let Some(swatch) = swatch {
+        let mark =
+            Rect::from_center_size(pos2(rect.left() + MARK_PX / 2.0, rect.center().y), vec2(MARK_PX, 10.0));
+        swatch(&ui.painter().with_clip_rect(mark.intersect(ui.clip_rect())), mark, palette);
+    }
+    let at = pos2(rect.left() + before, rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, theme::color(palette.text));
+    response.on_hover_text(hint);
+}
+
+/// Text that can be clicked and is not broken over lines.
+fn link(ui: &mut egui::Ui, text: &str) -> egui::Response {
+    let color = ui.visuals().hyperlink_color;
+    let font = egui::FontId::proportional(12.0);
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(ui.max_rect().width());
+    let galley = ui.painter().layout_job(job);
+    let size = vec2(galley.size().x, 20.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, text));
+    let at = pos2(rect.left(), rect.center().y - galley.size().y / 2.0);
+    if response.hovered() || response.has_focus() {
+        let y = at.y + galley.size().y - 0.5;
+        ui.painter().hline(rect.x_range(), y, egui::Stroke::new(1.0, color));
+    }
+    ui.painter().galley(at, galley, color);
+    response.on_hover_cursor(egui::CursorIcon::PointingHand)
+}
+
+/// Mostly empty segments; a click goes from one to the next.
+fn pinned_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Answer) {
+    if answer.pinned.is_empty() {
+        return;
+    }
+    let bytes = answer.pinned.iter().fold(0i64, |sum, pinned| sum.saturating_add(pinned.hole_bytes));
+    let text = units::counted(answer.pinned.len(), "mostly empty segment");
+    let hint = format!(
+        "{} of them are free, but a few blocks keep them from going back to the driver.\nClick to go from \
+         one to the next",
+        units::bytes_exact(bytes)
+    );
+    if link(ui, &text).on_hover_text(hint).clicked() {
+        let selected = match device.selection() {
+            Selection::Segment { addr } => answer.state.row_at(addr),
+            _ => None,
+        };
+        let at = answer.pinned.iter().position(|pinned| Some(pinned.row) == selected);
+        let next = at.map_or(0, |at| (at + 1) % answer.pinned.len());
+        let row = &answer.state.rows[answer.pinned[next].row];
+        device.select(Selection::Segment { addr: row.addr });
+        state.reset_zoom();
+    }
+}
+
+/// What is missing, and what does not fit together.
+fn oddities_ui(ui: &mut egui::Ui, device: &DeviceState, answer: &Answer) {
+    if let Some(text) = basis_text(&answer.state) {
+        ui.label(theme::muted(ui, "Incomplete").size(12.0)).on_hover_text(text);
+    }
+    let contradictions = &answer.state.contradictions;
+    if contradictions.is_empty() {
+        return;
+    }
+    let mut lines: Vec<String> =
+        contradictions.iter().map(|(kind, n)| format!("{} {}", units::count(n), kind.describe())).collect();
+    let unexplained = contradictions.unexplained_reserved_bytes;
+    if unexplained != 0 {
+        lines
+            .push(format!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
+    }
+    let timeline = device.timeline();
+    for &id in contradictions.hidden.iter().take(LISTED) {
+        let allocation = timeline.lifetimes.get(id, &timeline.events);
+        let (addr, size) = (units::address(allocation.addr), units::bytes(allocation.size));
+        lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
+    }
+    let n = contradictions.total() + u64::from(unexplained != 0);
+    let text = units::counted(n as usize, "contradiction");
+    ui.label(egui::RichText::new(text).size(12.0).underline()).on_hover_text(lines.join("\n"));
+}
+
+/// The selected segment, and the blocks that keep it.
+pub(in crate::app) fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState, answer: &Answer) {
+    let Selection::Segment { addr } = device.selection() else { return };
+    let Some(row) = answer.state.row_at(addr) else {
+        ui.label(theme::muted(ui, format!("No segment at {} now", units::address(addr))).size(12.0));
+        return;
+    };
+    let found = &answer.state.rows[row];
+    let size = units::bytes(found.past_end.saturating_sub(found.addr).min(i64::MAX as u64) as i64);
+    let text = format!("{} of {size}: {}", units::address(found.addr), use_text(&found.figures));
+    let blocks = answer.state.blocks_in(row);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(10.0, 2.0);
+        ui.label(egui::RichText::new(text).size(12.0));
+        for part in blocks.iter().take(OFFERED_BLOCKS) {
+            let Some(id) = part.content.allocation() else { continue };
+            if link(ui, &block_text(device, part)).on_hover_text("Select this allocation").clicked() {
+                device.select(Selection::Allocation(id));
+            }
+        }
+        if OFFERED_BLOCKS < blocks.len() {
+            let more = format!("and {}", units::counted(blocks.len() - OFFERED_BLOCKS, "more block"));
+            ui.label(theme::muted(ui, more).size(12.0));
+        }
+    });
+}
+
+/// The request that failed at the cursor, beside the holes.
+pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &Answer) {
+    let Some(fit) = &answer.fit else { return };
+    let sentence = fit_text(fit);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), REQUEST_PX), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
+    if !request(ui.painter(), rect, fit, &sentence, palette, ui.pixels_per_point()) {
+        ui.label(egui::RichText::new(&sentence).size(12.0).color(theme::color(palette.oom)));
+    }
+    let hint = [
+        format!("Requested: {}", units::bytes_exact(fit.requested_bytes)),
+        format!("Largest hole: {}", units::bytes_exact(fit.largest_bytes)),
+        format!(
+            "Too small: {} in {}",
+            units::bytes_exact(fit.too_small_bytes),
+            units::counted(fit.too_small, "hole")
+        ),
+        format!("Holes of other pools, streams or size classes: {}", units::bytes_exact(fit.other_bytes)),
+        fit.device_free_bytes.map_or_else(
+            || "Free on the device: not recorded".to_owned(),
+            |free| format!("Free on the device: {}", units::bytes_exact(free)),
+        ),
+    ];
+    response.on_hover_text(hint.join("\n"));
+}

@@ -1,0 +1,98 @@
+//! Memory maps of one device: computed at once in small files, and on a thread in large ones.
+
+use crate::analysis::segment_state::{Pinned, RequestFit};
+use crate::analysis::{SegmentIndex, SegmentState};
+use crate::app::device::DeviceState;
+use crate::app::worker::{RasterMode, Task, Worker};
+use crate::model::{Moment, Snapshot, Timeline};
+use eframe::egui;
+use std::sync::{Arc, OnceLock};
+
+/// Up to here, a map takes a small part of a frame.
+const MAX_SMALL_ALLOCATIONS: usize = 20_000;
+const MAX_SMALL_RANGES: usize = 5_000;
+
+/// A segment counts as kept by few blocks up to this many.
+const MAX_PINNING_BLOCKS: usize = 8;
+
+/// The map of a moment, and what follows from it.
+pub(in crate::app) struct Answer {
+    pub(in crate::app) state: SegmentState,
+    /// The request that failed at this moment, against the holes.
+    pub(in crate::app) fit: Option<RequestFit>,
+    /// Mostly empty segments that few blocks keep.
+    pub(in crate::app) pinned: Vec<Pinned>,
+    /// Bytes of segments without any block.
+    pub(in crate::app) unused_bytes: i64,
+    pub(in crate::app) common: Arc<Common>,
+}
+
+/// What all moments share.
+pub(in crate::app) struct Common {
+    index: SegmentIndex,
+    /// The map when most was reserved: the scale is chosen so that it fits.
+    pub(in crate::app) fullest: SegmentState,
+}
+
+/// Maps of one device.
+pub(in crate::app) struct Maps {
+    worker: Worker<Mapper>,
+    shown: Option<Arc<Answer>>,
+}
+
+impl Maps {
+    pub(in crate::app) fn new(device: &DeviceState, ctx: &egui::Context) -> Self {
+        let timeline = device.timeline();
+        let is_small = timeline.lifetimes.len() <= MAX_SMALL_ALLOCATIONS
+            && timeline.ranges.all().len() <= MAX_SMALL_RANGES;
+        let mode = if is_small { RasterMode::Blocking } else { device.raster_mode() };
+        let mapper = Mapper { snapshot: device.snapshot(), at: device.index(), common: Arc::default() };
+        Self { worker: Worker::new("segments", mapper, ctx, mode), shown: None }
+    }
+
+    /// The map of a moment, or the last one that was finished.
+    pub(in crate::app) fn at(&mut self, moment: Moment) -> Option<Arc<Answer>> {
+        if let Some(answer) = self.worker.ask(moment) {
+            self.shown = Some(answer);
+        }
+        self.shown.clone()
+    }
+}
+
+/// Makes maps.
+#[derive(Clone)]
+struct Mapper {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    common: Arc<OnceLock<Arc<Common>>>,
+}
+
+impl Task for Mapper {
+    type Wish = Moment;
+    type Done = Arc<Answer>;
+
+    fn run(&self, moment: &Moment) -> Arc<Answer> {
+        let timeline = &self.snapshot.timelines[self.at];
+        let common = self.common.get_or_init(|| Arc::new(Common::new(&self.snapshot, timeline)));
+        let state = common.index.at(timeline, *moment);
+        let ooms = &timeline.ooms;
+        let failed = moment.event().and_then(|event| ooms.binary_search_by_key(&event, |oom| oom.event).ok());
+        Arc::new(Answer {
+            fit: failed.map(|at| state.fit(&common.index, timeline, &ooms[at])),
+            pinned: state.pinned(MAX_PINNING_BLOCKS),
+            unused_bytes: state.unused_bytes(),
+            common: Arc::clone(common),
+            state,
+        })
+    }
+}
+
+impl Common {
+    fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let index = SegmentIndex::new(snapshot, timeline);
+        let (at, reserved) = timeline.reserved.peak();
+        let fullest = if 0 < reserved { at } else { timeline.active.peak().0 };
+        let fullest = index.at(timeline, fullest);
+        Self { index, fullest }
+    }
+}

@@ -1,0 +1,7 @@
+//! The segment timeline: addresses over time.
+
+pub(in crate::app) mod input;
+pub(in crate::app) mod panel;
+pub(in crate::app) mod pictures;
+pub(in crate::app) mod text;
+pub(in crate::app) mod toolbar;

@@ -1,0 +1,117 @@
+//! What the segment timeline says about rows, allocations and gaps.
+
+use crate::analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
+use crate::app::device::DeviceState;
+use crate::app::theme;
+use crate::app::timeline::panel::reserved_text;
+use crate::draw::{AddressUnder, Pixel};
+use crate::model::{AllocId, PoolKey};
+use crate::units;
+use eframe::egui;
+
+/// A row as one line.
+pub(in crate::app) fn row_name(row: &SegmentRow) -> String {
+    let parts = [
+        Some(format!("Segment {}", units::address(row.addr))),
+        Some(units::bytes(row.reserved_bytes)),
+        owner(row),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The pool and the stream of a row, where they are known.
+fn owner(row: &SegmentRow) -> Option<String> {
+    let pool = match row.pool {
+        Shared::One(pool) if pool.is_private() => Some(format!("private pool {}.{}", pool.0, pool.1)),
+        Shared::One(PoolKey(..)) | Shared::Unknown => None,
+        Shared::Several => Some("several pools".to_owned()),
+    };
+    let stream = match row.stream {
+        Shared::One(stream) => Some(format!("stream {stream}")),
+        Shared::Several => Some("several streams".to_owned()),
+        Shared::Unknown => None,
+    };
+    match (pool, stream) {
+        (None, None) => None,
+        (pool, stream) => Some([pool, stream].into_iter().flatten().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Everything about a row.
+pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: usize) {
+    let kind = if row.is_expandable { "Expandable segment" } else { "Segment" };
+    ui.label(theme::strong(format!("{kind} at {}", units::address(row.addr)), 13.0));
+    let size = i64::try_from(row.size_bytes).unwrap_or(i64::MAX);
+    ui.label(format!("{} of addresses", units::bytes_exact(size)));
+    ui.label(format!("{} reserved at most", units::bytes_exact(row.reserved_bytes)));
+    ui.label(format!("{} active at most", units::bytes_exact(row.active_bytes)));
+    if let Some(owner) = owner(row) {
+        ui.label(owner);
+    }
+    let reserved = if row.is_expandable { "mapping" } else { "reservation" };
+    let counts = format!(
+        "{}, {}",
+        units::counted(reservations, reserved),
+        units::counted(row.allocations, "allocation")
+    );
+    ui.label(theme::muted(ui, counts));
+    ui.label(theme::muted(ui, "Click to expand the row, or to make it thin again"));
+}
+
+/// What is under the pointer.
+pub(in crate::app) fn hover_ui(
+    response: &egui::Response,
+    device: &DeviceState,
+    rows: &SegmentRows,
+    under: AddressUnder,
+) {
+    let lines = match under.pixel {
+        Pixel::Block(id) => Some(allocation_text(device, rows, id, under)),
+        Pixel::Empty | Pixel::Merged => gap_text(device, rows, under),
+    };
+    let Some(lines) = lines else { return };
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        for (i, line) in lines.iter().enumerate() {
+            match i {
+                0 => ui.label(theme::strong(line.as_str(), 13.0)),
+                1 => ui.label(line.as_str()),
+                _ => ui.label(theme::muted(ui, line.as_str())),
+            };
+        }
+    });
+}
+
+/// Size, site, lifetime and place.
+fn allocation_text(
+    device: &DeviceState,
+    rows: &SegmentRows,
+    id: AllocId,
+    under: AddressUnder,
+) -> Vec<String> {
+    let timeline = device.timeline();
+    let allocation = timeline.lifetimes.get(id, &timeline.events);
+    let is_awaiting = under.moment.is_some_and(|moment| allocation.is_awaiting_at(moment));
+    let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
+    let mut lines = vec![
+        units::bytes_exact(allocation.size),
+        site_label(&device.snapshot(), allocation.stack),
+        format!("lives {}{state}", device.figures.lifetime(timeline, &allocation)),
+    ];
+    if let Some(row) = rows.rows().get(under.row as usize) {
+        let offset = i64::try_from(allocation.addr.saturating_sub(row.addr)).unwrap_or(i64::MAX);
+        lines.push(format!("{} · offset {}", units::address(allocation.addr), units::bytes(offset)));
+    }
+    lines
+}
+
+/// How much is free around the pointer.
+fn gap_text(device: &DeviceState, rows: &SegmentRows, under: AddressUnder) -> Option<Vec<String>> {
+    let timeline = device.timeline();
+    let gap = gap_at(timeline, rows, under.addr, under.moment?)?;
+    let bytes = i64::try_from(gap.bytes()).unwrap_or(i64::MAX);
+    Some(vec![
+        format!("{} not in use", units::bytes_exact(bytes)),
+        format!("{} to {}, rounding included", units::address(gap.addr), units::address(gap.past_end)),
+        reserved_text(timeline, &gap.range),
+    ])
+}

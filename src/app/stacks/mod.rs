@@ -1,0 +1,7 @@
+//! Call stacks: the flame graph and the table of allocation sites.
+
+pub(in crate::app) mod flame;
+pub(in crate::app) mod panel;
+pub(in crate::app) mod sites;
+pub(in crate::app) mod toolbar;
+pub(in crate::app) mod work;

@@ -1,0 +1,191 @@
+//! The table of allocation sites beside the flame graph.
+
+use super::panel::{Shown, share_text};
+use super::work::Wish;
+use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::app::tables::cells;
+use crate::app::tables::columns::Column;
+use crate::app::tables::scroll::Reveal;
+use crate::app::tables::virtual_list::{Cell, ListState, Look, Rows, VirtualList};
+use crate::model::StackId;
+use crate::report::weight_text;
+use crate::units;
+use eframe::egui;
+use std::cmp::Reverse;
+
+const WEIGHT: usize = 0;
+const COUNT: usize = 1;
+const LARGEST: usize = 2;
+const LIFETIME: usize = 3;
+const SITE: usize = 4;
+
+const COLUMNS: [Column; 5] = [
+    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 72.0),
+    Column::figure("count", "How many allocations that is", 50.0),
+    Column::figure("largest", "The largest of them", 78.0),
+    Column::figure(
+        "mean life",
+        "How long they are live on average; at least that where some are not seen from beginning to end",
+        78.0,
+    ),
+    Column::text("site", "The innermost line of your own code", 108.0),
+];
+
+/// What is remembered between frames.
+#[derive(Default)]
+pub(in crate::app) struct State {
+    list: ListState,
+    order: Order,
+    rows: Option<(Wish, NodeIx, Order, Vec<SiteRow>)>,
+    /// The selection that the table was scrolled to.
+    followed: Option<StackId>,
+}
+
+/// A column, and whether the order is other than the one that it starts with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Order {
+    column: usize,
+    is_reversed: bool,
+}
+
+impl Order {
+    /// Figures start with the largest, names with the first.
+    fn is_descending(self) -> bool {
+        (self.column == SITE) == self.is_reversed
+    }
+
+    fn after_click(self, column: usize) -> Self {
+        Self { column, is_reversed: self.column == column && !self.is_reversed }
+    }
+}
+
+/// Sites in some order.
+struct Sites<'a> {
+    shown: &'a Shown<'a>,
+    rows: &'a [SiteRow],
+    /// By frame; only where the search found any of these sites.
+    is_found: Option<&'a [bool]>,
+}
+
+pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, device: &mut DeviceState) {
+    state.sort(shown);
+    let Some((.., order, rows)) = &state.rows else { return };
+    let is_found = shown.found.map(|found| found.marks.as_slice());
+    let is_site_found = |found: &&[bool]| rows.iter().any(|row| found.get(row.site.index()) == Some(&true));
+    let sites = Sites { shown, rows, is_found: is_found.filter(is_site_found) };
+    let site = shown.selected.map(|stack| shown.weighed.book.sites.site(stack));
+    let selected = site.and_then(|site| rows.iter().position(|row| row.site == site));
+    if state.followed != shown.selected {
+        state.followed = shown.selected;
+        if let Some(row) = selected {
+            state.list.reveal(Reveal::Nearest(row));
+        }
+    }
+    let sorted = Some((order.column, order.is_descending()));
+    let list = VirtualList { name: "allocation sites", columns: &COLUMNS, sorted };
+    let answer = list.show(ui, &mut state.list, &sites);
+    let chosen = answer.clicked.or_else(|| {
+        let last = rows.len().checked_sub(1).filter(|_| answer.step != 0)?;
+        // Without a selection, the first step goes to the first row.
+        Some(
+            selected.map_or(0, |row| (row as i64).saturating_add(answer.step).clamp(0, last as i64) as usize),
+        )
+    });
+    if let Some(row) = chosen.and_then(|row| rows.get(row)) {
+        device.select(Selection::Stack(row.stack));
+    }
+    if let Some(column) = answer.sort_by {
+        state.order = state.order.after_click(column);
+        state.list.reveal(Reveal::Nearest(0));
+    }
+}
+
+impl State {
+    /// Keep how the table was set up.
+    pub(in crate::app) fn keep(&mut self, old: &Self) {
+        self.order = old.order;
+    }
+
+    /// Put the rows in order when they or the order have changed.
+    fn sort(&mut self, shown: &Shown<'_>) {
+        let (wish, zoom, order) = (&shown.weighed.wish, shown.zoom, self.order);
+        let is_known = |known: &(Wish, NodeIx, Order, _)| (&known.0, known.1, known.2) == (wish, zoom, order);
+        if self.rows.as_ref().is_some_and(is_known) {
+            return;
+        }
+        let mut rows = shown.weighed.sites_below(zoom);
+        sort(&mut rows, order.column, &shown.weighed.book.names);
+        if order.is_reversed {
+            rows.reverse();
+        }
+        self.rows = Some((wish.clone(), zoom, order, rows));
+    }
+}
+
+/// Largest first, sites by name; equal rows by weight.
+fn sort(rows: &mut [SiteRow], column: usize, names: &FrameNames) {
+    rows.sort_by_key(|row| (Reverse(row.totals.weight), row.site));
+    match column {
+        COUNT => rows.sort_by_key(|row| Reverse(row.totals.count)),
+        LARGEST => rows.sort_by_key(|row| Reverse(row.totals.largest)),
+        LIFETIME => rows.sort_by_key(|row| Reverse(row.totals.mean_lifetime())),
+        SITE => rows.sort_by(|a, b| names.get(a.site).label.cmp(&names.get(b.site).label)),
+        _ => {}
+    }
+}
+
+impl Rows for Sites<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell {
+        let Some(row) = self.rows.get(row) else { return Cell::default() };
+        let (weighed, totals) = (self.shown.weighed, &row.totals);
+        match column {
+            WEIGHT => Cell::plain(weight_text(weighed.totals.unit, totals.weight)),
+            COUNT => Cell::plain(units::count(totals.count)),
+            LARGEST => Cell::plain(units::bytes(totals.largest)),
+            LIFETIME => Cell::plain(lifetime_text(weighed.book.clock, totals)),
+            _ => {
+                let name = weighed.book.names.get(row.site);
+                if name.is_internal { Cell::muted(&name.label) } else { Cell::plain(&name.label) }
+            }
+        }
+    }
+
+    fn look(&self, row: usize) -> Look {
+        let Some(row) = self.rows.get(row) else { return Look::default() };
+        let selected = self.shown.selected.map(|stack| self.shown.weighed.book.sites.site(stack));
+        Look {
+            is_current: false,
+            is_selected: selected == Some(row.site),
+            is_faded: self.is_found.is_some_and(|found| found.get(row.site.index()) != Some(&true)),
+        }
+    }
+
+    fn hint(&self, row: usize, column: usize) -> Option<String> {
+        let row = self.rows.get(row)?;
+        let weighed = self.shown.weighed;
+        if column == SITE {
+            return cells::stack_hint(self.shown.snapshot, row.stack);
+        }
+        let share = share_text(row.totals.weight, weighed.totals.all.weight);
+        let stacks = units::counted(row.stacks, "stack");
+        Some(format!("{}\n{share} of all, with {stacks}", units::bytes_exact(row.totals.bytes)))
+    }
+}
+
+/// A mean lifetime as text; `≥` where some allocations are not seen from beginning to end.
+fn lifetime_text(clock: Clock, totals: &Totals) -> String {
+    let mean = mean_lifetime(clock, totals);
+    if totals.open_ended == 0 { mean } else { format!("≥ {mean}") }
+}
+
+/// A mean lifetime as text, as far as the recording shows.
+pub(in crate::app) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
+    let mean = totals.mean_lifetime();
+    if clock.has_times() { units::duration_us(mean) } else { units::counted(mean.max(0) as usize, "event") }
+}

@@ -1,0 +1,199 @@
+//! The rows of the table of allocations.
+
+use super::cells;
+use super::columns::Column;
+use super::virtual_list::{Cell, Look, Rows};
+use crate::analysis::{LifeSpan, OrderBy, SiteLabels};
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::model::{AllocId, Allocation, Moment, Snapshot, Timeline};
+use crate::units;
+use std::sync::Arc;
+
+/// A column, what it orders by, and whether the largest then come first.
+const TABLE: [(Column, OrderBy, bool); 8] = [
+    (Column::figure("Size", "Requested bytes", 88.0), OrderBy::Size, true),
+    (Column::code("Address", "Address of the first byte", 124.0), OrderBy::Address, false),
+    (Column::figure("Stream", "Stream that it belongs to", 82.0), OrderBy::Stream, false),
+    (Column::text("Pool", "Pool that it belongs to", 84.0), OrderBy::Pool, false),
+    (Column::figure("Allocated by", "Number of the event that allocated it", 96.0), OrderBy::Start, false),
+    (Column::figure("Age", "Since it was allocated, at the cursor", 92.0), OrderBy::Age, true),
+    (Column::figure("Lifetime", "From its allocation to its free", 92.0), OrderBy::Lifetime, true),
+    (Column::text("Site", "First frame of your own code in its stack", 220.0), OrderBy::Site, false),
+];
+
+pub(in crate::app) const COLUMNS: [Column; TABLE.len()] = {
+    let mut columns = [TABLE[0].0; TABLE.len()];
+    let mut i = 0;
+    while i < TABLE.len() {
+        columns[i] = TABLE[i].0;
+        i += 1;
+    }
+    columns
+};
+
+/// The order of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) struct Order {
+    pub(in crate::app) by: OrderBy,
+    pub(in crate::app) is_descending: bool,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { by: OrderBy::Size, is_descending: true }
+    }
+}
+
+impl Order {
+    /// The order after a click on a column: its own, or else the other way round.
+    pub(in crate::app) fn after_click(self, column: usize) -> Self {
+        match TABLE.get(column) {
+            Some(&(_, by, _)) if by == self.by => Self { is_descending: !self.is_descending, ..self },
+            Some(&(_, by, is_descending)) => Self { by, is_descending },
+            None => self,
+        }
+    }
+
+    /// The column and direction, for the header.
+    pub(in crate::app) fn column(self) -> Option<(usize, bool)> {
+        TABLE.iter().position(|&(_, by, _)| by == self.by).map(|column| (column, self.is_descending))
+    }
+}
+
+/// What the table shows.
+pub(in crate::app) struct AllocationRows<'a> {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    cursor: Moment,
+    selection: Selection,
+    /// In ascending order.
+    ids: &'a [AllocId],
+    is_descending: bool,
+    labels: Option<&'a SiteLabels>,
+}
+
+impl<'a> AllocationRows<'a> {
+    pub(in crate::app) fn new(
+        device: &DeviceState,
+        ids: &'a [AllocId],
+        is_descending: bool,
+        labels: Option<&'a SiteLabels>,
+    ) -> Self {
+        let (cursor, selection) = (device.cursor, device.selection());
+        Self {
+            snapshot: device.snapshot(),
+            at: device.index(),
+            cursor,
+            selection,
+            ids,
+            is_descending,
+            labels,
+        }
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.snapshot.timelines[self.at]
+    }
+
+    /// The allocation of a row.
+    pub(in crate::app) fn id(&self, row: usize) -> Option<AllocId> {
+        let at = if self.is_descending { self.ids.len().checked_sub(row + 1)? } else { row };
+        self.ids.get(at).copied()
+    }
+
+    /// The row of an allocation.
+    pub(in crate::app) fn row_of(&self, id: AllocId) -> Option<usize> {
+        let at = self.ids.iter().position(|&other| other == id)?;
+        Some(if self.is_descending { self.ids.len() - 1 - at } else { at })
+    }
+
+    fn get(&self, row: usize) -> Option<Allocation> {
+        let id = self.id(row)?;
+        Some(self.timeline().lifetimes.get(id, &self.timeline().events))
+    }
+
+    fn age(&self, allocation: &Allocation) -> Option<LifeSpan> {
+        let is_live = allocation.end.is_none_or(|end| self.cursor < end);
+        LifeSpan::age(self.timeline(), allocation.id, self.cursor).filter(|_| is_live)
+    }
+
+    fn is_waiting(&self, allocation: &Allocation) -> bool {
+        allocation.is_awaiting_at(self.cursor)
+    }
+}
+
+impl Rows for AllocationRows<'_> {
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell {
+        let Some(allocation) = self.get(row) else { return Cell::default() };
+        match column {
+            0 => Cell::plain(units::bytes(allocation.size)),
+            1 => Cell::plain(units::address(allocation.addr)),
+            2 if self.is_waiting(&allocation) => {
+                let stream = cells::stream(allocation.stream);
+                Cell { text: format!("{}, waiting", stream.text), ..stream }
+            }
+            2 => cells::stream(allocation.stream),
+            3 => cells::pool(allocation.pool),
+            4 => match allocation.alloc_event() {
+                Some(event) => Cell::plain(units::count(event.0)),
+                None => Cell::muted("before"),
+            },
+            5 => self.age(&allocation).map_or_else(cells::unknown, |age| Cell::plain(cells::span(age))),
+            6 => Cell::plain(cells::span(LifeSpan::of(self.timeline(), allocation.id))),
+            _ => cells::site(self.labels, &self.snapshot, allocation.stack),
+        }
+    }
+
+    fn look(&self, row: usize) -> Look {
+        let is_selected = match self.selection {
+            Selection::Allocation(id) => self.id(row) == Some(id),
+            Selection::Stack(stack) => self.get(row).is_some_and(|allocation| allocation.stack == stack),
+            Selection::None | Selection::Segment { .. } => false,
+        };
+        Look { is_selected, ..Look::default() }
+    }
+
+    fn hint(&self, row: usize, column: usize) -> Option<String> {
+        let allocation = self.get(row)?;
+        let events = &self.timeline().events;
+        match column {
+            0 => Some(units::bytes_exact(allocation.size)),
+            2 if self.is_waiting(&allocation) => {
+                Some("Given back by the program; another stream may still use it".to_owned())
+            }
+            4 => match allocation.alloc_event() {
+                Some(event) => events.time_us(event).map(units::date_time_us),
+                None => Some("Allocated before the first recorded event".to_owned()),
+            },
+            5 => self.age(&allocation).map(|age| cells::events(age.events)),
+            6 => {
+                let span = LifeSpan::of(self.timeline(), allocation.id);
+                let events = cells::events(span.events);
+                Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
+            }
+            7 => cells::stack_hint(&self.snapshot, allocation.stack),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_click_on_the_same_column_turns_the_order_round() {
+        let by_size = Order::default();
+        assert_eq!(by_size.column(), Some((0, true)));
+        assert_eq!(by_size.after_click(0).column(), Some((0, false)));
+        assert_eq!(by_size.after_click(1), Order { by: OrderBy::Address, is_descending: false });
+        for column in 0..TABLE.len() {
+            assert_eq!(by_size.after_click(column).column().map(|(at, _)| at), Some(column));
+        }
+    }
+}

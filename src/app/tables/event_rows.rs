@@ -1,0 +1,196 @@
+//! The rows of the list of events.
+
+use super::cells;
+use super::columns::Column;
+use super::virtual_list::{Cell, Look, Rows, Tone};
+use crate::analysis::{EventMatches, EventSet, SiteLabels};
+use crate::app::details::facts::Figures;
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::model::{Action, EventIx, Moment, Snapshot, StackId, Timeline};
+use crate::units;
+use std::sync::Arc;
+
+pub(in crate::app) const COLUMNS: [Column; 8] = [
+    Column::figure("Event", "Number of the event", 92.0),
+    Column::figure("Time", "Since the first event", 96.0),
+    Column::text("Action", "What happened", 112.0),
+    Column::code("Address", "Address of the block or segment", 124.0),
+    Column::figure("Size", "Bytes: requested for blocks, whole for segments", 84.0),
+    Column::figure("Stream", "Stream of the event", 60.0),
+    Column::text("Pool", "Pool of the event", 84.0),
+    Column::text("Site", "First frame of your own code", 220.0),
+];
+
+/// What the list shows.
+pub(in crate::app) struct EventRows<'a> {
+    snapshot: Arc<Snapshot>,
+    at: usize,
+    figures: &'a Figures,
+    cursor: Moment,
+    selected: Selected,
+    /// The events that are listed, if not all are.
+    only: Option<&'a EventMatches>,
+    /// Events that stand out.
+    pub(in crate::app) marked: Option<&'a EventMatches>,
+    /// The events of the allocations that the filter lets through.
+    pub(in crate::app) of_filter: Option<&'a EventSet>,
+    pub(in crate::app) labels: Option<&'a SiteLabels>,
+}
+
+/// Which events belong to the selection.
+#[derive(Clone, Copy)]
+enum Selected {
+    None,
+    Events([Option<EventIx>; 3]),
+    Stack(StackId),
+    Segment(u64),
+}
+
+impl<'a> EventRows<'a> {
+    /// All events of a device, or only some.
+    pub(in crate::app) fn new(device: &'a DeviceState, only: Option<&'a EventMatches>) -> Self {
+        let timeline = device.timeline();
+        let selected = match device.selection() {
+            Selection::None => Selected::None,
+            Selection::Stack(stack) => Selected::Stack(stack),
+            Selection::Segment { addr } => Selected::Segment(addr),
+            Selection::Allocation(id) => {
+                let lifetimes = &timeline.lifetimes;
+                let moments = [Some(lifetimes.start(id)), lifetimes.requested(id), lifetimes.end(id)];
+                Selected::Events(moments.map(|moment| moment.and_then(Moment::event)))
+            }
+        };
+        Self {
+            snapshot: device.snapshot(),
+            at: device.index(),
+            figures: &device.figures,
+            cursor: device.cursor,
+            selected,
+            only,
+            marked: None,
+            of_filter: None,
+            labels: None,
+        }
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.snapshot.timelines[self.at]
+    }
+
+    /// How many rows there are.
+    pub(in crate::app) fn count(&self) -> usize {
+        self.only.map_or(self.timeline().events.len(), EventMatches::len)
+    }
+
+    /// The event of a row.
+    pub(in crate::app) fn event(&self, row: usize) -> Option<EventIx> {
+        match self.only {
+            Some(only) => only.get(row),
+            None => (row < self.timeline().events.len()).then_some(EventIx(row as u32)),
+        }
+    }
+
+    /// The row of an event; where it is not listed, of the next that is.
+    pub(in crate::app) fn row_of(&self, event: EventIx) -> usize {
+        let row = self.only.map_or(event.index(), |only| only.count_before(event));
+        row.min(self.count().saturating_sub(1))
+    }
+
+    /// The row and event some rows after the cursor's.
+    pub(in crate::app) fn step(&self, cursor: Moment, by: i64) -> Option<(usize, EventIx)> {
+        let last = self.count().checked_sub(1)? as i64;
+        // Before the first event, and between two rows, the row above counts.
+        let at = match (self.only, cursor.event()) {
+            (_, None) => -1,
+            (None, Some(event)) => i64::from(event.0),
+            (Some(only), Some(event)) if only.contains(event) || by < 0 => only.count_before(event) as i64,
+            (Some(only), Some(event)) => only.count_before(event) as i64 - 1,
+        };
+        let row = at.saturating_add(by).clamp(0, last) as usize;
+        self.event(row).map(|event| (row, event))
+    }
+
+    fn is_selected(&self, event: EventIx) -> bool {
+        let events = &self.timeline().events;
+        match self.selected {
+            Selected::None => false,
+            Selected::Events(selected) => selected.contains(&Some(event)),
+            Selected::Stack(stack) => events.stack(event) == stack,
+            Selected::Segment(addr) => {
+                let is_segment = matches!(
+                    events.action(event),
+                    Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap
+                );
+                is_segment && events.addr(event) == Some(addr)
+            }
+        }
+    }
+
+    /// Whether the event is about a block that the filter leaves out.
+    fn is_faded(&self, event: EventIx) -> bool {
+        let action = self.timeline().events.action(event);
+        let is_of_block = matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted);
+        is_of_block && self.of_filter.is_some_and(|of_filter| !of_filter.contains(event))
+    }
+
+    fn action(&self, event: EventIx) -> Cell {
+        let action = self.timeline().events.action(event);
+        let text = units::printable(&self.snapshot.actions.name(action, &self.snapshot.strings));
+        match action {
+            Action::Oom => Cell { text, tone: Tone::Oom },
+            Action::FreeRequested | Action::FreeCompleted => Cell::muted(text),
+            _ => Cell::plain(text),
+        }
+    }
+}
+
+impl Rows for EventRows<'_> {
+    fn len(&self) -> usize {
+        self.count()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell {
+        let Some(event) = self.event(row) else { return Cell::default() };
+        let events = &self.timeline().events;
+        match column {
+            0 if self.marked.is_some_and(|marked| marked.contains(event)) => {
+                Cell { text: units::count(event.0), tone: Tone::Accent }
+            }
+            0 => Cell::muted(units::count(event.0)),
+            1 => match self.figures.time_of(self.timeline(), event) {
+                Some(us) => Cell::plain(units::time_exact_us(us)),
+                None => cells::unknown(),
+            },
+            2 => self.action(event),
+            3 => match events.addr(event) {
+                Some(addr) if events.action(event) != Action::Oom => Cell::plain(units::address(addr)),
+                _ => cells::unknown(),
+            },
+            4 => Cell::plain(units::bytes(events.size(event))),
+            5 => cells::stream(events.stream(event)),
+            6 => cells::pool(events.pool(event)),
+            _ => cells::site(self.labels, &self.snapshot, events.stack(event)),
+        }
+    }
+
+    fn look(&self, row: usize) -> Look {
+        let Some(event) = self.event(row) else { return Look::default() };
+        Look {
+            is_current: self.cursor.event() == Some(event),
+            is_selected: self.is_selected(event),
+            is_faded: self.is_faded(event),
+        }
+    }
+
+    fn hint(&self, row: usize, column: usize) -> Option<String> {
+        let event = self.event(row)?;
+        let events = &self.timeline().events;
+        match column {
+            1 => events.time_us(event).map(units::date_time_us),
+            4 => Some(units::bytes_exact(events.size(event))),
+            7 => cells::stack_hint(&self.snapshot, events.stack(event)),
+            _ => None,
+        }
+    }
+}

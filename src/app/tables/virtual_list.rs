@@ -1,0 +1,317 @@
+//! A list of any length in columns. Only the rows that are seen are laid out.
+
+use super::columns::{Column, Columns};
+use super::scroll::{Extent, Reveal, Scroll};
+use crate::app::theme;
+use crate::draw::Palette;
+use eframe::egui::{self, EventFilter, Id, Key, Modifiers, Rect, Sense, pos2, vec2};
+
+const HEADER_PX: f32 = 26.0;
+const ROW_PX: f32 = 22.0;
+const BAR_PX: f32 = 12.0;
+const MIN_THUMB_PX: f32 = 28.0;
+
+/// How long after the wheel or the scroll bar moved the list counts as being read, in seconds.
+const READING_S: f64 = 1.5;
+
+/// How long the pointer rests before a row explains itself, in seconds.
+const HINT_DELAY_S: f32 = 0.35;
+
+/// How a cell reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) enum Tone {
+    #[default]
+    Plain,
+    /// Less important, or not known.
+    Muted,
+    /// Found by a search.
+    Accent,
+    /// About a request that could not be met.
+    Oom,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::app) struct Cell {
+    pub(in crate::app) text: String,
+    pub(in crate::app) tone: Tone,
+}
+
+impl Cell {
+    pub(in crate::app) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+
+    pub(in crate::app) fn muted(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Muted }
+    }
+}
+
+/// How a row stands out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) struct Look {
+    /// Everything shows the state at this row.
+    pub(in crate::app) is_current: bool,
+    /// It belongs to the selection.
+    pub(in crate::app) is_selected: bool,
+    /// The filter leaves it out.
+    pub(in crate::app) is_faded: bool,
+}
+
+/// What a list shows.
+pub(in crate::app) trait Rows {
+    /// How many rows there are.
+    fn len(&self) -> usize;
+    /// What a row says in a column.
+    fn cell(&self, row: usize, column: usize) -> Cell;
+    /// How a row stands out.
+    fn look(&self, row: usize) -> Look;
+    /// What there is to say about a cell beyond its text.
+    fn hint(&self, row: usize, column: usize) -> Option<String>;
+}
+
+/// What is remembered of a list between frames.
+#[derive(Debug, Default)]
+pub(in crate::app) struct ListState {
+    scroll: Scroll,
+    reveal: Option<Reveal>,
+    scrolled_at: Option<f64>,
+    /// Where the thumb was grabbed, as a share of the track.
+    grabbed: f64,
+}
+
+impl ListState {
+    /// Scroll to a row when the list is shown next.
+    pub(in crate::app) fn reveal(&mut self, reveal: Reveal) {
+        self.reveal = Some(reveal);
+    }
+
+    /// Whether the user is scrolling, so that the list should not move by itself.
+    pub(in crate::app) fn is_being_read(&self, ui: &egui::Ui) -> bool {
+        let now = ui.input(|input| input.time);
+        self.scrolled_at.is_some_and(|at| now - at < READING_S)
+    }
+}
+
+/// What the user did.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Answer {
+    /// A row was clicked.
+    pub(in crate::app) clicked: Option<usize>,
+    /// The header of a column was clicked.
+    pub(in crate::app) sort_by: Option<usize>,
+    /// Rows to go by, from the up and down keys.
+    pub(in crate::app) step: i64,
+}
+
+/// A list, ready to be shown.
+pub(in crate::app) struct VirtualList<'a> {
+    /// What it lists, for screen readers and to remember widths.
+    pub(in crate::app) name: &'static str,
+    pub(in crate::app) columns: &'a [Column],
+    /// The column that rows are ordered by, and whether the largest comes first; `None` where the
+    /// order cannot be chosen.
+    pub(in crate::app) sorted: Option<(usize, bool)>,
+}
+
+/// Whether a list has the keyboard, so that Home and End are its own.
+pub(in crate::app) fn has_focus(ctx: &egui::Context) -> bool {
+    let list: Option<Id> = ctx.data(|data| data.get_temp(focused_list()));
+    list.is_some() && ctx.memory(|memory| memory.focused()) == list
+}
+
+fn focused_list() -> Id {
+    Id::unique("the list that has the keyboard")
+}
+
+impl VirtualList<'_> {
+    /// Show the list in all the room that is left.
+    pub(in crate::app) fn show(&self, ui: &mut egui::Ui, state: &mut ListState, rows: &dyn Rows) -> Answer {
+        let all = ui.available_rect_before_wrap();
+        ui.allocate_rect(all, Sense::hover());
+        let table = all.with_max_x(all.right() - BAR_PX);
+        let extent = Extent {
+            total: rows.len(),
+            shown: f64::from((all.height() - HEADER_PX).max(0.0)) / f64::from(ROW_PX),
+        };
+        let id = ui.make_persistent_id(self.name);
+        let mut answer = Answer::default();
+        self.scroll(ui, id, all, extent, state, &mut answer);
+        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(table).id_salt(self.name));
+        inside.style_mut().interaction.tooltip_delay = HINT_DELAY_S;
+        egui::ScrollArea::horizontal().id_salt("columns").auto_shrink(false).show(&mut inside, |ui| {
+            let columns = Columns::new(ui, self.name, self.columns, table.width());
+            ui.set_min_size(vec2(columns.width(), table.height()));
+            let origin = ui.min_rect().min;
+            let header = Rect::from_min_size(origin, vec2(columns.width(), HEADER_PX));
+            rows_ui(ui, id, header, &columns, rows, state, &mut answer);
+            answer.sort_by = columns.header_ui(ui, header, self.sorted);
+        });
+        let track = Rect::from_min_max(pos2(table.right(), all.top() + HEADER_PX), all.max);
+        self.bar_ui(ui, id, track, extent, state);
+        answer
+    }
+
+    /// Apply what was asked for, the wheel and the keys.
+    fn scroll(
+        &self,
+        ui: &egui::Ui,
+        id: Id,
+        all: Rect,
+        extent: Extent,
+        state: &mut ListState,
+        answer: &mut Answer,
+    ) {
+        let response = ui.interact(all, id, Sense::FOCUSABLE);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Table, true, self.name));
+        let mut scroll = state.scroll.within(extent);
+        if ui.rect_contains_pointer(all) {
+            let moved = ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta.y));
+            scroll = scroll.by(-f64::from(moved) / f64::from(ROW_PX), extent);
+        }
+        if response.has_focus() {
+            let all_arrows =
+                EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, all_arrows));
+            ui.data_mut(|data| data.insert_temp(focused_list(), id));
+            let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+            answer.step = pressed(Key::ArrowDown) as i64 - pressed(Key::ArrowUp) as i64;
+            let pages = pressed(Key::PageDown) as f64 - pressed(Key::PageUp) as f64;
+            scroll = scroll.by(pages * (extent.shown.floor() - 1.0).max(1.0), extent);
+            if 0 < pressed(Key::Home) {
+                scroll = Scroll::default();
+            }
+            if 0 < pressed(Key::End) {
+                scroll = Scroll::END.within(extent);
+            }
+        }
+        if scroll != state.scroll.within(extent) {
+            state.scrolled_at = Some(ui.input(|input| input.time));
+        }
+        state.scroll = match state.reveal.take() {
+            Some(reveal) => scroll.revealing(reveal, extent),
+            None => scroll,
+        };
+    }
+
+    fn bar_ui(&self, ui: &egui::Ui, id: Id, track: Rect, extent: Extent, state: &mut ListState) {
+        if extent.fits() || track.height() < MIN_THUMB_PX {
+            return;
+        }
+        let response = ui.interact(track, id.with("bar"), Sense::DRAG);
+        let name = format!("Scroll {}", self.name);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ScrollBar, true, &name));
+        let min_length = f64::from(MIN_THUMB_PX / track.height());
+        let (start, length) = state.scroll.thumb(extent, min_length);
+        if let Some(pointer) = response.interact_pointer_pos() {
+            let at = f64::from((pointer.y - track.top()) / track.height());
+            if response.drag_started() {
+                // Outside of the thumb, its middle jumps to the pointer.
+                let is_on_thumb = (start..=start + length).contains(&at);
+                state.grabbed = if is_on_thumb { at - start } else { length / 2.0 };
+            }
+            state.scroll = Scroll::of_thumb(at - state.grabbed, length, extent);
+            state.scrolled_at = Some(ui.input(|input| input.time));
+        }
+        let (start, length) = state.scroll.thumb(extent, min_length);
+        let palette = theme::palette(ui);
+        let is_active = response.hovered() || response.dragged();
+        let y = |share: f64| track.top() + share as f32 * track.height();
+        let thumb =
+            Rect::from_x_y_ranges(track.left() + 3.0..=track.right() - 2.0, y(start)..=y(start + length));
+        let colour = palette.muted.mix(palette.panel, if is_active { 0.2 } else { 0.6 });
+        ui.painter().rect_filled(thumb, 3.0, theme::color(colour));
+    }
+}
+
+/// The rows that are seen, below the header.
+fn rows_ui(
+    ui: &mut egui::Ui,
+    id: Id,
+    header: Rect,
+    columns: &Columns<'_>,
+    rows: &dyn Rows,
+    state: &ListState,
+    answer: &mut Answer,
+) {
+    let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
+    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
+    inside.set_clip_rect(clip);
+    let (first, hidden) = state.scroll.first();
+    let mut top = header.bottom() - hidden as f32 * ROW_PX;
+    for row in first..rows.len() {
+        if clip.bottom() <= top {
+            break;
+        }
+        let rect = Rect::from_min_size(pos2(header.left(), top), vec2(columns.width(), ROW_PX));
+        let response = row_ui(&inside, id.with(row), rect, columns, rows, row);
+        if response.clicked() {
+            answer.clicked = Some(row);
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+        top += ROW_PX;
+    }
+}
+
+fn row_ui(
+    ui: &egui::Ui,
+    id: Id,
+    rect: Rect,
+    columns: &Columns<'_>,
+    rows: &dyn Rows,
+    row: usize,
+) -> egui::Response {
+    let response = ui.interact(rect, id, Sense::CLICK);
+    let cells: Vec<Cell> = (0..columns.len()).map(|column| rows.cell(row, column)).collect();
+    let (look, palette) = (rows.look(row), theme::palette(ui));
+    response.widget_info(|| {
+        let texts: Vec<&str> =
+            cells.iter().map(|cell| cell.text.as_str()).filter(|text| !text.is_empty()).collect();
+        egui::WidgetInfo::selected(
+            egui::Role::Row,
+            true,
+            look.is_current || look.is_selected,
+            texts.join(", "),
+        )
+    });
+    ground(ui, rect, look, response.hovered(), palette);
+    for (column, cell) in cells.into_iter().enumerate() {
+        let colour = match cell.tone {
+            Tone::Plain => palette.text,
+            Tone::Muted => palette.muted,
+            Tone::Accent => palette.accent,
+            Tone::Oom => palette.oom,
+        };
+        let opacity = if look.is_faded { 0.25 } else { 1.0 };
+        columns.text(ui, column, rect, cell.text, theme::faded(colour, opacity));
+    }
+    let pointed = response.hover_pos().and_then(|pointer| columns.at(pointer.x - rect.left()));
+    match pointed.and_then(|column| rows.hint(row, column)) {
+        Some(hint) => response.on_hover_text_at_pointer(hint),
+        None => response,
+    }
+}
+
+/// Behind a row: the cursor as in the timeline, the selection in the accent.
+fn ground(ui: &egui::Ui, rect: Rect, look: Look, is_hovered: bool, palette: &Palette) {
+    let painter = ui.painter();
+    let fill = match look {
+        Look { is_selected: true, .. } => Some(palette.panel.mix(palette.accent, 0.20)),
+        Look { is_current: true, .. } => Some(palette.panel.mix(palette.muted, 0.25)),
+        _ if is_hovered => Some(palette.panel.mix(palette.line, 0.45)),
+        _ => None,
+    };
+    if let Some(fill) = fill {
+        painter.rect_filled(rect, 0.0, theme::color(fill));
+    }
+    let edge = Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+    if look.is_current {
+        painter.rect_filled(edge, 0.0, theme::color(palette.text));
+    } else if look.is_selected {
+        painter.rect_filled(edge, 0.0, theme::color(palette.accent));
+    }
+}
+
+#[cfg(test)]
+#[path = "virtual_list_tests.rs"]
+mod tests;

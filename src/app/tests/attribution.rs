@@ -1,0 +1,44 @@
+//! What allocations are for, as the window shows it.
+
+use super::*;
+use crate::analysis::{Category, RangeName};
+use crate::app::navigation::Selection;
+use crate::draw::{ColorBy, Palette};
+
+#[test]
+fn colours_filter_details_and_lanes_say_what_memory_is_for() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    let device = device(&mut harness);
+    let found = device.attribution().expect("it is found at once");
+    let timeline = device.timeline();
+    let live = timeline.lifetimes.live_at(device.cursor);
+    let largest = live.max_by_key(|&id| timeline.lifetimes.size(id, &timeline.events));
+    let largest = largest.expect("something is live at the OOM");
+    assert_eq!(found.categories.get(largest), Category::Activation);
+    let lanes = &device.lanes.lanes;
+    let first = lanes.first().and_then(|lane| lane.first()).map(|range| range.name);
+    assert_eq!(first, Some(RangeName::Iteration { number: 0, is_known: true }));
+    assert!(
+        lanes
+            .get(1)
+            .is_some_and(|lane| lane.iter().any(|range| range.name.text(&device.snapshot()) == "forward"))
+    );
+    let parameter = timeline.lifetimes.ids().find(|&id| found.categories.get(id) == Category::Parameter);
+    let parameter = parameter.expect("a model has parameters");
+    device.color_by = ColorBy::Category;
+    let coloring = device.coloring(&Palette::DARK);
+    let key = coloring.keys(device.timeline()).into_iter().find(|key| key.label == "parameters");
+    let key = key.expect("the legend has parameters");
+    assert_eq!(coloring.color(device.timeline(), parameter), key.color);
+    assert_ne!(coloring.color(device.timeline(), largest), key.color);
+    device.filter(key.query.expect("a category can be filtered"));
+    device.select(Selection::Allocation(parameter));
+    harness.run_steps(3);
+    harness.get_by_label_contains("parameters: made, moved or loaded as a part of a module");
+    let device = super::device(&mut harness);
+    let matches = device.matches().expect("there is a filter").clone();
+    let all = device.timeline().lifetimes.ids();
+    let wrong = all.filter(|&id| matches.contains(id) != (found.categories.get(id) == Category::Parameter));
+    assert_eq!(wrong.count(), 0);
+}

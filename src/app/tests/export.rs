@@ -1,0 +1,112 @@
+//! Exporting from the real application, with the answer of the file dialog given.
+
+use crate::app::screenshots::Camera;
+use crate::app::tests::{open_path, sample};
+use crate::app::*;
+use eframe::egui::Theme;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use std::future::ready;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Places in the menu.
+const TIMELINE: usize = 0;
+const CURVES: usize = 2;
+
+fn harness() -> Harness<'static, App> {
+    let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness
+}
+
+/// Export to where the dialog says, and wait for what the status bar says.
+fn export(harness: &mut Harness<'static, App>, choice: usize, path: Option<PathBuf>) -> Option<String> {
+    let ctx = harness.ctx.clone();
+    let app = harness.state_mut();
+    let order = app.order(export::CHOICES[choice], &ctx).expect("an open file");
+    assert_eq!(app.exporter.start(order, ready(path), &ctx), None);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < patience && harness.state_mut().exporter.is_busy() {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!harness.state_mut().exporter.is_busy(), "the export does not end");
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    file.device().expect("a device").notice.take()
+}
+
+fn size_px(path: &Path) -> [u32; 2] {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the picture"));
+    let reader = png::Decoder::new(file).read_info().expect("a PNG file");
+    [reader.info().width, reader.info().height]
+}
+
+#[test]
+fn a_picture_of_what_is_shown_is_written_and_the_status_bar_says_so() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (first, second) = (folder.path().join("first.png"), folder.path().join("second.png"));
+    let said = export(&mut harness, TIMELINE, Some(first.clone())).expect("something is said");
+    assert_eq!(said, format!("Picture written to {}", first.display()));
+    assert_eq!(size_px(&first), [1800, 1200]);
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    file.device().expect("a device").zoom(4.0);
+    export(&mut harness, TIMELINE, Some(second.clone()));
+    let read = |path: &Path| std::fs::read(path).expect("the picture");
+    assert!(read(&first) != read(&second));
+    export(&mut harness, TIMELINE, Some(first.clone()));
+    assert!(read(&first) == read(&second));
+    export(&mut harness, CURVES, Some(first.clone()));
+    assert!(read(&first) != read(&second));
+}
+
+#[test]
+fn a_dialog_that_is_cancelled_says_nothing_and_a_failure_is_told() {
+    let mut harness = harness();
+    assert_eq!(export(&mut harness, TIMELINE, None), None);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let missing = folder.path().join("missing").join("a.png");
+    let said = export(&mut harness, TIMELINE, Some(missing)).expect("something is said");
+    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+}
+
+#[test]
+fn a_name_without_the_extension_gets_it_but_replaces_nothing() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let named = folder.path().join("run.v2");
+    let said = export(&mut harness, CURVES, Some(named.clone())).expect("something is said");
+    assert!(said.ends_with("run.v2.png"), "{said}");
+    let said = export(&mut harness, CURVES, Some(named)).expect("something is said");
+    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+}
+
+#[test]
+fn the_menu_offers_every_picture() {
+    let mut harness = harness();
+    harness.get_by_label("Export").click();
+    harness.run_steps(2);
+    for choice in export::CHOICES {
+        assert!(harness.query_by_label(choice.name).is_some(), "{}", choice.name);
+    }
+}
+
+#[test]
+fn everything_can_be_exported() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut files: Vec<Vec<u8>> = Vec::new();
+    for choice in 0..export::CHOICES.len() {
+        let path = folder.path().join(choice.to_string());
+        let said = export(&mut harness, choice, Some(path)).expect("something is said");
+        let written = said.strip_prefix("Picture written to ").expect("it is written");
+        files.push(std::fs::read(written).expect("the picture"));
+    }
+    let svg = files.pop().expect("there is an SVG");
+    assert!(svg.starts_with(b"<?xml"));
+    assert!(files.iter().all(|file| file.starts_with(b"\x89PNG")));
+    for (i, file) in files.iter().enumerate() {
+        assert!(!files[..i].contains(file), "two pictures are the same");
+    }
+}

@@ -1,0 +1,136 @@
+//! What every pane looks like: no text over another text, and none that is cut, at two sizes.
+
+use super::*;
+use crate::app::device::TimelineMode;
+use crate::app::navigation::Selection;
+use crate::app::panes::Pane;
+use crate::app::screenshots::Camera;
+use crate::draw::ColorBy;
+use crate::model::Timeline;
+use eframe::egui::epaint::{ClippedShape, Shape, TextShape};
+use eframe::egui::{Rect, pos2, vec2};
+
+/// Overlaps smaller than this are the roundings of two neighbours.
+const TOLERANCE_PX: f32 = 1.5;
+
+/// A text where it is on the window, and what is visible of it.
+struct Text {
+    words: String,
+    rect: Rect,
+    visible: Rect,
+}
+
+fn texts_of(shape: &Shape, clip: Rect, out: &mut Vec<Text>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts_of(shape, clip, out)),
+        Shape::Text(TextShape { pos, galley, angle, .. }) if *angle == 0.0 => {
+            for row in &galley.rows {
+                let rect = row.visuals.mesh_bounds.translate(pos.to_vec2() + row.pos.to_vec2());
+                let visible = rect.intersect(clip);
+                if visible.is_positive() {
+                    out.push(Text { words: row.text(), rect, visible });
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn texts(harness: &Harness<'static, App>) -> Vec<Text> {
+    let mut out = Vec::new();
+    for ClippedShape { clip_rect, shape, .. } in &harness.output().shapes {
+        texts_of(shape, *clip_rect, &mut out);
+    }
+    out
+}
+
+/// What is wrong with the texts of a picture.
+fn faults(texts: &[Text]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        if text.visible.width() + TOLERANCE_PX < text.rect.width() {
+            faults.push(format!("{:?} is cut at {:?}", text.words, text.visible));
+        }
+        for other in &texts[at + 1..] {
+            let shared = text.visible.intersect(other.visible);
+            if TOLERANCE_PX < shared.width() && TOLERANCE_PX < shared.height() {
+                faults.push(format!("{:?} lies over {:?} at {shared:?}", other.words, text.words));
+            }
+        }
+    }
+    faults
+}
+
+const PANES: [Pane; 7] = [
+    Pane::Report,
+    Pane::Segments,
+    Pane::SegmentTimeline,
+    Pane::Stacks,
+    Pane::Curves,
+    Pane::Allocations,
+    Pane::Events,
+];
+
+/// Every pane on a sample, in both themes at a size; pictures of them are kept for looking at.
+fn check(name: &str, size: [f32; 2], prepare: impl Fn(&mut Harness<'static, App>)) {
+    let mut faults_of_all = Vec::new();
+    for theme in [Theme::Dark, Theme::Light] {
+        let camera = Camera::default();
+        let mut harness = camera.harness(size, theme);
+        open_path(&mut harness, sample(name));
+        prepare(&mut harness);
+        for pane in PANES {
+            device(&mut harness).wanted_pane = Some(pane);
+            harness.run_steps(4);
+            let stem = name.split('.').next().unwrap_or(name);
+            let picture = format!("{stem}_{pane:?}_{}_{theme:?}", size[0]);
+            camera.save(&harness, &picture);
+            let found = faults(&texts(&harness));
+            faults_of_all.extend(found.into_iter().map(|fault| format!("{picture}: {fault}")));
+        }
+    }
+    assert!(faults_of_all.is_empty(), "{}", faults_of_all.join("\n"));
+}
+
+#[test]
+fn overlaps_and_cuts_are_found() {
+    let text = |text: &str, x: f32, width: f32, seen: f32| {
+        let rect = |width| Rect::from_min_size(pos2(x, 5.0), vec2(width, 10.0));
+        Text { words: text.to_owned(), rect: rect(width), visible: rect(seen) }
+    };
+    assert!(faults(&[text("a", 0.0, 20.0, 20.0), text("b", 20.5, 9.0, 9.0)]).is_empty());
+    assert_eq!(faults(&[text("a", 0.0, 20.0, 20.0), text("b", 15.0, 9.0, 9.0)]).len(), 1);
+    assert_eq!(faults(&[text("a", 0.0, 20.0, 12.0)]).len(), 1);
+}
+
+#[test]
+fn panes_of_an_oom_by_fragmentation() {
+    check("frag_oom.pickle", [1280.0, 800.0], |_| ());
+    check("frag_oom.pickle", [2560.0, 1440.0], |_| ());
+}
+
+#[test]
+fn panes_with_a_selected_allocation_and_a_filter() {
+    check("gpt_oom_forward.pickle", [1280.0, 800.0], |harness| {
+        let device = device(harness);
+        let largest = {
+            let Timeline { lifetimes, events, .. } = device.timeline();
+            lifetimes.live_at(device.cursor).max_by_key(|&id| lifetimes.size(id, events))
+        };
+        device.select(Selection::Allocation(largest.expect("something is live")));
+        device.filter("size>1MiB".to_owned());
+        device.mode = TimelineMode::Segments;
+        harness.run_steps(3);
+    });
+}
+
+#[test]
+fn panes_with_annotations_and_pools() {
+    check("annotated.pickle", [1280.0, 800.0], |harness| device(harness).color_by = ColorBy::Size);
+    check("pools.pickle", [1280.0, 800.0], |harness| device(harness).color_by = ColorBy::Pool);
+}
+
+#[test]
+fn panes_of_a_recording_without_history() {
+    check("history_state_only.pickle", [1280.0, 800.0], |_| ());
+}

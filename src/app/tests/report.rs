@@ -1,0 +1,69 @@
+//! The report in the real application.
+
+use super::{device, harness, open_path, sample};
+use crate::analysis::site_label;
+use crate::app::navigation::Selection;
+use crate::model::Moment;
+use eframe::egui::{OutputCommand, Role};
+use egui_kittest::kittest::Queryable as _;
+
+#[test]
+fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    harness.run_steps(4);
+    assert!(harness.query_by_label("critical · fragmentation").is_some(), "the report is in front");
+    let at_oom = device(&mut harness).cursor;
+    device(&mut harness).move_to(Moment(5));
+    harness.run_steps(2);
+    harness.get_by_role_and_label(Role::Link, "event 2,528").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).cursor, at_oom);
+
+    device(&mut harness).move_to(Moment(5));
+    harness.run_steps(2);
+    harness
+        .get_all_by_role_and_label(Role::Link, "index.py:60 add")
+        .next()
+        .expect("a line of code")
+        .click_accesskit();
+    harness.run_steps(3);
+    let device = device(&mut harness);
+    assert_eq!(device.cursor, at_oom);
+    let Selection::Stack(stack) = device.selection() else { panic!("a stack is selected") };
+    assert_eq!(site_label(&device.snapshot(), stack), "index.py:60 add");
+    device.back();
+    assert_eq!((device.cursor, device.selection()), (Moment(5), Selection::None));
+}
+
+#[test]
+fn a_report_about_the_cursor_is_another_one_and_the_header_stays() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    device(&mut harness).move_to(Moment(100));
+    harness.run_steps(3);
+    harness.get_by_label("At the cursor").click();
+    harness.run_steps(3);
+    assert!(harness.query_all_by_label_contains("findings after event 99").count() == 1);
+    assert!(harness.query_by_label("critical · fragmentation").is_none());
+    assert!(harness.query_by_label_contains("Out of memory by fragmentation").is_some());
+}
+
+#[test]
+fn a_report_can_be_copied_for_a_ticket() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    harness.run_steps(3);
+    harness.get_by_label("Copy as Markdown").click();
+    harness.run_steps(1);
+    let text = harness.output().platform_output.commands.iter().find_map(|command| match command {
+        OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let text = text.expect("something is copied");
+    assert!(text.starts_with("## Out of memory by fragmentation"), "{text}");
+    assert!(text.contains("`frag_oom.pickle`"), "{text}");
+}

@@ -1,0 +1,243 @@
+//! The flame graph and the table of sites in the application, without a window.
+
+use crate::analysis::{NodeIx, site_label};
+use crate::app::App;
+use crate::app::device::DeviceState;
+use crate::app::navigation::Selection;
+use crate::app::panes::Pane;
+use crate::app::stacks::panel::Mode;
+use crate::app::tests::{harness, open};
+use crate::draw::{FLAME_ROW_PX, FlameRect};
+use crate::model::Moment;
+use eframe::egui::{self, Key, Role};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What `model.py:58` holds when a training step of the sample runs out of memory: six activations.
+const SITE: &str = "model.py:58 forward";
+const SITE_BYTES: &str = "7.03 GiB (7,549,747,200 bytes)";
+
+type Window = Harness<'static, App>;
+
+/// A window with a sample that ran out of memory, with its call tree.
+fn sample() -> (Window, tempfile::TempDir) {
+    let mut harness = harness();
+    harness.set_size(egui::vec2(1500.0, 1200.0));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
+    let folder = open(&mut harness, &std::fs::read(path).expect("the sample can be read"));
+    device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));
+    wait(&mut harness);
+    (harness, folder)
+}
+
+/// Wait until what is shown is what was asked for.
+fn wait(harness: &mut Window) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    harness.run_steps(2);
+    while Instant::now() < patience && !device(harness, |device| device.panels.stacks.is_current(device)) {
+        harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    harness.run_steps(3);
+}
+
+fn device<T>(harness: &mut Window, look: impl FnOnce(&mut DeviceState) -> T) -> T {
+    let file = harness.state_mut().documents[0].open_file().expect("an open file");
+    look(file.device().expect("a device"))
+}
+
+/// The rectangles of the graph with the labels of their frames.
+fn rects(harness: &mut Window) -> Vec<(FlameRect, String)> {
+    device(harness, |device| {
+        let weighed = device.panels.stacks.weighed().expect("the tree is built");
+        let layout = device.panels.stacks.flame.layout().expect("the graph is laid out");
+        let label = |rect: &FlameRect| match rect.node() {
+            Some(NodeIx::ROOT) => "all".to_owned(),
+            Some(node) => weighed.book.names.get(weighed.tree.frame(node)).label.clone(),
+            None => "merged".to_owned(),
+        };
+        layout.rects().iter().map(|rect| (*rect, label(rect))).collect()
+    })
+}
+
+fn rect_of(harness: &mut Window, wanted: &str) -> FlameRect {
+    let all = rects(harness);
+    let found = all.iter().find(|(_, label)| label == wanted);
+    found.unwrap_or_else(|| panic!("no {wanted} in {all:?}")).0
+}
+
+/// Where the middle of a rectangle is in the window.
+fn middle(harness: &Window, rect: FlameRect) -> egui::Pos2 {
+    let graph = harness.get_by_role_and_label(Role::Canvas, "Flame graph").rect();
+    let y = graph.top() + (rect.row as f32 + 0.5) * FLAME_ROW_PX;
+    egui::pos2(graph.left() + f32::midpoint(rect.x[0], rect.x[1]), y)
+}
+
+fn hover(harness: &mut Window, rect: FlameRect) {
+    harness.hover_at(middle(harness, rect));
+    harness.run_steps(3);
+}
+
+fn click(harness: &mut Window, rect: FlameRect) {
+    let at = middle(harness, rect);
+    harness.drag_at(at);
+    harness.run_steps(1);
+    harness.drop_at(at);
+    harness.run_steps(3);
+}
+
+#[test]
+fn the_graph_at_the_oom_has_the_site_with_its_bytes() {
+    let (mut harness, _folder) = sample();
+    let rect = rect_of(&mut harness, SITE);
+    assert_eq!(rect.weight, 7_549_747_200);
+    hover(&mut harness, rect);
+    assert!(harness.query_by_label(SITE_BYTES).is_some());
+    assert!(harness.query_by_label("6 allocations, the largest 1.88 GiB").is_some());
+    assert!(harness.query_by_label_contains("Click to select the stack").is_some());
+    click(&mut harness, rect);
+    let site = device(&mut harness, |device| match device.selection() {
+        Selection::Stack(stack) => site_label(&device.snapshot(), stack),
+        other => panic!("{other:?} is selected"),
+    });
+    assert_eq!(site, SITE);
+}
+
+#[test]
+fn callees_first_starts_with_the_innermost_frame() {
+    let (mut harness, _folder) = sample();
+    assert!(1 < rect_of(&mut harness, SITE).row);
+    harness.get_by_label("Callees first").click();
+    wait(&mut harness);
+    let rect = rect_of(&mut harness, SITE);
+    assert_eq!((rect.row, rect.weight), (1, 7_549_747_200));
+    hover(&mut harness, rect);
+    assert!(harness.query_by_label(SITE_BYTES).is_some());
+}
+
+#[test]
+fn a_click_zooms_and_the_path_leads_back() {
+    let (mut harness, _folder) = sample();
+    let block = rect_of(&mut harness, "model.py:88 forward");
+    click(&mut harness, block);
+    let zoomed = rect_of(&mut harness, "model.py:88 forward");
+    assert_eq!((zoomed.row, zoomed.weight), (0, block.weight));
+    assert!(block.width_px() < zoomed.width_px());
+    harness.get_by_role_and_label(Role::Button, "model.py:113 forward").click();
+    harness.run_steps(3);
+    assert_eq!(rect_of(&mut harness, "model.py:113 forward").row, 0);
+    harness.get_by_label("Reset zoom").click();
+    harness.run_steps(3);
+    assert_eq!(rect_of(&mut harness, "model.py:88 forward"), block);
+    assert!(harness.query_by_label("Reset zoom").is_none());
+}
+
+#[test]
+fn internal_frames_are_there_when_asked_for() {
+    let (mut harness, _folder) = sample();
+    assert!(!rects(&mut harness).iter().any(|(_, label)| label.contains("_call_impl")));
+    harness.get_by_label("Internal frames").click();
+    wait(&mut harness);
+    assert!(rects(&mut harness).iter().any(|(_, label)| label == "module.py:1798 _call_impl"));
+}
+
+#[test]
+fn a_search_says_its_share() {
+    let (mut harness, _folder) = sample();
+    harness.get_by_label("Search frames").focus();
+    harness.run_steps(2);
+    harness.get_by_label("Search frames").type_text("MODEL.py:58");
+    harness.run_steps(3);
+    let all = rect_of(&mut harness, "all").weight;
+    let share = 7_549_747_200.0 / all as f64 * 100.0;
+    assert!(harness.query_by_label(&format!("{share:.1} % in 1 frame")).is_some());
+}
+
+/// The rows of the table that are seen, from the top.
+fn rows(harness: &Window) -> Vec<egui_kittest::Node<'_>> {
+    let table = harness.get_by_role_and_label(Role::Table, "allocation sites").rect();
+    let rows = harness.query_all_by_role(Role::Row).filter(|row| table.contains(row.rect().center()));
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
+    rows
+}
+
+fn first(harness: &Window) -> String {
+    rows(harness).first().and_then(|row| row.accesskit_node().label()).expect("there is a row")
+}
+
+#[test]
+fn a_click_on_a_site_selects_its_stack() {
+    let (mut harness, _folder) = sample();
+    assert!(first(&harness).starts_with("7.03 GiB, 6, 1.88 GiB, "), "{}", first(&harness));
+    rows(&harness)[0].click();
+    harness.run_steps(3);
+    let site = device(&mut harness, |device| {
+        let stack = device.selected_stack().expect("a stack is selected");
+        site_label(&device.snapshot(), stack)
+    });
+    assert_eq!(site, SITE);
+}
+
+#[test]
+fn sites_can_be_sorted_either_way() {
+    let (mut harness, _folder) = sample();
+    let most = first(&harness);
+    assert!(most.contains(SITE), "{most}");
+    harness.get_by_label("Sort by bytes").click();
+    harness.run_steps(3);
+    assert!(!first(&harness).contains("iB, 6"), "{}", first(&harness));
+    harness.get_by_label("Sort by bytes").click();
+    harness.run_steps(3);
+    assert_eq!(first(&harness), most);
+}
+
+#[test]
+fn the_filter_leaves_only_what_matches() {
+    let (mut harness, _folder) = sample();
+    device(&mut harness, |device| "size>1GiB".clone_into(&mut device.filter_query));
+    wait(&mut harness);
+    let expected = device(&mut harness, |device| {
+        let timeline = device.timeline();
+        let live = timeline.lifetimes.live_at(device.cursor);
+        let sizes = live.map(|id| timeline.lifetimes.size(id, &timeline.events));
+        sizes.filter(|&size| 1 << 30 < size).map(i128::from).sum::<i128>()
+    });
+    assert!(0 < expected);
+    assert_eq!(rect_of(&mut harness, "all").weight, expected);
+}
+
+#[test]
+fn the_mark_starts_a_range_that_ends_at_the_cursor() {
+    let (mut harness, _folder) = sample();
+    let oom = device(&mut harness, |device| device.cursor);
+    device(&mut harness, |device| device.go_to(Moment(oom.0 - 100)));
+    harness.key_press(Key::M);
+    wait(&mut harness);
+    assert!(harness.query_by_label("0 allocations in no event: the mark is at the cursor").is_some());
+    device(&mut harness, |device| device.go_to(oom));
+    wait(&mut harness);
+    let expected = device(&mut harness, |device| {
+        assert_eq!(device.panels.stacks.mode, Mode::Allocated);
+        let events = &device.timeline().events;
+        let made = events.indices().filter(|ix| (oom.0 - 100..oom.0).contains(&ix.0));
+        let made = made.filter(|&ix| events.action(ix) == crate::model::Action::Alloc);
+        made.map(|ix| i128::from(events.size(ix))).sum::<i128>()
+    });
+    assert!(0 < expected);
+    assert_eq!(rect_of(&mut harness, "all").weight, expected);
+}
+
+#[test]
+fn stepping_changes_the_graph_at_once() {
+    let (mut harness, _folder) = sample();
+    for key in [Key::Home, Key::P, Key::ArrowLeft, Key::O] {
+        harness.key_press(key);
+        harness.run_steps(2);
+        let active = device(&mut harness, |device| device.timeline().active.at(device.cursor));
+        let shown = rects(&mut harness).first().map_or(0, |(rect, _)| rect.weight);
+        assert_eq!(shown, i128::from(active), "after {key:?}");
+    }
+}

@@ -1,0 +1,116 @@
+//! The mouse on the timeline.
+
+use super::rasters::Shown;
+use crate::app::device::{DeviceState, TimelineMode};
+use crate::app::navigation::Selection;
+use crate::draw::{Pixel, View, range_of_band};
+use crate::model::Moment;
+use eframe::egui::{self, Pos2, Rect, Sense};
+
+/// How much one point of wheel movement zooms.
+const ZOOM_PER_POINT: f32 = 0.005;
+
+/// What is under the pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) struct Under {
+    pub(in crate::app) pixel: Pixel,
+    /// What the bands of the picture are.
+    pub(in crate::app) mode: TimelineMode,
+    /// The moment that the column shows.
+    pub(in crate::app) moment: Option<Moment>,
+}
+
+/// Zoom and pan.
+pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut DeviceState) {
+    let rect = response.rect;
+    let size = rect.size().max(egui::vec2(1.0, 1.0));
+    if response.dragged() && !device.panels.timeline.is_drawing_box() {
+        let moved = response.drag_delta() / size;
+        device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
+    }
+    let Some(pointer) = response.hover_pos() else { return };
+    let (scroll, is_vertical) = ui.input(|input| (input.smooth_scroll_delta, input.modifiers.shift));
+    let at = (pointer - rect.min) / size;
+    let (x, y) = (f64::from(at.x), f64::from(1.0 - at.y));
+    if is_vertical {
+        // With Shift held, a wheel's movement may arrive as a horizontal one.
+        let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
+        device.view = device.view.zoom_at(x, y, 1.0, factor, &device.full);
+    } else {
+        zoom_in_time(ui, device, x, size.x);
+    }
+}
+
+/// Follow the wheel: zoom at the fraction `x` from the left, and pan.
+pub(in crate::app) fn zoom_in_time(ui: &egui::Ui, device: &mut DeviceState, x: f64, width: f32) {
+    let (scroll, zoom) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
+    if scroll != egui::Vec2::ZERO || zoom != 1.0 {
+        let factor = f64::from((scroll.y * ZOOM_PER_POINT).exp() * zoom);
+        let zoomed = device.view.zoom_at(x, 0.0, factor, 1.0, &device.full);
+        device.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &device.full);
+    }
+}
+
+/// Drag along the axis below the picture: the cursor follows.
+pub(in crate::app) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut DeviceState) {
+    let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
+    if response.drag_started() || response.clicked() {
+        device.leave();
+    }
+    if let Some(pointer) = response.interact_pointer_pos() {
+        let x = f64::from((pointer.x - picture.left()) / picture.width().max(1.0)).clamp(0.0, 1.0);
+        let moment = device.view.on(device.timeline()).moment_from_x(x);
+        device.move_to(Moment(moment.max(0.0) as u32));
+    }
+    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+}
+
+/// Double click: zoom to the lifetime of what is there, or else to everything.
+pub(in crate::app) fn double_click(device: &mut DeviceState, under: Under) {
+    match selection(device, under) {
+        Selection::Allocation(id) => device.zoom_to_lifetime(id),
+        _ => device.fit(),
+    }
+}
+
+/// Click: put the cursor where the pointer is, and select what is there.
+pub(in crate::app) fn click(device: &mut DeviceState, under: Under) {
+    if let Some(moment) = under.moment {
+        device.go_to(moment);
+    }
+    device.select(selection(device, under));
+}
+
+fn selection(device: &DeviceState, under: Under) -> Selection {
+    let Pixel::Block(id) = under.pixel else { return Selection::None };
+    let timeline = device.timeline();
+    match under.mode {
+        TimelineMode::Blocks if id.index() < timeline.lifetimes.len() => Selection::Allocation(id),
+        TimelineMode::Blocks => Selection::None,
+        TimelineMode::Segments => range_of_band(id, timeline)
+            .map_or(Selection::None, |range| Selection::Segment { addr: range.addr }),
+    }
+}
+
+/// What the picture has under a point.
+pub(in crate::app) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
+    let nothing = Under { pixel: Pixel::Empty, mode: shown.mode, moment: None };
+    let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);
+    if old.axis != view.axis {
+        return nothing;
+    }
+    let at = (pointer - rect.min) / rect.size();
+    let x = old.x_from_position(view.position_from_x(f64::from(at.x))) * width as f64;
+    let y = (1.0 - old.y_from_bytes(view.bytes_from_y(f64::from(1.0 - at.y)))) * height as f64;
+    let is_inside = (0.0..width as f64).contains(&x) && (0.0..height as f64).contains(&y);
+    if !is_inside {
+        return nothing;
+    }
+    let (x, y) = (x as usize, y as usize);
+    Under {
+        pixel: shown.picture.raster.pixel(x, y),
+        mode: shown.mode,
+        moment: shown.picture.raster.moments.get(x).copied().flatten(),
+    }
+}

@@ -1,0 +1,143 @@
+//! The minimap: the whole recording, and a brush over the part that the timeline shows.
+
+use crate::app::device::DeviceState;
+use crate::draw::{Axis, Canvas, Palette, Totals, View};
+use eframe::egui::{self, CursorIcon, Rect, Sense};
+
+/// How near to an edge of the brush a drag must start to move just that edge.
+const EDGE_PX: f32 = 5.0;
+
+/// What the strip remembers between frames.
+#[derive(Default)]
+pub(in crate::app) struct State {
+    totals: Option<(Axis, usize, Totals)>,
+    drag: Option<Drag>,
+}
+
+/// What is being dragged, as positions on the axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Drag {
+    /// The brush; its start lies this far before the pointer.
+    Whole { before: f64 },
+    /// One edge; the other stays.
+    Edge { other: f64 },
+}
+
+pub(in crate::app) fn ui(ui: &egui::Ui, rect: Rect, palette: &Palette, device: &mut DeviceState) {
+    let response = ui.interact(
+        rect.expand2(egui::vec2(EDGE_PX, 0.0)),
+        ui.scope_id().with("minimap"),
+        Sense::click_and_drag(),
+    );
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Minimap"));
+    let snapshot = device.snapshot();
+    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
+    let (full, view, cursor) = (device.full, device.view, device.cursor);
+    let canvas = Canvas { painter: ui.painter(), rect, view: &full, timeline, palette };
+    let brush = canvas.brush_rect(&view);
+    let columns = (rect.width().round() as usize).max(1);
+    let state = &mut device.panels.timeline.minimap;
+    let known = state.totals.take().filter(|known| (known.0, known.1) == (full.axis, columns));
+    let totals = known.unwrap_or_else(|| (full.axis, columns, Totals::of_view(timeline, &full, columns)));
+    canvas.minimap(&totals.2, &view, cursor);
+    state.totals = Some(totals);
+    if let Some(pointer) = response.hover_pos() {
+        ui.set_cursor_icon(cursor_icon(pointer, brush));
+    }
+    if response.double_clicked() {
+        device.fit();
+    } else if let Some(pointer) = response.interact_pointer_pos() {
+        let x = f64::from((pointer.x - rect.left()) / rect.width().max(1.0));
+        drag(&response, device, full.position_from_x(x.clamp(0.0, 1.0)), pointer, brush);
+    }
+}
+
+fn cursor_icon(pointer: egui::Pos2, brush: Rect) -> CursorIcon {
+    if edge(pointer, brush).is_some() {
+        CursorIcon::ResizeHorizontal
+    } else if brush.x_range().contains(pointer.x) {
+        CursorIcon::Grab
+    } else {
+        CursorIcon::Crosshair
+    }
+}
+
+/// Which edge of the brush is under the pointer: the left one is 0.
+fn edge(pointer: egui::Pos2, brush: Rect) -> Option<usize> {
+    let far = [brush.left(), brush.right()].map(|x| (pointer.x - x).abs());
+    let nearest = usize::from(far[1] < far[0]);
+    (far[nearest] <= EDGE_PX).then_some(nearest)
+}
+
+fn drag(response: &egui::Response, device: &mut DeviceState, at: f64, pointer: egui::Pos2, brush: Rect) {
+    let view = device.view;
+    if response.drag_started() {
+        let start = response.ctx.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
+        device.leave();
+        device.panels.timeline.minimap.drag = Some(match edge(start, brush) {
+            Some(0) => Drag::Edge { other: view.x1 },
+            Some(_) => Drag::Edge { other: view.x0 },
+            None if brush.x_range().contains(start.x) => Drag::Whole { before: at - view.x0 },
+            None => Drag::Edge { other: at },
+        });
+    }
+    let full = device.full;
+    match device.panels.timeline.minimap.drag {
+        Some(drag) if response.dragged() => device.view = dragged(view, drag, at, &full),
+        _ if response.clicked() && !brush.x_range().contains(pointer.x) => {
+            device.show(centered(view, at, &full));
+        }
+        _ => {}
+    }
+    if response.drag_stopped() {
+        device.panels.timeline.minimap.drag = None;
+    }
+}
+
+fn dragged(view: View, drag: Drag, at: f64, full: &View) -> View {
+    match drag {
+        Drag::Whole { before } => {
+            let x0 = (at - before).clamp(full.x0, (full.x1 - view.span()).max(full.x0));
+            view.of_range(x0, x0 + view.span(), full)
+        }
+        Drag::Edge { other } => view.of_range(at.min(other), at.max(other), full),
+    }
+}
+
+fn centered(view: View, at: f64, full: &View) -> View {
+    let half = view.span() / 2.0;
+    view.of_range(at - half, at + half, full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: View = View { axis: Axis::Event, x0: 0.0, x1: 1000.0, y0: 0.0, y1: 1e6 };
+
+    #[test]
+    fn the_brush_moves_and_stays_inside() {
+        let view = View { x0: 100.0, x1: 300.0, ..FULL };
+        let moved = dragged(view, Drag::Whole { before: 50.0 }, 450.0, &FULL);
+        assert_eq!((moved.x0, moved.x1), (400.0, 600.0));
+        let moved = dragged(view, Drag::Whole { before: 50.0 }, 1000.0, &FULL);
+        assert_eq!((moved.x0, moved.x1), (800.0, 1000.0));
+    }
+
+    #[test]
+    fn edges_may_cross() {
+        let view = View { x0: 100.0, x1: 300.0, ..FULL };
+        let wider = dragged(view, Drag::Edge { other: 100.0 }, 700.0, &FULL);
+        assert_eq!((wider.x0, wider.x1), (100.0, 700.0));
+        let crossed = dragged(view, Drag::Edge { other: 100.0 }, 20.0, &FULL);
+        assert_eq!((crossed.x0, crossed.x1), (20.0, 100.0));
+    }
+
+    #[test]
+    fn edges_are_near_their_line() {
+        let brush = Rect::from_min_max(egui::pos2(100.0, 0.0), egui::pos2(200.0, 30.0));
+        assert_eq!(edge(egui::pos2(98.0, 10.0), brush), Some(0));
+        assert_eq!(edge(egui::pos2(203.0, 10.0), brush), Some(1));
+        assert_eq!(edge(egui::pos2(150.0, 10.0), brush), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! The timeline: its panel, tools, minimap, input and the worker that paints it.
+
+pub(in crate::app) mod input;
+pub(in crate::app) mod minimap;
+pub(in crate::app) mod panel;
+pub(in crate::app) mod rasters;
+pub(in crate::app) mod toolbar;

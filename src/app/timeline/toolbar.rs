@@ -1,0 +1,125 @@
+//! Above the timeline: what it stacks, what colours mean, and the axis.
+
+use crate::app::device::{DeviceState, TimelineMode};
+use crate::app::theme;
+use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
+use eframe::egui::{self, Rect, Sense};
+
+pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(8.0, 2.0);
+        mode_chooser(ui, device);
+        color_chooser(ui, device);
+        axis_chooser(ui, device);
+        ui.add_space(4.0);
+        lines_legend(ui, palette, device);
+        keys_legend(ui, palette, device);
+    });
+}
+
+fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let modes = [
+        (TimelineMode::Blocks, "Blocks", "Live allocations"),
+        (TimelineMode::Segments, "Segments", "Reserved memory, in the order of reservation"),
+    ];
+    for (mode, name, hint) in modes {
+        let text = egui::RichText::new(name).size(12.0);
+        if ui.selectable_label(device.mode == mode, text).on_hover_text(hint).clicked() {
+            device.mode = mode;
+        }
+    }
+    ui.add_space(6.0);
+    ui.spacing_mut().item_spacing.x = 8.0;
+}
+
+fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+    let name = |by: ColorBy| format!("Colour by {}", by.name());
+    let mut chosen = device.color_by;
+    let text = egui::RichText::new(name(chosen)).size(12.0);
+    let chooser = egui::ComboBox::from_id_salt("colour by").selected_text(text).width(128.0);
+    let shown = chooser.show_ui(ui, |ui| {
+        for by in ColorBy::ALL {
+            ui.selectable_value(&mut chosen, by, name(by));
+        }
+    });
+    shown.response.on_hover_text("What the colours of the bands tell apart");
+    device.color_by = chosen;
+}
+
+fn axis_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+    if !device.timeline().times.has_times() {
+        return;
+    }
+    ui.spacing_mut().item_spacing.x = 2.0;
+    for (axis, name, hint) in
+        [(Axis::Event, "Events", "Every event is equally wide"), (Axis::Time, "Time", "As long as it took")]
+    {
+        let text = egui::RichText::new(name).size(12.0);
+        if ui.selectable_label(device.view.axis == axis, text).on_hover_text(hint).clicked() {
+            device.set_axis(axis);
+        }
+    }
+    ui.spacing_mut().item_spacing.x = 8.0;
+}
+
+fn lines_legend(ui: &mut egui::Ui, palette: &Palette, device: &DeviceState) {
+    for (color, name) in
+        [(palette.allocated, "allocated"), (palette.accent, "active"), (palette.reserved, "reserved")]
+    {
+        entry(ui, color, Mark::Line, name);
+    }
+    entry(ui, palette.merged, Mark::Band, "thinner than a pixel");
+    if device.color_by == ColorBy::Stack {
+        entry(ui, palette.unknown, Mark::Band, "no stack");
+    }
+}
+
+/// What colours mean; a click keeps just that.
+fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
+    let coloring = device.coloring(palette);
+    let keys = coloring.keys(device.timeline());
+    for Key { label, color, query } in keys {
+        let mark = if query.is_some() { Mark::Button } else { Mark::Band };
+        let response = entry(ui, color, mark, &label);
+        if let Some(query) = query
+            && response.on_hover_text(format!("Click to filter: {query}")).clicked()
+        {
+            device.filter_query = query;
+        }
+    }
+}
+
+/// What an entry of the legend shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// A line.
+    Line,
+    /// A surface.
+    Band,
+    /// A surface that can be clicked.
+    Button,
+}
+
+fn entry(ui: &mut egui::Ui, color: Rgb, mark: Mark, text: &str) -> egui::Response {
+    let is_link = mark == Mark::Button;
+    let sense = if is_link { Sense::click() } else { Sense::hover() };
+    let font = theme::axis_font();
+    let muted = theme::color(theme::palette(ui).muted);
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, muted);
+    let size = egui::vec2(16.0 + galley.size().x, 18.0);
+    let (rect, response) = ui.allocate_exact_size(size, sense);
+    response.widget_info(|| {
+        let role = if is_link { egui::Role::Button } else { egui::Role::Label };
+        egui::WidgetInfo::labeled(role, true, text)
+    });
+    let height = if mark == Mark::Line { 2.0 } else { 10.0 };
+    let mark =
+        Rect::from_center_size(egui::pos2(rect.left() + 5.0, rect.center().y), egui::vec2(10.0, height));
+    ui.painter().rect_filled(mark, 1.0, theme::color(color));
+    let place = egui::pos2(rect.left() + 15.0, rect.center().y - galley.size().y / 2.0);
+    let text_color =
+        if is_link && response.hovered() { theme::color(theme::palette(ui).text) } else { muted };
+    ui.painter().galley_with_override_text_color(place, galley, text_color);
+    if is_link { response.on_hover_cursor(egui::CursorIcon::PointingHand) } else { response }
+}

@@ -1,0 +1,121 @@
+//! `oomscope check`: limits for recordings, for tests of training code.
+
+use super::open::parse_bytes;
+use super::{Failure, loading, output};
+use crate::load::Input;
+use crate::model::{Anchor, DeviceId, Moment, Snapshot, Timeline};
+use crate::units;
+use clap::{ArgGroup, Args};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Exit code when a limit is exceeded.
+const EXCEEDED: u8 = 3;
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("limits").required(true).multiple(true),
+    after_help = "Examples:
+  oomscope check snapshot.pickle --no-oom
+  oomscope check rank*.pickle --max-peak 60GiB --max-reserved 70GiB
+
+Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, 1 a file
+cannot be read or does not tell. Pinned host memory is not checked."
+)]
+pub(super) struct CheckArgs {
+    /// Snapshots; '-' is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The most bytes that may be active, as requested, on each device
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
+    max_peak: Option<i64>,
+    /// The most bytes that may be reserved on each device
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
+    max_reserved: Option<i64>,
+    /// No request may have failed
+    #[arg(long, group = "limits")]
+    no_oom: bool,
+}
+
+/// A limit, and what there was.
+struct Outcome {
+    text: String,
+    holds: bool,
+}
+
+pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    let mut all_hold = true;
+    for path in &args.files {
+        let snapshot = loading::load(path)?;
+        let name = units::printable(&Input::from_arg(path).name());
+        for timeline in devices(&snapshot) {
+            can_tell(&snapshot, timeline, &name)?;
+            for outcome in outcomes(args, timeline) {
+                let word = if outcome.holds { "ok" } else { "EXCEEDED" };
+                writeln!(out, "{word}: {name}, {}: {}", timeline.device, outcome.text)?;
+                all_hold &= outcome.holds;
+            }
+        }
+    }
+    out.flush()?;
+    if all_hold { Ok(()) } else { Err(Failure::Silent(ExitCode::from(EXCEEDED))) }
+}
+
+fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
+    snapshot.timelines.iter().filter(|timeline| timeline.device != DeviceId::HOST)
+}
+
+/// A file whose end is missing must not pass.
+fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), Failure> {
+    if snapshot.damage.is_none() && timeline.anchor == Anchor::EndState {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format_args!("{name}: the file is damaged, so its figures are not complete"),
+        "write the snapshot again, and wait until it is written",
+    ))
+}
+
+fn outcomes(args: &CheckArgs, timeline: &Timeline) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let (at, peak) = timeline.active.peak();
+    outcomes.extend(args.max_peak.map(|limit| below("peak", at, peak, limit)));
+    let (at, reserved) = timeline.reserved.peak();
+    outcomes.extend(args.max_reserved.map(|limit| below("reserved", at, reserved, limit)));
+    if args.no_oom {
+        let text = match timeline.ooms.last() {
+            None => "no failed request".to_owned(),
+            Some(oom) => format!(
+                "{} failed, the last at event {} for {}",
+                if timeline.ooms.len() == 1 {
+                    "1 request".to_owned()
+                } else {
+                    format!("{} requests", units::count(timeline.ooms.len() as u64))
+                },
+                units::count(oom.event.0),
+                units::bytes(oom.requested)
+            ),
+        };
+        outcomes.push(Outcome { text, holds: timeline.ooms.is_empty() });
+    }
+    outcomes
+}
+
+fn below(what: &str, at: Moment, bytes: i64, limit: i64) -> Outcome {
+    let holds = bytes <= limit;
+    let (shown, limit_text) = (units::bytes(bytes), units::bytes(limit));
+    let text = if holds {
+        format!("{what} {shown} of {limit_text}")
+    } else {
+        let more = units::bytes(bytes.saturating_sub(limit));
+        let place = at.event().map_or_else(
+            || "before the first event".to_owned(),
+            |e| format!("after event {}", units::count(e.0)),
+        );
+        format!("{what} {shown} is {more} above {limit_text}, {place}")
+    };
+    Outcome { text, holds }
+}

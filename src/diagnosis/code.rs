@@ -1,0 +1,153 @@
+//! Which lines of code stacks lead to.
+
+use super::{Role, Site, StackBytes};
+use crate::analysis::{FrameKey, FrameNames, Owner, owner, site_frame};
+use crate::model::{Snapshot, StackId};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
+
+/// The readable frames of a file, and whose code they are.
+#[derive(Debug)]
+pub struct Code<'a> {
+    snapshot: &'a Snapshot,
+    names: FrameNames,
+    owners: Vec<Owner>,
+}
+
+impl<'a> Code<'a> {
+    /// Look at every frame of a file once.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        let names = FrameNames::new(snapshot);
+        let owner_of = |name: &crate::analysis::FrameName| {
+            name.frame.map_or(Owner::Runtime, |frame| owner(&site_frame(snapshot, frame)))
+        };
+        let owners = names.all().iter().map(owner_of).collect();
+        Self { snapshot, names, owners }
+    }
+
+    /// The frames of a stack that are the user's own, innermost first.
+    pub fn own_path(&self, stack: StackId) -> Vec<FrameKey> {
+        self.keys(stack).filter(|key| self.owners[key.index()] == Owner::User).collect()
+    }
+
+    /// The innermost line of the user's own code.
+    pub fn own_line(&self, stack: StackId) -> Option<FrameKey> {
+        self.keys(stack).find(|key| self.owners[key.index()] == Owner::User)
+    }
+
+    /// Whether a function of torch was called for an allocation, directly or not.
+    pub fn calls(&self, stack: StackId, function: &str) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
+        inner.into_iter().any(|key| self.names.get(key).function() == function)
+    }
+
+    /// How many stacks the file has.
+    pub fn stack_count(&self) -> u32 {
+        self.snapshot.stacks.len() as u32
+    }
+
+    /// The lines that answer for a stack: the innermost of the user's own code and, where it was
+    /// called from there, the innermost of another package.
+    pub fn lines(&self, stack: StackId) -> Vec<FrameKey> {
+        let mut lines = Vec::new();
+        for key in self.keys(stack) {
+            match self.owners[key.index()] {
+                Owner::User => {
+                    lines.insert(0, key);
+                    break;
+                }
+                Owner::Package if lines.is_empty() => lines.push(key),
+                _ => {}
+            }
+        }
+        lines
+    }
+
+    /// The lines that answer for some stacks, most bytes first.
+    pub fn sites(&self, stacks: &[StackBytes], role: Role) -> Vec<Site> {
+        let mut by_line: BTreeMap<FrameKey, (i64, usize)> = BTreeMap::new();
+        for row in stacks {
+            for key in self.lines(row.stack) {
+                let (bytes, count) = by_line.entry(key).or_default();
+                *bytes = bytes.saturating_add(row.bytes);
+                *count += row.count;
+            }
+        }
+        let mut sites: Vec<_> = by_line.into_iter().collect();
+        sites.sort_by_key(|&(key, (bytes, _))| (std::cmp::Reverse(bytes), key));
+        sites.into_iter().map(|(key, (bytes, count))| self.site(key, bytes, count, role)).collect()
+    }
+
+    /// A line and what it is answerable for.
+    pub fn site(&self, key: FrameKey, bytes: i64, count: usize, role: Role) -> Site {
+        let frame = self.names.get(key).frame.map(|frame| site_frame(self.snapshot, frame));
+        let (file, line, name) = frame.map_or_else(Default::default, |f| (f.file, f.line, f.name));
+        Site { file, line, name, bytes, count, role }
+    }
+
+    /// How a line reads: `train.py:55 attention`.
+    pub fn label(&self, key: FrameKey) -> &str {
+        &self.names.get(key).label
+    }
+
+    fn keys(&self, stack: StackId) -> impl Iterator<Item = FrameKey> + '_ {
+        self.snapshot.stacks.frames(stack).iter().map(|&frame| self.names.key(frame))
+    }
+}
+
+/// Bytes by stack, most first.
+pub(super) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<StackBytes> {
+    let mut totals: HashMap<StackId, (i64, usize)> = HashMap::default();
+    for (stack, size) in parts {
+        let (bytes, count) = totals.entry(stack).or_default();
+        *bytes = bytes.saturating_add(size);
+        *count += 1;
+    }
+    let mut rows: Vec<StackBytes> =
+        totals.into_iter().map(|(stack, (bytes, count))| StackBytes { stack, bytes, count }).collect();
+    rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.bytes), row.stack));
+    rows
+}
+
+/// The first of `more` that are not among `sites` are added, until there are `limit`.
+pub(super) fn add_sites(sites: &mut Vec<Site>, more: Vec<Site>, limit: usize) {
+    for site in more {
+        if limit <= sites.len() {
+            break;
+        }
+        if !sites
+            .iter()
+            .any(|known| (&known.file, known.line, known.role) == (&site.file, site.line, site.role))
+        {
+            sites.push(site);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stacks_fixture::Recording;
+
+    #[test]
+    fn a_stack_leads_to_own_code_and_to_the_package_that_it_called() {
+        let mut recording = Recording::default();
+        let own = recording.stack(&["/x/torch/nn.py:1 linear", "model.py:3 forward", "train.py:9 main"]);
+        let package = recording.stack(&[
+            "/x/torch/nn.py:1 linear",
+            "/x/site-packages/lib/llama.py:7 attend",
+            "/x/site-packages/lib/llama.py:8 forward",
+            "train.py:9 main",
+        ]);
+        let snapshot = recording.finish();
+        let code = Code::new(&snapshot);
+        let labels = |stack| code.lines(stack).iter().map(|&key| code.label(key)).collect::<Vec<_>>();
+        assert_eq!(labels(own), ["model.py:3 forward"]);
+        assert_eq!(labels(package), ["train.py:9 main", "llama.py:7 attend"]);
+        assert_eq!(labels(StackId::EMPTY), Vec::<&str>::new());
+        let sites = code.sites(&by_stack([(own, 5), (package, 7), (own, 3)]), Role::Live);
+        let found: Vec<_> = sites.iter().map(|s| (s.file.as_str(), s.line, s.bytes, s.count)).collect();
+        assert_eq!(found[0], ("model.py", 3, 8, 2));
+        assert_eq!(found.len(), 3);
+    }
+}

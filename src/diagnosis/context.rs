@@ -1,0 +1,163 @@
+//! What several detectors look at, found out once.
+
+use super::code::{Code, by_stack};
+use super::rounds::Rounds;
+use super::{Kept, Severity, Shortage, StackBytes};
+use crate::analysis::segment_state::{SegmentIndex, SegmentState};
+use crate::analysis::{At, Attribution, Category, MomentError, Phases, Rules, live_at, resolve};
+use crate::model::{Action, AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
+
+/// What is asked for besides the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Question {
+    /// The moment; without one, the last OOM, else the peak.
+    pub at: Option<At>,
+    /// Memory of the device, in bytes, which no recording states.
+    pub device_memory: Option<i64>,
+}
+
+/// One device at one moment.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The file.
+    pub snapshot: &'a Snapshot,
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// The moment.
+    pub moment: Moment,
+    /// Memory of the device, where the user said.
+    pub device_memory: Option<i64>,
+    /// Lines of code.
+    pub code: Code<'a>,
+    /// What is live, largest first.
+    pub live: Vec<Allocation>,
+    /// The memory map.
+    pub state: SegmentState,
+    /// The request that failed at the moment, if one did.
+    pub shortage: Option<Shortage>,
+    /// Categories, iterations and phases.
+    pub attribution: Attribution,
+    /// What the program does again and again.
+    pub(super) rounds: Rounds,
+    /// What stays from round to round.
+    pub kept: Option<Kept>,
+}
+
+impl<'a> Context<'a> {
+    /// Look at a device.
+    ///
+    /// # Errors
+    /// If the moment does not exist.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        timeline: &'a Timeline,
+        question: Question,
+    ) -> Result<Self, MomentError> {
+        let default = if timeline.ooms.is_empty() { At::Peak } else { At::Oom };
+        let moment = resolve(question.at.unwrap_or(default), timeline)?;
+        let index = SegmentIndex::new(snapshot, timeline);
+        let state = index.at(timeline, moment);
+        let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
+        let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
+        let code = Code::new(snapshot);
+        let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+        let rounds = Rounds::of(timeline, &attribution.phases);
+        let mut context = Self {
+            snapshot,
+            timeline,
+            moment,
+            device_memory: question.device_memory,
+            code,
+            live: live_at(timeline, moment),
+            state,
+            shortage,
+            rounds,
+            attribution,
+            kept: None,
+        };
+        context.kept = Kept::of(&context);
+        Ok(context)
+    }
+
+    /// Whether the moment is an OOM.
+    pub fn is_oom(&self) -> bool {
+        self.shortage.is_some()
+    }
+
+    /// What an allocation is for.
+    pub fn category(&self, id: AllocId) -> Category {
+        self.attribution.categories.get(id)
+    }
+
+    /// Requested bytes of what is live.
+    pub fn live_bytes(&self) -> i64 {
+        self.live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// Requested bytes of what is live of a category.
+    pub fn bytes_of(&self, category: Category) -> i64 {
+        let live = self.live.iter().filter(|a| self.category(a.id) == category);
+        live.fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// The category with most bytes.
+    pub fn largest_category(&self) -> Option<(Category, i64)> {
+        let bytes = Category::ALL.into_iter().map(|category| (category, self.bytes_of(category)));
+        bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// What is there whatever the batch, given the bytes of each category: parameters, optimizer state
+    /// and gradients. More gradients than parameters are on their way through the graph.
+    pub fn fixed(bytes_of: impl Fn(Category) -> i64) -> i64 {
+        let parameters = bytes_of(Category::Parameter);
+        let gradients = bytes_of(Category::Gradient).min(parameters);
+        parameters.saturating_add(gradients).saturating_add(bytes_of(Category::OptimizerState))
+    }
+
+    /// The same of what is live.
+    pub fn fixed_bytes(&self) -> i64 {
+        Self::fixed(|category| self.bytes_of(category))
+    }
+
+    /// How much a saving matters: a warning if it would have prevented the OOM.
+    pub fn severity_of(&self, saving: i64) -> Severity {
+        let missing = self.shortage.as_ref().and_then(Shortage::missing_bytes);
+        if missing.is_some_and(|missing| 0 < missing && missing <= saving) {
+            Severity::Warning
+        } else {
+            Severity::Info
+        }
+    }
+
+    /// The first event of the iteration that the moment is in.
+    pub fn iteration_start(&self) -> Option<EventIx> {
+        let iterations = &self.phases().iterations;
+        iterations.list.get(iterations.index_at(self.moment)?).map(|iteration| iteration.start)
+    }
+
+    /// Iterations and phases.
+    pub fn phases(&self) -> &Phases {
+        &self.attribution.phases
+    }
+
+    /// Whether allocations were recorded, not only the state at the end.
+    pub fn has_history(&self) -> bool {
+        let events = &self.timeline.events;
+        events.indices().any(|ix| events.action(ix) == Action::Alloc)
+    }
+
+    /// What is live by stack, most bytes first.
+    pub fn live_stacks(&self) -> Vec<StackBytes> {
+        by_stack(self.live.iter().map(|a| (a.stack, a.size)))
+    }
+
+    /// An allocation.
+    pub fn allocation(&self, id: AllocId) -> Allocation {
+        self.timeline.lifetimes.get(id, &self.timeline.events)
+    }
+
+    /// A share of a whole, from 0 to 1; 0 of nothing.
+    pub fn share(part: i64, whole: i64) -> f64 {
+        if whole <= 0 { 0.0 } else { part as f64 / whole as f64 }
+    }
+}

@@ -1,0 +1,97 @@
+//! Activations that fill the device.
+
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::code::by_stack;
+use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Site, StackBytes};
+use crate::model::{AllocId, Allocation};
+use crate::units;
+
+/// Below this share of what is in use they are not the point.
+const MIN_SHARE: f64 = 0.3;
+
+/// Lines before and after a softmax that belong to it.
+const NEAR_LINES: u64 = 3;
+
+/// What attention code must hold of the activations to be named.
+const ATTENTION_SHARE: f64 = 0.25;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let bytes = context.bytes_of(Category::Activation);
+    if Context::share(bytes, context.live_bytes()) < MIN_SHARE || !is_training(context) {
+        return Vec::new();
+    }
+    let of_category = |a: &&Allocation| context.category(a.id) == Category::Activation;
+    let live: Vec<_> = context.live.iter().filter(of_category).collect();
+    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
+    let sites = context.code.sites(&stacks, Role::Live);
+    let share = Context::share(bytes, context.live_bytes()) * 100.0;
+    let title = format!("Activations take {} ({share:.0} % of what is in use)", units::bytes(bytes));
+    let mut finding = Finding::new("activations", context.severity_of(bytes / 2), title);
+    finding.explain(
+        "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
+    );
+    finding.evidence.bytes("activation_bytes", "activations", bytes);
+    finding.evidence.count("activations", "allocations", live.len());
+    finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect::<Vec<AllocId>>();
+    finding.evidence.sites = sites.iter().take(10).cloned().collect();
+    finding.evidence.stacks = stacks.into_iter().take(3).collect();
+    finding.advise_code(
+        "Recompute them in the backward pass (usually 40–60 % less of them for 20–33 % more time):",
+        "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+    );
+    finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less).");
+    finding.saving =
+        Some(Saving { bytes: bytes / 2, formula: "half of the activations, by checkpointing".to_owned() });
+    finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
+    finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
+    let attention = attention(context, &live);
+    std::iter::once(finding).chain(attention.map(|sites| quadratic(context, sites))).collect()
+}
+
+/// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are
+/// not kept for it.
+fn is_training(context: &Context<'_>) -> bool {
+    let phases = context.phases();
+    let has_backward = phases.phases.iter().any(|start| start.phase == Phase::Backward);
+    has_backward && phases.phase_at(context.moment) != Phase::Eval
+}
+
+/// Lines around a softmax in the same function: scores, softmax, dropout. `None` if they hold little.
+fn attention(context: &Context<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
+    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
+    let softmax: Vec<StackBytes> =
+        stacks.iter().filter(|row| context.code.calls(row.stack, "softmax")).copied().collect();
+    let centres = context.code.sites(&softmax, Role::Live);
+    let is_near = |site: &Site| {
+        centres.iter().any(|centre| {
+            let same = site.file == centre.file && site.name == centre.name;
+            same && site.line.abs_diff(centre.line) <= NEAR_LINES
+        })
+    };
+    let mut sites = context.code.sites(&stacks, Role::Live);
+    sites.retain(is_near);
+    let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
+    let all = context.bytes_of(Category::Activation);
+    (ATTENTION_SHARE <= Context::share(held, all)).then_some(sites)
+}
+
+fn quadratic(context: &Context<'_>, sites: Vec<Site>) -> Finding {
+    let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
+    let severity: Severity = context.severity_of(held);
+    let title = format!("Code around a softmax holds {} of the activations", units::bytes(held));
+    let mut finding = Finding::new("attention-scores", severity, title);
+    finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
+    finding.evidence.bytes("attention_bytes", "held by the lines around it", held);
+    finding.evidence.sites = sites;
+    finding.advise_code(
+        "Use the fused operator, which never holds the scores:",
+        "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    );
+    finding.saving =
+        Some(Saving { bytes: held, formula: "all that these lines hold; an upper bound".to_owned() });
+    finding.confirm =
+        Some("Halve the sequence length: scores become a quarter, other activations half.".to_owned());
+    finding
+        .limit("Found by the calls of softmax and the lines next to them; that it is attention is a guess.");
+    finding
+}

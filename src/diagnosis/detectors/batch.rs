@@ -1,0 +1,82 @@
+//! Which batch would fit, from an iteration that did.
+
+use crate::analysis::{Category, Iteration};
+use crate::diagnosis::{Context, Finding, Severity, Shortage};
+use crate::model::{AllocId, Moment};
+use crate::units;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    estimate(context).into_iter().collect()
+}
+
+/// What an iteration was given, and what it needed.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    input: i64,
+    peak: i64,
+    fixed: i64,
+    at: Moment,
+}
+
+fn estimate(context: &Context<'_>) -> Option<Finding> {
+    let available = context.shortage.as_ref().and_then(Shortage::available_bytes)?;
+    let iterations = &context.phases().iterations;
+    let current = iterations.index_at(context.moment)?;
+    let failed = inputs(context, iterations.list.get(current)?, context.moment);
+    let measured =
+        iterations.list.get(..current)?.iter().filter_map(|i| measure(context, i)).max_by_key(|m| m.input)?;
+    if failed <= 0 || measured.input <= 0 {
+        return None;
+    }
+    // Weights, gradients and optimizer state are there whatever the batch.
+    let fixed = measured.fixed.max(context.fixed_bytes());
+    let per_input = measured.peak.saturating_sub(measured.fixed) as f64 / measured.input as f64;
+    let room = available.saturating_sub(fixed);
+    if per_input <= 0.0 || room <= 0 {
+        return None;
+    }
+    let fits = room as f64 / per_input / failed as f64;
+    let needed = (per_input * failed as f64) as i64;
+    if fits >= 1.0 {
+        return None;
+    }
+    let title = format!("About {:.0} % of this batch should fit", fits * 100.0);
+    let mut finding = Finding::new("batch-size", Severity::Info, title);
+    finding.explain(format!(
+        "An earlier iteration with {} of inputs peaked at {}, {} of which do not depend on the batch. In proportion, this one with {} of inputs would need {} more than those, and {} are available.",
+        units::bytes(measured.input),
+        units::bytes(measured.peak),
+        units::bytes(measured.fixed),
+        units::bytes(failed),
+        units::bytes(needed),
+        units::bytes(room)
+    ));
+    let evidence = &mut finding.evidence;
+    evidence.bytes("input_bytes", "inputs of this iteration", failed);
+    evidence.bytes("earlier_input_bytes", "inputs of the earlier one", measured.input);
+    evidence.bytes("earlier_peak_bytes", "its peak", measured.peak);
+    evidence.bytes("fixed_bytes", "parameters, gradients, optimizer state", fixed);
+    evidence.share("fitting_share", "of this batch should fit", fits);
+    evidence.events.extend(measured.at.event());
+    finding.limit("Taken in proportion to the bytes of the inputs: right for a larger batch, too optimistic for a longer sequence where attention is quadratic. Room for holes is not counted.");
+    Some(finding)
+}
+
+fn measure(context: &Context<'_>, iteration: &Iteration) -> Option<Measured> {
+    let input = inputs(context, iteration, iteration.end);
+    let timeline = context.timeline;
+    let of = |category| {
+        let live = timeline.lifetimes.live_at(iteration.peak).filter(|&id| context.category(id) == category);
+        live.fold(0i64, |sum, id: AllocId| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
+    };
+    let fixed = Context::fixed(of);
+    (0 < input).then_some(Measured { input, peak: iteration.peak_bytes, fixed, at: iteration.peak })
+}
+
+/// Bytes of inputs that were allocated from the start of an iteration until a moment.
+fn inputs(context: &Context<'_>, iteration: &Iteration, until: Moment) -> i64 {
+    let timeline = context.timeline;
+    let made = timeline.lifetimes.started_between(Moment(iteration.start.0), until);
+    let inputs = made.filter(|&id| context.category(id) == Category::Input);
+    inputs.fold(0i64, |sum, id| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
+}

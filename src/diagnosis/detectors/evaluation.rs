@@ -1,0 +1,62 @@
+//! Evaluation that keeps a graph.
+
+use crate::analysis::{Category, FrameKey, Phase};
+use crate::diagnosis::code::by_stack;
+use crate::diagnosis::{Context, Finding, Role, Saving};
+use crate::model::{AllocId, Moment};
+use crate::units;
+use std::collections::BTreeSet;
+
+/// Lines of the forward pass whose results are all live after it: without a graph, only a few are.
+const MIN_LINES: usize = 6;
+
+/// Less than this share of the peak is not worth a word.
+const MIN_SHARE: f64 = 0.05;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    evaluation(context).into_iter().collect()
+}
+
+fn evaluation(context: &Context<'_>) -> Option<Finding> {
+    let timeline = context.timeline;
+    let (start, end) = last_evaluation(context)?;
+    let made: Vec<AllocId> = timeline
+        .lifetimes
+        .live_at(end)
+        .filter(|&id| start < timeline.lifetimes.start(id) && context.category(id) == Category::Activation)
+        .collect();
+    let size = |&id: &AllocId| (context.allocation(id).stack, context.allocation(id).size);
+    let stacks = by_stack(made.iter().map(size));
+    let lines: BTreeSet<FrameKey> =
+        stacks.iter().filter_map(|row| context.code.own_path(row.stack).first().copied()).collect();
+    let bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let peak = timeline.active.peak().1;
+    if lines.len() < MIN_LINES || Context::share(bytes, peak) < MIN_SHARE {
+        return None;
+    }
+    let title = format!("Evaluation keeps {} for a backward pass that never comes", units::bytes(bytes));
+    let mut finding = Finding::new("evaluation-graph", context.severity_of(bytes), title);
+    finding.explain(format!(
+        "After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.",
+        units::count(lines.len() as u64)
+    ));
+    finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
+    finding.evidence.count("lines", "lines that made them", lines.len());
+    finding.evidence.events.extend(end.event());
+    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    finding.evidence.stacks = stacks.into_iter().take(2).collect();
+    finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
+    finding.saving =
+        Some(Saving { bytes, formula: "activations of the evaluation that outlived it".to_owned() });
+    finding.limit("Evaluation is told from training by what follows: no backward pass, no step.");
+    Some(finding)
+}
+
+/// The last evaluation that is over at the moment: the states before and after it.
+fn last_evaluation(context: &Context<'_>) -> Option<(Moment, Moment)> {
+    let phases = &context.phases().phases;
+    let ends = phases.iter().skip(1).map(|next| Moment(next.event.0));
+    let mut over =
+        phases.iter().zip(ends).filter(|(phase, end)| phase.phase == Phase::Eval && *end <= context.moment);
+    over.next_back().map(|(phase, end)| (Moment(phase.event.0), end))
+}

@@ -1,0 +1,23 @@
+//! Pinned host memory.
+
+use crate::diagnosis::{Context, Finding, Severity};
+use crate::model::DeviceId;
+use crate::units;
+
+/// Less is what every data loader takes.
+const MIN_BYTES: i64 = 1 << 30;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(host) = context.snapshot.timeline(DeviceId::HOST) else { return Vec::new() };
+    let (_, reserved) = host.reserved.peak();
+    if context.timeline.device == DeviceId::HOST || reserved < MIN_BYTES {
+        return Vec::new();
+    }
+    let title = format!("{} of host memory were pinned", units::bytes(reserved));
+    let mut finding = Finding::new("pinned-host-memory", Severity::Info, title);
+    finding.explain("Pinned memory is taken from all processes of the machine. Its allocator rounds each block up to a power of two and never gives it back.");
+    finding.evidence.bytes("host_peak_reserved_bytes", "pinned at most", reserved);
+    finding.evidence.bytes("host_peak_active_bytes", "in use at most", host.active.peak().1);
+    finding.advise("Pin only what is copied to the device, and reuse the buffers; fewer workers with pin_memory=True, a smaller prefetch_factor.");
+    vec![finding]
+}

@@ -1,0 +1,93 @@
+//! Optimizer state, the optimizer's temporaries, and gradients that stay.
+
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::code::by_stack;
+use crate::diagnosis::{Context, Finding, Role, Saving};
+use crate::units;
+
+/// Less than this share of what is in use is not worth a word.
+const MIN_SHARE: f64 = 0.1;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    [state(context), temporaries(context), gradients(context)].into_iter().flatten().collect()
+}
+
+fn is_worth(context: &Context<'_>, bytes: i64) -> bool {
+    MIN_SHARE <= Context::share(bytes, context.live_bytes())
+}
+
+fn places(context: &Context<'_>, finding: &mut Finding, category: Category) {
+    let live: Vec<_> = context.live.iter().filter(|a| context.category(a.id) == category).collect();
+    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
+    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
+    finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect();
+}
+
+fn state(context: &Context<'_>) -> Option<Finding> {
+    let bytes = context.bytes_of(Category::OptimizerState);
+    let parameters = context.bytes_of(Category::Parameter);
+    if !is_worth(context, bytes) {
+        return None;
+    }
+    let times = Context::share(bytes, parameters);
+    let mut title = format!("Optimizer state takes {}", units::bytes(bytes));
+    if 0 < parameters {
+        title = format!("{title}, {times:.1} times the parameters");
+    }
+    let saved = bytes / 4 * 3;
+    let mut finding = Finding::new("optimizer-state", context.severity_of(saved), title);
+    finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
+    finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
+    finding.evidence.bytes("parameter_bytes", "parameters", parameters);
+    places(context, &mut finding, Category::OptimizerState);
+    finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
+    finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
+    finding.saving = Some(Saving {
+        bytes: saved,
+        formula: "three quarters of the state: 8 bits instead of 32".to_owned(),
+    });
+    finding.limit("The state's dtype is not recorded; if it has 16 bits already, 8 bits save half.");
+    Some(finding)
+}
+
+fn temporaries(context: &Context<'_>) -> Option<Finding> {
+    let bytes = context.bytes_of(Category::Temporary);
+    if context.phases().phase_at(context.moment) != Phase::Optimizer || !is_worth(context, bytes) {
+        return None;
+    }
+    let title = format!("The optimizer's step holds {} of temporaries", units::bytes(bytes));
+    let mut finding = Finding::new("optimizer-temporaries", context.severity_of(bytes), title);
+    finding.explain(
+        "The foreach implementation works on all parameters at once and needs temporaries of their size.",
+    );
+    finding.evidence.bytes("temporary_bytes", "temporaries", bytes);
+    places(context, &mut finding, Category::Temporary);
+    finding.advise_code(
+        "Use one kernel for all of it, or one parameter at a time:",
+        "torch.optim.AdamW(params, fused=True)   # or foreach=False",
+    );
+    finding.saving = Some(Saving { bytes, formula: "all temporaries of the step".to_owned() });
+    Some(finding)
+}
+
+/// Finished gradients that are there although the next forward has begun.
+fn gradients(context: &Context<'_>) -> Option<Finding> {
+    let bytes = context.bytes_of(Category::Gradient);
+    let phase = context.phases().phase_at(context.moment);
+    if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) || !is_worth(context, bytes) {
+        return None;
+    }
+    let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
+    let title = format!("{} of gradients are held during {during}", units::bytes(bytes));
+    let mut finding = Finding::new("gradients-kept", context.severity_of(bytes), title);
+    finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
+    finding.evidence.bytes("gradient_bytes", "gradients", bytes);
+    places(context, &mut finding, Category::Gradient);
+    finding.advise_code(
+        "Unless gradients are accumulated on purpose, free them after each step:",
+        "optimizer.zero_grad(set_to_none=True)",
+    );
+    finding.saving = Some(Saving { bytes, formula: "all gradients at this moment".to_owned() });
+    finding.limit("Whether gradients are accumulated on purpose is not recorded.");
+    Some(finding)
+}

@@ -1,0 +1,54 @@
+//! Memory that only a CUDA graph or a `MemPool` can use.
+
+use crate::analysis::segment_state::Group;
+use crate::diagnosis::{Context, Finding, Severity};
+use crate::model::PoolKey;
+use crate::units;
+use std::collections::BTreeMap;
+
+/// What a pool reserves, and what of it is free.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    reserved: i64,
+    free: i64,
+}
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut pools: BTreeMap<PoolKey, Held> = BTreeMap::new();
+    let private = |group: &&Group| !group.key.is_outside && group.key.pool.is_some_and(PoolKey::is_private);
+    for group in context.state.groups.iter().filter(private) {
+        let Some(key) = group.key.pool else { continue };
+        let held = pools.entry(key).or_default();
+        held.reserved = held.reserved.saturating_add(group.figures.reserved_bytes);
+        held.free = held.free.saturating_add(group.figures.hole_bytes);
+    }
+    let reserved = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.reserved));
+    let free = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.free));
+    if reserved <= 0 {
+        return Vec::new();
+    }
+    let missing = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::missing_bytes);
+    let severity =
+        if missing.is_some_and(|missing| missing <= free) { Severity::Warning } else { Severity::Info };
+    let noun = if pools.len() == 1 { "private pool reserves" } else { "private pools reserve" };
+    let title = format!(
+        "{} {noun} {}, {} of them free",
+        units::count(pools.len() as u64),
+        units::bytes(reserved),
+        units::bytes(free)
+    );
+    let mut finding = Finding::new("private-pools", severity, title);
+    finding.explain("A captured CUDA graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.");
+    let evidence = &mut finding.evidence;
+    evidence.count("pools", "private pools", pools.len());
+    evidence.bytes("private_reserved_bytes", "reserved in them", reserved);
+    evidence.bytes("private_free_bytes", "free in them", free);
+    evidence.bytes("reserved_bytes", "reserved in all", context.state.total.reserved_bytes);
+    finding.advise_code(
+        "Let graphs that never run at the same time share a pool:",
+        "torch.cuda.graph(g, pool=first_graph.pool())",
+    );
+    finding.advise("Capture fewer shapes, and delete graphs and pools that are not used any more.");
+    finding.limit("The snapshot does not say whether a pool belongs to a graph or a MemPool, nor whether it will be used again.");
+    vec![finding]
+}

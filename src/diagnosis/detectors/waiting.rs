@@ -1,0 +1,55 @@
+//! Blocks that were given back and wait for another stream (`record_stream`).
+
+use crate::analysis::segment_state::Content;
+use crate::diagnosis::code::by_stack;
+use crate::diagnosis::{Context, Finding, Role, Saving, Severity};
+use crate::model::AllocId;
+use crate::units;
+
+/// Fewer bytes than this share of what is in use are not worth a word.
+const MIN_SHARE: f64 = 0.01;
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let total = &context.state.total;
+    let bytes = total.awaiting_rounded_bytes;
+    if bytes <= 0 || Context::share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
+        return Vec::new();
+    }
+    let parts = context.state.parts.iter();
+    let mut waiting: Vec<AllocId> = parts
+        .filter_map(|part| match part.content {
+            Content::Awaiting(id) => id,
+            _ => None,
+        })
+        .collect();
+    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(context.allocation(id).size), id));
+    let missing = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::missing_bytes);
+    let would_help = missing.is_some_and(|missing| missing <= bytes);
+    let severity = if would_help { Severity::Warning } else { Severity::Info };
+    let title = format!(
+        "{} are free for the program but wait for another stream ({} blocks)",
+        units::bytes(bytes),
+        units::count(total.awaiting_blocks as u64)
+    );
+    let mut finding = Finding::new("record-stream", severity, title);
+    finding.explain("After record_stream() a block can be used again only when the other stream has passed the point at which it was freed. When the host runs ahead of the device, such blocks pile up.");
+    if would_help {
+        finding.explain("They are as large as what the failed request lacked.");
+    }
+    let stacks = by_stack(waiting.iter().map(|&id| {
+        let allocation = context.allocation(id);
+        (allocation.stack, allocation.size)
+    }));
+    let evidence = &mut finding.evidence;
+    evidence.bytes("awaiting_bytes", "waiting for a stream", bytes);
+    evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);
+    evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
+    evidence.stacks = stacks.into_iter().take(2).collect();
+    evidence.allocations = waiting.into_iter().take(10).collect();
+    finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");
+    finding.advise_code("With FSDP, DDP or NCCL collectives:", "TORCH_NCCL_AVOID_RECORD_STREAMS=1");
+    finding.saving =
+        Some(Saving { bytes, formula: "blocks that wait at this moment, with rounding".to_owned() });
+    finding.limit("When the other stream would have been done is not in the recording.");
+    vec![finding]
+}

@@ -1,0 +1,173 @@
+//! The verdict: why memory ran out, in one of six words.
+//!
+//! The order of the questions matters. Memory that stays from one iteration to the next explains any
+//! full device, so it comes first. Then: would the request have fitted if what is reserved had no
+//! holes? If so, and holes are a good part of it, it is fragmentation. What is left is too little
+//! memory, for one of three reasons.
+
+mod leak;
+mod out_of_memory;
+mod outside;
+mod words;
+
+use super::{Context, Finding, Kept, Severity, Shortage, pins};
+use crate::units;
+pub(super) use leak::describe as describe_leak;
+use out_of_memory::out_of_memory;
+use outside::{Outside, outside};
+
+/// Holes must be this share of what is reserved to be the reason.
+const HOLES_SHARE: f64 = 0.15;
+
+/// What stays must be this share of what is reserved to be the reason.
+const LEAK_SHARE: f64 = 0.1;
+
+/// Why a request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// The program needs more than there is.
+    Capacity,
+    /// There would be enough if it were in one piece.
+    Fragmentation,
+    /// One request is out of all proportion.
+    SingleRequest,
+    /// Memory stays from iteration to iteration.
+    Leak,
+    /// Something else holds the device's memory.
+    Outside(Outside),
+    /// The file does not tell.
+    Unknown,
+}
+
+impl Cause {
+    fn id(self) -> &'static str {
+        match self {
+            Self::Capacity => "capacity",
+            Self::Fragmentation => "fragmentation",
+            Self::SingleRequest => "single-request",
+            Self::Leak => "leak",
+            Self::Outside(_) => "outside-pytorch",
+            Self::Unknown => "none",
+        }
+    }
+}
+
+/// Without an OOM, a graph that is kept must be this share of what is in use to be wrong.
+const GRAPH_SHARE: f64 = 0.25;
+
+/// Whether the verdict is fragmentation.
+pub(super) fn is_fragmentation(context: &Context<'_>) -> bool {
+    context.shortage.as_ref().is_some_and(|shortage| cause(context, shortage) == Cause::Fragmentation)
+}
+
+/// How little keeps how much.
+pub(super) fn kept_free(context: &Context<'_>) -> String {
+    let (bytes, rows) = pins::kept_holes(context);
+    let blocks = pins::blocks(context, usize::MAX);
+    let held = blocks.iter().fold(0i64, |sum, &id| sum.saturating_add(context.allocation(id).size));
+    format!(
+        "{} in {} blocks keep {} of free memory in {} segments.",
+        units::bytes(held),
+        units::count(blocks.len() as u64),
+        units::bytes(bytes),
+        units::count(rows as u64)
+    )
+}
+
+/// Whether the verdict is a leak.
+pub(super) fn is_leak(context: &Context<'_>) -> bool {
+    match &context.shortage {
+        Some(shortage) => cause(context, shortage) == Cause::Leak,
+        None => kept_graph(context).is_some(),
+    }
+}
+
+/// A graph that is kept although nothing has failed yet.
+fn kept_graph<'a>(context: &'a Context<'_>) -> Option<&'a Kept> {
+    let is_much = |kept: &&Kept| GRAPH_SHARE <= Context::share(kept.bytes, context.live_bytes());
+    context.kept.as_ref().filter(|kept| kept.is_graph()).filter(is_much)
+}
+
+/// The verdict about the moment.
+pub(super) fn verdict(context: &Context<'_>) -> Finding {
+    match &context.shortage {
+        Some(shortage) => out_of_memory(context, shortage, cause(context, shortage)),
+        None => kept_graph(context).map_or_else(|| nothing_failed(context), |kept| leaking(context, kept)),
+    }
+}
+
+fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
+    let Some(excess) = shortage.excess_bytes().filter(|_| shortage.is_complete) else {
+        return Cause::Unknown;
+    };
+    let holes = Context::share(shortage.hole_bytes, shortage.reserved_bytes);
+    let is_cut_up = excess <= 0 && HOLES_SHARE <= holes;
+    let kept = context.kept.as_ref().map_or(0, |kept| kept.bytes);
+    let is_kept = excess <= kept && LEAK_SHARE <= Context::share(kept, shortage.reserved_bytes);
+    if is_kept && !(is_cut_up && kept <= shortage.hole_bytes) {
+        return Cause::Leak;
+    }
+    if is_cut_up {
+        return Cause::Fragmentation;
+    }
+    let outside = outside(context, shortage).filter(|outside| excess <= outside.bytes);
+    let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
+    let could_have = available.saturating_add(outside.map_or(0, |outside| outside.bytes));
+    match outside {
+        _ if is_out_of_proportion(context, shortage, could_have) => Cause::SingleRequest,
+        Some(outside) => Cause::Outside(outside),
+        None => Cause::Capacity,
+    }
+}
+
+/// Whether one request, or a few of its size, would be most of the device.
+fn is_out_of_proportion(context: &Context<'_>, shortage: &Shortage, available: i64) -> bool {
+    let requested = shortage.oom.requested;
+    if available / 2 <= requested {
+        return true;
+    }
+    let smaller = context.live.iter().map(|a| a.size).filter(|&size| size < requested / 2);
+    available / 4 <= requested && smaller.fold(0, i64::saturating_add) <= requested / 2
+}
+
+/// Nothing has failed, but the memory of earlier iterations piles up.
+fn leaking(context: &Context<'_>, kept: &Kept) -> Finding {
+    let mut finding = Finding::new("leak", Severity::Warning, format!("A leak: {}", leak::title(kept)));
+    leak::describe(&mut finding, context, kept);
+    finding
+}
+
+/// No request failed at the moment.
+fn nothing_failed(context: &Context<'_>) -> Finding {
+    let timeline = context.timeline;
+    let total = &context.state.total;
+    let in_use = units::bytes(total.active_rounded_bytes());
+    let mut finding = if !context.has_history() {
+        let title = format!("No history was recorded; {in_use} in use when the snapshot was taken");
+        let mut finding = Finding::new("none", Severity::Info, title);
+        finding.limit("Without events only the state at the dump is known, not what came before it.");
+        finding
+    } else if timeline.ooms.is_empty() {
+        let peak = units::bytes(timeline.active.peak().1);
+        let text = format!("Nothing wrong: no request failed, and the peak was {peak}");
+        Finding::new("none", Severity::Info, text)
+    } else {
+        let text = format!("No request failed at this moment, with {in_use} in use");
+        Finding::new("none", Severity::Info, text)
+    };
+    let evidence = &mut finding.evidence;
+    evidence.bytes("active_bytes", "in use", total.active_rounded_bytes());
+    evidence.bytes("reserved_bytes", "reserved", total.reserved_bytes);
+    evidence.bytes("hole_bytes", "reserved and free", total.hole_bytes);
+    if context.has_history() {
+        let (moment, bytes) = timeline.active.peak();
+        evidence.bytes("peak_active_bytes", "peak in use, as requested", bytes);
+        evidence.bytes("peak_reserved_bytes", "peak reserved", timeline.reserved.peak().1);
+        evidence.events.extend(moment.event());
+    }
+    if timeline.ooms.is_empty() {
+        finding
+            .limit("The recording does not state the device's memory, so it cannot say how much was left.");
+    }
+    finding
+}

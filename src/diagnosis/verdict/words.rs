@@ -1,0 +1,133 @@
+//! What happened at an OOM, in plain words.
+
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::{Context, Finding, Shortage};
+use crate::model::{Action, EventIx, StackId};
+use crate::units;
+use std::collections::BTreeSet;
+
+/// How to record so that an OOM can be explained.
+pub(super) const RECORD_ON_OOM: &str = "\
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+def dump(device, alloc, device_alloc, device_free):
+    torch.cuda.memory._dump_snapshot(\"oom.pickle\")
+torch._C._cuda_attach_out_of_memory_observer(dump)";
+
+/// The request, what there was, and why neither hole nor device could serve it.
+pub(super) fn what_happened(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
+    let event = units::count(shortage.oom.event.0);
+    let requested = units::bytes(shortage.oom.requested);
+    let asked = context.code.lines(request_stack(context, shortage));
+    let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", context.code.label(key)));
+    finding.explain(format!("The request{by} for {requested} failed (event {event})."));
+    finding.explain(format!(
+        "PyTorch had reserved {}: {} in use and {} free in {} holes. {}",
+        units::bytes(shortage.reserved_bytes),
+        units::bytes(shortage.active_bytes),
+        units::bytes(shortage.hole_bytes),
+        units::count(context.state.total.holes as u64),
+        largest_hole(shortage),
+    ));
+    finding.explain(device(shortage));
+    if context.timeline.ooms.len() > 1 {
+        let n = units::count(context.timeline.ooms.len() as u64);
+        finding.explain(format!(
+            "The recording has {n} failed requests; this is about the one at event {event}."
+        ));
+    }
+    let after = context.timeline.events.len() - shortage.oom.event.index() - 1;
+    if after > 1000 {
+        let after = units::count(after as u64);
+        finding.explain(format!("The program went on for {after} more events."));
+    }
+}
+
+fn largest_hole(shortage: &Shortage) -> String {
+    let fit = &shortage.fit;
+    if fit.holes == 0 {
+        "None of the holes is for this request.".to_owned()
+    } else {
+        format!("The largest that this request could use has {}.", units::bytes(fit.largest_bytes))
+    }
+}
+
+fn device(shortage: &Shortage) -> String {
+    let needed = units::bytes(shortage.needed_bytes);
+    match (shortage.free_bytes(), shortage.missing_bytes()) {
+        (Some(free), _) if shortage.is_refused_by_limit() => format!(
+            "The device had {} free, more than the {needed} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
+            units::bytes(free)
+        ),
+        (Some(free), Some(missing)) => format!(
+            "The device had {} free, {} less than the {needed} needed for a new segment.",
+            units::bytes(free),
+            units::bytes(missing)
+        ),
+        _ => format!("A new segment needed {needed}."),
+    }
+}
+
+/// Where the request was made: its own stack or, in the backward pass, that of the forward operation.
+pub(super) fn request_stack(context: &Context<'_>, shortage: &Shortage) -> StackId {
+    let event = context.timeline.events.get(shortage.oom.event);
+    let is_known = |stack: StackId| !context.code.lines(stack).is_empty();
+    if !is_known(event.stack) && is_known(event.forward_stack) { event.forward_stack } else { event.stack }
+}
+
+/// Fewer different sizes of one line are no pattern.
+const MIN_SIZES: usize = 3;
+
+/// Whether the line that asked has asked for ever new sizes.
+pub(super) fn sizes(context: &Context<'_>, shortage: &Shortage) -> Option<String> {
+    let timeline = context.timeline;
+    let stack = request_stack(context, shortage);
+    if stack == StackId::EMPTY {
+        return None;
+    }
+    let earlier = (0..shortage.oom.event.0).map(EventIx);
+    let same = earlier
+        .filter(|&ix| timeline.events.action(ix) == Action::Alloc && timeline.events.stack(ix) == stack);
+    let sizes: BTreeSet<i64> = same.map(|ix| timeline.events.size(ix)).collect();
+    let (smallest, largest) = (sizes.first()?, sizes.last()?);
+    (MIN_SIZES <= sizes.len()).then(|| {
+        format!(
+            "Before, the same line asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.",
+            units::count(sizes.len() as u64),
+            units::bytes(*smallest),
+            units::bytes(*largest)
+        )
+    })
+}
+
+/// What to make smaller depends on what there is most of.
+pub(super) fn capacity_advice(finding: &mut Finding, context: &Context<'_>) {
+    if context.phases().phase_at(context.moment) == Phase::Optimizer {
+        finding.explain("It happened in the optimizer's step: the first one allocates the optimizer's state, on top of parameters and gradients.");
+    }
+    let Some((category, bytes)) = context.largest_category() else { return };
+    let what = format!("Most of what is in use is {} ({}).", category.label(), units::bytes(bytes));
+    finding.explain(what);
+    let (advice, confirm) = match category {
+        Category::Parameter => (
+            "The model itself fills the device: a lower precision (bfloat16, 8 or 4 bits), sharding it over several devices (FSDP, tensor or pipeline parallelism), offloading, or a smaller model.",
+            "Count the parameters and multiply by the bytes of each.",
+        ),
+        Category::OptimizerState | Category::Gradient => (
+            "What training adds to each parameter fills the device: an optimizer with less state (8 bits, Adafactor, SGD), sharding it (FSDP, ZeRO), offloading, or training fewer parameters (LoRA). A smaller batch will not help much.",
+            "Halve the batch: the memory at the step should stay the same.",
+        ),
+        Category::KvCache => (
+            "The cache grows with every token and every sequence: limit the length or the number of sequences, allocate it once at its final size instead of concatenating (which needs the old and the new one at once), use fewer or quantised heads, or a paged cache.",
+            "Generate half as many tokens: the cache should be half as large.",
+        ),
+        _ => (
+            "Make what is in use at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.",
+            "Half the batch should need about half of the activations; what stays is weights, gradients and optimizer state.",
+        ),
+    };
+    if !matches!(category, Category::Parameter | Category::OptimizerState | Category::Gradient) {
+        finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");
+    }
+    finding.advise(advice);
+    finding.confirm = Some(confirm.to_owned());
+}

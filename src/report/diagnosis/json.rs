@@ -1,0 +1,116 @@
+//! The report for programs. The schema is described in `docs/report.md`; its version counts up when
+//! a key changes its meaning or goes away.
+
+use super::document::{AllocationText, Card, Document, StackText};
+use crate::diagnosis::{Place, Site, Value};
+use crate::units;
+use serde_json::{Map, Value as Json, json};
+use std::io::{self, Write};
+
+/// The version of the schema.
+const VERSION: u32 = 1;
+
+/// Write the report as JSON.
+///
+/// # Errors
+/// When writing fails.
+pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    let facts: Map<String, Json> = document
+        .facts
+        .iter()
+        .map(|(label, text)| (label.to_lowercase().replace(' ', "_"), json!(text)))
+        .collect();
+    let report = json!({
+        "schema": "oomscope-report",
+        "version": VERSION,
+        "tool": concat!("oomscope ", env!("CARGO_PKG_VERSION")),
+        "file": document.name,
+        "device": document.device,
+        "moment": place(document.at, Some(&document.moment_text)),
+        "dump": place(document.dump, None),
+        "recording": {
+            "events": document.events,
+            "settings": document.settings,
+            "facts": facts,
+        },
+        "verdict": document.verdict(),
+        "findings": document.cards.iter().map(finding).collect::<Vec<_>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &report)?;
+    writeln!(out)
+}
+
+fn place(place: Place, text: Option<&str>) -> Json {
+    let mut out = json!({
+        "event": i64::from(place.moment.0) - 1,
+        "phase": place.phase.key(),
+        "iteration": place.iteration,
+    });
+    if let (Some(text), Some(map)) = (text, out.as_object_mut()) {
+        map.insert("text".to_owned(), json!(text));
+    }
+    out
+}
+
+fn finding(card: &Card) -> Json {
+    let advice = |advice: &crate::diagnosis::Advice| json!({"text": advice.text, "code": advice.code});
+    json!({
+        "id": card.id,
+        "severity": card.severity.name(),
+        "title": card.title,
+        "explanation": card.explanation,
+        "evidence": evidence(card),
+        "advice": card.advice.iter().map(advice).collect::<Vec<_>>(),
+        "estimated_saving_bytes": card.saving.as_ref().map(|saving| saving.bytes),
+        "estimated_saving_formula": card.saving.as_ref().map(|saving| &saving.formula),
+        "confirm": card.confirm,
+        "limits": card.limits,
+    })
+}
+
+fn evidence(card: &Card) -> Json {
+    let mut evidence = Map::new();
+    for number in &card.numbers {
+        let value = match number.value {
+            Value::Bytes(bytes) => json!(bytes),
+            Value::Count(n) => json!(n),
+            Value::Share(share) => json!(share),
+            Value::Event(event) => json!(event.0),
+        };
+        evidence.insert(number.key.to_owned(), value);
+    }
+    evidence.insert("sites".to_owned(), card.sites.iter().map(site).collect());
+    evidence.insert("stacks".to_owned(), card.stacks.iter().map(stack).collect());
+    evidence.insert("allocations".to_owned(), card.allocations.iter().map(allocation).collect());
+    evidence.insert("events".to_owned(), json!(card.events));
+    Json::Object(evidence)
+}
+
+fn site(site: &Site) -> Json {
+    json!({
+        "file": site.file,
+        "line": site.line,
+        "name": site.name,
+        "bytes": site.bytes,
+        "count": site.count,
+        "role": site.role.key(),
+    })
+}
+
+fn stack(stack: &StackText) -> Json {
+    let frame = |frame: &crate::analysis::SiteFrame| json!({"file": frame.file, "line": frame.line, "name": frame.name});
+    json!({
+        "bytes": stack.bytes,
+        "count": stack.count,
+        "frames": stack.frames.iter().map(frame).collect::<Vec<_>>(),
+    })
+}
+
+fn allocation(allocation: &AllocationText) -> Json {
+    json!({
+        "addr": units::address(allocation.address),
+        "size": allocation.bytes,
+        "alloc_event": allocation.event,
+        "site": allocation.site,
+    })
+}

@@ -1,0 +1,196 @@
+//! Categories, iterations and phases against what the recorded programs said of themselves.
+
+use crate::support;
+use oomscope::analysis::{Attribution, Category, Phase, Rules, stack_lines};
+use oomscope::load::{Progress, load_from};
+use oomscope::model::{AllocId, Moment, Snapshot, Timeline};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The share of live bytes that must be right in each recording.
+const WANTED: f64 = 0.95;
+
+/// A recording with what is known of it.
+struct Labelled {
+    name: String,
+    snapshot: Snapshot,
+    truth: Value,
+}
+
+fn labelled(path: &Path) -> Option<Labelled> {
+    let name = support::stem(path);
+    let truth = std::fs::read_to_string(path.with_file_name(format!("{name}.truth.json"))).ok()?;
+    let truth: Value = serde_json::from_str(&truth).expect("the truth is JSON");
+    truth.get("labels")?.as_array()?;
+    let file = std::fs::File::open(path).expect("the recording can be opened");
+    let snapshot = load_from(file, "test", &Progress::default()).expect("the recording can be read");
+    Some(Labelled { name, snapshot, truth })
+}
+
+fn recordings() -> Vec<PathBuf> {
+    let mut paths = support::pickles_in(&support::root().join("sample_snapshots"), false);
+    let shared = support::root().join("../shared/snapshots/rig");
+    if shared.is_dir() {
+        paths.extend(support::pickles_in(&shared, true));
+    } else {
+        support::skipped("no recordings in ../shared; only sample_snapshots were judged");
+    }
+    paths
+}
+
+/// Bytes by wanted and given category.
+type Confusion = BTreeMap<(String, &'static str), i64>;
+
+/// What is live at the end of a device, with the labels that are right.
+fn judge(
+    labelled: &Labelled,
+    timeline: &Timeline,
+    given: impl Fn(AllocId) -> &'static str,
+) -> (i64, i64, Confusion) {
+    let device = usize::try_from(timeline.device.0).unwrap_or(usize::MAX);
+    let (labels, also) = (&labelled.truth["labels"][device], &labelled.truth["labels_also"][device]);
+    let (mut right, mut total, mut confusion) = (0, 0, Confusion::new());
+    for id in timeline.lifetimes.live_at(Moment(timeline.events.len() as u32)) {
+        let allocation = timeline.lifetimes.get(id, &timeline.events);
+        let key = format!("0x{:x}", allocation.addr);
+        let Some(wanted) = labels[&key].as_str() else { continue };
+        let given = given(id);
+        let others = also[&key].as_array().is_some_and(|others| others.iter().any(|other| other == given));
+        total += allocation.size;
+        right += if wanted == given || others { allocation.size } else { 0 };
+        let wanted = if others { given } else { wanted };
+        *confusion.entry((wanted.to_owned(), given)).or_default() += allocation.size;
+    }
+    (right, total, confusion)
+}
+
+fn share(right: i64, total: i64) -> f64 {
+    if total == 0 { 1.0 } else { right as f64 / total as f64 }
+}
+
+/// The heuristic of an earlier tool, for comparison: the first function name that a list knows.
+fn by_first_name(snapshot: &Snapshot, timeline: &Timeline, id: AllocId) -> &'static str {
+    const NAMES: [(&str, &str); 9] = [
+        ("backward", "gradient"),
+        ("optimizer", "optimizer_state"),
+        ("step", "optimizer_state"),
+        ("all_gather", "comm"),
+        ("reduce_scatter", "comm"),
+        ("nccl", "comm"),
+        ("forward", "activation"),
+        ("__init__", "parameter"),
+        ("dataloader", "input"),
+    ];
+    let stack = timeline.lifetimes.stack(id, &timeline.events);
+    for line in stack_lines(snapshot, stack) {
+        let name = line.rsplit(' ').next().unwrap_or_default().to_ascii_lowercase();
+        if let Some((_, category)) = NAMES.iter().find(|(known, _)| name.contains(known)) {
+            return category;
+        }
+    }
+    "unknown"
+}
+
+#[test]
+fn live_bytes_are_attributed_as_the_programs_own_objects_say() {
+    let (mut report, mut bad) = (String::new(), Vec::new());
+    let (mut ours, mut theirs, mut bytes) = (0, 0, 0);
+    for labelled in recordings().iter().filter_map(|path| labelled(path)) {
+        for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
+            let found = Attribution::of(&labelled.snapshot, timeline, &Rules::default());
+            let (right, total, confusion) = judge(&labelled, timeline, |id| found.categories.get(id).key());
+            let (other, ..) =
+                judge(&labelled, timeline, |id| by_first_name(&labelled.snapshot, timeline, id));
+            (ours, theirs, bytes) = (ours + right, theirs + other, bytes + total);
+            writeln!(
+                report,
+                "{:22} {:>14} bytes {:6.2} % right, {:6.2} % by first name",
+                labelled.name,
+                total,
+                100.0 * share(right, total),
+                100.0 * share(other, total)
+            )
+            .expect("text takes everything");
+            for ((wanted, given), bytes) in confusion.iter().filter(|((wanted, given), _)| wanted != given) {
+                writeln!(report, "    {bytes:>14} bytes of {wanted} taken for {given}")
+                    .expect("text takes everything");
+            }
+            if share(right, total) < WANTED {
+                bad.push(labelled.name.clone());
+            }
+        }
+    }
+    println!(
+        "{report}all: {:.2} %, by first name {:.2} %",
+        100.0 * share(ours, bytes),
+        100.0 * share(theirs, bytes)
+    );
+    assert!(bad.is_empty(), "below {WANTED}: {bad:?}\n{report}");
+    assert!(theirs < ours, "an earlier heuristic does better");
+}
+
+#[test]
+fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
+    let (mut report, mut bad, mut starts, mut found_starts) = (String::new(), Vec::new(), 0, 0);
+    for labelled in recordings().iter().filter_map(|path| labelled(path)) {
+        for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
+            let phases = Attribution::of(&labelled.snapshot, timeline, &Rules::default()).phases;
+            let end = Moment(timeline.events.len() as u32);
+            let moment = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
+            let (phase, number) = (phases.phase_at(moment), phases.iteration_at(moment));
+            let wanted_phase = labelled.truth["phase_at_dump"].as_str();
+            let wanted_number = labelled.truth["iteration_at_dump"].as_u64();
+            let device = timeline.device.0 as usize;
+            let seen: Vec<u64> = labelled.truth["iterations"][device]
+                .as_array()
+                .map(|starts| starts.iter().filter_map(Value::as_u64).collect())
+                .unwrap_or_default();
+            let list = &phases.iterations.list;
+            let hits = seen.iter().filter(|&&s| list.iter().any(|i| u64::from(i.start.0) == s)).count();
+            (starts, found_starts) = (starts + seen.len(), found_starts + hits);
+            writeln!(
+                report,
+                "{:22} phase {} ({}), iteration {number:?} ({wanted_number:?}), {hits} of {} starts",
+                labelled.name,
+                phase.key(),
+                wanted_phase.unwrap_or("not stated"),
+                seen.len()
+            )
+            .expect("text takes everything");
+            // What the recording cannot show may stay open, but nothing wrong may be said.
+            let phase_is_right =
+                phase == Phase::Unknown || wanted_phase.is_none_or(|wanted| wanted == phase.key());
+            let number_is_right =
+                number.is_none() || wanted_number.is_none_or(|wanted| number.map(u64::from) == Some(wanted));
+            let has_stacks = labelled.truth["history"]["context"] != "state";
+            let is_whole =
+                labelled.truth["history_complete"] == true && has_stacks && !timeline.events.is_empty();
+            let is_open =
+                is_whole && (phase == Phase::Unknown || (number.is_none() && wanted_number.is_some()));
+            if !phase_is_right || !number_is_right || is_open {
+                bad.push(labelled.name.clone());
+            }
+        }
+    }
+    println!("{report}{found_starts} of {starts} iteration starts are exact");
+    assert!(bad.is_empty(), "{bad:?}\n{report}");
+}
+
+#[test]
+fn rules_come_before_everything_else() {
+    let path = support::sample("kv_cache_oom.pickle");
+    let labelled = labelled(&path).expect("the sample has labels");
+    let timeline = labelled.snapshot.main_timeline().expect("the sample has a device");
+    let rules = Rules::parse("[[rule]]\ncategory = 'comm'\nfile = 'generate\\.py$'\nfunction = '^append$'\n");
+    let rules = rules.expect("these are rules");
+    let end = Moment(timeline.events.len() as u32);
+    let total = |rules: &Rules, wanted: Category| {
+        let found = Attribution::of(&labelled.snapshot, timeline, rules).categories.bytes_at(timeline, end);
+        found.iter().find(|&&(category, _)| category == wanted).map_or(0, |&(_, bytes)| bytes)
+    };
+    assert_eq!(total(&Rules::default(), Category::Comm), 0);
+    assert_eq!(total(&rules, Category::Comm), total(&Rules::default(), Category::KvCache));
+    assert_ne!(total(&rules, Category::Comm), 0);
+}

@@ -1,0 +1,277 @@
+//! Reports as their readers get them, and what must never get into one.
+
+use crate::support::{self, run, sample, stdout};
+use oomscope::diagnosis::{Question, diagnose};
+use oomscope::model::{
+    Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
+    StackId, Timeline, TimelineInput,
+};
+use oomscope::report::{
+    Document, MAX_MARKDOWN_CHARS, ReportInput, report_html, report_json, report_markdown, report_text,
+};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn path(name: &str) -> String {
+    sample(name).to_string_lossy().into_owned()
+}
+
+/// What stands in the golden file, after writing it if `OOMSCOPE_WRITE_GOLDEN` is set.
+fn golden(name: &str, found: &str) -> String {
+    let file: PathBuf = support::root().join("tests/golden_reports").join(name);
+    if std::env::var_os("OOMSCOPE_WRITE_GOLDEN").is_some() {
+        std::fs::write(&file, found).expect("the golden file can be written");
+    }
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+#[test]
+fn the_reports_of_the_samples_read_as_they_should() {
+    for file in support::pickles_in(&sample(""), false) {
+        let name = format!("{}.txt", support::stem(&file));
+        let found = stdout(["report", "--redact", &file.to_string_lossy()]);
+        assert_eq!(found, golden(&name, &found), "{name}");
+    }
+}
+
+#[test]
+fn a_report_for_a_ticket_reads_as_it_should() {
+    let found = stdout(["report", "--redact", "--format", "markdown", &path("frag_oom.pickle")]);
+    assert_eq!(found, golden("frag_oom.md", &found));
+}
+
+#[test]
+fn the_json_has_what_its_description_says() {
+    let file = path("gpt_oom_forward.pickle");
+    let report = support::json(["report", &file, "--format", "json"]);
+    assert_eq!(report["schema"], "oomscope-report");
+    assert_eq!(report["version"], 1);
+    assert_eq!(report["verdict"], "capacity");
+    let description =
+        std::fs::read_to_string(support::root().join("docs/report.md")).expect("the description can be read");
+    for key in keys(&report) {
+        assert!(description.contains(&format!("`{key}`")), "docs/report.md does not describe {key}");
+    }
+    let findings = report["findings"].as_array().expect("findings");
+    let rank = |f: &Value| ["critical", "warning", "info"].iter().position(|s| f["severity"] == **s);
+    let ranks: Vec<_> = findings.iter().map(rank).collect();
+    assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
+}
+
+/// Every key that a program can rely on. What a finding's evidence is called depends on the finding.
+fn keys(report: &Value) -> Vec<String> {
+    fn collect(value: &Value, out: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => map.iter().filter(|(key, _)| *key != "facts").for_each(|(key, value)| {
+                let is_figure = value.is_number() && key.ends_with("_bytes");
+                if !is_figure {
+                    out.push(key.clone());
+                }
+                collect(value, out);
+            }),
+            Value::Array(list) => list.iter().for_each(|value| collect(value, out)),
+            _ => {}
+        }
+    }
+    let mut out = Vec::new();
+    for key in ["schema", "version", "tool", "file", "device", "verdict"] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    for part in [&report["moment"], &report["dump"], &report["recording"]] {
+        collect(part, &mut out);
+    }
+    for finding in report["findings"].as_array().into_iter().flatten() {
+        out.extend(finding.as_object().into_iter().flat_map(|map| map.keys().cloned()));
+        for list in ["sites", "stacks", "allocations"] {
+            collect(&finding["evidence"][list], &mut out);
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+#[test]
+fn a_page_stands_alone_and_has_both_pictures_in_both_themes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("report.html");
+    let out = out.to_string_lossy();
+    stdout(["report", &path("frag_oom.pickle"), "--format", "html", "-o", &out]);
+    let page = std::fs::read_to_string(&*out).expect("the page can be read");
+    assert_eq!(page.matches("data:image/png;base64,iVBORw0KGgo").count(), 4);
+    assert_eq!(page.matches("prefers-color-scheme: dark)\" srcset").count(), 2);
+    for outside in ["http://", "https://", "<script", "<link", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn a_moment_that_does_not_exist_is_refused() {
+    let output = run(["report", &path("compact.pickle.gz"), "--at", "oom"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no out-of-memory event"));
+}
+
+/// Names that mean something in every medium.
+const HOSTILE: [&str; 6] = [
+    "</details></code></pre><script>alert(1)</script>",
+    "```` | a | b | ``` **bold** [x](http://x) @someone #1 ![i](i)",
+    "\u{1b}[31mred\u{1b}[0m\r\n## heading\u{202e}",
+    "<img src=x onerror=alert(1)>\" onload='x'",
+    "C:\\Users\\alice\\secret\\a b.py",
+    "/home/alice/secret-host/project/train|`x`.py",
+];
+
+/// A recording with an OOM in which every text is hostile, with stacks of this many frames.
+fn hostile(frames: usize, stacks: usize) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    let mut events = EventTable::default();
+    let mut push = |action, slot: u64, size, stack| {
+        events.push(&Event {
+            action,
+            addr: Some((slot + 1) << 32),
+            size,
+            time_us: None,
+            stream: Some(0),
+            stack,
+            pool: None,
+            compile_context: None,
+            user_metadata: None,
+            internal_metadata: None,
+            category: None,
+            forward_stack: StackId::EMPTY,
+            device_free: (action == Action::Oom).then_some(5 << 20),
+        });
+    };
+    for at in 0..stacks {
+        let ids: Vec<_> = (0..frames)
+            .map(|i| {
+                let text =
+                    |offset: usize| format!("{}{at}.{i}.py", HOSTILE[(at + i + offset) % HOSTILE.len()]);
+                let file = snapshot.strings.intern(text(0).as_bytes()).0;
+                let name = snapshot.strings.intern(text(1).as_bytes()).0;
+                snapshot.frames.intern(Frame { file, line: i as i64, name, fx: None }, None)
+            })
+            .collect();
+        let stack = snapshot.stacks.intern(&ids);
+        push(Action::SegmentAlloc, at as u64, 32 << 20, stack);
+        push(Action::Alloc, at as u64, 30 << 20, stack);
+    }
+    push(Action::Oom, 0, 64 << 20, StackId(1));
+    let text = SettingValue::Text(HOSTILE.join(" "));
+    snapshot.settings.push(Setting { name: "PYTORCH_CUDA_ALLOC_CONF".to_owned(), value: text });
+    snapshot.timelines.push(Timeline::build(TimelineInput {
+        device: DeviceId(0),
+        events,
+        segments: SegmentTable::default(),
+        anchor: Anchor::TraceOnly,
+    }));
+    snapshot
+}
+
+fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
+    let timeline = &snapshot.timelines[0];
+    let diagnosis = diagnose(snapshot, timeline, Question::default()).expect("there is an OOM");
+    let name = HOSTILE.join("/");
+    Document::new(&ReportInput { name: &name, snapshot, timeline, diagnosis: &diagnosis, top, redacted })
+}
+
+#[test]
+fn nothing_from_a_file_has_a_meaning_for_the_medium() {
+    let snapshot = hostile(8, 6);
+    let document = document(&snapshot, 20, false);
+    let mut text = Vec::new();
+    report_text(&mut text, &document).expect("memory can be written to");
+    let text = String::from_utf8(text).expect("text");
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
+
+    let page = report_html(&document, &[]);
+    assert!(!page.contains("<script") && !page.contains("<img") && page.contains("&lt;script&gt;"));
+    assert_eq!(page.matches("<details>").count(), page.matches("</details>").count());
+
+    let markdown = report_markdown(&document);
+    assert_eq!(markdown.matches("<details>").count(), outside_code(&markdown, "</details>"), "{markdown}");
+    assert_eq!(outside_code(&markdown, "<script") + outside_code(&markdown, "<img"), 0, "{markdown}");
+    assert_eq!(outside_code(&markdown, "@someone"), 0, "{markdown}");
+    for row in markdown.lines().filter(|line| line.starts_with("| ")) {
+        let bars = row.replace("\\|", "").matches('|').count();
+        assert!((3..=4).contains(&bars), "{row}");
+    }
+
+    let mut json = Vec::new();
+    report_json(&mut json, &document).expect("memory can be written to");
+    let json: Value = serde_json::from_slice(&json).expect("JSON");
+    assert!(json["findings"].as_array().is_some_and(|findings| !findings.is_empty()));
+}
+
+/// How often something stands in a Markdown text outside of its fenced blocks and code spans.
+fn outside_code(markdown: &str, what: &str) -> usize {
+    let mut fence: Option<String> = None;
+    let mut n = 0;
+    for line in markdown.lines() {
+        let ticks: String = line.trim_start().chars().take_while(|&c| c == '`').collect();
+        match &fence {
+            Some(open) if ticks.len() >= open.len() && line.trim() == ticks => fence = None,
+            Some(_) => {}
+            None if 3 <= ticks.len() && line.trim_start().trim_start_matches('`') == "text" => {
+                fence = Some(ticks);
+            }
+            None => n += without_spans(line).matches(what).count(),
+        }
+    }
+    n
+}
+
+/// A line without what stands in code spans.
+fn without_spans(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find('`') {
+        if rest[..start].ends_with('\\') {
+            out.push_str(&rest[..=start]);
+            rest = &rest[start + 1..];
+            continue;
+        }
+        let run: String = rest[start..].chars().take_while(|&c| c == '`').collect();
+        let behind = &rest[start + run.len()..];
+        let mut at = 0;
+        let end = loop {
+            let Some(found) = behind[at..].find('`').map(|i| at + i) else { break None };
+            let length = behind[found..].chars().take_while(|&c| c == '`').count();
+            if length == run.len() {
+                break Some(found);
+            }
+            at = found + length;
+        };
+        out.push_str(&rest[..start]);
+        match end {
+            Some(end) => rest = &behind[end + run.len()..],
+            None => rest = behind,
+        }
+    }
+    out + rest
+}
+
+#[test]
+fn a_ticket_takes_every_report() {
+    let snapshot = hostile(400, 60);
+    let report = report_markdown(&document(&snapshot, usize::MAX, false));
+    assert!(report.chars().count() <= MAX_MARKDOWN_CHARS, "{}", report.chars().count());
+    assert!(report.contains("Shortened to fit an issue"));
+    assert!(report.contains("### How it was recorded"));
+}
+
+#[test]
+fn a_redacted_report_names_no_folder_and_no_user() {
+    let snapshot = hostile(8, 6);
+    let document = document(&snapshot, 20, true);
+    let mut out = Vec::new();
+    report_text(&mut out, &document).expect("memory can be written to");
+    report_json(&mut out, &document).expect("memory can be written to");
+    let out =
+        String::from_utf8(out).expect("text") + &report_markdown(&document) + &report_html(&document, &[]);
+    for private in ["alice", "secret", "/home", "Users"] {
+        assert!(!out.contains(private), "{private}");
+    }
+    assert!(out.contains(".0.py"));
+}

@@ -1,0 +1,86 @@
+//! The verdict about every recording whose cause is known, and about the healthy ones.
+
+use crate::support::{self, pickles_in, sample, skipped, stem};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The ids that answer a recorded cause.
+fn ids(kind: &str) -> &'static [&'static str] {
+    let kinds: [(&str, &[&str]); 6] = [
+        ("leak", &["leak"]),
+        ("fragmentation", &["fragmentation"]),
+        ("outside", &["outside-pytorch"]),
+        ("single", &["single-request"]),
+        ("batch too large", &["capacity"]),
+        ("", &["capacity"]),
+    ];
+    kinds.into_iter().find(|(start, _)| kind.starts_with(start)).map_or(&[], |(_, ids)| ids)
+}
+
+/// Recordings with a truth file, those of other versions of PyTorch included.
+fn recordings() -> Vec<(PathBuf, Value)> {
+    let mut paths = pickles_in(&sample(""), false);
+    match support::shared("rig") {
+        Some(folder) => paths.extend(pickles_in(&folder, true)),
+        None => skipped("the verdicts about the shared recordings: the folder is missing"),
+    }
+    let truth = |path: &Path| {
+        let file = path.with_file_name(format!("{}.truth.json", stem(path)));
+        let text = std::fs::read_to_string(file).ok()?;
+        Some(serde_json::from_str(&text).expect("the truth file is JSON"))
+    };
+    paths.into_iter().filter_map(|path| truth(&path).map(|truth| (path, truth))).collect()
+}
+
+fn report(path: &Path) -> Value {
+    support::json([Path::new("report"), path, Path::new("--format"), Path::new("json")])
+}
+
+/// Whether a finding's sites have the file and the line.
+fn has_site(finding: &Value, place: &Value) -> bool {
+    let file = place["file"].as_str().expect("a file");
+    let sites = finding["evidence"]["sites"].as_array().expect("sites");
+    sites.iter().any(|site| {
+        site["line"] == place["line"] && site["file"].as_str().is_some_and(|path| path.ends_with(file))
+    })
+}
+
+fn problem(truth: &Value, report: &Value) -> Option<String> {
+    let verdict = &report["findings"][0];
+    let id = verdict["id"].as_str().expect("an id");
+    let Some(kind) = truth["cause"]["kind"].as_str() else {
+        let findings = report["findings"].as_array().expect("findings");
+        let loud: Vec<&Value> =
+            findings.iter().filter(|f| f["severity"] != "info").map(|f| &f["id"]).collect();
+        return (id != "none" || !loud.is_empty()).then(|| format!("healthy, found {id} and {loud:?}"));
+    };
+    if !ids(kind).contains(&id) {
+        return Some(format!("{kind}: found {id}"));
+    }
+    let cause = &truth["cause"];
+    let place = if cause["seen_at"].is_object() { &cause["seen_at"] } else { cause };
+    (!has_site(verdict, place)).then(|| format!("{kind}: {} is not among the sites", place["text"]))
+}
+
+#[test]
+fn recordings_of_others_without_a_failure_are_left_in_peace() {
+    let Some(folder) = support::shared("real") else {
+        return skipped("the verdicts about recordings of others: the folder is missing");
+    };
+    let healthy = Value::Null;
+    for path in pickles_in(&folder, true) {
+        assert_eq!(problem(&healthy, &report(&path)), None, "{}", path.display());
+    }
+}
+
+#[test]
+fn recorded_causes_are_found_and_healthy_recordings_are_left_in_peace() {
+    let all = recordings();
+    assert!(10 <= all.len());
+    let mut wrong = Vec::new();
+    for (path, truth) in &all {
+        let found = report(path);
+        wrong.extend(problem(truth, &found).map(|problem| format!("{}: {problem}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+}
