@@ -62,8 +62,8 @@ pub(super) enum Verdict {
     Fits,
 }
 
-/// Simulate until the recording shows that there is too little memory, or too much.
-pub(super) fn judge(requests: &Requests, rules: &Rules) -> Verdict {
+/// Simulate until the recording shows that there is too little memory, or too much, and at which event.
+pub(super) fn judge(requests: &Requests, rules: &Rules) -> (Verdict, u32) {
     let mut replay = Replay::new(requests, rules.clone());
     let mut seen = 0;
     for request in &requests.all {
@@ -77,14 +77,14 @@ pub(super) fn judge(requests: &Requests, rules: &Rules) -> Verdict {
         let (real, own) = (count(&requests.segments[from..seen]), count(&replay.allocator.log));
         let is_oom = matches!(request.op, Op::Oom { .. });
         if real < own || (answer == Answer::NoMemory && !is_oom) {
-            return Verdict::TooLittle;
+            return (Verdict::TooLittle, request.event);
         }
         if own < real || (answer != Answer::NoMemory && is_oom) {
-            return Verdict::TooMuch;
+            return (Verdict::TooMuch, request.event);
         }
         replay.allocator.log.clear();
     }
-    Verdict::Fits
+    (Verdict::Fits, u32::MAX)
 }
 
 /// The first event that differs; `None` if nothing does.

@@ -39,15 +39,16 @@ pub(super) fn device(
         && device.allowed_bytes.is_none()
     {
         let found = match settings.memory_fraction {
-            Some(_) => search(|bytes| Device { total_bytes: Some(bytes), ..device }, judged),
-            None => search(|bytes| Device { allowed_bytes: Some(bytes), ..device }, judged),
+            Some(_) => search(requests, |bytes| Device { total_bytes: Some(bytes), ..device }, judged),
+            None => search(requests, |bytes| Device { allowed_bytes: Some(bytes), ..device }, judged),
         };
         device = found.unwrap_or(device);
     }
     let is_limited = requests.all.iter().any(|request| matches!(request.op, Op::Oom { .. }))
         || requests.segments.iter().any(|event| event.cause != Cause::Program && event.action.gives_back());
     if device.capacity_bytes.is_none() && !shown.is_fraction && is_limited {
-        device = search(|bytes| Device { capacity_bytes: Some(bytes), ..device }, judged).unwrap_or(device);
+        device = search(requests, |bytes| Device { capacity_bytes: Some(bytes), ..device }, judged)
+            .unwrap_or(device);
     }
     device
 }
@@ -116,17 +117,26 @@ impl Shown {
 }
 
 /// Find how much memory explains the recording; `None` if there seems to be no limit.
-fn search(with: impl Fn(u64) -> Device, judged: impl Fn(&Device) -> Verdict) -> Option<Device> {
+///
+/// An amount that explains only the beginning counts if that is long enough: a recording that contradicts
+/// itself early says nothing about the device.
+fn search(
+    requests: &Requests,
+    with: impl Fn(u64) -> Device,
+    judged: impl Fn(&Device) -> (Verdict, u32),
+) -> Option<Device> {
     let (mut low, mut high) = (0, MAX_DEVICE_UNITS);
     while 1 < high - low {
         let middle = low + (high - low) / 2;
-        match judged(&with(middle * UNIT_BYTES)) {
+        match judged(&with(middle * UNIT_BYTES)).0 {
             Verdict::TooLittle => low = middle,
             Verdict::TooMuch => high = middle,
             Verdict::Fits => return Some(with(middle * UNIT_BYTES)),
         }
     }
-    (high != MAX_DEVICE_UNITS).then(|| with(high * UNIT_BYTES))
+    let best = with(high * UNIT_BYTES);
+    let explains_enough = requests.events / 16 <= judged(&best).1 as usize;
+    (high != MAX_DEVICE_UNITS && explains_enough).then_some(best)
 }
 
 /// Which of several equally large blocks the version takes, by what it writes: pools came to the
