@@ -2,7 +2,7 @@
 
 use crate::app::device::DeviceState;
 use crate::app::theme;
-use crate::draw::{Palette, Tick, byte_ticks, event_ticks};
+use crate::draw::{Palette, Rgb, Tick, byte_ticks, event_ticks};
 use crate::model::Moment;
 use crate::units;
 use eframe::egui;
@@ -19,7 +19,7 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
             ("allocated", &curves.allocated, palette.allocated),
             ("active", &curves.active, palette.accent),
         ];
-        let plot = plot(palette).show(ui, |plot| {
+        let plot = plot("curves", palette).show(ui, |plot| {
             plot.set_plot_bounds_x(full.x0..=full.x1);
             plot.set_plot_bounds_y(full.y0..=full.y1);
             if view != full {
@@ -31,9 +31,7 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
                 );
             }
             for (name, points, color) in lines {
-                plot.line(
-                    Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25),
-                );
+                plot.line(curve(name, points, color));
             }
             let mark = |at: Moment, color| {
                 VLine::new("", f64::from(at.0)).color(theme::color(color)).width(1.0).allow_hover(false)
@@ -50,8 +48,14 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     }
 }
 
-fn plot(palette: &Palette) -> Plot<'static> {
-    Plot::new("curves")
+/// A total as a line.
+pub(super) fn curve<'a>(name: &str, points: &'a [PlotPoint], color: Rgb) -> Line<'a> {
+    Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25)
+}
+
+/// Axes of moments and bytes that stay where they are.
+pub(super) fn plot(id: &str, palette: &Palette) -> Plot<'static> {
+    Plot::new(id.to_owned())
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)

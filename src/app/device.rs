@@ -16,7 +16,7 @@ use crate::app::report_view::work::{Diagnosing, Report};
 use crate::app::tables::cells::{self, Sites};
 use crate::app::timeline::rasters::Rasters;
 use crate::app::worker::RasterMode;
-use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline};
+use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline, what_if};
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
@@ -109,6 +109,7 @@ pub(super) struct Panels {
     pub(super) timeline: timeline::panel::State,
     pub(super) segments: segment_map::panel::State,
     pub(super) segment_timeline: segment_timeline::panel::State,
+    pub(super) what_if: what_if::panel::State,
 }
 
 impl Panels {

@@ -27,6 +27,7 @@ mod status_bar;
 mod tables;
 mod theme;
 mod timeline;
+mod what_if;
 mod worker;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use crate::app::device::DeviceState;
 use crate::app::{
     curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
+    what_if,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -33,6 +34,8 @@ pub(super) enum Pane {
     Events,
     /// What happened and why.
     Report,
+    /// Other allocator settings.
+    WhatIf,
 }
 
 /// Where a pane is at first.
@@ -72,6 +75,7 @@ const PANES: &[Definition] = &[
     },
     Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: tables::events::ui },
     Definition { pane: Pane::Report, name: "Report", home: Home::Tray, ui: report_view::panel::ui },
+    Definition { pane: Pane::WhatIf, name: "What if", home: Home::Tray, ui: what_if::panel::ui },
 ];
 
 /// Shares of the window that the tray and the right side get.

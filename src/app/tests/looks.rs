@@ -61,8 +61,9 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 7] = [
+const PANES: [Pane; 8] = [
     Pane::Report,
+    Pane::WhatIf,
     Pane::Segments,
     Pane::SegmentTimeline,
     Pane::Stacks,
