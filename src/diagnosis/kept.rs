@@ -2,10 +2,13 @@
 
 use super::code::by_stack;
 use super::{Context, Role, Site, StackBytes};
-use crate::analysis::{Category, FrameKey};
+use crate::analysis::{Category, FrameKey, Phase};
 use crate::model::{AllocId, Allocation, StackId};
 use foldhash::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The round of what is older than the recording.
+const BEFORE: usize = 0;
 
 /// Lines that lead to nearly all of it lead to this share of its bytes.
 const NEARLY_ALL: f64 = 0.9;
@@ -35,13 +38,14 @@ pub struct Kept {
 impl Kept {
     /// What stays at the context's moment; `None` where nothing does.
     pub(super) fn of(context: &Context<'_>) -> Option<Self> {
-        let current = context.rounds.round_at(context.moment)?;
+        let current = context.rounds.round_at(context.moment)?.saturating_add(1);
+        let is_old = has_trained(context);
         let mut by_origin: HashMap<StackId, BTreeMap<usize, i64>> = HashMap::default();
         let candidates: Vec<(&Allocation, usize)> = context
             .live
             .iter()
             .filter(|a| a.stack != StackId::EMPTY && can_pile_up(context.category(a.id)))
-            .filter_map(|a| Some((a, context.rounds.round(a.alloc_event()?)?)))
+            .filter_map(|a| Some((a, round_of(context, a, is_old)?)))
             .filter(|&(_, round)| round < current)
             .collect();
         for &(a, round) in &candidates {
@@ -49,7 +53,11 @@ impl Kept {
             *bytes = bytes.saturating_add(a.size);
         }
         // The last round's result may well be in use.
-        by_origin.retain(|_, rounds| 2 <= rounds.len() && rounds.keys().any(|&round| round + 2 <= current));
+        let is_kept = |rounds: &BTreeMap<usize, i64>| {
+            let is_repeated = 2 <= rounds.len() && rounds.keys().any(|&round| round + 2 <= current);
+            is_repeated || rounds.contains_key(&BEFORE)
+        };
+        by_origin.retain(|_, rounds| is_kept(rounds));
         let passing = passing(context, &by_origin);
         by_origin.retain(|stack, _| !passing.contains(stack));
         let kept: Vec<&Allocation> =
@@ -126,6 +134,24 @@ impl Kept {
             .map(|(key, (bytes, count, _))| context.code.site(key, bytes, count, Role::Kept))
             .collect()
     }
+}
+
+/// The round of an allocation. What is older than the recording is of a round of its own, if it was made
+/// in a forward pass whose backward pass must be over.
+fn round_of(context: &Context<'_>, a: &Allocation, is_old: bool) -> Option<usize> {
+    match a.alloc_event() {
+        Some(event) => context.rounds.round(event).map(|round| round + 1),
+        None => (is_old && context.category(a.id) == Category::Activation).then_some(BEFORE),
+    }
+}
+
+/// Whether a step of the optimizer, and a forward pass after it, lie between the start of the recording
+/// and the moment.
+fn has_trained(context: &Context<'_>) -> bool {
+    let phases = &context.phases().phases;
+    let before = phases.iter().take_while(|start| start.event.0 < context.moment.0);
+    let mut after_step = before.skip_while(|start| start.phase != Phase::Optimizer);
+    after_step.any(|start| start.phase == Phase::Forward)
 }
 
 /// Whether most bytes are at stacks that left something in most rounds. Rounds that are parts of one

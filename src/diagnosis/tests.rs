@@ -51,7 +51,9 @@ fn snapshot(raw: &[Raw], anchor: Anchor, end: &[(u64, i64)]) -> Snapshot {
     let mut snapshot = recording.finish();
     snapshot.timelines.clear();
     let mut events = EventTable::default();
-    raw.iter().for_each(|raw| events.push(&event(raw)));
+    for raw in raw {
+        events.push(&event(raw));
+    }
     let mut segments = SegmentTable::default();
     for &(slot, size) in end {
         let at = segments.blocks.len();

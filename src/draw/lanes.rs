@@ -67,7 +67,7 @@ impl Canvas<'_> {
             RangeName::Phase(phase) => {
                 return self.palette.class(phase as usize).mix(self.palette.panel, 0.55).into();
             }
-            name => name.text(snapshot),
+            RangeName::Recorded(name) => snapshot.strings.get(name),
         };
         let hash = name.as_bytes().iter().fold(0u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7)

@@ -92,8 +92,9 @@ fn findings_ui(ui: &mut egui::Ui, device: &mut DeviceState, report: &Report) {
         None => {}
         Some((Target::Event(event), _)) => device.go_to(Moment::after(event)),
         Some((Target::Stack(stack), _)) => device.show_at(moment, Selection::Stack(stack)),
-        Some((Target::Allocation(id), _)) => device.show_at(moment, Selection::Allocation(id)),
         Some((Target::Evidence, None)) => device.go_to(moment),
-        Some((Target::Evidence, Some(id))) => device.show_at(moment, Selection::Allocation(id)),
+        Some((Target::Allocation(id), _) | (Target::Evidence, Some(id))) => {
+            device.show_at(moment, Selection::Allocation(id));
+        }
     }
 }

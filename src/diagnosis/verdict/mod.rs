@@ -17,7 +17,10 @@ use out_of_memory::out_of_memory;
 use outside::{Outside, outside};
 
 /// Holes must be this share of what is reserved to be the reason.
-const HOLES_SHARE: f64 = 0.15;
+const HOLES_SHARE: f64 = 0.25;
+
+/// This share is enough where the holes together are as large as the request.
+const LARGE_HOLES_SHARE: f64 = 0.15;
 
 /// What stays must be this share of what is reserved to be the reason.
 const LEAK_SHARE: f64 = 0.1;
@@ -101,7 +104,8 @@ fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
         return Cause::Unknown;
     };
     let holes = Context::share(shortage.hole_bytes, shortage.reserved_bytes);
-    let is_cut_up = excess <= 0 && HOLES_SHARE <= holes;
+    let is_large = shortage.oom.requested <= shortage.hole_bytes && LARGE_HOLES_SHARE <= holes;
+    let is_cut_up = excess <= 0 && (HOLES_SHARE <= holes || is_large);
     let kept = context.kept.as_ref().map_or(0, |kept| kept.bytes);
     let is_kept = excess <= kept && LEAK_SHARE <= Context::share(kept, shortage.reserved_bytes);
     if is_kept && !(is_cut_up && kept <= shortage.hole_bytes) {
