@@ -92,7 +92,6 @@ impl Blocks {
     }
 
     /// Every block that exists, with its id.
-    #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
         (0..).zip(&self.all).filter(|(_, block)| block.state != State::Unused)
     }

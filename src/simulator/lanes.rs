@@ -101,6 +101,11 @@ impl Lanes {
         &self.pools[self.pool_ix_of_list(list).index()]
     }
 
+    /// The stream of a list.
+    pub(super) fn stream_of_list(&self, list: u32) -> i64 {
+        self.pairs[(list / 2) as usize].1
+    }
+
     pub(super) fn small_lists(&self, pool: PoolIx) -> &[u32] {
         &self.pools[pool.index()].small
     }

@@ -45,7 +45,7 @@ pub(super) struct Request {
 
 /// Everything that a program asked for on one device, and what was there before.
 #[derive(Debug, Clone)]
-pub struct Requests {
+pub(super) struct Requests {
     pub(super) all: Vec<Request>,
     pub(super) lanes: Lanes,
     /// Places that the program keeps blocks in.

@@ -5,7 +5,7 @@ use super::{Device, Settings};
 
 /// Which of several cached blocks of the same size is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TieBreak {
+pub(super) enum TieBreak {
     /// The one at the lowest address, as before torch 2.12.
     Address,
     /// The one in the oldest segment.

@@ -4,8 +4,8 @@ use super::fidelity::{Fidelity, compare};
 use super::requests::Requests;
 use super::resolve::resolve;
 use super::rules::{Rules, TieBreak};
-use super::{Device, Outcome, Settings, infer, replay};
-use crate::model::{EventIx, Snapshot, Timeline};
+use super::{Device, LaidSegment, Outcome, Settings, infer, layout, replay};
+use crate::model::{EventIx, Moment, Snapshot, Timeline};
 
 /// One device's recording, and what it shows of the allocator that it came from.
 #[derive(Debug, Clone)]
@@ -77,6 +77,11 @@ impl Subject {
     pub fn scaled(&self, factor: impl Fn(EventIx) -> f64) -> Self {
         let requests = self.requests.scaled(factor);
         Self { requests, recorded: self.recorded.clone(), ..*self }
+    }
+
+    /// The simulated memory map at a moment, by address.
+    pub fn layout_at(&self, settings: &Settings, device: &Device, moment: Moment) -> Vec<LaidSegment> {
+        layout::at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
     }
 
     /// The recording under other settings, on a device.
@@ -217,6 +222,8 @@ mod tests {
             let settings = useful_settings(subject.recorded_settings(), &device);
             for outcome in sweep(&subject, &settings, &device) {
                 let counters = outcome.counters;
+                let map = subject.layout_at(&outcome.settings, &device, Moment(events.len() as u32));
+                prop_assert!(map.iter().all(|segment| 0 < segment.size()));
                 prop_assert!(counters.allocated_bytes.peak <= counters.active_bytes.peak);
                 prop_assert_eq!(outcome.oom.is_none(), outcome.fits());
                 prop_assert_eq!(matches!(outcome.reach, Reach::Oom(_)) && outcome.fits(), false);
@@ -251,6 +258,15 @@ mod tests {
         assert_eq!(outcome.counters.inactive_split_bytes.peak, 16 << 20);
         let (smallest, bytes) = smallest_capacity(&subject, subject.recorded_settings()).expect("it fits");
         assert_eq!((bytes, smallest.segment_allocs()), (30 << 20, 1));
+        let map = subject.layout_at(subject.recorded_settings(), &subject.device(), Moment(5));
+        let blocks: Vec<_> =
+            map[0].blocks.iter().map(|block| (block.addr, block.size, block.state)).collect();
+        let base = 1 << 40;
+        assert_eq!(map.len(), 1);
+        assert_eq!(
+            blocks,
+            [(base, 14 << 20, BlockState::Allocated), (base + (14 << 20), 16 << 20, BlockState::Inactive),]
+        );
         let halved = subject.scaled(|event| if event.0 == 1 { 0.0 } else { 1.0 });
         let outcome = halved.simulate(halved.recorded_settings(), &halved.device());
         assert_eq!((outcome.peak_reserved_bytes(), outcome.segment_allocs()), (28 << 20, 2));

@@ -8,6 +8,7 @@
 mod leak;
 mod out_of_memory;
 mod outside;
+mod simulated;
 mod words;
 
 use super::{Context, Finding, Kept, Severity, Shortage, pins};

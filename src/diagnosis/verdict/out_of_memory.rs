@@ -1,7 +1,7 @@
 //! The verdict about a request that failed.
 
 use super::outside::{Basis, Outside};
-use super::{Cause, leak, words};
+use super::{Cause, leak, simulated, words};
 use crate::diagnosis::code::add_sites;
 use crate::diagnosis::settings::is_on;
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Shortage, pins};
@@ -147,10 +147,13 @@ fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shorta
     if is_on(context.snapshot, "expandable_segments") {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
-        finding.advise_code(
-            "Let segments grow instead of adding new ones:",
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-        );
+        let simulated = simulated::quote_expandable(finding, context, shortage);
+        if simulated != Some(false) {
+            finding.advise_code(
+                "Let segments grow instead of adding new ones:",
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+            );
+        }
         finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
     }
     finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: the lines named here keep large segments from being reused.");
@@ -159,7 +162,7 @@ fn fragmentation(finding: &mut Finding, context: &Context<'_>, shortage: &Shorta
         formula: "bytes of the holes at this moment; an upper bound".to_owned(),
     });
     finding.confirm = Some(
-        "Run again with expandable_segments:True: the holes should be gone, and the run should get further."
+        "Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
             .to_owned(),
     );
     finding.limit("The blocks next to the holes are what keeps them apart at this moment; which request first split a segment is not told.");

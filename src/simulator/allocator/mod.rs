@@ -125,18 +125,18 @@ impl<'a> Allocator<'a> {
         let size = block_bytes(requested, &self.rules.settings);
         let list = list_of(lane, size);
         let found = self.take_fit(list, size).or_else(|| self.grow(list, size));
+        let block = found.map(|found| self.hand_out(found, size));
+        match block {
+            Some(block) => self.hold(block, requested, slot, State::Live),
+            None => self.counters.num_ooms += 1,
+        }
+        // Only now: until it is handed out, what was found is free without being in a list.
         for id in std::mem::take(&mut self.forced) {
             if self.pending.remove(&id) {
                 self.complete(id);
             }
         }
-        let Some(found) = found else {
-            self.counters.num_ooms += 1;
-            return None;
-        };
-        let block = self.hand_out(found, size);
-        self.hold(block, requested, slot, State::Live);
-        Some(block)
+        block
     }
 
     /// Count a block as the program's.

@@ -19,6 +19,7 @@ enum Step {
     Free(u32),
     Request(u32),
     Complete(u32),
+    Wait(u32),
     Flush(Scope),
     FreePool,
 }
@@ -50,6 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0..SLOTS + 2).prop_map(Step::Free),
         2 => (0..SLOTS).prop_map(Step::Request),
         2 => (0..SLOTS).prop_map(Step::Complete),
+        2 => (0..SLOTS).prop_map(Step::Wait),
         1 => Just(Step::Flush(Scope::Everything)),
         1 => Just(Step::Flush(Scope::Pool(private()))),
         1 => Just(Step::FreePool),
@@ -175,6 +177,7 @@ proptest! {
                 Step::Free(slot) => allocator.free(slot),
                 Step::Request(slot) => allocator.free_requested(slot),
                 Step::Complete(slot) => allocator.free_completed(slot),
+                Step::Wait(slot) => allocator.free_by_waiting(slot),
                 Step::Flush(scope) => allocator.release_cached(scope),
                 Step::FreePool => {
                     let pool = lanes.pool(PoolKey(0, 1)).expect("the pool exists");
