@@ -34,9 +34,9 @@ fn without_oom(timeline: &Timeline, is_damaged: bool) -> String {
     }
 }
 
-/// A moment and its totals: `after event 2,528 of 2,529 · 32.0 ms · allocated 1.80 GiB · …`.
+/// A moment and its totals: `after event 2,528 of 2,529 events · 32.0 ms · allocated 1.80 GiB · …`.
 pub fn moment_text(timeline: &Timeline, moment: Moment) -> String {
-    let events = units::count(timeline.events.len() as u64);
+    let events = units::counted(timeline.events.len(), "event");
     let mut parts = vec![match moment.event() {
         None if timeline.events.is_empty() => "no events".to_owned(),
         None => format!("before event 0 of {events}"),
