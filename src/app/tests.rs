@@ -10,6 +10,7 @@ mod segment_map;
 mod segment_timeline;
 mod stacks;
 mod tables;
+mod what_if;
 
 use super::*;
 use crate::model::Moment;

@@ -1,6 +1,7 @@
 //! What if: the recording under other allocator settings, beside what was recorded.
 
 pub(in crate::app) mod controls;
+pub(in crate::app) mod map;
 pub(in crate::app) mod panel;
 pub(in crate::app) mod results;
 pub(in crate::app) mod work;

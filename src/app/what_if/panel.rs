@@ -1,8 +1,9 @@
 //! What if: controls, results, and how far they can be trusted.
 
 use super::controls::Controls;
+use super::map::{self, Drawn, Mapper};
 use super::results;
-use super::work::{Answer, Simulator, has_requests};
+use super::work::{Answer, Question, Simulated, Simulator, has_requests};
 use crate::app::background::Background;
 use crate::app::device::DeviceState;
 use crate::app::theme;
@@ -23,7 +24,12 @@ const PLOT_PX: f32 = 180.0;
 pub(in crate::app) struct State {
     recorded: Option<Settings>,
     controls: Option<Controls>,
+    simulator: Option<Simulator>,
     background: Background<Simulator>,
+    maps: Background<Mapper>,
+    drawn: Option<Drawn>,
+    /// Whether the segment map is shown, not the curves.
+    shows_map: bool,
     /// The row whose curve is shown; the last one if there are fewer.
     shown: Option<usize>,
 }
@@ -47,18 +53,24 @@ impl State {
         let limit = self.background.latest().and_then(|answer| answer.limit_bytes);
         controls.ui(ui, recorded, limit);
         let (question, mode, at) = (controls.question(), device.raster_mode(), device.index());
-        let simulator = || Simulator::new(snapshot, at);
-        let answer = self.background.ask(&question, ui.ctx(), mode, "simulator", simulator).cloned();
+        let simulator = self.simulator.get_or_insert_with(|| Simulator::new(snapshot, at)).clone();
+        let answer = self.background.ask(&question, ui.ctx(), mode, "simulator", || simulator).cloned();
         let is_current = answer.is_some();
         let Some(answer) = answer.or_else(|| self.background.latest().cloned()) else {
             ui.label(theme::muted(ui, "Simulating…"));
             return;
         };
         notes_ui(ui, &answer, is_current);
-        self.results_ui(ui, device, &answer);
+        self.results_ui(ui, device, &answer, &question);
     }
 
-    fn results_ui(&mut self, ui: &mut egui::Ui, device: &mut DeviceState, answer: &Arc<Answer>) {
+    fn results_ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        device: &mut DeviceState,
+        answer: &Arc<Answer>,
+        question: &Question,
+    ) {
         let last = answer.rows.len().saturating_sub(1);
         let shown = self.shown.map_or(answer.recommended.unwrap_or(last), |shown| shown.min(last));
         let Some(row) = answer.rows.get(shown) else { return };
@@ -68,17 +80,46 @@ impl State {
                 chosen = results::table_ui(ui, answer, shown);
                 ui.add_space(8.0);
                 let size = egui::vec2(ui.available_width(), PLOT_PX);
-                ui.allocate_ui(size, |ui| results::plot_ui(ui, device, row));
+                ui.allocate_ui(size, |ui| self.picture_ui(ui, device, row, question));
             });
         } else {
             ui.columns_const(|[left, right]| {
                 egui::ScrollArea::both().auto_shrink(false).show(left, |ui| {
                     chosen = results::table_ui(ui, answer, shown);
                 });
-                results::plot_ui(right, device, row);
+                self.picture_ui(right, device, row, question);
             });
         }
         self.shown = chosen.or(self.shown);
+    }
+
+    /// Memory over time, or the segment map at the cursor.
+    fn picture_ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        device: &mut DeviceState,
+        row: &Simulated,
+        question: &Question,
+    ) {
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut self.shows_map, false, "Reserved over time");
+            let hint = "The simulated segments at the cursor, to scale";
+            ui.selectable_value(&mut self.shows_map, true, "Segment map at the cursor").on_hover_text(hint);
+        });
+        if !self.shows_map {
+            results::plot_ui(ui, device, row);
+            return;
+        }
+        let wish = (Question { settings: row.outcome.settings.clone(), ..question.clone() }, device.cursor);
+        let Some(simulator) = &self.simulator else { return };
+        let mapper = || Mapper(simulator.clone());
+        let found = self.maps.ask(&wish, ui.ctx(), device.raster_mode(), "simulated map", mapper).cloned();
+        match found.or_else(|| self.maps.latest().cloned()) {
+            Some(state) => map::ui(ui, &state, &mut self.drawn),
+            None => {
+                ui.label(theme::muted(ui, "Simulating…"));
+            }
+        }
     }
 }
 

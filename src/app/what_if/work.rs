@@ -2,9 +2,9 @@
 
 use crate::app::worker::Task;
 use crate::draw::totals;
-use crate::model::{DeviceId, EventIx, Snapshot, Timeline};
+use crate::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
 use crate::simulator::{
-    Device, Fidelity, Outcome, Repeating, Settings, Subject, recommended, sweep, useful_settings,
+    Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, useful_settings,
 };
 use egui_plot::PlotPoint;
 use std::sync::{Arc, OnceLock};
@@ -77,17 +77,37 @@ impl Simulator {
     }
 }
 
+impl Simulator {
+    fn subject(&self) -> &Subject {
+        self.subject.get_or_init(|| Subject::new(&self.snapshot, self.timeline()))
+    }
+
+    /// What PyTorch may reserve, as recorded or as the question says.
+    fn device(&self, question: &Question) -> Device {
+        let device = self.subject().device();
+        match question.capacity_bytes {
+            Some(bytes) => Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..device },
+            None => device,
+        }
+    }
+
+    /// The simulated memory at a moment under the question's settings.
+    pub(in crate::app) fn layout(&self, question: &Question, moment: Moment) -> Vec<LaidSegment> {
+        let subject = self.subject();
+        let scaled = self.scaled(subject, question.batch);
+        let subject = scaled.as_ref().unwrap_or(subject);
+        subject.layout_at(&question.settings, &self.device(question), moment)
+    }
+}
+
 impl Task for Simulator {
     type Wish = Question;
     type Done = Arc<Answer>;
 
     fn run(&self, question: &Question) -> Arc<Answer> {
-        let subject = self.subject.get_or_init(|| Subject::new(&self.snapshot, self.timeline()));
+        let subject = self.subject();
         let recorded = subject.recorded_settings();
-        let mut device = subject.device();
-        if let Some(bytes) = question.capacity_bytes {
-            device = Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..device };
-        }
+        let device = self.device(question);
         let mut settings = vec![recorded.clone()];
         let useful = if question.sweeps { useful_settings(recorded, &device) } else { Vec::new() };
         for one in useful.into_iter().chain([question.settings.clone()]) {

@@ -1,0 +1,185 @@
+//! The simulated segment map at the cursor.
+
+use super::work::{Question, Simulator};
+use crate::analysis::segment_state::{Content, Part};
+use crate::analysis::{SegmentIndex, SegmentState};
+use crate::app::theme;
+use crate::app::worker::Task;
+use crate::draw::Palette;
+use crate::draw::segment_map::{
+    Grouping, Items, Layout, Map, Order, Picture, Sheet, Surface, Zoom, picture, scale_bar,
+};
+use crate::model::{
+    Anchor, Block, DeviceId, EventTable, Moment, Segment, SegmentTable, Snapshot, StackId, Timeline,
+    TimelineInput,
+};
+use crate::simulator::LaidSegment;
+use crate::units;
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{self, Rect, Sense, TextureHandle, TextureOptions, pos2};
+use std::sync::Arc;
+
+/// Room for the addresses.
+const GUTTER_PX: f32 = 100.0;
+
+/// Less than this shows nothing.
+const MIN_PX: f32 = 60.0;
+
+/// Lays out the memory of a simulation.
+#[derive(Clone)]
+pub(super) struct Mapper(pub(super) Simulator);
+
+impl Task for Mapper {
+    /// The settings are those of the question.
+    type Wish = (Question, Moment);
+    type Done = Arc<SegmentState>;
+
+    fn run(&self, (question, moment): &Self::Wish) -> Self::Done {
+        Arc::new(state_of(&self.0.layout(question, *moment)))
+    }
+}
+
+/// Simulated segments as those that a snapshot lists.
+pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
+    let mut snapshot = Snapshot::default();
+    let [small, large] = ["small", "large"].map(|kind| snapshot.strings.intern(kind.as_bytes()).0);
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    let mut table = SegmentTable::default();
+    for segment in laid {
+        let first = table.blocks.len();
+        table.blocks.extend(segment.blocks.iter().map(|block| Block {
+            addr: block.addr,
+            size: signed(block.size),
+            requested: signed(block.requested),
+            state: block.state,
+            stack: StackId::EMPTY,
+        }));
+        table.segments.push(Segment {
+            device: DeviceId(0),
+            addr: segment.addr(),
+            size: signed(segment.size()),
+            stream: Some(segment.stream),
+            pool: Some(segment.pool),
+            kind: Some(if segment.is_large { large } else { small }),
+            is_expandable: segment.is_expandable,
+            stack: StackId::EMPTY,
+            blocks: first..table.blocks.len(),
+        });
+    }
+    let timeline = Timeline::build(TimelineInput {
+        device: DeviceId(0),
+        events: EventTable::default(),
+        segments: table,
+        anchor: Anchor::EndState,
+    });
+    SegmentIndex::new(&snapshot, &timeline).at(&timeline, Moment::START)
+}
+
+/// A map with its picture, for one size and theme.
+pub(super) struct Drawn {
+    state: Arc<SegmentState>,
+    surface: Surface,
+    is_dark: bool,
+    layout: Layout,
+    items: Items,
+    picture: Picture,
+    texture: Option<TextureHandle>,
+}
+
+impl Drawn {
+    fn new(ctx: &egui::Context, state: &Arc<SegmentState>, surface: Surface, palette: &Palette) -> Self {
+        let sheet = Sheet {
+            width_px: surface.rect.width(),
+            bytes_per_px: 1.0,
+            grouping: Grouping::Pool,
+            order: Order::Address,
+        };
+        let bytes_per_px = Layout::fit(state, sheet, surface.rect.height());
+        let layout = Layout::new(state, Sheet { bytes_per_px, ..sheet });
+        let color = |_| palette.class(0);
+        let (items, picture) = picture(state, &layout, &Zoom::default(), &surface, palette, &color);
+        let texture = match &picture {
+            Picture::Mesh(_) => None,
+            Picture::Pixels(image) => {
+                Some(ctx.load_texture("simulated segments", Arc::clone(image), TextureOptions::NEAREST))
+            }
+        };
+        let is_dark = palette.is_dark;
+        Self { state: Arc::clone(state), surface, is_dark, layout, items, picture, texture }
+    }
+
+    fn is_of(&self, state: &Arc<SegmentState>, surface: &Surface, palette: &Palette) -> bool {
+        Arc::ptr_eq(&self.state, state) && self.surface == *surface && self.is_dark == palette.is_dark
+    }
+}
+
+/// Show a map in what room there is.
+pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &mut Option<Drawn>) {
+    let palette = theme::palette(ui);
+    let scale = ui.pixels_per_point();
+    let all = ui.available_rect_before_wrap().round_to_pixels(scale);
+    if all.width() < GUTTER_PX + MIN_PX || all.height() < MIN_PX {
+        return;
+    }
+    if state.rows.is_empty() {
+        ui.label(theme::muted(ui, "No memory is reserved at this moment."));
+        return;
+    }
+    let response = ui.allocate_rect(all, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Simulated segment map"));
+    let split = all.left() + GUTTER_PX;
+    let gutter = Rect::from_min_max(all.min, pos2(split, all.bottom()));
+    let rect = Rect::from_min_max(pos2(split, all.top()), all.max);
+    let max_texture_px = ui.input(|input| input.max_texture_side);
+    let surface = Surface { rect, scale, max_texture_px };
+    let known = drawn.take().filter(|known| known.is_of(state, &surface, palette));
+    let drawn = drawn.insert(known.unwrap_or_else(|| Drawn::new(ui.ctx(), state, surface, palette)));
+    let (painter, zoom) = (ui.painter_at(all), Zoom::default());
+    let map = Map { painter: &painter, rect, gutter, state, layout: &drawn.layout, zoom: &zoom, palette };
+    drawn.picture.paint(&painter, rect, drawn.texture.as_ref().map(TextureHandle::id));
+    map.labels(&drawn.items, scale, &|_| None);
+    map.headings(scale_bar(&painter, rect, drawn.layout.sheet.bytes_per_px, palette));
+    map.addresses();
+    let Some(hit) = response.hover_pos().and_then(|pointer| map.hit(pointer, scale)) else { return };
+    let part = state.parts[hit.part];
+    map.outline(&map.places(hit.row, part.addr, part.past_end()), theme::color(palette.accent), false);
+    response.on_hover_text_at_pointer(part_text(&part));
+}
+
+fn part_text(part: &Part) -> String {
+    let what = match part.content {
+        Content::Allocated(_) => "block in use",
+        Content::Awaiting(_) => "block that waits for a stream",
+        Content::Hole => "hole",
+        Content::Unmapped => "unmapped",
+    };
+    format!("{}\n{what} at {}, simulated", units::bytes_exact(part.size), units::address(part.addr))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Input, Progress, load};
+    use crate::simulator::Subject;
+
+    #[test]
+    fn a_faithful_simulation_has_the_map_of_the_recording() {
+        let path = crate::app::tests::sample("frag_oom.pickle");
+        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
+        let timeline = snapshot.main_timeline().expect("a device");
+        let subject = Subject::new(&snapshot, timeline);
+        let end = Moment(timeline.events.len() as u32);
+        let laid = subject.layout_at(subject.recorded_settings(), &subject.device(), end);
+        let simulated = state_of(&laid);
+        let recorded = SegmentIndex::new(&snapshot, timeline).at(timeline, end);
+        assert_eq!(simulated.total, recorded.total);
+        let places = |state: &SegmentState| {
+            state
+                .parts
+                .iter()
+                .map(|part| (part.size, part.requested, part.content.is_block()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places(&simulated), places(&recorded));
+    }
+}
