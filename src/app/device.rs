@@ -143,7 +143,7 @@ impl DeviceState {
             cursor: last_oom.unwrap_or(figures.peak.0),
             selection: Selection::None,
             history: History::default(),
-            color_by: ColorBy::default(),
+            color_by: ColorBy::Category,
             mode: TimelineMode::default(),
             filter_query: String::new(),
             filter_mode: FilterMode::default(),

@@ -66,6 +66,10 @@ pub struct Key {
     pub query: Option<String>,
 }
 
+/// Shades of a category, and how far they are apart.
+const SHADES: u32 = 4;
+const SHADE_SHARE: f32 = 0.075;
+
 /// Colours of the allocations of one timeline.
 #[derive(Debug, Clone)]
 pub struct Coloring {
@@ -128,8 +132,19 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
-            ColorBy::Category => self.category(self.attribution.categories.get(id)),
+            // Until it is known what allocations are for, stacks tell them apart.
+            ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Category => {
+                let stack = lifetimes.stack(id, events);
+                self.shaded(self.category(self.attribution.categories.get(id)), stack)
+            }
         }
+    }
+
+    /// A category's colour a little nearer to the ground, so that neighbours of other stacks differ.
+    fn shaded(&self, color: Rgb, stack: StackId) -> Rgb {
+        let step = (stack.0.wrapping_mul(0x9E37_79B9) >> 24) % SHADES;
+        color.mix(self.palette.window, step as f32 * SHADE_SHARE)
     }
 
     /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
@@ -144,7 +159,8 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
-            ColorBy::Category => self.palette.unknown,
+            // What is reserved serves many.
+            ColorBy::Category => self.stacks.get(stack),
         }
     }
 
@@ -179,11 +195,19 @@ impl Coloring {
 
     /// Each category has its colour in every file.
     fn category(&self, category: Category) -> Rgb {
+        const COMM: Rgb = Rgb(0xd9, 0x8c, 0x5f);
         match category {
-            Category::Unknown => self.palette.unknown,
+            Category::Parameter => self.palette.class(0),
+            Category::Activation => self.palette.class(1),
+            Category::OptimizerState => self.palette.class(2),
+            Category::KvCache => self.palette.class(3),
+            Category::GraphPool => self.palette.class(4),
+            Category::Gradient => self.palette.class(5),
+            Category::Input => self.palette.class(6),
+            Category::Temporary => self.palette.class(7),
+            Category::Comm => COMM,
             Category::Other => self.palette.muted,
-            Category::GraphPool => self.palette.hashed(category as u64),
-            category => self.palette.class(category as usize),
+            Category::Unknown => self.palette.unknown,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{SiteLabels, site_label};
-use crate::model::{Moment, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub(in crate::app) struct SiteRow {
     pub(in crate::app) blocks: usize,
     /// One of its stacks: the one with most bytes.
     pub(in crate::app) stack: StackId,
+    /// One of its allocations with that stack, for its colour.
+    pub(in crate::app) example: AllocId,
 }
 
 /// What is live of a stack, or of a site.
@@ -41,6 +43,8 @@ pub(in crate::app) struct SiteRow {
 struct Live {
     bytes: i64,
     blocks: usize,
+    /// The first of its allocations.
+    first: Option<AllocId>,
 }
 
 /// The stacks of one site: together, and the one with most bytes.
@@ -48,6 +52,7 @@ struct Site {
     all: Live,
     stack: StackId,
     most: i64,
+    example: Option<AllocId>,
 }
 
 impl Contributors {
@@ -80,6 +85,7 @@ impl Contributors {
             bytes: site.all.bytes,
             blocks: site.all.blocks,
             stack: site.stack,
+            example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
         Self { moment, blocks: all.blocks, bytes: all.bytes, matches, rows, more }
@@ -93,7 +99,8 @@ impl Contributors {
 
 impl Live {
     fn and(self, other: Self) -> Self {
-        Self { bytes: self.bytes.saturating_add(other.bytes), blocks: self.blocks + other.blocks }
+        let bytes = self.bytes.saturating_add(other.bytes);
+        Self { bytes, blocks: self.blocks + other.blocks, first: self.first.or(other.first) }
     }
 }
 
@@ -108,7 +115,8 @@ fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> V
         if place == stacks.len() {
             stacks.push((stack, Live::default()));
         }
-        stacks[place].1 = stacks[place].1.and(Live { bytes: lifetimes.size(id, events), blocks: 1 });
+        stacks[place].1 =
+            stacks[place].1.and(Live { bytes: lifetimes.size(id, events), blocks: 1, first: Some(id) });
     }
     stacks
 }
@@ -120,12 +128,12 @@ fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -
     for &(stack, live) in stacks {
         let place = *places.entry(site_of(stack)).or_insert(sites.len());
         if place == sites.len() {
-            sites.push(Site { all: Live::default(), stack, most: live.bytes });
+            sites.push(Site { all: Live::default(), stack, most: live.bytes, example: live.first });
         }
         let site = &mut sites[place];
         site.all = site.all.and(live);
         if site.most < live.bytes {
-            (site.most, site.stack) = (live.bytes, stack);
+            (site.most, site.stack, site.example) = (live.bytes, stack, live.first);
         }
     }
     sites

@@ -46,7 +46,8 @@ fn oom_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 
 fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     oom_ui(ui, device);
-    let timeline = device.timeline();
+    let snapshot = device.snapshot();
+    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
     let (cursor, active) = (device.cursor, timeline.active.at(device.cursor));
     let place = match cursor.event() {
         Some(event) => format!("After event {}", units::count(event.0)),
@@ -77,7 +78,7 @@ fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let mut chosen = None;
     let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
     for row in &contributors.rows {
-        if site_ui(ui, row, most, total, coloring.stack(row.stack)) {
+        if site_ui(ui, row, most, total, coloring.color(timeline, row.example)) {
             chosen = Some(row.stack);
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::{Category, RangeName};
 use crate::app::navigation::Selection;
-use crate::draw::{ColorBy, Palette};
+use crate::draw::{ColorBy, Palette, Rgb};
 
 #[test]
 fn colours_filter_details_and_lanes_say_what_memory_is_for() {
@@ -30,8 +30,12 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     let coloring = device.coloring(&Palette::DARK);
     let key = coloring.keys(device.timeline()).into_iter().find(|key| key.label == "parameters");
     let key = key.expect("the legend has parameters");
-    assert_eq!(coloring.color(device.timeline(), parameter), key.color);
-    assert_ne!(coloring.color(device.timeline(), largest), key.color);
+    // Shades tell stacks apart within a category.
+    let Rgb(red, green, blue) = coloring.color(device.timeline(), parameter);
+    assert!(red < green && green < blue, "parameters are blue");
+    let Rgb(red, green, blue) = coloring.color(device.timeline(), largest);
+    assert!(red < blue && blue < green, "activations are green");
+    assert_eq!(key.color, Palette::DARK.class(0));
     device.filter(key.query.expect("a category can be filtered"));
     device.select(Selection::Allocation(parameter));
     harness.run_steps(3);
