@@ -40,7 +40,7 @@ pub struct Iterations {
 }
 
 impl Iterations {
-    pub(super) fn build(timeline: &Timeline, starts: &[EventIx], is_numbered: bool) -> Self {
+    pub(super) fn build(timeline: &Timeline, starts: &[EventIx], first_number: Option<u32>) -> Self {
         let end = timeline.events.len() as u32;
         let here = starts.partition_point(|start| start.0 < end);
         let (starts, elsewhere) = starts.split_at(here);
@@ -51,12 +51,7 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self {
-            list,
-            first_number: is_numbered.then_some(0),
-            begun_elsewhere: elsewhere.len() as u32,
-            events: end,
-        }
+        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, events: end }
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.

@@ -1,10 +1,11 @@
 //! Iterations and phases: how a recording is structured in time.
 //!
-//! An iteration ends with an optimizer step and starts with the next training forward, or with the
+//! A profiler's steps are iterations as it numbers them. Else an iteration ends with an optimizer step and starts with the next training forward, or with the
 //! loading of its data; evaluation between counts to the one before. Without optimizer steps, each
 //! call of a model is an iteration. After a forward the phase stays `forward` until something else
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
 
+mod annotated;
 mod iterations;
 mod starts;
 mod walk;
@@ -95,9 +96,14 @@ impl Phases {
         flow: &Flow,
     ) -> Self {
         let walk = walk::walk(timeline, flow);
-        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
-        let is_from_start = timeline.lifetimes.initial_count() == 0;
-        let iterations = Iterations::build(timeline, &starts, is_from_start);
+        let (starts, first_number) = match annotated::starts(snapshot, timeline) {
+            Some((starts, first)) => (starts, Some(first)),
+            None => {
+                let is_from_start = timeline.lifetimes.initial_count() == 0;
+                (starts::starts(snapshot, timeline, places, flow, &walk), is_from_start.then_some(0))
+            }
+        };
+        let iterations = Iterations::build(timeline, &starts, first_number);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
         Self { phases: walk.phases, iterations, calls }

@@ -3,11 +3,15 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::code::by_stack;
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Site, StackBytes};
-use crate::model::{AllocId, Allocation};
+use crate::model::{AllocId, Allocation, Timeline};
 use crate::units;
+use std::collections::BTreeSet;
 
 /// Below this share of what is in use they are not the point.
 const MIN_SHARE: f64 = 0.3;
+
+/// Smaller parameters, such as biases, have the size of too much else.
+const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 
 /// Lines before and after a softmax that belong to it.
 const NEAR_LINES: u64 = 3;
@@ -39,13 +43,38 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         "Recompute them in the backward pass (usually 40–60 % less of them for 20–33 % more time):",
         "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
     );
-    finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less).");
+    match has_half_copies(context) {
+        Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
+        Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large (30–50 % less)."),
+        None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less)."),
+    }
     finding.saving =
         Some(Saving { bytes: bytes / 2, formula: "half of the activations, by checkpointing".to_owned() });
     finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
     let attention = attention(context, &live);
     std::iter::once(finding).chain(attention.map(|sites| quadratic(context, sites))).collect()
+}
+
+/// Whether most large parameters have a copy of half their size, as autocast makes them for each
+/// forward pass. `None` where no large parameter is known.
+fn has_half_copies(context: &Context<'_>) -> Option<bool> {
+    let Timeline { lifetimes, events, .. } = context.timeline;
+    let is_parameter = |id: AllocId| context.category(id) == Category::Parameter;
+    let live = context.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size && is_parameter(a.id));
+    let sizes: BTreeSet<i64> = live.map(|a| a.size).collect();
+    // Gradients and states have the sizes of parameters.
+    let halves: Vec<i64> = sizes.iter().map(|size| size / 2).filter(|half| !sizes.contains(half)).collect();
+    let mut is_made = vec![false; halves.len()];
+    let is_passing =
+        |&id: &AllocId| matches!(context.category(id), Category::Activation | Category::Temporary);
+    for id in lifetimes.ids().filter(is_passing) {
+        if let Ok(at) = halves.binary_search(&lifetimes.size(id, events)) {
+            is_made[at] = true;
+        }
+    }
+    let made = is_made.iter().filter(|&&made| made).count();
+    (!halves.is_empty()).then_some(halves.len() < 2 * made)
 }
 
 /// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are

@@ -1,9 +1,9 @@
-//! Evaluation that keeps a graph.
+//! Evaluation that keeps a graph, or runs beside one of the training.
 
 use crate::analysis::{Category, FrameKey, Phase};
 use crate::diagnosis::code::by_stack;
 use crate::diagnosis::{Context, Finding, Role, Saving};
-use crate::model::{AllocId, Moment};
+use crate::model::{AllocId, Allocation, Moment};
 use crate::units;
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const MIN_LINES: usize = 6;
 const MIN_SHARE: f64 = 0.05;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    evaluation(context).into_iter().collect()
+    evaluation(context).into_iter().chain(resident(context)).collect()
 }
 
 fn evaluation(context: &Context<'_>) -> Option<Finding> {
@@ -49,6 +49,45 @@ fn evaluation(context: &Context<'_>) -> Option<Finding> {
     finding.saving =
         Some(Saving { bytes, formula: "activations of the evaluation that outlived it".to_owned() });
     finding.limit("Evaluation is told from training by what follows: no backward pass, no step.");
+    Some(finding)
+}
+
+/// What a training pass left while an evaluation runs.
+fn resident(context: &Context<'_>) -> Option<Finding> {
+    let phases = context.phases();
+    if phases.phase_at(context.moment) != Phase::Eval
+        || !phases.phases.iter().any(|start| start.phase == Phase::Backward)
+    {
+        return None;
+    }
+    let event = context.moment.event()?;
+    let since = phases.phases.iter().rev().find(|start| start.event <= event)?;
+    let is_older = |id: AllocId| context.timeline.lifetimes.start(id) <= Moment(since.event.0);
+    let of = |category: Category| {
+        let left = context.live.iter().filter(move |a| context.category(a.id) == category && is_older(a.id));
+        left.collect::<Vec<_>>()
+    };
+    let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
+    let sum = |list: &[&Allocation]| list.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let bytes = sum(&activations).saturating_add(sum(&gradients));
+    if Context::share(bytes, context.live_bytes()) < MIN_SHARE {
+        return None;
+    }
+    let title = format!("{} of the training are held while an evaluation runs", units::bytes(bytes));
+    let mut finding = Finding::new("training-resident", context.severity_of(bytes), title);
+    finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
+    finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
+    finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));
+    finding.evidence.events.push(since.event);
+    let stacks = by_stack(activations.iter().chain(&gradients).map(|a| (a.stack, a.size)));
+    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    finding.evidence.stacks = stacks.into_iter().take(2).collect();
+    finding.advise_code(
+        "Let go of both before evaluating:",
+        "del loss, outputs\noptimizer.zero_grad(set_to_none=True)",
+    );
+    finding.saving = Some(Saving { bytes, formula: "both together".to_owned() });
+    finding.limit("What the evaluation itself needs of them, as a distillation would, is not known.");
     Some(finding)
 }
 

@@ -6,6 +6,7 @@ mod breakdown;
 mod cache_churn;
 mod contributors;
 mod evaluation;
+mod gap;
 mod growth;
 mod host_memory;
 mod optimizer;
@@ -20,7 +21,7 @@ use super::{Context, Finding};
 type Detector = fn(&Context<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 13] = [
+pub(super) const DETECTORS: [Detector; 14] = [
     breakdown::find,
     contributors::find,
     growth::find,
@@ -29,6 +30,7 @@ pub(super) const DETECTORS: [Detector; 13] = [
     evaluation::find,
     batch::find,
     segment_waste::find,
+    gap::find,
     waiting::find,
     cache_churn::find,
     private_pools::find,

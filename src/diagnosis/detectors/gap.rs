@@ -1,0 +1,51 @@
+//! Reserved memory that is not in use, from iteration to iteration.
+
+use crate::diagnosis::{Context, Finding, Saving, Severity};
+use crate::model::Moment;
+use crate::units;
+
+/// Fewer iterations show no direction.
+const MIN_ITERATIONS: usize = 4;
+
+/// Less than this share of what is reserved is not worth a word.
+const MIN_SHARE: f64 = 0.1;
+
+/// One iteration at its fullest: the moment, and what is reserved and not in use then.
+type Gap = (Moment, i64);
+
+pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let gaps: Vec<Gap> = gaps(context);
+    // The first iteration warms up.
+    let (Some(&first), Some(&last)) = (gaps.get(1), gaps.last()) else { return Vec::new() };
+    let grown = last.1.saturating_sub(first.1);
+    let reserved = context.timeline.reserved.at(last.0);
+    if gaps.len() < MIN_ITERATIONS || Context::share(grown, reserved) < MIN_SHARE {
+        return Vec::new();
+    }
+    let title = format!("What is reserved and not in use grew by {}", units::bytes(grown));
+    let mut finding = Finding::new("growing-gap", Severity::Info, title);
+    finding.explain("In each iteration, at the moment at which most is in use: the difference between what PyTorch reserved and what is in use. Where it grows, freed memory does not fit the requests that come next.");
+    let evidence = &mut finding.evidence;
+    evidence.bytes("first_gap_bytes", "in the second iteration", first.1);
+    evidence.bytes("last_gap_bytes", "in the last iteration", last.1);
+    let largest = gaps.iter().max_by_key(|gap| gap.1).copied().unwrap_or(last);
+    evidence.bytes("largest_gap_bytes", "in the iteration where it is largest", largest.1);
+    evidence.count("iterations", "iterations", gaps.len());
+    evidence.events.extend([first, largest, last].iter().filter_map(|gap| gap.0.event()));
+    evidence.events.dedup();
+    finding.advise("Keep request sizes the same from iteration to iteration (pad to a few lengths), or compare allocator settings with oomscope simulate FILE --sweep.");
+    finding.saving = Some(Saving { bytes: grown, formula: "last difference - second one".to_owned() });
+    finding.limit("The cache alone does not cause an OOM: it is given back before a request fails, as far as no block keeps it.");
+    vec![finding]
+}
+
+/// The iterations up to the moment.
+fn gaps(context: &Context<'_>) -> Vec<Gap> {
+    let list = &context.phases().iterations.list;
+    let over = list.iter().take_while(|iteration| iteration.peak <= context.moment);
+    over.map(|iteration| {
+        let reserved = context.timeline.reserved.at(iteration.peak);
+        (iteration.peak, reserved.saturating_sub(iteration.peak_bytes))
+    })
+    .collect()
+}
