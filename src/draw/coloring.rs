@@ -150,7 +150,8 @@ impl Coloring {
     /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
     pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
         match self.by {
-            ColorBy::Stack => self.stacks.get(stack),
+            // What is reserved serves allocations of many categories.
+            ColorBy::Stack | ColorBy::Category => self.stacks.get(stack),
             ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
             ColorBy::Size => self.size(size_class(range.size)),
             ColorBy::Age => match range.start.event() {
@@ -159,8 +160,6 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
-            // What is reserved serves many.
-            ColorBy::Category => self.stacks.get(stack),
         }
     }
 

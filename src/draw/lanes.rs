@@ -87,9 +87,22 @@ impl Canvas<'_> {
         }
         let color = Color32::from(self.palette.text);
         let text = units::printable(&range.name.text(snapshot));
-        let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
-        job.wrap = TextWrapping::truncate_at_width(width);
-        let galley = painter.layout_job(job);
+        let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
+        let galley = match range.name {
+            _ if whole.size().x <= width => whole,
+            // Numbers tell iterations apart where the word does not fit.
+            RangeName::Iteration { number, is_known: true } => {
+                painter.layout_no_wrap(units::count(number), axis_font(), color)
+            }
+            RangeName::Iteration { .. } | RangeName::Phase(_) | RangeName::Recorded(_) => {
+                let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
+                job.wrap = TextWrapping::truncate_at_width(width);
+                painter.layout_job(job)
+            }
+        };
+        if width < galley.size().x {
+            return;
+        }
         let y = place.center().y - galley.size().y / 2.0;
         painter.galley(pos2(place.left() + 4.0, y), galley, color);
     }

@@ -96,13 +96,11 @@ impl Phases {
         flow: &Flow,
     ) -> Self {
         let walk = walk::walk(timeline, flow);
-        let (starts, first_number) = match annotated::starts(snapshot, timeline) {
-            Some((starts, first)) => (starts, Some(first)),
-            None => {
-                let is_from_start = timeline.lifetimes.initial_count() == 0;
-                (starts::starts(snapshot, timeline, places, flow, &walk), is_from_start.then_some(0))
-            }
-        };
+        let announced = annotated::starts(snapshot, timeline).map(|(starts, first)| (starts, Some(first)));
+        let (starts, first_number) = announced.unwrap_or_else(|| {
+            let is_from_start = timeline.lifetimes.initial_count() == 0;
+            (starts::starts(snapshot, timeline, places, flow, &walk), is_from_start.then_some(0))
+        });
         let iterations = Iterations::build(timeline, &starts, first_number);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();

@@ -50,9 +50,11 @@ pub(in crate::app) fn ui(
             return;
         }
         ui.set_width(ui.available_width().min(2.0 * MAX_TEXT_PX));
+        // Columns would stretch the words to both edges.
+        let layout = egui::Layout::top_down(egui::Align::Min);
         ui.columns_const(|[left, right]| {
-            words_ui(left, finding, true);
-            figures_ui(right, finding, site_stacks, &size_of, &mut target);
+            left.with_layout(layout, |ui| words_ui(ui, finding, true));
+            right.with_layout(layout, |ui| figures_ui(ui, finding, site_stacks, &size_of, &mut target));
         });
     });
     let mut edge = area.response.rect;
