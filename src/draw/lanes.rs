@@ -10,6 +10,9 @@ use egui::{Color32, Pos2, Rect, pos2};
 /// Height of a lane.
 pub const LANE_PX: f32 = 16.0;
 
+/// In less room, iterations are only numbered.
+const MIN_ITERATION_PX: f32 = 72.0;
+
 /// Ranges get text from this width on.
 const MIN_TEXT_PX: f32 = 24.0;
 
@@ -89,11 +92,11 @@ impl Canvas<'_> {
         let text = units::printable(&range.name.text(snapshot));
         let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
         let galley = match range.name {
-            _ if whole.size().x <= width => whole,
-            // Numbers tell iterations apart where the word does not fit.
-            RangeName::Iteration { number, is_known: true } => {
+            // Numbers tell iterations apart where the word does not fit, whatever the number is.
+            RangeName::Iteration { number, is_known: true } if width < MIN_ITERATION_PX => {
                 painter.layout_no_wrap(units::count(number), axis_font(), color)
             }
+            _ if whole.size().x <= width => whole,
             RangeName::Iteration { .. } | RangeName::Phase(_) | RangeName::Recorded(_) => {
                 let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
                 job.wrap = TextWrapping::truncate_at_width(width);

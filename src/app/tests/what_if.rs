@@ -19,10 +19,10 @@ fn opened(name: &str) -> Harness<'static, App> {
 fn expandable_segments_pass_the_oom_of_a_fragmented_run() {
     let mut harness = opened("frag_oom.pickle");
     assert!(harness.query_by_label_contains("all of 949 allocator events identical").is_some());
-    assert!(harness.query_by_label("OOM at event 2,528: 1004 MiB asked for").is_some());
+    assert!(harness.query_by_label("OOM at event 2,528").is_some());
     harness.get_by_label("Expandable segments").click();
     harness.run_steps(4);
-    assert!(harness.query_by_label("passes the OOM at event 2,528").is_some());
+    assert!(harness.query_by_label("passes event 2,528").is_some());
     assert!(harness.query_by_label("expandable_segments:True").is_some());
     harness.get_by_label("Segment map at the cursor").click();
     harness.run_steps(4);
@@ -39,7 +39,7 @@ fn the_useful_settings_are_tried_and_the_smallest_change_is_marked() {
     harness.get_by_label("Try useful settings").click();
     harness.run_steps(4);
     assert!(3 < harness.query_all_by_label("Copy").count());
-    assert!(harness.query_by_label("smallest change that fits").is_some());
+    assert!(harness.query_by_label("The smallest change that fits:").is_some());
 }
 
 #[test]

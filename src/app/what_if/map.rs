@@ -20,7 +20,7 @@ use eframe::egui::{self, Rect, Sense, TextureHandle, TextureOptions, pos2};
 use std::sync::Arc;
 
 /// Room for the addresses.
-const GUTTER_PX: f32 = 100.0;
+const GUTTER_PX: f32 = 128.0;
 
 /// Less than this shows nothing.
 const MIN_PX: f32 = 60.0;

@@ -14,7 +14,11 @@ use eframe::egui;
 use std::sync::Arc;
 
 /// With so much room, the curves stand beside the table.
-const MIN_TWO_COLUMNS_PX: f32 = 1100.0;
+const MIN_TWO_COLUMNS_PX: f32 = 1000.0;
+
+/// The table's share of the width then, and the space behind it.
+const TABLE_SHARE: f32 = 0.56;
+const GAP_PX: f32 = 12.0;
 
 /// Height of the curves below the table.
 const PLOT_PX: f32 = 180.0;
@@ -83,11 +87,14 @@ impl State {
                 ui.allocate_ui(size, |ui| self.picture_ui(ui, device, row, question));
             });
         } else {
-            ui.columns_const(|[left, right]| {
-                egui::ScrollArea::both().auto_shrink(false).show(left, |ui| {
+            let [left, right] = split(ui.available_rect_before_wrap());
+            ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
+                egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
                     chosen = results::table_ui(ui, answer, shown);
                 });
-                self.picture_ui(right, device, row, question);
+            });
+            ui.scope_builder(egui::UiBuilder::new().max_rect(right), |ui| {
+                self.picture_ui(ui, device, row, question);
             });
         }
         self.shown = chosen.or(self.shown);
@@ -123,6 +130,12 @@ impl State {
     }
 }
 
+/// Room for the table, and beside it for the curves or the map.
+fn split(all: egui::Rect) -> [egui::Rect; 2] {
+    let (left, right) = all.split_left_right_at_x(all.left() + all.width() * TABLE_SHARE);
+    [left, right.with_min_x(right.left() + GAP_PX)]
+}
+
 /// How far the answer can be trusted, and to where it reaches.
 fn notes_ui(ui: &mut egui::Ui, answer: &Answer, is_current: bool) {
     let mut text = fidelity_text(answer.fidelity);
@@ -135,5 +148,6 @@ fn notes_ui(ui: &mut egui::Ui, answer: &Answer, is_current: bool) {
         text = format!("{text} · simulating…");
     }
     ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+    results::recommended_ui(ui, answer);
     ui.add_space(2.0);
 }

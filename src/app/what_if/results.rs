@@ -6,28 +6,41 @@ use crate::app::device::DeviceState;
 use crate::app::theme;
 use crate::model::Moment;
 use crate::report::{export_line, outcome_text};
+use crate::simulator::{Outcome, Reach};
 use crate::units;
 use eframe::egui::{self, RichText};
+
+/// Longer names of settings are cut.
+const NAME_PX: f32 = 190.0;
 
 /// The table. Returns the row that was clicked, if one was.
 pub(super) fn table_ui(ui: &mut egui::Ui, answer: &Answer, shown: usize) -> Option<usize> {
     let mut chosen = None;
-    egui::Grid::new("simulations").num_columns(5).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
-        for name in ["settings", "peak reserved", "largest hole", "cudaMalloc", "outcome"] {
+    egui::Grid::new("simulations").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
+        for name in ["settings", "outcome", "peak reserved", "largest hole", "cudaMalloc"] {
             ui.label(theme::muted(ui, name).size(12.0));
         }
         ui.end_row();
         for (at, row) in answer.rows.iter().enumerate() {
-            let name = settings_name(at, row);
-            let name = RichText::new(name).size(12.0);
-            if ui.selectable_label(at == shown, name).on_hover_text("Show its memory over time").clicked() {
+            if name_ui(ui, &settings_name(at, row), at == shown) {
                 chosen = Some(at);
             }
-            row_ui(ui, row, answer.recommended == Some(at));
+            row_ui(ui, row);
             ui.end_row();
         }
     });
     chosen
+}
+
+/// The settings, cut where they are long; true when they were clicked.
+fn name_ui(ui: &mut egui::Ui, name: &str, is_shown: bool) -> bool {
+    ui.scope(|ui| {
+        ui.set_max_width(NAME_PX);
+        let text = RichText::new(name).size(12.0);
+        let button = egui::Button::selectable(is_shown, text).truncate();
+        ui.add(button).on_hover_text(format!("{name}\nShow its memory over time")).clicked()
+    })
+    .inner
 }
 
 fn settings_name(at: usize, row: &Simulated) -> String {
@@ -39,25 +52,44 @@ fn settings_name(at: usize, row: &Simulated) -> String {
     }
 }
 
-fn row_ui(ui: &mut egui::Ui, row: &Simulated, is_recommended: bool) {
+/// What became of the requests, in fewer words than [`outcome_text`].
+fn outcome_in_short(outcome: &Outcome) -> String {
+    match (outcome.oom, outcome.reach) {
+        (Some(oom), _) => format!("OOM at event {}", units::count(oom.event.0)),
+        (None, Reach::RecordedOom(event)) => format!("passes event {}", units::count(event.0)),
+        (None, _) => "fits".to_owned(),
+    }
+}
+
+fn row_ui(ui: &mut egui::Ui, row: &Simulated) {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let (peak, hole) = (signed(row.outcome.peak_reserved_bytes()), signed(row.outcome.largest_hole_bytes));
+    let palette = theme::palette(ui);
+    let color = theme::color(if row.outcome.fits() { palette.text } else { palette.oom });
+    let outcome = RichText::new(outcome_in_short(&row.outcome)).color(color);
+    ui.label(outcome).on_hover_text(outcome_text(&row.outcome));
     ui.label(units::bytes(peak)).on_hover_text(units::bytes_exact(peak));
     ui.label(units::bytes(hole)).on_hover_text(units::bytes_exact(hole));
     ui.label(units::count(row.outcome.segment_allocs()));
+    let conf = row.outcome.settings.conf();
+    if !conf.is_empty() {
+        copy_ui(ui, row);
+    }
+}
+
+fn copy_ui(ui: &mut egui::Ui, row: &Simulated) {
+    if ui.small_button("Copy").on_hover_text("Copy the line to export").clicked() {
+        ui.copy_text(format!("export {}", export_line(&row.outcome.settings)));
+    }
+}
+
+/// The smallest change with which everything fits, where one was looked for and found.
+pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &Answer) {
+    let Some(row) = answer.recommended.and_then(|at| answer.rows.get(at)) else { return };
     ui.horizontal(|ui| {
-        let text = outcome_text(&row.outcome);
-        let palette = theme::palette(ui);
-        let color = theme::color(if row.outcome.fits() { palette.text } else { palette.oom });
-        ui.label(RichText::new(text).color(color));
-        if is_recommended {
-            ui.label(theme::strong("smallest change that fits", 12.0));
-        }
-        let conf = row.outcome.settings.conf();
-        let hint = "Copy the line to export";
-        if !conf.is_empty() && ui.small_button("Copy").on_hover_text(hint).clicked() {
-            ui.copy_text(format!("export {}", export_line(&row.outcome.settings)));
-        }
+        ui.label("The smallest change that fits:");
+        ui.label(RichText::new(export_line(&row.outcome.settings)).monospace().size(12.0));
+        copy_ui(ui, row);
     });
 }
 
