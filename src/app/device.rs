@@ -17,6 +17,7 @@ use crate::app::tables::cells::{self, Sites};
 use crate::app::timeline::rasters::Rasters;
 use crate::app::worker::RasterMode;
 use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline, what_if};
+use crate::diagnosis::Question;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use eframe::egui;
@@ -266,6 +267,11 @@ impl DeviceState {
         }
         self.selection = selection;
         self.move_to(moment);
+    }
+
+    /// What the report is asked.
+    pub(super) fn question(&self) -> Question {
+        self.diagnosing.question(self.given_capacity)
     }
 
     /// What happened and why, once it is found.

@@ -5,8 +5,10 @@ use crate::app::device::DeviceState;
 use crate::app::filter::work::FilterMode;
 use crate::app::navigation::Selection;
 use crate::app::theme;
+use crate::diagnosis::{Question, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Format, Shot, What};
+use crate::export::{Filtered, Format, Shot, What, report_pictures};
+use crate::report::{Document, ReportInput, report_html};
 use crate::units;
 use eframe::egui;
 use std::fs::OpenOptions;
@@ -20,23 +22,50 @@ use std::thread;
 /// Pictures have at least this many pixels per point, so that they stay sharp when they are enlarged.
 const MIN_SCALE: f32 = 2.0;
 
+/// Lines, stacks and allocations that each finding of a report lists.
+const REPORT_LISTS: usize = 8;
+
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
-    what: What,
-    format: Format,
+    product: Product,
     /// How the menu names it.
     pub(super) name: &'static str,
     /// What its file is called.
     file: &'static str,
 }
 
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Product {
+    Picture(What, Format),
+    /// The diagnosis as a page, with pictures.
+    Report,
+}
+
+impl Product {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Picture(_, format) => format.extension(),
+            Self::Report => "html",
+        }
+    }
+
+    /// How messages name it.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Picture(..) => "picture",
+            Self::Report => "report",
+        }
+    }
+}
+
 const fn choice(what: What, format: Format, name: &'static str, file: &'static str) -> Choice {
-    Choice { what, format, name, file }
+    Choice { product: Product::Picture(what, format), name, file }
 }
 
 /// Everything that can be exported, in the order of the menu.
-pub(super) const CHOICES: [Choice; 7] = [
+pub(super) const CHOICES: [Choice; 8] = [
     choice(What::Timeline, Format::Png, "Timeline…", "timeline"),
     choice(What::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
     choice(What::Curves, Format::Png, "Curves…", "curves"),
@@ -44,6 +73,7 @@ pub(super) const CHOICES: [Choice; 7] = [
     choice(What::Addresses, Format::Png, "Addresses over time…", "addresses"),
     choice(What::Stacks, Format::Png, "Flame graph…", "stacks"),
     choice(What::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
+    Choice { product: Product::Report, name: "Report (HTML)…", file: "report" },
 ];
 
 /// One picture that somebody wants.
@@ -52,6 +82,8 @@ pub(super) struct Order {
     shot: Shot,
     size_points: [f32; 2],
     scale: f32,
+    /// What a report is asked.
+    question: Question,
 }
 
 /// Exports; at most one runs.
@@ -74,7 +106,10 @@ impl Order {
             snapshot: device.snapshot(),
             at: device.index(),
             name,
-            what: choice.what,
+            what: match choice.product {
+                Product::Picture(what, _) => what,
+                Product::Report => What::Timeline,
+            },
             view: device.view,
             coloring: device.coloring(palette),
             moment: device.cursor,
@@ -89,32 +124,62 @@ impl Order {
             capacity: device.capacity(),
             palette,
         };
-        Self { choice, shot, size_points: [size.x, size.y], scale: ctx.pixels_per_point().max(MIN_SCALE) }
+        let scale = ctx.pixels_per_point().max(MIN_SCALE);
+        Self { choice, shot, size_points: [size.x, size.y], scale, question: device.question() }
     }
 
     /// What the file could be called.
     fn file_name(&self) -> String {
         let name = units::basename(&self.shot.name);
         let stem = name.split_once(".pickle").map_or(name, |(stem, _)| stem);
-        format!("{stem}.{}.{}", self.choice.file, self.choice.format.extension())
+        format!("{stem}.{}.{}", self.choice.file, self.choice.product.extension())
     }
 
     /// Paint and write it; says what came of it.
     fn write(&self, chosen: &Path) -> String {
-        let (path, is_as_chosen) = with_extension(chosen, self.choice.format.extension());
+        let (path, is_as_chosen) = with_extension(chosen, self.choice.product.extension());
         let shown = units::printable(&path.display().to_string());
-        let file = match self.shot.file(self.choice.format, self.size_points, self.scale) {
+        let noun = self.choice.product.noun();
+        let file = match self.contents() {
             Ok(file) => file,
-            Err(error) => return format!("No picture: {error}"),
+            Err(error) => return format!("No {noun}: {error}"),
         };
         // The dialog has only asked whether to replace what was chosen.
         let (replaces, is_new) = (is_as_chosen, !is_as_chosen);
         let opened =
             OpenOptions::new().write(true).create(true).truncate(replaces).create_new(is_new).open(&path);
         match opened.and_then(|mut out| out.write_all(&file)) {
-            Ok(()) => format!("Picture written to {shown}"),
-            Err(error) => format!("The picture cannot be written to {shown}: {error}"),
+            Ok(()) => format!("{}{} written to {shown}", noun[..1].to_uppercase(), &noun[1..]),
+            Err(error) => format!("The {noun} cannot be written to {shown}: {error}"),
         }
+    }
+
+    fn contents(&self) -> Result<Vec<u8>, String> {
+        match self.choice.product {
+            Product::Picture(_, format) => {
+                let file = self.shot.file(format, self.size_points, self.scale);
+                file.map_err(|error| error.to_string())
+            }
+            Product::Report => self.report(),
+        }
+    }
+
+    fn report(&self) -> Result<Vec<u8>, String> {
+        let Shot { snapshot, at, name, .. } = &self.shot;
+        let timeline = &snapshot.timelines[*at];
+        let diagnosis = diagnose(snapshot, timeline, self.question).map_err(|error| error.to_string())?;
+        let moment = diagnosis.at.moment;
+        let pictures = report_pictures(snapshot, timeline.device, moment, name);
+        let pictures = pictures.map_err(|error| error.to_string())?;
+        let input = ReportInput {
+            name,
+            snapshot,
+            timeline,
+            diagnosis: &diagnosis,
+            top: REPORT_LISTS,
+            redacted: false,
+        };
+        Ok(report_html(&Document::new(&input), &pictures).into_bytes())
     }
 }
 
@@ -122,14 +187,14 @@ impl Exporter {
     /// Ask for a path, then paint and write the picture. Says if it cannot be done now.
     pub(super) fn ask(&mut self, order: Order, ctx: &egui::Context) -> Option<String> {
         if self.running.is_some() {
-            return Some("One picture at a time: the last one is not written yet".to_owned());
+            return Some("One at a time: the last export is not written yet".to_owned());
         }
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
-        let extension = order.choice.format.extension();
+        let (extension, noun) = (order.choice.product.extension(), order.choice.product.noun());
         let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Export picture")
+            .set_title(format!("Export {noun}"))
             .set_file_name(order.file_name())
-            .add_filter(format!("{} pictures", extension.to_uppercase()), &[extension])
+            .add_filter(extension.to_uppercase(), &[extension])
             .save_file();
         self.start(order, async { dialog.await.map(|file| file.path().to_owned()) }, ctx)
     }

@@ -77,7 +77,7 @@ impl Diagnosing {
         mode: RasterMode,
         device_memory: Option<i64>,
     ) -> Option<Result<Arc<Report>, String>> {
-        let question = Question { at: self.at, device_memory };
+        let question = self.question(device_memory);
         let doctor = || self.doctor.clone();
         let answer = self.background.ask(&question, ctx, mode, "diagnosis", doctor).cloned();
         if let (None, Some(Ok(report))) = (self.at, &answer)
@@ -87,6 +87,11 @@ impl Diagnosing {
             self.verdict = verdict.map(|finding| (finding.severity, finding.title.clone()));
         }
         answer
+    }
+
+    /// What is asked.
+    pub(in crate::app) fn question(&self, device_memory: Option<i64>) -> Question {
+        Question { at: self.at, device_memory }
     }
 
     /// What is wrong with the whole recording, once it is known.

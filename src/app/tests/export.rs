@@ -100,9 +100,11 @@ fn everything_can_be_exported() {
     for choice in 0..export::CHOICES.len() {
         let path = folder.path().join(choice.to_string());
         let said = export(&mut harness, choice, Some(path)).expect("something is said");
-        let written = said.strip_prefix("Picture written to ").expect("it is written");
+        let (_, written) = said.split_once(" written to ").expect("it is written");
         files.push(std::fs::read(written).expect("the picture"));
     }
+    let page = String::from_utf8(files.pop().expect("there is a report")).expect("it is text");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("data:image/png;base64,"), "{page:.200}");
     let svg = files.pop().expect("there is an SVG");
     assert!(svg.starts_with(b"<?xml"));
     assert!(files.iter().all(|file| file.starts_with(b"\x89PNG")));
