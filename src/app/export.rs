@@ -120,6 +120,8 @@ impl Order {
                 matches: Arc::clone(&found.matches),
                 is_alone: device.filter_mode == FilterMode::Only,
             }),
+            map: device.panels.segments.exported(),
+            rows: device.panels.segment_timeline.exported(),
             stacks: device.panels.stacks.exported(device),
             capacity: device.capacity(),
             palette,

@@ -6,6 +6,7 @@ use crate::analysis::{At, Attribution, Direction, Measure, Rules, TreeOptions, r
 use crate::cli::live::no_device;
 use crate::cli::{Failure, output};
 use crate::draw::picture::{Selected, view_of};
+use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
 use crate::export::{Filtered, Shot, StacksView, What};
 use crate::load::Input;
@@ -61,10 +62,13 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, 
         has_cursor: args.at.is_some(),
         selected: Selected::None,
         filter: filtered(args, snapshot, timeline, moment),
+        map: Look::default(),
+        rows: None,
         stacks: StacksView {
             measure: measure(args, timeline, moment),
             options: tree_options(args),
             zoom: Vec::new(),
+            search: String::new(),
         },
         capacity: args.capacity,
         palette,
