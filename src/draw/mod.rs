@@ -12,6 +12,7 @@ pub mod address_raster;
 mod arranged_rows;
 pub mod bands;
 mod canvas;
+mod category_color;
 pub mod coloring;
 mod flame;
 mod flame_paint;

@@ -1,6 +1,7 @@
 //! The timeline in the real application.
 
-use crate::app::tests::{harness, open, snapshot_pickle};
+use crate::app::device::TimelineMode;
+use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
 use crate::app::*;
 use eframe::egui::{Pos2, Role};
 use egui_kittest::Harness;
@@ -22,4 +23,21 @@ fn the_wall_clock_is_in_the_tooltip() {
     assert!(harness.query_by_label_contains("2023-11-14 22:").is_some(), "no wall clock at a block");
     hover(&mut harness, Pos2::new(picture.center().x, picture.bottom() + 10.0));
     assert!(harness.query_by_label_contains("2023-11-14 22:").is_some(), "no wall clock at the axis");
+}
+
+#[test]
+fn the_legend_tells_only_what_the_bands_show() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.run_steps(3);
+    harness.get_by_label("activations").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "category:activation");
+    harness.get_by_label("activations").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).filter_query, "");
+    // Reserved memory serves many categories: it is told apart by stacks.
+    device(&mut harness).mode = TimelineMode::Segments;
+    harness.run_steps(3);
+    assert!(harness.query_by_label("activations").is_none());
 }
