@@ -47,7 +47,7 @@ pub struct TreeOptions {
     /// Which end of a stack is next to the root.
     pub direction: Direction,
     /// Whether the frames of torch, the interpreter and libraries are left out. A stack that has no
-    /// other frames keeps its innermost, so that a leaf is always the site of its stack.
+    /// other frames keeps the one that names it, so that a leaf is always the site of its stack.
     pub folds_internal: bool,
 }
 
@@ -222,7 +222,7 @@ impl Paths {
         let start = self.frames.len();
         let innermost_first = snapshot.stacks.frames(stack).iter().map(|&frame| names.key(frame));
         let is_kept = |&key: &FrameKey| !options.folds_internal || !names.get(key).is_internal;
-        let kept = innermost_first.clone().filter(is_kept);
+        let kept = innermost_first.filter(is_kept);
         // One more than fits tells whether something is missing.
         let most = self.max_depth + 1;
         match options.direction {
@@ -230,7 +230,7 @@ impl Paths {
             Direction::CalleesFirst => self.frames.extend(kept.take(most)),
         }
         if self.frames.len() == start {
-            self.frames.extend(innermost_first.chain([names.no_stack()]).take(1));
+            self.frames.push(names.site(snapshot, stack));
         }
         if start + self.max_depth < self.frames.len() {
             self.frames.truncate(start + self.max_depth);

@@ -193,12 +193,12 @@ fn naive_path(
     stack: StackId,
 ) -> Vec<FrameKey> {
     let all: Vec<FrameKey> = snapshot.stacks.frames(stack).iter().map(|&frame| names.key(frame)).collect();
-    let mut path = all.clone();
+    let mut path = all;
     if options.folds_internal {
         path.retain(|&key| !names.get(key).is_internal);
     }
     if path.is_empty() {
-        path = vec![all.first().copied().unwrap_or(names.no_stack())];
+        path = vec![names.site(snapshot, stack)];
     } else if options.direction == Direction::CallersFirst {
         path.reverse();
     }
