@@ -7,10 +7,12 @@
 
 mod annotated;
 mod iterations;
+mod live_memory;
 mod starts;
 mod walk;
 
 pub use iterations::{Iteration, Iterations};
+pub(in crate::analysis) use live_memory::LiveMemory;
 
 use super::flow::{Flow, Places};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
@@ -53,6 +55,37 @@ impl Phase {
     }
 }
 
+/// What a phase is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// The stacks of the events.
+    Events,
+    /// Sizes and lifetimes that recur from iteration to iteration, where events have no stacks.
+    Recurrence,
+    /// What is live at the dump, where no event tells: the phase that left something behind last.
+    LiveMemory,
+}
+
+impl Basis {
+    /// Its name, as written to JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Recurrence => "recurrence",
+            Self::LiveMemory => "live_memory",
+        }
+    }
+
+    /// What to add to a phase for people; nothing where the events say it.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Events => None,
+            Self::Recurrence => Some("judging by sizes that recur"),
+            Self::LiveMemory => Some("judging by what is live"),
+        }
+    }
+}
+
 /// A phase from its first event on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseStart {
@@ -80,6 +113,12 @@ pub struct Phases {
     pub iterations: Iterations,
     /// Calls of models, in order.
     pub calls: Vec<ModelCall>,
+    /// Whether the phases are read from sizes and lifetimes rather than from stacks.
+    recurs: bool,
+    /// After the last event, judging by what is live; asked only where no event tells.
+    at_end: Option<Phase>,
+    /// Number of events.
+    events: u32,
 }
 
 impl Phases {
@@ -104,14 +143,41 @@ impl Phases {
         let iterations = Iterations::build(timeline, &starts, first_number);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
-        Self { phases: walk.phases, iterations, calls }
+        let events = timeline.events.len() as u32;
+        Self { phases: walk.phases, iterations, calls, recurs: false, at_end: None, events }
     }
 
-    /// The phase that the event before a moment belongs to.
-    pub fn phase_at(&self, moment: Moment) -> Phase {
+    /// Add what the memory that is live at the end tells, where no event does.
+    pub(in crate::analysis) fn look_at_the_end(&mut self, live: impl FnOnce() -> Option<Phase>) {
+        if self.by_events(Moment(self.events)) == Phase::Unknown {
+            self.at_end = live();
+        }
+    }
+
+    fn by_events(&self, moment: Moment) -> Phase {
         let event = moment.event().map_or(0, |event| event.0);
         let after = self.phases.partition_point(|start| start.event.0 <= event);
         after.checked_sub(1).and_then(|at| self.phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+    }
+
+    /// The phase that the event before a moment belongs to. Of the last moment, where no event tells,
+    /// what the memory that is live then shows.
+    pub fn phase_at(&self, moment: Moment) -> Phase {
+        self.seen_at(moment).0
+    }
+
+    /// What the phase at a moment is known by; `None` where it is unknown.
+    pub fn basis_at(&self, moment: Moment) -> Option<Basis> {
+        self.seen_at(moment).1
+    }
+
+    fn seen_at(&self, moment: Moment) -> (Phase, Option<Basis>) {
+        let basis = if self.recurs { Basis::Recurrence } else { Basis::Events };
+        match (self.by_events(moment), self.at_end) {
+            (Phase::Unknown, Some(phase)) if self.events <= moment.0 => (phase, Some(Basis::LiveMemory)),
+            (Phase::Unknown, _) => (Phase::Unknown, None),
+            (phase, _) => (phase, Some(basis)),
+        }
     }
 
     /// The number of the iteration that the event before a moment belongs to, from 0. `None` before
