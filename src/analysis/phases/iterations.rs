@@ -35,6 +35,8 @@ pub struct Iterations {
     pub first_number: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
+    /// From this event on a further iteration may have begun that cannot be told yet.
+    pub(super) unsure_from: Option<u32>,
     /// Number of events.
     events: u32,
 }
@@ -51,12 +53,12 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, events: end }
+        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, unsure_from: None, events: end }
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.
     pub fn index_at(&self, moment: Moment) -> Option<usize> {
-        let event = moment.event()?;
+        let event = moment.event().filter(|event| self.unsure_from.is_none_or(|unsure| event.0 < unsure))?;
         self.list.partition_point(|iteration| iteration.start <= event).checked_sub(1)
     }
 

@@ -6,9 +6,13 @@
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
 
 mod annotated;
+mod humps;
 mod iterations;
 mod live_memory;
+mod recurrence;
 mod starts;
+mod tape;
+mod valley;
 mod walk;
 
 pub use iterations::{Iteration, Iterations};
@@ -134,17 +138,27 @@ impl Phases {
         places: &Places,
         flow: &Flow,
     ) -> Self {
-        let walk = walk::walk(timeline, flow);
+        let events = timeline.events.len() as u32;
         let announced = annotated::starts(snapshot, timeline).map(|(starts, first)| (starts, Some(first)));
-        let (starts, first_number) = announced.unwrap_or_else(|| {
-            let is_from_start = timeline.lifetimes.initial_count() == 0;
-            (starts::starts(snapshot, timeline, places, flow, &walk), is_from_start.then_some(0))
-        });
-        let iterations = Iterations::build(timeline, &starts, first_number);
+        let is_from_start = timeline.lifetimes.initial_count() == 0;
+        let number = |starts| (starts, is_from_start.then_some(0));
+        if !flow.acts.has_stacks
+            && let Some(found) = recurrence::find(timeline)
+        {
+            let unsure_from = found.unsure_from.filter(|_| announced.is_none());
+            let (starts, first) = announced.unwrap_or_else(|| number(found.starts));
+            let first = first.filter(|_| found.is_counted);
+            let mut iterations = Iterations::build(timeline, &starts, first);
+            iterations.unsure_from = unsure_from;
+            return Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() };
+        }
+        let walk = walk::walk(timeline, flow);
+        let (starts, first) =
+            announced.unwrap_or_else(|| number(starts::starts(snapshot, timeline, places, flow, &walk)));
+        let iterations = Iterations::build(timeline, &starts, first);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
-        let events = timeline.events.len() as u32;
-        Self { phases: walk.phases, iterations, calls, recurs: false, at_end: None, events }
+        Self { phases: walk.phases, iterations, calls, events, ..Self::default() }
     }
 
     /// Add what the memory that is live at the end tells, where no event does.
