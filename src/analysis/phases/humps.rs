@@ -2,9 +2,10 @@
 //! while gradients are made.
 
 use super::tape::{Mark, NEVER, Tape};
+use foldhash::HashSet;
 
 /// Passes that hold fewer activations at a time look like anything.
-const MIN_HEIGHT: u32 = 12;
+const MIN_HEIGHT: u32 = 8;
 
 /// More that stays than usual is a pass that is not over.
 const MIN_KEPT: usize = 4;
@@ -41,6 +42,8 @@ pub(super) struct Hump {
     kept: usize,
     /// Whether gradients were made while it went down.
     pub(super) trains: bool,
+    /// How many blocks as large as parameters its backward made.
+    gradients: usize,
     /// Sizes of its data.
     pub(super) data_sizes: Vec<i64>,
     /// Where the program gives back the gradients that it left, if it left any: the median.
@@ -55,20 +58,29 @@ struct Span {
     height: u32,
 }
 
-/// The passes that are complete, in order; `None` if one of them cannot be understood.
+/// The passes, in order; `None` if they cannot be told apart. Only the last may be under way.
 pub(super) fn humps(tape: &Tape<'_>) -> Option<Vec<Hump>> {
     let mut out: Vec<Hump> = Vec::new();
     for span in spans(tape) {
-        let floor = out.last().map_or(0, |last| last.end);
-        let usual_kept = out.iter().map(|hump| hump.kept).max().unwrap_or(0);
-        out.push(hump(tape, span, floor, usual_kept)?);
+        let before = Before {
+            has_trained: out.iter().any(|hump| hump.trains),
+            end: out.last().map_or(0, |last| last.end),
+            kept: out.iter().map(|hump| hump.kept).max().unwrap_or(0),
+            data_sizes: out.iter().rfind(|hump| hump.trains).map_or(&[], |hump| &hump.data_sizes),
+        };
+        let Some(hump) = hump(tape, span, &before) else { continue };
+        // Several passes that were taken for one.
+        if tape.parameter_count().saturating_mul(MAX_GRADIENTS) < hump.gradients {
+            return None;
+        }
+        out.push(hump);
     }
     Some(out)
 }
 
 /// Whether an allocation counts as an activation of a complete pass.
 fn is_passing(tape: &Tape<'_>, id: u32) -> bool {
-    tape.death(id) != NEVER && !tape.is_like_parameter(id)
+    tape.death(id) != NEVER && !tape.is_like_parameter(id) && SCALAR_BYTES < tape.size(id)
 }
 
 /// Calls back with how many activations are live after each of their births and deaths.
@@ -91,7 +103,7 @@ fn spans(tape: &Tape<'_>) -> Vec<Span> {
     if most < MIN_HEIGHT {
         return out;
     }
-    let (low, high) = (most / 3, most / 2);
+    let (low, high) = (most / 3, most / 5 * 3);
     let mut span = Span { peak: 0, down: 0, height: 0 };
     count(tape, |event, live| {
         if span.height < live {
@@ -107,10 +119,23 @@ fn spans(tape: &Tape<'_>) -> Vec<Span> {
     out
 }
 
-/// `None` if it makes no sense as one pass.
-fn hump(tape: &Tape<'_>, span: Span, floor: u32, usual_kept: usize) -> Option<Hump> {
+/// What is known of the passes before.
+struct Before<'h> {
+    /// Whether there is one that trained.
+    has_trained: bool,
+    /// Where the last one ended.
+    end: u32,
+    /// How much each kept at most.
+    kept: usize,
+    /// Sizes of the data of the last one that trained.
+    data_sizes: &'h [i64],
+}
+
+/// `None` if it is no pass.
+fn hump(tape: &Tape<'_>, span: Span, before: &Before<'_>) -> Option<Hump> {
+    let floor = before.end;
     let kept = (floor..span.peak).filter(|&event| is_kept(tape, event)).count();
-    let is_over = kept < MIN_KEPT || kept <= 2 * usual_kept;
+    let is_over = kept < MIN_KEPT || kept <= 2 * before.kept;
     let fallen = end_of_fall(tape, span, floor);
     let loss = gradient_of_loss(tape, span, fallen, floor, is_over);
     let (backward, end) = match loss {
@@ -131,21 +156,24 @@ fn hump(tape: &Tape<'_>, span: Span, floor: u32, usual_kept: usize) -> Option<Hu
     let is_data = |&&id: &&u32| end <= tape.death(id) && SCALAR_BYTES < tape.size(id);
     let data = if is_over { live.iter().take_while(is_data).count() } else { 0 };
     let forward = tape.birth(*live.get(data)?);
-    let data = data_before(tape, live.first().map_or(forward, |&id| tape.birth(id)), floor, end);
+    let data = data_before(tape, live.first().map_or(forward, |&id| tape.birth(id)), before, end);
     let births = (data..forward).filter_map(|event| match tape.at(event) {
         Mark::Birth(id) => Some(tape.size(id)),
         _ => None,
     });
-    let is_one = gradients.len() <= tape.parameter_count().saturating_mul(MAX_GRADIENTS);
-    is_one.then(|| Hump {
+    Some(Hump {
         data,
         forward,
         backward,
         end,
         is_over,
         kept,
-        trains: MIN_GRADIENTS.max(span.height as usize / 10) <= gradients.len(),
+        // One that is under way is only known by those before.
+        trains: loss.is_some()
+            && (is_over || before.has_trained)
+            && are_gradients(tape, &gradients, data, backward),
         data_sizes: births.collect(),
+        gradients: gradients.len(),
         gradients_gone: gradients_gone(tape, &gradients, end),
     })
 }
@@ -163,21 +191,23 @@ fn is_kept(tape: &Tape<'_>, event: u32) -> bool {
 /// The gradient of the loss is a scalar that is there from before the first event of the backward until
 /// after the last.
 fn gradient_of_loss(tape: &Tape<'_>, span: Span, fallen: u32, floor: u32, is_over: bool) -> Option<u32> {
-    let ends = span.down..=fallen.saturating_add(LAST_GAP_EVENTS);
+    let length = fallen.saturating_sub(span.peak);
+    let ends = span.down..=fallen.saturating_add(length.max(LAST_GAP_EVENTS));
     let is_end = |death| if is_over { ends.contains(&death) } else { death == NEVER };
-    (floor..=span.peak.saturating_add(2)).rev().find_map(|event| match tape.at(event) {
+    (floor..=span.peak.saturating_add(length / 4 + 2)).rev().find_map(|event| match tape.at(event) {
         Mark::Birth(id) if tape.size(id) <= SCALAR_BYTES && is_end(tape.death(id)) => Some(id),
         _ => None,
     })
 }
 
 /// Where the data begin that a pass lives on; they may be as large as a parameter.
-fn data_before(tape: &Tape<'_>, first: u32, floor: u32, end: u32) -> u32 {
+fn data_before(tape: &Tape<'_>, first: u32, before: &Before<'_>, end: u32) -> u32 {
     let mut data = first;
-    for event in (floor..first).rev().take(DATA_EVENTS) {
+    for event in (before.end..first).rev().take(DATA_EVENTS) {
         if let Mark::Birth(id) = tape.at(event) {
+            let is_known = before.data_sizes.contains(&tape.size(id));
             let death = tape.death(id);
-            if death == NEVER || death < end {
+            if death < end || (death == NEVER && !is_known) {
                 break;
             }
             data = event;
@@ -212,6 +242,15 @@ fn end_of_fall(tape: &Tape<'_>, span: Span, floor: u32) -> u32 {
         event += 1;
     }
     last.saturating_add(1)
+}
+
+/// Whether what a backward made are the gradients of most parameters: blocks as large as they are, which
+/// the forward pass does not make in such numbers.
+fn are_gradients(tape: &Tape<'_>, gradients: &[u32], from: u32, backward: u32) -> bool {
+    let sizes: HashSet<i64> = gradients.iter().map(|&id| tape.size(id)).collect();
+    let is_like = |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if tape.is_like_parameter(id));
+    let in_forward = (from..backward).filter(is_like).count();
+    MIN_GRADIENTS.max(in_forward + 1) <= gradients.len() && tape.parameter_sizes() <= 2 * sizes.len()
 }
 
 fn gradients_gone(tape: &Tape<'_>, gradients: &[u32], end: u32) -> Option<u32> {

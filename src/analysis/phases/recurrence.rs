@@ -39,8 +39,9 @@ pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
         last = writer.pass(hump, next.unwrap_or(tape.len()));
     }
     let steps = steps(&tape, &humps);
-    let is_counted = steps.is_some();
+    let is_seen = steps.is_some() && humps.iter().all(|hump| hump.trains);
     let steps = steps.unwrap_or_else(|| humps.iter().map(|hump| hump.trains).collect());
+    let is_counted = is_seen && are_steps_alike(&tape, &humps, &steps);
     let mut starts = starts(&humps, &steps);
     let mut unsure_from = last.as_ref().map(|tail| tail.start);
     let over = humps.iter().zip(&steps).filter(|(hump, _)| hump.trains && hump.is_over);
@@ -82,6 +83,24 @@ fn steps(tape: &Tape<'_>, humps: &[Hump]) -> Option<Vec<bool>> {
     };
     let works: Vec<bool> = humps.iter().enumerate().map(|(at, hump)| works(at, hump)).collect();
     works.contains(&true).then_some(works)
+}
+
+/// Whether about as many blocks as large as parameters are made after each pass that an optimizer
+/// stepped after. Where parameters are perturbed for a second backward, only every other one is a step.
+fn are_steps_alike(tape: &Tape<'_>, humps: &[Hump], steps: &[bool]) -> bool {
+    let works: Vec<usize> = humps
+        .iter()
+        .zip(humps.iter().skip(1).map(|next| next.data))
+        .zip(steps)
+        .filter(|&(_, &steps)| steps)
+        .map(|((hump, next), _)| {
+            let is_like = |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if tape.is_like_parameter(id));
+            (hump.end..next).filter(is_like).count()
+        })
+        .skip(1)
+        .collect();
+    let (least, most) = (works.iter().min().copied().unwrap_or(0), works.iter().max().copied().unwrap_or(0));
+    most <= least.saturating_mul(2).saturating_add(MIN_TEMPORARIES)
 }
 
 fn starts(humps: &[Hump], steps: &[bool]) -> Vec<EventIx> {

@@ -81,6 +81,11 @@ impl<'a> Tape<'a> {
         self.parameters.contains(&self.size(id))
     }
 
+    /// How many sizes parameters have.
+    pub(super) fn parameter_sizes(&self) -> usize {
+        self.parameters.len()
+    }
+
     /// How many blocks there are that may be parameters.
     pub(super) fn parameter_count(&self) -> usize {
         self.parameter_count

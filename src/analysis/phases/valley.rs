@@ -10,6 +10,10 @@ use foldhash::HashMap;
 /// Blocks up to this size are made by optimizers for numbers of their own.
 const SMALL_BYTES: i64 = 4096;
 
+/// The same of what is gone within so many events.
+const BUFFER_BYTES: i64 = 1 << 20;
+const BRIEF_EVENTS: u32 = 8;
+
 /// Data are made within so many events before the call.
 const DATA_EVENTS: u32 = 64;
 
@@ -87,15 +91,18 @@ impl<'a> Writer<'a> {
         }
         self.enter(hump.end, Phase::Optimizer);
         let other = (hump.end..next).find(|&event| !self.is_of_step(event))?;
-        let phase = self.calls(other, next);
-        (next == self.tape.len()).then_some(Tail { start: other, phase })
+        let tail = self.calls(other, next);
+        (next == self.tape.len()).then_some(tail)
     }
 
     /// Whether an event may be an optimizer's: it works on blocks as large as parameters, and on
     /// numbers.
     fn is_of_step(&self, event: u32) -> bool {
         let Mark::Birth(id) = self.tape.at(event) else { return true };
-        let is_plain = self.tape.is_like_parameter(id) || self.tape.size(id) <= SMALL_BYTES;
+        let size = self.tape.size(id);
+        let is_brief = self.tape.death(id).saturating_sub(event) <= BRIEF_EVENTS;
+        let is_plain =
+            self.tape.is_like_parameter(id) || size <= SMALL_BYTES || (is_brief && size <= BUFFER_BYTES);
         is_plain && self.data_at(event).is_none()
     }
 
@@ -118,31 +125,36 @@ impl<'a> Writer<'a> {
     }
 
     /// Data and calls, one after the other, as long as they read like those of a training forward.
-    fn calls(&mut self, from: u32, to: u32) -> Phase {
+    fn calls(&mut self, from: u32, to: u32) -> Tail {
+        let mut tail = Tail { start: from, phase: Phase::Unknown };
         let mut at = from;
-        let mut phase = Phase::Unknown;
         while at < to {
             let Some(call) = self.data_at(at) else {
                 self.enter(at, Phase::Unknown);
-                return Phase::Unknown;
+                return Tail { start: at, phase: Phase::Unknown };
             };
             self.enter(at, Phase::Data);
-            let Some(start) = call.filter(|&start| start < to) else { return Phase::Data };
-            let (found, end) = self.call(start, to);
-            self.enter(start, found);
-            (phase, at) = (found, end);
-            if found != Phase::Eval {
+            let Some(start) = call.filter(|&start| start < to) else {
+                return Tail { start: at, phase: Phase::Data };
+            };
+            let (phase, end) = self.call(start, to);
+            self.enter(start, phase);
+            tail = Tail { start: at, phase };
+            if phase != Phase::Eval {
                 break;
             }
+            at = end;
         }
-        phase
+        tail
     }
 
     /// What a call is, and where the next thing begins.
     fn call(&self, start: u32, to: u32) -> (Phase, u32) {
         let tape = self.tape;
-        let mine = births(tape, start, to, self.forward.len().saturating_add(1));
-        let next = mine.get(self.forward.len()).map_or(to, |&id| tape.birth(id));
+        let is_next = |&event: &u32| self.data_at(event).is_some();
+        let to_next = (start.saturating_add(1)..to).find(is_next).unwrap_or(to);
+        let mine = births(tape, start, to_next, self.forward.len().saturating_add(1));
+        let next = mine.get(self.forward.len()).map_or(to_next, |&id| tape.birth(id));
         let length = mine.len().min(self.forward.len());
         let (mine, like) = (mine.get(..length), self.forward.get(..length));
         let (Some(mine), Some(like)) = (mine, like) else { return (Phase::Unknown, to) };
