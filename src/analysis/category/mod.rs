@@ -93,6 +93,7 @@ impl Attribution {
         let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow);
         let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases);
         let categories = Categories { verdicts };
+        phases.look_at_the_start(timeline, &places, &categories);
         phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
         Self { categories, phases }
     }

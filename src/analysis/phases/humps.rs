@@ -38,6 +38,8 @@ pub(super) struct Hump {
     pub(super) end: u32,
     /// Whether it is over when the recording ends.
     pub(super) is_over: bool,
+    /// How many activations were there for the backward.
+    held: usize,
     /// How much of what it made in the forward pass stays until the end.
     kept: usize,
     /// Whether gradients were made while it went down.
@@ -61,14 +63,18 @@ struct Span {
 /// The passes, in order; `None` if they cannot be told apart. Only the last may be under way.
 pub(super) fn humps(tape: &Tape<'_>) -> Option<Vec<Hump>> {
     let mut out: Vec<Hump> = Vec::new();
+    let mut floor = 0;
     for span in spans(tape) {
         let before = Before {
-            has_trained: out.iter().any(|hump| hump.trains),
-            end: out.last().map_or(0, |last| last.end),
+            held: out.iter().rfind(|hump| hump.trains).map(|hump| hump.held),
+            end: floor,
             kept: out.iter().map(|hump| hump.kept).max().unwrap_or(0),
             data_sizes: out.iter().rfind(|hump| hump.trains).map_or(&[], |hump| &hump.data_sizes),
         };
+        // Nothing is looked at twice, however many there are that are no passes.
+        floor = span.down;
         let Some(hump) = hump(tape, span, &before) else { continue };
+        floor = floor.max(hump.end);
         // Several passes that were taken for one.
         if tape.parameter_count().saturating_mul(MAX_GRADIENTS) < hump.gradients {
             return None;
@@ -121,9 +127,9 @@ fn spans(tape: &Tape<'_>) -> Vec<Span> {
 
 /// What is known of the passes before.
 struct Before<'h> {
-    /// Whether there is one that trained.
-    has_trained: bool,
-    /// Where the last one ended.
+    /// How many activations the last one that trained had for its backward.
+    held: Option<usize>,
+    /// Where the last one ended, or what looked like one.
     end: u32,
     /// How much each kept at most.
     kept: usize,
@@ -167,10 +173,11 @@ fn hump(tape: &Tape<'_>, span: Span, before: &Before<'_>) -> Option<Hump> {
         backward,
         end,
         is_over,
+        held: live.len(),
         kept,
         // One that is under way is only known by those before.
         trains: loss.is_some()
-            && (is_over || before.has_trained)
+            && (is_over || before.held.is_some_and(|held| held.abs_diff(live.len()) <= held / 4))
             && are_gradients(tape, &gradients, data, backward),
         data_sizes: births.collect(),
         gradients: gradients.len(),
@@ -232,7 +239,9 @@ fn without_stragglers<'v>(tape: &Tape<'_>, live: &'v [u32]) -> &'v [u32] {
 fn end_of_fall(tape: &Tape<'_>, span: Span, floor: u32) -> u32 {
     let mut last = span.down;
     let mut event = span.down.saturating_add(1);
-    while event < tape.len() && event.saturating_sub(last) <= LAST_GAP_EVENTS {
+    let longest = span.down.saturating_sub(span.peak).saturating_mul(2).max(LAST_GAP_EVENTS);
+    let limit = tape.len().min(span.down.saturating_add(longest));
+    while event < limit && event.saturating_sub(last) <= LAST_GAP_EVENTS {
         if let Mark::Death(id) = tape.at(event)
             && is_passing(tape, id)
             && (floor..last).contains(&tape.birth(id))

@@ -35,6 +35,8 @@ pub struct Iterations {
     pub first_number: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
+    /// The least that the number of the first in the list can be.
+    pub(super) first_at_least: u32,
     /// From this event on a further iteration may have begun that cannot be told yet.
     pub(super) unsure_from: Option<u32>,
     /// Number of events.
@@ -53,7 +55,7 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, unsure_from: None, events: end }
+        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, first_at_least: 0, unsure_from: None, events: end }
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.
@@ -64,9 +66,14 @@ impl Iterations {
 
     /// Its number, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
+        Some(self.first_number?.saturating_add(self.recorded_at(moment)?))
+    }
+
+    /// How many iterations began before it within the trace.
+    pub fn recorded_at(&self, moment: Moment) -> Option<u32> {
         let index = self.index_at(moment)? as u32;
         let elsewhere = if self.events <= moment.0 { self.begun_elsewhere } else { 0 };
-        Some(self.first_number?.saturating_add(index).saturating_add(elsewhere))
+        Some(index.saturating_add(elsewhere))
     }
 }
 

@@ -9,6 +9,7 @@ mod annotated;
 mod humps;
 mod iterations;
 mod live_memory;
+mod position;
 mod recurrence;
 mod starts;
 mod tape;
@@ -17,6 +18,7 @@ mod walk;
 
 pub use iterations::{Iteration, Iterations};
 pub(in crate::analysis) use live_memory::LiveMemory;
+pub use position::Position;
 
 use super::flow::{Flow, Places};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
@@ -143,6 +145,7 @@ impl Phases {
         let is_from_start = timeline.lifetimes.initial_count() == 0;
         let number = |starts| (starts, is_from_start.then_some(0));
         if !flow.acts.has_stacks
+            && 0 <= timeline.device.0
             && let Some(found) = recurrence::find(timeline)
         {
             let unsure_from = found.unsure_from.filter(|_| announced.is_none());

@@ -64,11 +64,13 @@ pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
 /// After which passes an optimizer stepped; `None` if that is never seen.
 fn steps(tape: &Tape<'_>, humps: &[Hump]) -> Option<Vec<bool>> {
     let mut steps = vec![false; humps.len()];
+    let trained: Vec<usize> =
+        humps.iter().enumerate().filter(|(_, hump)| hump.trains).map(|(at, _)| at).collect();
     for hump in humps.iter().filter(|hump| hump.trains) {
         let Some(gone) = hump.gradients_gone else { continue };
-        let before = humps.partition_point(|hump| hump.backward < gone);
-        let last = humps.iter().take(before).rposition(|hump| hump.trains);
-        if let Some(step) = last.and_then(|last| steps.get_mut(last)) {
+        let after = trained.partition_point(|&at| humps.get(at).is_some_and(|hump| hump.backward < gone));
+        let last = after.checked_sub(1).and_then(|last| trained.get(last));
+        if let Some(step) = last.and_then(|&last| steps.get_mut(last)) {
             *step = true;
         }
     }
