@@ -237,7 +237,8 @@ fn position_text(position: Position) -> Option<String> {
     } else if let Some(number) = position.iteration_of_recording {
         parts.push(format!("iteration {} of the recording", units::count(number)));
     }
-    parts.extend(position.iteration_at_least.map(|n| format!("at least {} of the training", units::count(n))));
+    parts
+        .extend(position.iteration_at_least.map(|n| format!("at least {} of the training", units::count(n))));
     parts.extend(basis.text().map(str::to_owned));
     Some(parts.join(", "))
 }

@@ -55,7 +55,14 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, first_at_least: 0, unsure_from: None, events: end }
+        Self {
+            list,
+            first_number,
+            begun_elsewhere: elsewhere.len() as u32,
+            first_at_least: 0,
+            unsure_from: None,
+            events: end,
+        }
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.

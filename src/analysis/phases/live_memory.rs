@@ -99,7 +99,10 @@ impl LiveMemory {
             return Some(Phase::Init);
         }
         // Libraries and private pools keep what they like, at any time.
-        let is_known = |live: &Live| live.category != Category::Unknown && live.category != Category::Other;
+        let is_known = |live: &Live| {
+            live.size <= SCALAR_BYTES
+                || (live.category != Category::Unknown && live.category != Category::Other)
+        };
         if !self.live.iter().all(is_known) {
             return None;
         }
@@ -107,8 +110,7 @@ impl LiveMemory {
         if called().next().is_none() {
             // A batch may be the next one's, or an evaluation's.
             let rest = |live: &Live| {
-                live.category == Category::Input
-                    || (live.category == Category::Activation && SCALAR_BYTES < live.size)
+                SCALAR_BYTES < live.size && matches!(live.category, Category::Input | Category::Activation)
             };
             return (self.was_step() && !self.live.iter().any(rest)).then_some(Phase::Optimizer);
         }

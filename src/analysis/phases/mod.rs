@@ -9,8 +9,12 @@ mod annotated;
 mod humps;
 mod iterations;
 mod live_memory;
+#[cfg(test)]
+mod live_memory_tests;
 mod position;
 mod recurrence;
+#[cfg(test)]
+mod recurrence_tests;
 mod starts;
 mod tape;
 mod valley;
@@ -208,6 +212,7 @@ impl Phases {
 mod tests {
     use super::*;
     use crate::analysis::flow::fixture::{Program, train};
+    use crate::analysis::{Attribution, Rules};
 
     fn phases(snapshot: &Snapshot) -> Phases {
         Phases::of(snapshot, &snapshot.timelines[0])
@@ -261,11 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn without_stacks_nothing_is_said() {
-        let mut program = Program::bare();
-        train(&mut program, 3, None);
-        let found = phases(&program.finish());
-        assert_eq!(keys(&found), ["unknown"]);
-        assert!(found.iterations.list.is_empty());
+    fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
+        let mut program = Program::default();
+        train(&mut program, 4, Some(2));
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let phases = Attribution::of(&snapshot, timeline, &Rules::default()).phases;
+        let position = phases.position_at(Moment(timeline.events.len() as u32));
+        assert_eq!((position.iteration, position.iteration_of_recording), (None, Some(1)));
+        // Two states for each parameter were there: the first of the recording was not the first of all.
+        assert_eq!(position.iteration_at_least, Some(2));
+        assert_eq!(position.basis, Some(Basis::Events));
     }
 }

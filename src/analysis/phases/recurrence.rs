@@ -39,7 +39,7 @@ pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
         last = writer.pass(hump, next.unwrap_or(tape.len()));
     }
     let steps = steps(&tape, &humps);
-    let is_seen = steps.is_some() && humps.iter().all(|hump| hump.trains);
+    let is_seen = steps.is_some() && humps.iter().rev().skip(1).all(|hump| hump.trains);
     let steps = steps.unwrap_or_else(|| humps.iter().map(|hump| hump.trains).collect());
     let is_counted = is_seen && are_steps_alike(&tape, &humps, &steps);
     let mut starts = starts(&humps, &steps);
@@ -96,7 +96,8 @@ fn are_steps_alike(tape: &Tape<'_>, humps: &[Hump], steps: &[bool]) -> bool {
         .zip(steps)
         .filter(|&(_, &steps)| steps)
         .map(|((hump, next), _)| {
-            let is_like = |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if tape.is_like_parameter(id));
+            let is_like =
+                |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if tape.is_like_parameter(id));
             (hump.end..next).filter(is_like).count()
         })
         .skip(1)

@@ -113,7 +113,8 @@ impl<'a> Writer<'a> {
             return None;
         }
         let births = births(self.tape, event, event.saturating_add(DATA_EVENTS), self.data_sizes.len() + 1);
-        let wanted = self.data_sizes.iter().copied().chain(self.forward.first().map(|&id| self.tape.size(id)));
+        let wanted =
+            self.data_sizes.iter().copied().chain(self.forward.first().map(|&id| self.tape.size(id)));
         if !births.iter().map(|&id| self.tape.size(id)).zip(wanted).all(|(size, wanted)| size == wanted) {
             return None;
         }
