@@ -1,6 +1,7 @@
 //! Iterations and phases: how a recording is structured in time.
 //!
-//! A profiler's steps are iterations as it numbers them. Else an iteration ends with an optimizer step and starts with the next training forward, or with the
+//! A profiler's steps are iterations as it numbers them, and steps that the program attached to its
+//! events are next. Else an iteration ends with an optimizer step and starts with the next training forward, or with the
 //! loading of its data; evaluation between counts to the one before. Without optimizer steps, each
 //! call of a model is an iteration. After a forward the phase stays `forward` until something else
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
@@ -11,90 +12,25 @@ mod iterations;
 mod live_memory;
 #[cfg(test)]
 mod live_memory_tests;
+mod phase;
 mod position;
 mod recurrence;
 #[cfg(test)]
 mod recurrence_tests;
 mod starts;
 mod tape;
+mod told;
 mod valley;
 mod walk;
 
 pub use iterations::{Iteration, Iterations};
 pub(in crate::analysis) use live_memory::LiveMemory;
+pub use phase::{Basis, Phase};
 pub use position::Position;
 
 use super::flow::{Flow, Places};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
-
-/// What a program is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// Before the first batch: the model is made.
-    Init,
-    /// A batch is loaded.
-    Data,
-    /// A model is called to train it; the loss.
-    Forward,
-    /// Gradients are computed.
-    Backward,
-    /// Clipping, the optimizer's step, and what follows until the next batch.
-    Optimizer,
-    /// A model is called without training it.
-    Eval,
-    /// The recording does not show it.
-    Unknown,
-}
-
-impl Phase {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
-
-    /// Its name, as written to JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Data => "data",
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-            Self::Optimizer => "optimizer",
-            Self::Eval => "eval",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// What a phase is known by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Basis {
-    /// The stacks of the events.
-    Events,
-    /// Sizes and lifetimes that recur from iteration to iteration, where events have no stacks.
-    Recurrence,
-    /// What is live at the dump, where no event tells: the phase that left something behind last.
-    LiveMemory,
-}
-
-impl Basis {
-    /// Its name, as written to JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Events => "events",
-            Self::Recurrence => "recurrence",
-            Self::LiveMemory => "live_memory",
-        }
-    }
-
-    /// What to add to a phase for people; nothing where the events say it.
-    pub fn text(self) -> Option<&'static str> {
-        match self {
-            Self::Events => None,
-            Self::Recurrence => Some("judging by sizes that recur"),
-            Self::LiveMemory => Some("judging by what is live"),
-        }
-    }
-}
+use told::Told;
 
 /// A phase from its first event on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +61,8 @@ pub struct Phases {
     pub calls: Vec<ModelCall>,
     /// Whether the phases are read from sizes and lifetimes rather than from stacks.
     recurs: bool,
+    /// Events whose phase the program said.
+    told: Vec<[u32; 2]>,
     /// After the last event, judging by what is live; asked only where no event tells.
     at_end: Option<Phase>,
     /// Number of events.
@@ -144,27 +82,40 @@ impl Phases {
         places: &Places,
         flow: &Flow,
     ) -> Self {
-        let events = timeline.events.len() as u32;
-        let announced = annotated::starts(snapshot, timeline).map(|(starts, first)| (starts, Some(first)));
-        let is_from_start = timeline.lifetimes.initial_count() == 0;
-        let number = |starts| (starts, is_from_start.then_some(0));
-        if !flow.acts.has_stacks
-            && 0 <= timeline.device.0
-            && let Some(found) = recurrence::find(timeline)
-        {
-            let unsure_from = found.unsure_from.filter(|_| announced.is_none());
-            let (starts, first) = announced.unwrap_or_else(|| number(found.starts));
-            let first = first.filter(|_| found.is_counted);
-            let mut iterations = Iterations::build(timeline, &starts, first);
-            iterations.unsure_from = unsure_from;
-            return Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() };
+        let told = Told::of(snapshot, timeline);
+        let steps = annotated::starts(snapshot, timeline)
+            .or_else(|| told.as_ref().and_then(|told| told.starts(timeline)));
+        let found =
+            if flow.acts.has_stacks || timeline.device.0 < 0 { None } else { recurrence::find(timeline) };
+        let mut out = match found {
+            Some(found) => Self::of_recurring(timeline, found),
+            None => Self::of_walk(snapshot, timeline, places, flow),
+        };
+        if let Some((starts, first)) = steps {
+            out.iterations = Iterations::build(timeline, &starts, Some(first));
         }
+        if let Some(told) = told.filter(|_| !flow.acts.has_stacks) {
+            out.told = told.put_into(timeline, &mut out.phases);
+        }
+        out
+    }
+
+    fn of_recurring(timeline: &Timeline, found: recurrence::Recurring) -> Self {
+        let is_numbered = timeline.lifetimes.initial_count() == 0 && found.is_counted;
+        let mut iterations = Iterations::build(timeline, &found.starts, is_numbered.then_some(0));
+        iterations.unsure_from = found.unsure_from;
+        let events = timeline.events.len() as u32;
+        Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() }
+    }
+
+    fn of_walk(snapshot: &Snapshot, timeline: &Timeline, places: &Places, flow: &Flow) -> Self {
         let walk = walk::walk(timeline, flow);
-        let (starts, first) =
-            announced.unwrap_or_else(|| number(starts::starts(snapshot, timeline, places, flow, &walk)));
-        let iterations = Iterations::build(timeline, &starts, first);
+        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
+        let is_numbered = timeline.lifetimes.initial_count() == 0;
+        let iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
+        let events = timeline.events.len() as u32;
         Self { phases: walk.phases, iterations, calls, events, ..Self::default() }
     }
 
@@ -193,7 +144,14 @@ impl Phases {
     }
 
     fn seen_at(&self, moment: Moment) -> (Phase, Option<Basis>) {
-        let basis = if self.recurs { Basis::Recurrence } else { Basis::Events };
+        let event = moment.event().map_or(0, |event| event.0);
+        let after = self.told.partition_point(|range| range[0] <= event);
+        let told = after.checked_sub(1).and_then(|at| self.told.get(at)).filter(|range| event < range[1]);
+        let basis = match told {
+            Some(_) => Basis::Metadata,
+            None if self.recurs => Basis::Recurrence,
+            None => Basis::Events,
+        };
         match (self.by_events(moment), self.at_end) {
             (Phase::Unknown, Some(phase)) if self.events <= moment.0 => (phase, Some(Basis::LiveMemory)),
             (Phase::Unknown, _) => (Phase::Unknown, None),

@@ -52,6 +52,12 @@ fn phases_and_iterations_are_those_that_stacks_tell() {
     }
 }
 
+fn free(program: &mut Program, addresses: &[u64], frames: &[&str]) {
+    for &addr in addresses {
+        program.free(addr, frames);
+    }
+}
+
 fn load(program: &mut Program) {
     for size in SIZES {
         program.alloc(size, LOAD);
@@ -76,7 +82,7 @@ fn step(program: &mut Program, gradients: bool) -> Vec<u64> {
     }
     let made: Vec<u64> = SIZES.into_iter().rev().map(|size| program.alloc(size, BACKWARD)).collect();
     if !gradients {
-        made.iter().for_each(|&gradient| program.free(gradient, BACKWARD));
+        free(program, &made, BACKWARD);
     }
     for addr in [one, loss, input] {
         program.free(addr, LOSS);
@@ -91,7 +97,7 @@ fn micro_batches_belong_to_one_iteration() {
         for _ in 0..4 {
             let gradients = step(program, true);
             step(program, false);
-            gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+            free(program, &gradients, ZERO_GRAD);
         }
     });
     let found = phases(&without);
@@ -106,7 +112,7 @@ fn a_forward_that_is_cut_off_is_told_by_those_before() {
         load(program);
         for _ in 0..3 {
             let gradients = step(program, true);
-            gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+            free(program, &gradients, ZERO_GRAD);
         }
         program.alloc(96 << 10, DATA);
         for layer in 0..9i64 {
@@ -126,7 +132,7 @@ fn the_same_call_without_a_graph_is_an_evaluation() {
         load(program);
         for _ in 0..3 {
             let gradients = step(program, true);
-            gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+            free(program, &gradients, ZERO_GRAD);
         }
         program.alloc(96 << 10, DATA);
         for layer in 0..9i64 {
@@ -147,7 +153,7 @@ fn calls_without_gradients_say_nothing() {
         load(program);
         for _ in 0..4 {
             let kept: Vec<u64> = (0..20).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-            kept.into_iter().rev().for_each(|addr| program.free(addr, FORWARD));
+            free(program, &kept.into_iter().rev().collect::<Vec<_>>(), FORWARD);
         }
     });
     let found = phases(&without);

@@ -35,6 +35,12 @@ pub(super) struct Tail {
     pub(super) phase: Phase,
 }
 
+/// Data are loaded.
+struct Data {
+    /// Where the call begins that follows, if one does.
+    call: Option<u32>,
+}
+
 /// Writes phases in order.
 pub(super) struct Writer<'a> {
     tape: &'a Tape<'a>,
@@ -106,8 +112,8 @@ impl<'a> Writer<'a> {
         is_plain && self.data_at(event).is_none()
     }
 
-    /// Whether data are loaded from an event on, and where the call begins that follows, if one does.
-    fn data_at(&self, event: u32) -> Option<Option<u32>> {
+    /// Whether data are loaded from an event on.
+    fn data_at(&self, event: u32) -> Option<Data> {
         let Mark::Birth(id) = self.tape.at(event) else { return None };
         if self.data_sizes.first() != Some(&self.tape.size(id)) {
             return None;
@@ -119,9 +125,11 @@ impl<'a> Writer<'a> {
             return None;
         }
         match births.get(self.data_sizes.len()) {
-            Some(&call) => Some(Some(self.tape.birth(call))),
+            Some(&call) => Some(Data { call: Some(self.tape.birth(call)) }),
             // Gradients and states may be as large.
-            None => (!births.iter().any(|&id| self.tape.is_like_parameter(id))).then_some(None),
+            None => {
+                (!births.iter().any(|&id| self.tape.is_like_parameter(id))).then_some(Data { call: None })
+            }
         }
     }
 
@@ -130,12 +138,12 @@ impl<'a> Writer<'a> {
         let mut tail = Tail { start: from, phase: Phase::Unknown };
         let mut at = from;
         while at < to {
-            let Some(call) = self.data_at(at) else {
+            let Some(data) = self.data_at(at) else {
                 self.enter(at, Phase::Unknown);
                 return Tail { start: at, phase: Phase::Unknown };
             };
             self.enter(at, Phase::Data);
-            let Some(start) = call.filter(|&start| start < to) else {
+            let Some(start) = data.call.filter(|&start| start < to) else {
                 return Tail { start: at, phase: Phase::Data };
             };
             let (phase, end) = self.call(start, to);
