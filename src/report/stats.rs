@@ -2,7 +2,8 @@
 
 use super::non_default_settings;
 use crate::analysis::{
-    Attribution, Basis, Category, DeviceStats, Position, Rules, device_stats, live_at, site_label, sites,
+    Attribution, Basis, Category, DeviceStats, Phase, Position, Rules, device_stats, live_at, site_label,
+    sites,
 };
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -231,7 +232,9 @@ fn device_text(
 /// Phase and iteration; `None` where the phase is unknown.
 fn position_text(position: Position) -> Option<String> {
     let basis = position.basis?;
-    let mut parts = vec![format!("phase {}", position.phase.key())];
+    // What is live shows that a step was made, not that it is still under way.
+    let is_after = basis == Basis::LiveMemory && position.phase == Phase::Optimizer;
+    let mut parts = vec![format!("{} phase {}", if is_after { "after" } else { "in" }, position.phase.key())];
     if let Some(number) = position.iteration {
         parts.push(format!("iteration {}", units::count(number)));
     } else if let Some(number) = position.iteration_of_recording {
@@ -254,7 +257,8 @@ fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attr
         let plural = if iterations == 1 { "" } else { "s" };
         writeln!(out, "  structure    {} iteration{plural}{first}", units::count(iterations as u64))?;
     }
-    for (name, moment) in [("peak is in", peak), ("dump is in", last)] {
+    let peak_lies = (peak != last).then_some(("peak lies", peak));
+    for (name, moment) in peak_lies.into_iter().chain([("dump lies", last)]) {
         if let Some(text) = position_text(phases.position_at(moment)) {
             writeln!(out, "  {name:<12} {text}")?;
         }

@@ -33,7 +33,7 @@ struct Live {
     size: i64,
     category: Category,
     place: Place,
-    has_stack: bool,
+    stack: StackId,
     /// Whether something had been given back before it was made.
     is_late: bool,
 }
@@ -69,7 +69,7 @@ impl LiveMemory {
                     size: timeline.lifetimes.size(id, &timeline.events),
                     category: categories.get(id),
                     place: places.get(stack),
-                    has_stack: stack != StackId::EMPTY,
+                    stack,
                     is_late: later.contains(&addr),
                 }
             })
@@ -80,7 +80,7 @@ impl LiveMemory {
     /// The phase, where it can be told.
     pub(in crate::analysis) fn phase(&self) -> Option<Phase> {
         let total = bytes(self.live.iter());
-        let with_stack = bytes(self.live.iter().filter(|live| live.has_stack));
+        let with_stack = bytes(self.live.iter().filter(|live| live.stack != StackId::EMPTY));
         if total <= 0 {
             None
         } else if total / 2 < with_stack {
@@ -94,7 +94,7 @@ impl LiveMemory {
 
     fn by_stacks(&self) -> Option<Phase> {
         let of = |category| self.live.iter().filter(move |live| live.category == category);
-        let is_load = |live: &Live| live.has_stack && live.place.part == Part::Load;
+        let is_load = |live: &Live| live.stack != StackId::EMPTY && live.place.part == Part::Load;
         if self.is_untouched && self.live.iter().all(is_load) {
             return Some(Phase::Init);
         }
@@ -116,6 +116,14 @@ impl LiveMemory {
         }
         let may_be_eval = called().any(|live| live.place.says_eval || live.place.no_grad);
         if may_be_eval || called().count() < MIN_GRAPH_BLOCKS {
+            return None;
+        }
+        // Where everything is there several times, graphs of earlier calls are kept.
+        let mut times: HashMap<(StackId, i64), usize> = HashMap::default();
+        for live in called() {
+            *times.entry((live.stack, live.size)).or_default() += 1;
+        }
+        if times.values().all(|&times| 1 < times) {
             return None;
         }
         let gradients = Counts::of(of(Category::Gradient));

@@ -116,6 +116,7 @@ fn after(more: impl Fn(&mut Program)) -> Snapshot {
 }
 
 fn graph(program: &mut Program, frames: &[&str]) {
+    program.alloc(31 << 20, frames);
     for _ in 0..20 {
         program.alloc(30 << 20, frames);
     }
@@ -144,6 +145,12 @@ fn stacks_that_leave_it_open_say_nothing() {
     };
     assert_eq!(at_end(&after(fed)), None);
     assert_eq!(at_end(&after(|program| graph(program, EVALUATE))), None);
+    // Several graphs were kept.
+    let kept = |program: &mut Program| {
+        graph(program, FORWARD);
+        graph(program, FORWARD);
+    };
+    assert_eq!(at_end(&after(kept)), None);
     // One call's results that were kept are no pass.
     let result = |program: &mut Program| {
         program.alloc(30 << 20, FORWARD);

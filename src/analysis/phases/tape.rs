@@ -25,14 +25,18 @@ pub(super) struct Tape<'a> {
     timeline: &'a Timeline,
     /// Twice the allocation, plus one for its death; [`NEVER`] for other events.
     marks: Vec<u32>,
-    /// Sizes of parameters, and of their gradients and states.
-    parameters: HashSet<i64>,
+    /// Of each allocation, whether it is as large as a parameter.
+    like_parameters: Vec<bool>,
     parameter_count: usize,
+    parameter_sizes: usize,
 }
 
 impl<'a> Tape<'a> {
     pub(super) fn of(timeline: &'a Timeline) -> Self {
+        let all = parameters(timeline);
+        let sizes: HashSet<i64> = all.iter().copied().collect();
         let mut marks = vec![NEVER; timeline.events.len()];
+        let mut like_parameters = Vec::with_capacity(timeline.lifetimes.len());
         for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
             let code = id.0.saturating_mul(2);
             let mut put = |moment: Option<Moment>, code| {
@@ -43,10 +47,10 @@ impl<'a> Tape<'a> {
             };
             put(gone(timeline, id), code.saturating_add(1));
             put(Some(timeline.lifetimes.start(id)), code);
+            like_parameters.push(sizes.contains(&timeline.lifetimes.size(id, &timeline.events)));
         }
-        let sizes = parameters(timeline);
-        let (parameter_count, parameters) = (sizes.len(), sizes.into_iter().collect());
-        Self { timeline, marks, parameters, parameter_count }
+        let (parameter_count, parameter_sizes) = (all.len(), sizes.len());
+        Self { timeline, marks, like_parameters, parameter_count, parameter_sizes }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -78,12 +82,12 @@ impl<'a> Tape<'a> {
     /// Whether an allocation is as large as a parameter: a gradient, a state or a temporary of the
     /// optimizer, rarely anything else.
     pub(super) fn is_like_parameter(&self, id: u32) -> bool {
-        self.parameters.contains(&self.size(id))
+        self.like_parameters.get(id as usize).copied().unwrap_or(false)
     }
 
     /// How many sizes parameters have.
     pub(super) fn parameter_sizes(&self) -> usize {
-        self.parameters.len()
+        self.parameter_sizes
     }
 
     /// How many blocks there are that may be parameters.

@@ -129,6 +129,51 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::{Basis, Phases};
+    use crate::model::{Action, Anchor, DeviceId, Event, EventTable, Moment, SegmentTable, TimelineInput};
+
+    /// An allocation for each text, which is attached to it.
+    fn saying(texts: &[&str]) -> Snapshot {
+        let (mut snapshot, mut events) = (Snapshot::default(), EventTable::default());
+        for (at, text) in texts.iter().enumerate() {
+            let user_metadata = Some(snapshot.strings.intern(text.as_bytes()).0);
+            let event = Event::new(Action::Alloc, (at as u64 + 1) << 20, 512);
+            events.push(&Event { user_metadata, ..event });
+        }
+        let segments = SegmentTable::default();
+        let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly };
+        snapshot.timelines.push(Timeline::build(input));
+        snapshot
+    }
+
+    #[test]
+    fn what_a_program_says_comes_first() {
+        let forward = "{'step': 7, 'phase': 'forward'}";
+        let snapshot = saying(&["", forward, "", forward, "", "{'step': 8, 'phase': 'eval'}", ""]);
+        let phases = Phases::of(&snapshot, &snapshot.timelines[0]);
+        let at = |moment| phases.position_at(Moment(moment));
+        let found: Vec<_> = (1..=7).map(|moment| (at(moment).phase, at(moment).iteration)).collect();
+        let forward = (Phase::Forward, Some(7));
+        let expected = [
+            (Phase::Unknown, None),
+            forward,
+            forward,
+            forward,
+            (Phase::Unknown, Some(7)),
+            (Phase::Eval, Some(8)),
+            (Phase::Unknown, Some(8)),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!((at(4).basis, at(5).basis), (Some(Basis::Metadata), None));
+    }
+
+    #[test]
+    fn steps_that_do_not_count_up_number_nothing() {
+        for texts in [["{'step': 7}", "{'step': 9}"], ["{'step': 7}", "{'step': 7}"]] {
+            let snapshot = saying(&texts);
+            assert!(Phases::of(&snapshot, &snapshot.timelines[0]).iterations.list.is_empty());
+        }
+    }
 
     #[test]
     fn steps_and_phases_are_read_from_keys_and_values() {
