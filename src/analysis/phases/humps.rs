@@ -63,21 +63,23 @@ struct Span {
 /// The passes, in order; `None` if they cannot be told apart. Only the last may be under way.
 pub(super) fn humps(tape: &Tape<'_>) -> Option<Vec<Hump>> {
     let mut out: Vec<Hump> = Vec::new();
-    let mut floor = 0;
-    for span in spans(tape) {
-        let before = Before {
-            held: out.iter().rfind(|hump| hump.trains).map(|hump| hump.held),
-            end: floor,
-            kept: out.iter().map(|hump| hump.kept).max().unwrap_or(0),
-            data_sizes: out.iter().rfind(|hump| hump.trains).map_or(&[], |hump| &hump.data_sizes),
-        };
+    let (mut floor, mut kept) = (0, 0);
+    let mut trained: Option<usize> = None;
+    let spans = spans(tape);
+    for (at, &span) in spans.iter().enumerate() {
+        let is_last = at + 1 == spans.len();
+        let before = Before { end: floor, kept, last: trained.and_then(|at| out.get(at)), is_last };
         // Nothing is looked at twice, however many there are that are no passes.
         floor = span.down;
         let Some(hump) = hump(tape, span, &before) else { continue };
         floor = floor.max(hump.end);
+        kept = kept.max(hump.kept);
         // Several passes that were taken for one.
         if tape.parameter_count().saturating_mul(MAX_GRADIENTS) < hump.gradients {
             return None;
+        }
+        if hump.trains {
+            trained = Some(out.len());
         }
         out.push(hump);
     }
@@ -127,21 +129,35 @@ fn spans(tape: &Tape<'_>) -> Vec<Span> {
 
 /// What is known of the passes before.
 struct Before<'h> {
-    /// How many activations the last one that trained had for its backward.
-    held: Option<usize>,
     /// Where the last one ended, or what looked like one.
     end: u32,
     /// How much each kept at most.
     kept: usize,
-    /// Sizes of the data of the last one that trained.
-    data_sizes: &'h [i64],
+    /// The last one that trained.
+    last: Option<&'h Hump>,
+    /// Whether none comes after.
+    is_last: bool,
+}
+
+impl Before<'_> {
+    /// How much a pass kept, as far before its highest point as the last one began.
+    fn kept(&self, tape: &Tape<'_>, span: Span) -> usize {
+        let length = self.last.map_or(0, |last| last.backward.saturating_sub(last.data));
+        let from = span.peak.saturating_sub(length.saturating_add(length / 4)).max(self.end);
+        (from..span.peak).filter(|&event| is_kept(tape, event)).count()
+    }
+
+    /// Whether a pass holds about as many activations as the last one.
+    fn is_like(&self, held: usize) -> bool {
+        self.last.is_some_and(|last| last.held.abs_diff(held) <= last.held / 4)
+    }
 }
 
 /// `None` if it is no pass.
 fn hump(tape: &Tape<'_>, span: Span, before: &Before<'_>) -> Option<Hump> {
     let floor = before.end;
-    let kept = (floor..span.peak).filter(|&event| is_kept(tape, event)).count();
-    let is_over = kept < MIN_KEPT || kept <= 2 * before.kept;
+    let kept = before.kept(tape, span);
+    let is_over = !before.is_last || kept < MIN_KEPT || kept <= 2 * before.kept;
     let fallen = end_of_fall(tape, span, floor);
     let loss = gradient_of_loss(tape, span, fallen, floor, is_over);
     let (backward, end) = match loss {
@@ -177,7 +193,7 @@ fn hump(tape: &Tape<'_>, span: Span, before: &Before<'_>) -> Option<Hump> {
         kept,
         // One that is under way is only known by those before.
         trains: loss.is_some()
-            && (is_over || before.held.is_some_and(|held| held.abs_diff(live.len()) <= held / 4))
+            && (is_over || before.is_like(live.len()))
             && are_gradients(tape, &gradients, data, backward),
         data_sizes: births.collect(),
         gradients: gradients.len(),
@@ -212,7 +228,7 @@ fn data_before(tape: &Tape<'_>, first: u32, before: &Before<'_>, end: u32) -> u3
     let mut data = first;
     for event in (before.end..first).rev().take(DATA_EVENTS) {
         if let Mark::Birth(id) = tape.at(event) {
-            let is_known = before.data_sizes.contains(&tape.size(id));
+            let is_known = before.last.is_some_and(|last| last.data_sizes.contains(&tape.size(id)));
             let death = tape.death(id);
             if death < end || (death == NEVER && !is_known) {
                 break;

@@ -107,6 +107,24 @@ fn micro_batches_belong_to_one_iteration() {
 }
 
 #[test]
+fn what_the_first_pass_makes_for_good_hides_nothing() {
+    let [_, without] = twice(|program| {
+        load(program);
+        for round in 0..4 {
+            if round == 0 {
+                for _ in 0..8 {
+                    program.alloc(5 << 10, FORWARD);
+                }
+            }
+            let gradients = step(program, true);
+            free(program, &gradients, ZERO_GRAD);
+        }
+    });
+    let found = phases(&without);
+    assert_eq!((found.iterations.list.len(), found.iterations.first_number), (4, Some(0)));
+}
+
+#[test]
 fn a_forward_that_is_cut_off_is_told_by_those_before() {
     let [_, without] = twice(|program| {
         load(program);

@@ -1,7 +1,7 @@
 //! What lies between two passes of a recording without stacks: the optimizer's step, evaluations, and
 //! at the end a pass that is not over.
 
-use super::humps::Hump;
+use super::humps::{Hump, SCALAR_BYTES};
 use super::tape::{Mark, Tape};
 use super::{Phase, PhaseStart};
 use crate::model::EventIx;
@@ -11,7 +11,7 @@ use foldhash::HashMap;
 const SMALL_BYTES: i64 = 4096;
 
 /// The same of what is gone within so many events.
-const BUFFER_BYTES: i64 = 1 << 20;
+const BUFFER_BYTES: i64 = 64 << 10;
 const BRIEF_EVENTS: u32 = 8;
 
 /// Data are made within so many events before the call.
@@ -96,7 +96,12 @@ impl<'a> Writer<'a> {
             return None;
         }
         self.enter(hump.end, Phase::Optimizer);
-        let other = (hump.end..next).find(|&event| !self.is_of_step(event))?;
+        // Once gradients are dropped, the step is over; what is made then is for something else.
+        let dropped = hump.gradients_gone.unwrap_or(next);
+        let is_new =
+            |event: u32| matches!(self.tape.at(event), Mark::Birth(id) if SCALAR_BYTES < self.tape.size(id));
+        let other =
+            (hump.end..next).find(|&event| !self.is_of_step(event) || (dropped < event && is_new(event)))?;
         let tail = self.calls(other, next);
         (next == self.tape.len()).then_some(tail)
     }
