@@ -47,7 +47,7 @@ pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use gap::{Gap, gap_at};
 pub use life_span::LifeSpan;
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
-pub use phases::{Iteration, Iterations, ModelCall, Phase, PhaseStart, Phases};
+pub use phases::{Basis, Iteration, Iterations, ModelCall, Phase, PhaseStart, Phases, Position};
 pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use same_event::same_event;
 pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};

@@ -26,7 +26,7 @@ pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Sit
 pub use kept::Kept;
 pub use shortage::Shortage;
 
-use crate::analysis::{Attribution, MomentError, Phase};
+use crate::analysis::{Attribution, MomentError, Position};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 
 /// A moment, and what the program was doing.
@@ -34,10 +34,8 @@ use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 pub struct Place {
     /// The moment.
     pub moment: Moment,
-    /// What the program was doing.
-    pub phase: Phase,
-    /// In which iteration, from 0; `None` where there is none or it cannot be numbered.
-    pub iteration: Option<u32>,
+    /// What the program was doing, and in which iteration.
+    pub position: Position,
 }
 
 /// What is found about a device at a moment.
@@ -76,11 +74,7 @@ pub fn diagnose(
     found.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(weight(finding))));
     let mut findings = vec![verdict::verdict(&context)];
     findings.append(&mut found);
-    let place = |moment| Place {
-        moment,
-        phase: context.phases().phase_at(moment),
-        iteration: context.phases().iteration_at(moment),
-    };
+    let place = |moment| Place { moment, position: context.phases().position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
     Ok(Diagnosis { device: timeline.device, at: place(context.moment), dump: place(dump), findings })

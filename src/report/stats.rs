@@ -2,7 +2,8 @@
 
 use super::non_default_settings;
 use crate::analysis::{
-    Attribution, Category, DeviceStats, Phase, Rules, device_stats, live_at, site_label, sites,
+    Attribution, Basis, Category, DeviceStats, Phase, Position, Rules, device_stats, live_at, site_label,
+    sites,
 };
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -50,7 +51,10 @@ struct StructureRecord {
 #[derive(Serialize)]
 struct PlaceRecord {
     phase: &'static str,
+    phase_basis: Option<&'static str>,
     iteration: Option<u32>,
+    iteration_of_recording: Option<u32>,
+    iteration_at_least: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -122,8 +126,16 @@ fn by_key(attribution: &Attribution, timeline: &Timeline, moment: Moment) -> BTr
 
 fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord {
     let phases = &attribution.phases;
-    let place =
-        |moment| PlaceRecord { phase: phases.phase_at(moment).key(), iteration: phases.iteration_at(moment) };
+    let place = |moment| {
+        let position = phases.position_at(moment);
+        PlaceRecord {
+            phase: position.phase.key(),
+            phase_basis: position.basis.map(Basis::key),
+            iteration: position.iteration,
+            iteration_of_recording: position.iteration_of_recording,
+            iteration_at_least: position.iteration_at_least,
+        }
+    };
     StructureRecord {
         iterations: phases.iterations.list.len(),
         peak: place(timeline.active.peak().0),
@@ -217,21 +229,39 @@ fn device_text(
     top_sites_text(out, snapshot, timeline)
 }
 
+/// Phase and iteration; `None` where the phase is unknown.
+fn position_text(position: Position) -> Option<String> {
+    let basis = position.basis?;
+    // What is live shows that a step was made, not that it is still under way.
+    let is_after = basis == Basis::LiveMemory && position.phase == Phase::Optimizer;
+    let mut parts = vec![format!("{} phase {}", if is_after { "after" } else { "in" }, position.phase.key())];
+    if let Some(number) = position.iteration {
+        parts.push(format!("iteration {}", units::count(number)));
+    } else if let Some(number) = position.iteration_of_recording {
+        parts.push(format!("iteration {} of the recording", units::count(number)));
+    }
+    parts
+        .extend(position.iteration_at_least.map(|n| format!("at least {} of the training", units::count(n))));
+    parts.extend(basis.text().map(str::to_owned));
+    Some(parts.join(", "))
+}
+
 /// What the memory was for at the peak and at the end, and when the peak was.
 fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attribution) -> io::Result<()> {
     let phases = &attribution.phases;
     let peak = timeline.active.peak().0;
-    let phase = phases.phase_at(peak);
-    if phase != Phase::Unknown {
-        let iteration =
-            phases.iteration_at(peak).map(|number| format!(", iteration {}", units::count(number)));
-        let iterations = units::count(phases.iterations.list.len() as u64);
-        writeln!(
-            out,
-            "  structure    {iterations} iterations; the peak in phase {}{}",
-            phase.key(),
-            iteration.unwrap_or_default()
-        )?;
+    let last = timeline.ooms.last().map_or(end(timeline), |oom| Moment::after(oom.event));
+    let iterations = phases.iterations.list.len();
+    if 0 < iterations {
+        let first = if phases.iterations.first_number.is_none() { " of unknown number" } else { "" };
+        let plural = if iterations == 1 { "" } else { "s" };
+        writeln!(out, "  structure    {} iteration{plural}{first}", units::count(iterations as u64))?;
+    }
+    let peak_lies = (peak != last).then_some(("peak lies", peak));
+    for (name, moment) in peak_lies.into_iter().chain([("dump lies", last)]) {
+        if let Some(text) = position_text(phases.position_at(moment)) {
+            writeln!(out, "  {name:<12} {text}")?;
+        }
     }
     for (name, moment) in [("peak is for", peak), ("end is for", end(timeline))] {
         let mut totals = attribution.categories.bytes_at(timeline, moment);

@@ -1,13 +1,27 @@
 //! Categories, iterations and phases against what the recorded programs said of themselves.
 
 use crate::support;
-use oomscope::analysis::{Attribution, Category, Phase, Rules, stack_lines};
+use oomscope::analysis::{Attribution, Basis, Category, Phase, Rules, stack_lines};
 use oomscope::load::{Progress, load_from};
 use oomscope::model::{AllocId, Moment, Snapshot, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Recordings whose dump's phase cannot be told, and why.
+const OPEN_PHASES: [(&str, &str); 1] =
+    [("pinned_host_only", "plain SGD and a batch are live, no event of the device is there, and no stack")];
+
+/// Recordings whose iterations cannot be numbered, and why.
+const OPEN_NUMBERS: [(&str, &str); 6] = [
+    ("history_late", "recording began at the third step, and nothing in a file counts steps"),
+    ("history_off", "nothing was recorded"),
+    ("history_state_only", "only what is live was recorded"),
+    ("history_stopped", "what was recorded was dropped"),
+    ("pinned_host_only", "no event of the device was recorded"),
+    ("ring_overflow", "the oldest events were lost, and a file does not say how many"),
+];
 
 /// The share of live bytes that must be right in each recording.
 const WANTED: f64 = 0.95;
@@ -134,6 +148,7 @@ fn live_bytes_are_attributed_as_the_programs_own_objects_say() {
 #[test]
 fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
     let (mut report, mut bad, mut starts, mut found_starts) = (String::new(), Vec::new(), 0, 0);
+    let (mut devices, mut told, mut numbered) = (0, 0, 0);
     for labelled in recordings().iter().filter_map(|path| labelled(path)) {
         for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
             let phases = Attribution::of(&labelled.snapshot, timeline, &Rules::default()).phases;
@@ -152,29 +167,37 @@ fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
             (starts, found_starts) = (starts + seen.len(), found_starts + hits);
             writeln!(
                 report,
-                "{:22} phase {} ({}), iteration {number:?} ({wanted_number:?}), {hits} of {} starts",
+                "{:22} phase {} ({}) by {}, iteration {number:?} ({wanted_number:?}), {hits} of {} starts",
                 labelled.name,
                 phase.key(),
                 wanted_phase.unwrap_or("not stated"),
+                phases.basis_at(moment).map_or("nothing", Basis::key),
                 seen.len()
             )
             .expect("text takes everything");
-            // What the recording cannot show may stay open, but nothing wrong may be said.
-            let phase_is_right =
-                phase == Phase::Unknown || wanted_phase.is_none_or(|wanted| wanted == phase.key());
-            let number_is_right =
-                number.is_none() || wanted_number.is_none_or(|wanted| number.map(u64::from) == Some(wanted));
-            let has_stacks = labelled.truth["history"]["context"] != "state";
-            let is_whole =
-                labelled.truth["history_complete"] == true && has_stacks && !timeline.events.is_empty();
-            let is_open =
-                is_whole && (phase == Phase::Unknown || (number.is_none() && wanted_number.is_some()));
-            if !phase_is_right || !number_is_right || is_open {
+            let is_open = |list: &[(&str, &str)]| list.iter().any(|(name, _)| *name == labelled.name);
+            let phase_is_right = match wanted_phase {
+                Some(_) if phase == Phase::Unknown => is_open(&OPEN_PHASES),
+                Some(wanted) => wanted == phase.key() && !is_open(&OPEN_PHASES),
+                None => true,
+            };
+            let number_is_right = match wanted_number {
+                Some(_) if number.is_none() => is_open(&OPEN_NUMBERS),
+                Some(wanted) => number.map(u64::from) == Some(wanted) && !is_open(&OPEN_NUMBERS),
+                None => true,
+            };
+            if !phase_is_right || !number_is_right {
                 bad.push(labelled.name.clone());
+            }
+            if let Some(wanted) = wanted_phase {
+                devices += 1;
+                told += usize::from(wanted == phase.key());
+                numbered += usize::from(number.map(u64::from) == wanted_number);
             }
         }
     }
-    println!("{report}{found_starts} of {starts} iteration starts are exact");
+    println!("{report}{told} of {devices} dumps lie in the right phase, {numbered} in the right iteration");
+    println!("{found_starts} of {starts} iteration starts are exact");
     assert!(bad.is_empty(), "{bad:?}\n{report}");
 }
 

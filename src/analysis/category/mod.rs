@@ -22,7 +22,7 @@ pub use reason::Reason;
 pub use rules::{Rules, RulesError};
 
 use super::flow::{Flow, Places};
-use super::phases::Phases;
+use super::phases::{LiveMemory, Phases};
 use crate::model::{AllocId, Moment, Snapshot, Timeline};
 
 /// A category and why.
@@ -90,8 +90,11 @@ impl Attribution {
     pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
         let places = Places::of(snapshot);
         let flow = Flow::of(timeline, &places);
-        let phases = Phases::from_flow(snapshot, timeline, &places, &flow);
+        let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow);
         let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases);
-        Self { categories: Categories { verdicts }, phases }
+        let categories = Categories { verdicts };
+        phases.look_at_the_start(timeline, &places, &categories);
+        phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
+        Self { categories, phases }
     }
 }

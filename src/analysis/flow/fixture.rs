@@ -76,6 +76,11 @@ impl Program {
         }
     }
 
+    /// Forget the events, but not the stacks of what is live: only the state was recorded.
+    pub(in crate::analysis) fn forget_events(&mut self) {
+        self.events = EventTable::default();
+    }
+
     /// The recording.
     pub(in crate::analysis) fn finish(self) -> Snapshot {
         let Self { mut snapshot, events, live, next, .. } = self;
@@ -160,6 +165,7 @@ pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late:
         }
         let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
         let loss = program.alloc(4, LOSS);
+        let gradient_of_loss = program.alloc(4, LOSS);
         for activation in kept.into_iter().rev() {
             let passing = program.alloc(29 << 20, BACKWARD);
             program.free(activation, BACKWARD);
@@ -169,6 +175,7 @@ pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late:
         if iteration + 1 == iterations {
             break;
         }
+        program.free(gradient_of_loss, LOSS);
         if iteration == 0 {
             for size in SIZES {
                 held.state.extend([program.alloc(size, STATE), program.alloc(size, STATE)]);

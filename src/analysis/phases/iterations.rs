@@ -35,6 +35,10 @@ pub struct Iterations {
     pub first_number: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
+    /// The least that the number of the first in the list can be.
+    pub(super) first_at_least: u32,
+    /// From this event on a further iteration may have begun that cannot be told yet.
+    pub(super) unsure_from: Option<u32>,
     /// Number of events.
     events: u32,
 }
@@ -51,20 +55,32 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, events: end }
+        Self {
+            list,
+            first_number,
+            begun_elsewhere: elsewhere.len() as u32,
+            first_at_least: 0,
+            unsure_from: None,
+            events: end,
+        }
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.
     pub fn index_at(&self, moment: Moment) -> Option<usize> {
-        let event = moment.event()?;
+        let event = moment.event().filter(|event| self.unsure_from.is_none_or(|unsure| event.0 < unsure))?;
         self.list.partition_point(|iteration| iteration.start <= event).checked_sub(1)
     }
 
     /// Its number, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
+        Some(self.first_number?.saturating_add(self.recorded_at(moment)?))
+    }
+
+    /// How many iterations began before it within the trace.
+    pub fn recorded_at(&self, moment: Moment) -> Option<u32> {
         let index = self.index_at(moment)? as u32;
         let elsewhere = if self.events <= moment.0 { self.begun_elsewhere } else { 0 };
-        Some(self.first_number?.saturating_add(index).saturating_add(elsewhere))
+        Some(index.saturating_add(elsewhere))
     }
 }
 

@@ -1,57 +1,36 @@
 //! Iterations and phases: how a recording is structured in time.
 //!
-//! A profiler's steps are iterations as it numbers them. Else an iteration ends with an optimizer step and starts with the next training forward, or with the
+//! A profiler's steps are iterations as it numbers them, and steps that the program attached to its
+//! events are next. Else an iteration ends with an optimizer step and starts with the next training forward, or with the
 //! loading of its data; evaluation between counts to the one before. Without optimizer steps, each
 //! call of a model is an iteration. After a forward the phase stays `forward` until something else
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
 
 mod annotated;
+mod humps;
 mod iterations;
+mod live_memory;
+#[cfg(test)]
+mod live_memory_tests;
+mod phase;
+mod position;
+mod recurrence;
+#[cfg(test)]
+mod recurrence_tests;
 mod starts;
+mod tape;
+mod told;
+mod valley;
 mod walk;
 
 pub use iterations::{Iteration, Iterations};
+pub(in crate::analysis) use live_memory::LiveMemory;
+pub use phase::{Basis, Phase};
+pub use position::Position;
 
 use super::flow::{Flow, Places};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
-
-/// What a program is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// Before the first batch: the model is made.
-    Init,
-    /// A batch is loaded.
-    Data,
-    /// A model is called to train it; the loss.
-    Forward,
-    /// Gradients are computed.
-    Backward,
-    /// Clipping, the optimizer's step, and what follows until the next batch.
-    Optimizer,
-    /// A model is called without training it.
-    Eval,
-    /// The recording does not show it.
-    Unknown,
-}
-
-impl Phase {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
-
-    /// Its name, as written to JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Data => "data",
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-            Self::Optimizer => "optimizer",
-            Self::Eval => "eval",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+use told::Told;
 
 /// A phase from its first event on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +59,14 @@ pub struct Phases {
     pub iterations: Iterations,
     /// Calls of models, in order.
     pub calls: Vec<ModelCall>,
+    /// Whether the phases are read from sizes and lifetimes rather than from stacks.
+    recurs: bool,
+    /// Events whose phase the program said.
+    told: Vec<[u32; 2]>,
+    /// After the last event, judging by what is live; asked only where no event tells.
+    at_end: Option<Phase>,
+    /// Number of events.
+    events: u32,
 }
 
 impl Phases {
@@ -95,23 +82,81 @@ impl Phases {
         places: &Places,
         flow: &Flow,
     ) -> Self {
-        let walk = walk::walk(timeline, flow);
-        let announced = annotated::starts(snapshot, timeline).map(|(starts, first)| (starts, Some(first)));
-        let (starts, first_number) = announced.unwrap_or_else(|| {
-            let is_from_start = timeline.lifetimes.initial_count() == 0;
-            (starts::starts(snapshot, timeline, places, flow, &walk), is_from_start.then_some(0))
-        });
-        let iterations = Iterations::build(timeline, &starts, first_number);
-        let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
-        let calls = walk.begins.iter().map(call).collect();
-        Self { phases: walk.phases, iterations, calls }
+        let told = Told::of(snapshot, timeline);
+        let steps = annotated::starts(snapshot, timeline)
+            .or_else(|| told.as_ref().and_then(|told| told.starts(timeline)));
+        let found =
+            if flow.acts.has_stacks || timeline.device.0 < 0 { None } else { recurrence::find(timeline) };
+        let mut out = match found {
+            Some(found) => Self::of_recurring(timeline, found),
+            None => Self::of_walk(snapshot, timeline, places, flow),
+        };
+        if let Some((starts, first)) = steps {
+            out.iterations = Iterations::build(timeline, &starts, Some(first));
+        }
+        if let Some(told) = told.filter(|_| !flow.acts.has_stacks) {
+            out.told = told.put_into(timeline, &mut out.phases);
+        }
+        out
     }
 
-    /// The phase that the event before a moment belongs to.
-    pub fn phase_at(&self, moment: Moment) -> Phase {
+    fn of_recurring(timeline: &Timeline, found: recurrence::Recurring) -> Self {
+        let is_numbered = timeline.lifetimes.initial_count() == 0 && found.is_counted;
+        let mut iterations = Iterations::build(timeline, &found.starts, is_numbered.then_some(0));
+        iterations.unsure_from = found.unsure_from;
+        let events = timeline.events.len() as u32;
+        Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() }
+    }
+
+    fn of_walk(snapshot: &Snapshot, timeline: &Timeline, places: &Places, flow: &Flow) -> Self {
+        let walk = walk::walk(timeline, flow);
+        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
+        let is_numbered = timeline.lifetimes.initial_count() == 0;
+        let iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));
+        let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
+        let calls = walk.begins.iter().map(call).collect();
+        let events = timeline.events.len() as u32;
+        Self { phases: walk.phases, iterations, calls, events, ..Self::default() }
+    }
+
+    /// Add what the memory that is live at the end tells, where no event does.
+    pub(in crate::analysis) fn look_at_the_end(&mut self, live: impl FnOnce() -> Option<Phase>) {
+        if self.by_events(Moment(self.events)) == Phase::Unknown {
+            self.at_end = live();
+        }
+    }
+
+    fn by_events(&self, moment: Moment) -> Phase {
         let event = moment.event().map_or(0, |event| event.0);
         let after = self.phases.partition_point(|start| start.event.0 <= event);
         after.checked_sub(1).and_then(|at| self.phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+    }
+
+    /// The phase that the event before a moment belongs to. Of the last moment, where no event tells,
+    /// what the memory that is live then shows.
+    pub fn phase_at(&self, moment: Moment) -> Phase {
+        self.seen_at(moment).0
+    }
+
+    /// What the phase at a moment is known by; `None` where it is unknown.
+    pub fn basis_at(&self, moment: Moment) -> Option<Basis> {
+        self.seen_at(moment).1
+    }
+
+    fn seen_at(&self, moment: Moment) -> (Phase, Option<Basis>) {
+        let event = moment.event().map_or(0, |event| event.0);
+        let after = self.told.partition_point(|range| range[0] <= event);
+        let told = after.checked_sub(1).and_then(|at| self.told.get(at)).filter(|range| event < range[1]);
+        let basis = match told {
+            Some(_) => Basis::Metadata,
+            None if self.recurs => Basis::Recurrence,
+            None => Basis::Events,
+        };
+        match (self.by_events(moment), self.at_end) {
+            (Phase::Unknown, Some(phase)) if self.events <= moment.0 => (phase, Some(Basis::LiveMemory)),
+            (Phase::Unknown, _) => (Phase::Unknown, None),
+            (phase, _) => (phase, Some(basis)),
+        }
     }
 
     /// The number of the iteration that the event before a moment belongs to, from 0. `None` before
@@ -125,6 +170,7 @@ impl Phases {
 mod tests {
     use super::*;
     use crate::analysis::flow::fixture::{Program, train};
+    use crate::analysis::{Attribution, Rules};
 
     fn phases(snapshot: &Snapshot) -> Phases {
         Phases::of(snapshot, &snapshot.timelines[0])
@@ -178,11 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn without_stacks_nothing_is_said() {
-        let mut program = Program::bare();
-        train(&mut program, 3, None);
-        let found = phases(&program.finish());
-        assert_eq!(keys(&found), ["unknown"]);
-        assert!(found.iterations.list.is_empty());
+    fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
+        let mut program = Program::default();
+        train(&mut program, 4, Some(2));
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let phases = Attribution::of(&snapshot, timeline, &Rules::default()).phases;
+        let position = phases.position_at(Moment(timeline.events.len() as u32));
+        assert_eq!((position.iteration, position.iteration_of_recording), (None, Some(1)));
+        // Two states for each parameter were there: the first of the recording was not the first of all.
+        assert_eq!(position.iteration_at_least, Some(2));
+        assert_eq!(position.basis, Some(Basis::Events));
     }
 }

@@ -1,7 +1,7 @@
 //! One allocation as text, put together once when it is selected.
 
 use super::facts::{Figures, FrameText, frames};
-use crate::analysis::{Attribution, Lanes, Phase, RangeName, site_label, stack_lines};
+use crate::analysis::{Attribution, Lanes, RangeName, site_label, stack_lines};
 use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
 use crate::units;
 
@@ -137,11 +137,12 @@ fn world(timeline: &Timeline, allocation: &Allocation) -> [(&'static str, String
 fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, String)> {
     let (category, reason) = (found.categories.get(allocation.id), found.categories.reason(allocation.id));
     let mut rows = vec![("Category", format!("{}: {}", category.label(), reason.text()))];
-    let phase = found.phases.phase_at(allocation.start);
-    if allocation.alloc_event().is_some() && phase != Phase::Unknown {
-        let iteration = found.phases.iteration_at(allocation.start);
-        let number = iteration.map(|number| format!(" of iteration {}", units::count(number)));
-        rows.push(("Phase", format!("{}{}", phase.key(), number.unwrap_or_default())));
+    let position = found.phases.position_at(allocation.start);
+    if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
+        let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));
+        let basis = basis.text().map(|text| format!(", {text}"));
+        let phase = position.phase.key();
+        rows.push(("Phase", format!("{phase}{}{}", number.unwrap_or_default(), basis.unwrap_or_default())));
     }
     rows
 }

@@ -4,7 +4,7 @@
 //! own affair.
 
 use super::redact;
-use crate::analysis::{Phase, SiteFrame, site_frame};
+use crate::analysis::{Basis, Phase, SiteFrame, site_frame};
 use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
@@ -159,6 +159,9 @@ fn shortened(text: String) -> String {
 fn facts(snapshot: &Snapshot, timeline: &Timeline, diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(doing(diagnosis.at).map(|text| ("At this moment", text)));
+    if diagnosis.dump.moment != diagnosis.at.moment {
+        facts.extend(doing(diagnosis.dump).map(|text| ("At the dump", text)));
+    }
     let events = units::count(timeline.events.len() as u64);
     let mut recorded =
         vec![if timeline.events.len() == 1 { "1 event".to_owned() } else { format!("{events} events") }];
@@ -187,7 +190,8 @@ fn facts(snapshot: &Snapshot, timeline: &Timeline, diagnosis: &Diagnosis) -> Vec
 }
 
 fn doing(place: Place) -> Option<String> {
-    let phase = match place.phase {
+    let position = place.position;
+    let phase = match position.phase {
         Phase::Init => "building the model",
         Phase::Data => "loading data",
         Phase::Forward => "forward pass",
@@ -196,8 +200,24 @@ fn doing(place: Place) -> Option<String> {
         Phase::Eval => "evaluation",
         Phase::Unknown => return None,
     };
-    let iteration = place.iteration.map(|n| format!(" of iteration {}, counted from 0", units::count(n)));
-    Some(format!("{phase}{}", iteration.unwrap_or_default()))
+    let after = if position.basis == Some(Basis::LiveMemory) && position.phase == Phase::Optimizer {
+        "after an "
+    } else {
+        ""
+    };
+    let iteration = match (position.iteration, position.iteration_of_recording) {
+        (Some(number), _) => format!(" of iteration {}, counted from 0", units::count(number)),
+        (None, Some(number)) => {
+            format!(" of iteration {} of the recording, counted from 0", units::count(number))
+        }
+        (None, None) => String::new(),
+    };
+    let least = position.iteration_at_least.map(|number| {
+        let number = units::count(number);
+        format!("; at least iteration {number} of the training, as an optimizer had stepped before")
+    });
+    let basis = position.basis.and_then(Basis::text).map(|text| format!(", {text}"));
+    Some([after, phase, &iteration, &least.unwrap_or_default(), &basis.unwrap_or_default()].concat())
 }
 
 fn stacks(snapshot: &Snapshot) -> &'static str {

@@ -2,6 +2,7 @@
 //! a key changes its meaning or goes away.
 
 use super::document::{AllocationText, Card, Document, StackText};
+use crate::analysis::Basis;
 use crate::diagnosis::{Place, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
@@ -43,8 +44,11 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
 fn place(place: Place, text: Option<&str>) -> Json {
     let mut out = json!({
         "event": i64::from(place.moment.0) - 1,
-        "phase": place.phase.key(),
-        "iteration": place.iteration,
+        "phase": place.position.phase.key(),
+        "phase_basis": place.position.basis.map(Basis::key),
+        "iteration": place.position.iteration,
+        "iteration_of_recording": place.position.iteration_of_recording,
+        "iteration_at_least": place.position.iteration_at_least,
     });
     if let (Some(text), Some(map)) = (text, out.as_object_mut()) {
         map.insert("text".to_owned(), json!(text));

@@ -1,0 +1,66 @@
+//! Where in a program a moment lies: phase and iteration, and how far they are known.
+
+use super::{Basis, Phase, Phases};
+use crate::analysis::category::{Categories, Category, Reason};
+use crate::analysis::flow::Places;
+use crate::model::{AllocId, Moment, StackId, Timeline};
+
+/// Phase and iteration of a moment. All numbers count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// What the program was doing.
+    pub phase: Phase,
+    /// What that is known by; `None` where it is unknown.
+    pub basis: Option<Basis>,
+    /// The iteration; `None` where there is none or it cannot be numbered.
+    pub iteration: Option<u32>,
+    /// The iteration among those that begin within the recording.
+    pub iteration_of_recording: Option<u32>,
+    /// Where the iteration cannot be numbered: the least that its number can be, if more is known than
+    /// [`iteration_of_recording`](Self::iteration_of_recording).
+    pub iteration_at_least: Option<u32>,
+}
+
+impl Phases {
+    /// Where a moment lies.
+    pub fn position_at(&self, moment: Moment) -> Position {
+        let iteration = self.iteration_at(moment);
+        let of_recording = self.iterations.recorded_at(moment);
+        let least = self.iterations.first_at_least;
+        let at_least = of_recording.filter(|_| iteration.is_none() && 0 < least);
+        Position {
+            phase: self.phase_at(moment),
+            basis: self.basis_at(moment),
+            iteration,
+            iteration_of_recording: of_recording,
+            iteration_at_least: at_least.map(|number| number.saturating_add(least)),
+        }
+    }
+
+    /// Whether an optimizer had stepped before the recording began: state that was made within a step
+    /// is there already, or twice as much state as there are parameters, where gradients tell which
+    /// blocks these are. Some optimizers make one state for each parameter when they are made themselves.
+    pub(in crate::analysis) fn look_at_the_start(
+        &mut self,
+        timeline: &Timeline,
+        places: &Places,
+        categories: &Categories,
+    ) {
+        let (mut paired, mut parameters) = (0i64, 0i64);
+        let mut is_made_in_step = false;
+        for id in (0..timeline.lifetimes.initial_count() as u32).map(AllocId) {
+            let size = timeline.lifetimes.size(id, &timeline.events).max(0);
+            let stack = timeline.lifetimes.stack(id, &timeline.events);
+            let is_paired = stack == StackId::EMPTY && categories.reason(id) == Reason::SizePairing;
+            match categories.get(id) {
+                Category::OptimizerState if is_paired => paired = paired.saturating_add(size),
+                Category::OptimizerState => is_made_in_step |= places.get(stack).within_step,
+                Category::Parameter if is_paired => parameters = parameters.saturating_add(size),
+                _ => {}
+            }
+        }
+        let has_backward = !self.recurs && self.phases.iter().any(|start| start.phase == Phase::Backward);
+        let is_paired = has_backward && 0 < parameters && parameters.saturating_mul(2) <= paired;
+        self.iterations.first_at_least = u32::from(is_made_in_step || is_paired);
+    }
+}
