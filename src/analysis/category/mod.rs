@@ -5,7 +5,9 @@
 //! that pair with those of the parameters. `docs/attribution.md` has them all.
 
 mod assign;
+mod buckets;
 mod explicit;
+mod heirs;
 mod kind;
 mod main_code;
 mod pairing;

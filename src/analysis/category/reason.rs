@@ -20,6 +20,8 @@ pub enum Reason {
     HasGradient,
     /// Made in an `__init__` while a device was set.
     ModuleInit,
+    /// Made outside of modules just before a parameter of its size was given back, and kept.
+    ReplacesParameter,
     /// Within a call of a module.
     ModuleCall,
     /// Within a module's call in a key/value cache's code.
@@ -44,6 +46,8 @@ pub enum Reason {
     LikeGoneInStep,
     /// A buffer of a communication library.
     CommBuffer,
+    /// The same, but gradients are views into it.
+    BucketOfGradients,
     /// By a data loader, or code that brings batches to the device.
     Loader,
     /// Made outside of any model before a call, and gone soon after it.
@@ -88,6 +92,9 @@ impl Reason {
             Self::ModuleLoad => "made, moved or loaded as a part of a module",
             Self::HasGradient => "made before the first backward, which leaves a gradient of its size",
             Self::ModuleInit => "made in an __init__ with a device set from outside",
+            Self::ReplacesParameter => {
+                "made just before a parameter of its size was given back, and kept in its place"
+            }
             Self::ModuleCall => "allocated within a module's call",
             Self::CacheCode => "allocated in the code of a key/value cache",
             Self::KeptAcrossCalls => {
@@ -104,6 +111,9 @@ impl Reason {
             Self::LikeKeptInStep => "allocated in an unfinished Optimizer.step by code whose blocks stay",
             Self::LikeGoneInStep => "allocated in an unfinished Optimizer.step by code whose blocks go",
             Self::CommBuffer => "allocated by communication code",
+            Self::BucketOfGradients => {
+                "a bucket of DistributedDataParallel after a backward that left no other gradients"
+            }
             Self::Loader => "allocated where batches are loaded or brought to the device",
             Self::BeforeCall => "made outside of models before a call, and given back soon after",
             Self::BeforeFirstCall => "made outside of models before the first call, and kept",

@@ -29,8 +29,12 @@ pub(in crate::analysis) struct Call {
     early_kept: u32,
     /// How many of these the backward gave back.
     used: u32,
+    /// Parts of it will be computed again by checkpointing, which keeps hardly anything.
+    checkpoints: bool,
     /// Whether a backward comes after it, and ends.
     has_backward: bool,
+    /// Whether a backward comes before the next call.
+    precedes_backward: bool,
     /// Whether it trains: its activations are for a backward.
     pub(in crate::analysis) trains: bool,
 }
@@ -84,11 +88,19 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
                     early_blocks: 0,
                     early_kept: 0,
                     used: 0,
+                    checkpoints: false,
                     has_backward: false,
+                    precedes_backward: false,
                     trains: false,
                 });
             }
             Act::Aside | Act::Nothing => {}
+            Act::Backward => {
+                is_open = false;
+                if let Some(last) = calls.last_mut() {
+                    last.precedes_backward = true;
+                }
+            }
             _ => is_open = false,
         }
     }
@@ -108,6 +120,7 @@ fn weigh(calls: &mut [Call], timeline: &Timeline, places: &Places, acts: &Acts) 
         if event.0 < call.start || acts.at(event.0) != Act::Call {
             continue;
         }
+        call.checkpoints |= places.get(timeline.events.stack(event)).checkpoints;
         let is_early =
             event.0 < call.start.midpoint(call.end) && !places.get(timeline.events.stack(event)).in_cache;
         call.blocks += 1;
@@ -141,7 +154,7 @@ pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
     let mut lines: HashMap<u32, i64> = HashMap::default();
     let mut functions: HashSet<u32> = HashSet::default();
     for call in calls.iter_mut().filter(|call| call.has_backward) {
-        call.trains = call.blocks / 20 < call.used;
+        call.trains = call.blocks / 20 < call.used || (call.checkpoints && call.precedes_backward);
         *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
         if call.trains {
             functions.insert(call.calling_code);
@@ -159,7 +172,7 @@ pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
             }
             Some(balance) => 0 <= balance,
             None if call.says_eval => false,
-            None => call.keeps(),
+            None => call.checkpoints || call.keeps(),
         };
     }
 }

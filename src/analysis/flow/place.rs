@@ -52,6 +52,8 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) in_helper: bool,
     /// Gradients are switched off by a decorator.
     pub(in crate::analysis) no_grad: bool,
+    /// In a part of a model that checkpointing will compute again.
+    pub(in crate::analysis) checkpoints: bool,
     /// In the program's own `__init__`, with a device set from outside.
     pub(in crate::analysis) on_set_device: bool,
     /// In some `__init__` of the program's own.
@@ -74,6 +76,7 @@ impl Place {
         in_cache: false,
         in_helper: false,
         no_grad: false,
+        checkpoints: false,
         on_set_device: false,
         in_init: false,
         within_step: false,
@@ -350,6 +353,7 @@ impl Fold {
             in_cache: self.in_cache,
             in_helper: self.helper.unwrap_or(false),
             no_grad: self.no_grad,
+            checkpoints: self.checkpoint && part == Part::Call,
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
             within_step: self.within_step,
