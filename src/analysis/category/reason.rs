@@ -72,6 +72,10 @@ pub enum Reason {
     OldAndAlone,
     /// Sizes: no other block pairs with it, and it lies behind memory that was given back.
     OldButLater,
+    /// Sizes: the same, and it lies behind the parameters, where an optimizer of its own kind steps.
+    OldState,
+    /// Sizes: the same, with `DistributedDataParallel` at work.
+    OldBuckets,
     /// No stacks: kept from before the first repetition on.
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
@@ -129,6 +133,12 @@ impl Reason {
             Self::OldAndAlone => "no stack: older than the recording, and nothing pairs with its size",
             Self::OldButLater => {
                 "no stack: older than the recording, nothing pairs with its size, and it lies behind memory that was given back before"
+            }
+            Self::OldState => {
+                "no stack: older than the recording, behind the parameters, and the optimizer keeps state of sizes of its own"
+            }
+            Self::OldBuckets => {
+                "no stack: older than the recording, behind the parameters of a model that DistributedDataParallel trains"
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",

@@ -147,15 +147,24 @@ fn is_within_backward(acts: &Acts, event: u32) -> bool {
 
 /// Whether each call trains. `is_fed` says of each whether new data came before it.
 ///
-/// What a backward gives back was for training. A call whose activations stay, but not for a
-/// backward, is still one of training where the next call goes on with its results, as when a
-/// generator's output is detached; where new data come first, it was an evaluation.
+/// What a backward gives back was for training; and if it gives back next to nothing, as activations
+/// are computed again or wait elsewhere, the call before it was. A call whose activations stay, but
+/// not for a backward, is still one of training where the next call goes on with its results, as when
+/// a generator's output is detached; where new data come first, it was an evaluation.
 pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
     let mut lines: HashMap<u32, i64> = HashMap::default();
     let mut functions: HashSet<u32> = HashSet::default();
-    for call in calls.iter_mut().filter(|call| call.has_backward) {
-        call.trains = call.blocks / 20 < call.used || (call.checkpoints && call.precedes_backward);
-        *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+    let mut is_explained = false;
+    for call in calls.iter_mut() {
+        call.trains = call.has_backward && call.blocks / 20 < call.used;
+        is_explained |= call.trains;
+        if call.precedes_backward {
+            call.trains |= !is_explained;
+            is_explained = false;
+        }
+        if call.has_backward {
+            *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+        }
         if call.trains {
             functions.insert(call.calling_code);
         }

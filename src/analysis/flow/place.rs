@@ -1,5 +1,6 @@
 //! Where in the program a stack lies: each stack of the file is looked at once.
 
+use super::optimizer::Optimizer;
 use super::role::{Role, role};
 use crate::model::{FrameId, Snapshot, StackId};
 use foldhash::HashSet;
@@ -60,6 +61,8 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) in_init: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
     pub(in crate::analysis) within_step: bool,
+    /// In the step of an optimizer that the program defines.
+    own_step: bool,
     /// In a function that perturbs parameters for a second backward.
     pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
@@ -80,6 +83,7 @@ impl Place {
         on_set_device: false,
         in_init: false,
         within_step: false,
+        own_step: false,
         perturbs: false,
         says_eval: false,
         caller: 0,
@@ -93,6 +97,10 @@ pub(in crate::analysis) struct Places {
     places: Vec<Place>,
     /// All frames are of compiled code, which says little of what it is for.
     pub(in crate::analysis) is_compiled: bool,
+    /// The optimizers that steps run through; empty if no step allocates.
+    pub(in crate::analysis) optimizers: Vec<Optimizer>,
+    /// `DistributedDataParallel` is at work.
+    pub(in crate::analysis) uses_ddp: bool,
 }
 
 impl Places {
@@ -104,9 +112,13 @@ impl Places {
             .map(|id| frames.place(snapshot.stacks.frames(StackId(id))))
             .collect();
         let all = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let mut optimizers = frames.optimizers();
+        if places.iter().any(|place| place.own_step) && !optimizers.contains(&Optimizer::OfItsOwn) {
+            optimizers.push(Optimizer::OfItsOwn);
+        }
         let is_compiled = !frames.roles.is_empty()
             && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
-        Self { places, is_compiled }
+        Self { places, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
     }
 
     /// The place of a stack.
@@ -128,6 +140,9 @@ struct Frames {
     names: Vec<NameHint>,
     /// Outermost frames of stacks that surely are a thread of the program.
     roots: HashSet<FrameId>,
+    /// Which optimizer of torch each frame is part of.
+    optimizers: Vec<Option<Optimizer>>,
+    uses_ddp: bool,
 }
 
 /// What a function's name hints at.
@@ -140,9 +155,26 @@ enum NameHint {
     Train,
     Perturb,
     SetDevice,
+    /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
+    Library(Option<bool>),
 }
 
+/// Libraries with loops of their own.
+const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pytorch_lightning", "diffusers"];
+
 fn name_hint(file: &str, name: &str) -> NameHint {
+    let inner = file.rsplit_once("-packages/").map_or("", |(_, inner)| inner);
+    if inner.split(['/', '\\']).next().is_some_and(|package| LOOPS.contains(&package)) {
+        return NameHint::Library(match plain_hint(file, name) {
+            NameHint::Eval => Some(true),
+            NameHint::Train => Some(false),
+            _ => None,
+        });
+    }
+    plain_hint(file, name)
+}
+
+fn plain_hint(file: &str, name: &str) -> NameHint {
     let name = name.rsplit('.').next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -165,12 +197,15 @@ fn name_hint(file: &str, name: &str) -> NameHint {
 
 impl Frames {
     fn of(snapshot: &Snapshot) -> Self {
-        let read: Vec<(Role, NameHint, u32)> = (0..snapshot.frames.len() as u32)
+        let read: Vec<(Role, NameHint, u32, Option<Optimizer>, bool)> = (0..snapshot.frames.len() as u32)
             .into_par_iter()
             .map(|id| {
                 let frame = snapshot.frames.get(FrameId(id));
                 let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
-                (role(&file, &name), name_hint(&file, &name), mix(frame.file.0, frame.name.0))
+                let role = role(&file, &name);
+                let optimizer = Optimizer::of_frame(&file, role);
+                let is_ddp = file.ends_with("nn/parallel/distributed.py");
+                (role, name_hint(&file, &name), mix(frame.file.0, frame.name.0), optimizer, is_ddp)
             })
             .collect();
         let mut out = Self {
@@ -178,6 +213,8 @@ impl Frames {
             names: read.iter().map(|r| r.1).collect(),
             code: read.iter().map(|r| r.2).collect(),
             roots: HashSet::default(),
+            optimizers: read.iter().map(|r| r.3).collect(),
+            uses_ddp: read.iter().any(|r| r.4),
         };
         for id in 0..snapshot.stacks.len() as u32 {
             let frames = snapshot.stacks.frames(StackId(id));
@@ -189,6 +226,20 @@ impl Frames {
                 && !frames.iter().any(|&frame| matches!(out.role(frame), Role::Checkpoint | Role::Engine))
             {
                 out.roots.insert(root);
+            }
+        }
+        out
+    }
+
+    fn optimizer(&self, id: FrameId) -> Option<Optimizer> {
+        self.optimizers.get(id.index()).copied().flatten()
+    }
+
+    fn optimizers(&self) -> Vec<Optimizer> {
+        let mut out = Vec::new();
+        for &optimizer in self.optimizers.iter().flatten() {
+            if !out.contains(&optimizer) {
+                out.push(optimizer);
             }
         }
         out
@@ -222,6 +273,7 @@ struct Fold {
     has_engine: bool,
     checkpoint: bool,
     backward: bool,
+    unshards: bool,
     backward_before_checkpoint: bool,
     copies: [bool; 3],
     in_cache: bool,
@@ -230,6 +282,7 @@ struct Fold {
     set_device: bool,
     in_init: bool,
     within_step: bool,
+    own_step: bool,
     perturbs: bool,
     eval: Option<bool>,
     caller: u32,
@@ -246,8 +299,14 @@ impl Fold {
                 None
             }
             Role::Neutral | Role::Compiled => {
-                if frames.name(id) == NameHint::SetDevice {
-                    self.set_device |= self.part.is_none();
+                match frames.name(id) {
+                    NameHint::SetDevice => self.set_device |= self.part.is_none(),
+                    // A library's loops call models as a program's own do.
+                    NameHint::Library(is_eval) => {
+                        self.outside(frames, id);
+                        self.eval = self.eval.or(is_eval);
+                    }
+                    _ => {}
                 }
                 None
             }
@@ -280,6 +339,8 @@ impl Fold {
             }
             Role::Step => {
                 self.within_step = true;
+                let is_own = self.part.is_none() && 0 < self.depth_of_own;
+                self.own_step |= is_own && frames.optimizer(id).is_none();
                 Some(Part::Step)
             }
             Role::State => Some(Part::State),
@@ -297,6 +358,10 @@ impl Fold {
             Role::Checkpoint => {
                 self.checkpoint = true;
                 None
+            }
+            Role::Unshard => {
+                self.unshards |= self.part.is_none();
+                Some(Part::Load)
             }
             Role::Comm => Some(Part::Comm),
             Role::Data => Some(Part::Data),
@@ -344,7 +409,7 @@ impl Fold {
             None => Part::Main,
         };
         let is_step = matches!(part, Part::Step | Part::State | Part::Foreach | Part::Workspace);
-        if (self.has_engine || self.backward || !in_program) && !is_step {
+        if (self.has_engine || self.backward || !in_program) && !is_step && !self.unshards {
             let again = self.checkpoint && !self.backward_before_checkpoint;
             part = if again { Part::Recompute } else { Part::Backward };
         }
@@ -357,6 +422,7 @@ impl Fold {
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
             within_step: self.within_step,
+            own_step: self.own_step,
             perturbs: self.perturbs,
             says_eval: self.eval.unwrap_or(false),
             caller: self.caller,
