@@ -18,7 +18,9 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let buckets: Vec<AllocId> = stays(Category::Comm)
         .into_iter()
         .filter(|&id| scene.timeline.lifetimes.start(id).0 <= backward)
-        .filter(|id| verdicts.get(id.index()).is_some_and(|v| v.1 == Reason::CommBuffer))
+        .filter(|id| {
+            verdicts.get(id.index()).is_some_and(|v| matches!(v.1, Reason::CommBuffer | Reason::OldBuckets))
+        })
         .collect();
     if bytes(&stays(Category::Gradient)) < bytes(&buckets) / 4 {
         for id in buckets {

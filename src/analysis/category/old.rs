@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Sizes below this share of all bytes do not speak against a pattern.
 const NEGLIGIBLE: i64 = 200;
 
+/// Requests up to this size come from small segments, where order says little.
+const SMALL_BYTES: i64 = 1 << 20;
+
 /// Old blocks by size, in address order.
 pub(super) type BySize = BTreeMap<i64, Vec<AllocId>>;
 
@@ -88,6 +91,8 @@ struct Seen {
     steps_within_backward: bool,
     /// Without any backward: what all sizes that matter say.
     guessed: usize,
+    /// Of four blocks for each gradient, one is a third tensor of state rather than of another model.
+    keeps_maximum: bool,
     uses_ddp: bool,
 }
 
@@ -119,6 +124,7 @@ impl Seen {
             new_state: of(Category::OptimizerState, true),
             is_flat: matched < all / 2,
             steps_within_backward: steps_within_backward(scene),
+            keeps_maximum: !has_copy_first(scene, by_size, &trained),
             guessed: if trained.is_empty() && passing.is_empty() { guess(by_size) } else { 1 },
             uses_ddp: scene.places.uses_ddp,
             trained,
@@ -128,20 +134,27 @@ impl Seen {
 
     /// What so many blocks of one size are; `None` where nothing pairs with them.
     fn shares(&self, size: i64, count: usize) -> Option<Shares> {
+        let copies = self.copies.unwrap_or(2);
         let trained = self.trained.get(&size).filter(|&&trained| 0 < trained);
-        if let Some(&trained) = trained.filter(|_| !self.steps_within_backward) {
+        // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
+        let is_sure = |trained: usize| !self.is_flat || count == trained.saturating_mul(copies + 1);
+        if let Some(&trained) = trained.filter(|&&trained| !self.steps_within_backward && is_sure(trained)) {
             return Some(self.with_gradients(size, count, trained));
         }
-        let copies = self.copies.unwrap_or(2);
         let each = match self.passing.contains_key(&size) {
+            // With DistributedDataParallel they are parts of its buckets.
+            true if self.uses_ddp => copies + 1,
             true if count % (copies + 2) == 0 => copies + 2,
             _ if (self.is_flat && 1 < copies) || 1 < self.guessed || trained.is_some() => copies + 1,
             _ => return None,
         };
-        (count % each == 0).then(|| Shares {
-            parameters: count / each,
-            gradients: if each == copies + 2 { count / each } else { 0 },
-            buckets: 0,
+        let parameters = count / each;
+        // A bucket may happen to be as large as a parameter.
+        let buckets = if self.uses_ddp && 0 < parameters { count % each } else { 0 };
+        ((count - buckets) % each == 0).then(|| Shares {
+            parameters,
+            buckets,
+            gradients: if each == copies + 2 { parameters } else { 0 },
         })
     }
 
@@ -151,14 +164,37 @@ impl Seen {
         let new = self.new_state.get(&size).copied().unwrap_or_default() / trained;
         let rounds = count / trained;
         let state = match self.copies {
+            Some(2) | None if rounds == 4 && new == 0 => 2 + usize::from(self.keeps_maximum),
             Some(copies) => copies.saturating_sub(new).min(rounds.saturating_sub(1)),
-            None if rounds == 4 => 2,
             None => rounds.saturating_sub(1),
         };
         let left = count.saturating_sub(state.saturating_mul(trained));
         let odd = if self.uses_ddp { left % trained } else { 0 };
         Shares { parameters: (left - odd).min(count), gradients: 0, buckets: odd }
     }
+}
+
+/// Where there are four blocks for each gradient: whether the first half by address is two models, as
+/// they are made before any state is. A third tensor of state, as AMSGrad keeps, comes with the
+/// first two, parameter by parameter.
+fn has_copy_first(scene: &Scene<'_>, by_size: &BySize, trained: &Sizes) -> bool {
+    let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {
+        SMALL_BYTES < **size && trained.get(size).is_some_and(|&trained| ids.len() == 4 * trained)
+    };
+    let mut blocks: Vec<(u64, i64)> = Vec::new();
+    for (&size, ids) in by_size.iter().filter(is_four) {
+        let addr = |&id: &AllocId| scene.timeline.lifetimes.addr(id, &scene.timeline.events);
+        blocks.extend(ids.iter().map(|id| (addr(id), size)));
+    }
+    blocks.sort_unstable();
+    let mut first = Sizes::default();
+    for &(_, size) in blocks.iter().take(blocks.len() / 2) {
+        *first.entry(size).or_default() += 1;
+    }
+    let sizes = by_size.iter().filter(is_four);
+    let off: usize =
+        sizes.map(|(size, ids)| first.get(size).copied().unwrap_or_default().abs_diff(ids.len() / 2)).sum();
+    off <= blocks.len() / 20
 }
 
 /// Whether most steps are followed by more of the backward.

@@ -5,7 +5,10 @@ mod calls;
 mod distributed;
 #[cfg(test)]
 pub(in crate::analysis) mod fixture;
+mod fold;
+mod hint;
 mod inputs;
+mod known;
 mod optimizer;
 mod place;
 mod role;

@@ -114,3 +114,49 @@ fn weigh(stretches: &mut [Stretch], timeline: &Timeline, acts: &Acts) {
         stretch.left = left;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::flow::fixture::{BACKWARD, FORWARD, LOAD, Program, SIZES, STATE, ZERO_GRAD};
+
+    /// How many steps are seen in a training that allocates only in its first step.
+    fn count(accumulate: usize, drops: bool) -> usize {
+        let mut program = Program::default();
+        for size in SIZES {
+            program.alloc(size, LOAD);
+        }
+        let mut gradients: Vec<u64> = Vec::new();
+        for iteration in 0..6 {
+            for _ in 0..accumulate {
+                let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+                kept.into_iter().for_each(|activation| program.free(activation, BACKWARD));
+                let new = SIZES.map(|size| program.alloc(size, BACKWARD));
+                if gradients.is_empty() {
+                    gradients.extend(new);
+                } else {
+                    new.into_iter().for_each(|gradient| program.free(gradient, BACKWARD));
+                }
+            }
+            if iteration == 0 {
+                for size in SIZES {
+                    program.alloc(size, STATE);
+                }
+            }
+            if drops {
+                gradients.drain(..).for_each(|gradient| program.free(gradient, ZERO_GRAD));
+            }
+        }
+        let snapshot = program.finish();
+        let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
+        steps(timeline, &places, &Acts::of(timeline, &places)).len()
+    }
+
+    #[test]
+    fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
+        for accumulate in [1, 2, 3] {
+            assert_eq!(count(accumulate, true), 6, "{accumulate} backwards, gradients dropped");
+            assert_eq!(count(accumulate, false), 6, "{accumulate} backwards, gradients set to zero");
+        }
+    }
+}
