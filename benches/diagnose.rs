@@ -9,6 +9,7 @@
 mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use oomscope::analysis::{Attribution, Rules};
 use oomscope::diagnosis::{Question, diagnose};
 use oomscope::model::Snapshot;
 use std::hint::black_box;
@@ -19,7 +20,10 @@ fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     let mut group = c.benchmark_group(name);
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
     group.bench_function("diagnose", |b| {
-        b.iter(|| black_box(diagnose(snapshot, timeline, Question::default())));
+        b.iter(|| {
+            let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+            black_box(diagnose(snapshot, timeline, &attribution, Question::default()))
+        });
     });
     group.finish();
 }

@@ -3,7 +3,7 @@
 
 use crate::analysis::{Attribution, Rules};
 use crate::app::background::Background;
-use crate::app::worker::{RasterMode, Task};
+use crate::app::worker::{RasterMode, Setup, Task};
 use crate::model::Snapshot;
 use eframe::egui;
 use std::sync::{Arc, OnceLock};
@@ -13,19 +13,20 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Finder {
     snapshot: Arc<Snapshot>,
     at: usize,
+    rules: Arc<Rules>,
     found: Arc<OnceLock<Arc<Attribution>>>,
 }
 
 impl Finder {
     /// For a device of a file.
-    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize) -> Self {
-        Self { snapshot, at, found: Arc::default() }
+    fn new(snapshot: Arc<Snapshot>, at: usize, rules: Arc<Rules>) -> Self {
+        Self { snapshot, at, rules, found: Arc::default() }
     }
 
     /// What was found. Takes its time when it is asked first, so not for the window's thread.
     pub(super) fn get(&self) -> Arc<Attribution> {
         let timeline = &self.snapshot.timelines[self.at];
-        let find = || Arc::new(Attribution::of(&self.snapshot, timeline, &Rules::default()));
+        let find = || Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules));
         Arc::clone(self.found.get_or_init(find))
     }
 }
@@ -49,9 +50,9 @@ pub(super) struct Attributing {
 
 impl Attributing {
     /// For a device of a file.
-    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, mode: RasterMode) -> Self {
-        let finder = Finder::new(snapshot, at);
-        Self { finder, background: Background::default(), ctx: ctx.clone(), mode }
+    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, setup: &Setup) -> Self {
+        let finder = Finder::new(snapshot, at, Arc::clone(&setup.rules));
+        Self { finder, background: Background::default(), ctx: ctx.clone(), mode: setup.mode }
     }
 
     /// A handle for other threads.

@@ -8,6 +8,12 @@ use crate::units;
 use eframe::egui;
 use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
 
+/// Lower plots have no legend: it would lie over the lines, whose names appear when they are pointed at.
+const MIN_LEGEND_PX: f32 = 130.0;
+
+/// Room for a label of the axis of events: nearer ones would fade.
+const LABEL_PX: f32 = 110.0;
+
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let palette = theme::palette(ui);
     let (full, view) = (device.full, device.view);
@@ -19,7 +25,7 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
             ("allocated", &curves.allocated, palette.allocated),
             ("active", &curves.active, palette.accent),
         ];
-        let plot = plot("curves", palette).show(ui, |plot| {
+        let plot = plot(ui, "curves").show(ui, |plot| {
             plot.set_plot_bounds_x(full.x0..=full.x1);
             plot.set_plot_bounds_y(full.y0..=full.y1);
             if view != full {
@@ -53,8 +59,19 @@ pub(super) fn curve<'a>(name: &str, points: &'a [PlotPoint], color: Rgb) -> Line
     Line::new(name, PlotPoints::Borrowed(points)).color(theme::color(color)).width(1.25)
 }
 
-/// Axes of moments and bytes that stay where they are.
-pub(super) fn plot(id: &str, palette: &Palette) -> Plot<'static> {
+/// Axes of moments and bytes that stay where they are, with a legend where it leaves room for the lines.
+pub(super) fn plot(ui: &egui::Ui, id: &str) -> Plot<'static> {
+    let palette = theme::palette(ui);
+    let columns = (ui.available_width() / LABEL_PX) as usize;
+    let plot = axes(id, palette, columns.clamp(2, 8));
+    if ui.available_height() < MIN_LEGEND_PX {
+        return plot;
+    }
+    let legend = Legend::default().position(Corner::LeftTop).text_style(egui::TextStyle::Small);
+    plot.legend(legend.background_alpha(0.6))
+}
+
+fn axes(id: &str, palette: &Palette, columns: usize) -> Plot<'static> {
     Plot::new(id.to_owned())
         .allow_drag(false)
         .allow_zoom(false)
@@ -64,14 +81,8 @@ pub(super) fn plot(id: &str, palette: &Palette) -> Plot<'static> {
         .show_background(false)
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(theme::faded(palette.line, 0.8))
-        .legend(
-            Legend::default()
-                .position(Corner::LeftTop)
-                .text_style(egui::TextStyle::Small)
-                .background_alpha(0.6),
-        )
         .y_axis_min_width(58.0)
-        .x_grid_spacer(|input| marks(&event_ticks(input.bounds.0, input.bounds.1, 8)))
+        .x_grid_spacer(move |input| marks(&event_ticks(input.bounds.0, input.bounds.1, columns)))
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
         .x_axis_formatter(|mark, shown| {
             // The first mark would touch the other axis, and one near the end would be cut.

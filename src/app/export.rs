@@ -1,6 +1,7 @@
 //! Exporting what is shown as a picture: the dialog and the painting happen on a thread of their
 //! own, and what came of it is said in the status bar.
 
+use crate::app::attribution::Finder;
 use crate::app::device::DeviceState;
 use crate::app::filter::work::FilterMode;
 use crate::app::navigation::Selection;
@@ -84,6 +85,8 @@ pub(super) struct Order {
     scale: f32,
     /// What a report is asked.
     question: Question,
+    /// What it takes allocations for.
+    finder: Finder,
 }
 
 /// Exports; at most one runs.
@@ -120,12 +123,21 @@ impl Order {
                 matches: Arc::clone(&found.matches),
                 is_alone: device.filter_mode == FilterMode::Only,
             }),
+            map: device.panels.segments.exported(),
+            rows: device.panels.segment_timeline.exported(),
             stacks: device.panels.stacks.exported(device),
             capacity: device.capacity(),
             palette,
         };
         let scale = ctx.pixels_per_point().max(MIN_SCALE);
-        Self { choice, shot, size_points: [size.x, size.y], scale, question: device.question() }
+        Self {
+            choice,
+            shot,
+            size_points: [size.x, size.y],
+            scale,
+            question: device.question(),
+            finder: device.finder(),
+        }
     }
 
     /// What the file could be called.
@@ -167,7 +179,8 @@ impl Order {
     fn report(&self) -> Result<Vec<u8>, String> {
         let Shot { snapshot, at, name, .. } = &self.shot;
         let timeline = &snapshot.timelines[*at];
-        let diagnosis = diagnose(snapshot, timeline, self.question).map_err(|error| error.to_string())?;
+        let diagnosis = diagnose(snapshot, timeline, &self.finder.get(), self.question);
+        let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
         let pictures = report_pictures(snapshot, timeline.device, moment, name);
         let pictures = pictures.map_err(|error| error.to_string())?;

@@ -35,6 +35,7 @@ mod screenshots;
 #[cfg(test)]
 mod tests;
 
+use crate::analysis::Rules;
 use crate::load::Input;
 use eframe::egui;
 use export::{Choice, Exporter, Order};
@@ -46,8 +47,9 @@ use files::watch::{FileWatch, OnDisk};
 use panes::Layout;
 use preferences::Preferences;
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
-use worker::RasterMode;
+use worker::{RasterMode, Setup};
 
 /// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
 const LAYOUT_KEY: &str = "layout";
@@ -73,6 +75,8 @@ pub struct Options {
     pub files: Vec<Input>,
     /// Bytes that the device has, where the user knows.
     pub capacity: Option<i64>,
+    /// The user's own rules for categories.
+    pub rules: Rules,
 }
 
 /// Open the window. Returns when it is closed.
@@ -96,6 +100,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
+        app.setup.rules = Arc::new(start.rules);
         for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
@@ -151,7 +156,7 @@ struct App {
     layout: Layout,
     shows_help: bool,
     preferences: Preferences,
-    mode: RasterMode,
+    setup: Setup,
     commands: Vec<Command>,
 }
 
@@ -169,7 +174,7 @@ impl App {
             layout: Layout::default(),
             shows_help: false,
             preferences: Preferences::default(),
-            mode,
+            setup: Setup::new(mode),
             commands: Vec::new(),
         }
     }
@@ -223,10 +228,9 @@ impl App {
 
     /// See what became of loads: tabs whose load was cancelled go.
     fn poll_documents(&mut self, ctx: &egui::Context) {
-        let mode = self.mode;
         let mut at = 0;
         while let Some(document) = self.documents.get_mut(at) {
-            match document.poll(ctx, mode) {
+            match document.poll(ctx, &self.setup) {
                 Fate::Same => at += 1,
                 Fate::Opened => {
                     document.input().path().into_iter().for_each(|path| self.recent.add(path));

@@ -10,6 +10,7 @@ mod segment_map;
 mod segment_timeline;
 mod stacks;
 mod tables;
+mod timeline;
 mod what_if;
 
 use super::*;
@@ -106,6 +107,17 @@ pub(super) fn open(harness: &mut Harness<'static, App>, bytes: &[u8]) -> tempfil
     std::fs::write(&path, bytes).expect("a temporary file");
     open_path(harness, path);
     folder
+}
+
+/// The wheel, turned by some points.
+pub(super) fn wheel(points: f32) -> egui::Event {
+    egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        source: egui::MouseWheelSource::Wheel,
+        delta: egui::vec2(0.0, points),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+    }
 }
 
 /// One of the recordings that come with the source.

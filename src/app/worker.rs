@@ -3,6 +3,7 @@
 //! The window says what it wants in every frame. Only the latest wish counts: earlier ones that were
 //! not begun are dropped, and the window shows the last finished result until the right one lands.
 
+use crate::analysis::Rules;
 use eframe::egui;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,6 +15,22 @@ pub(super) enum RasterMode {
     Background,
     /// At once, so that no frame ever shows an old result.
     Blocking,
+}
+
+/// How files are looked at, from the start of the window to its end.
+#[derive(Debug, Clone)]
+pub(super) struct Setup {
+    /// Where work is done.
+    pub(super) mode: RasterMode,
+    /// The user's own rules for categories.
+    pub(super) rules: Arc<Rules>,
+}
+
+impl Setup {
+    /// Without rules.
+    pub(super) fn new(mode: RasterMode) -> Self {
+        Self { mode, rules: Arc::default() }
+    }
 }
 
 /// What a worker does.

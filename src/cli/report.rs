@@ -2,8 +2,8 @@
 
 use super::live::{no_device, parse_at};
 use super::open::parse_bytes;
-use super::{Failure, loading, output};
-use crate::analysis::At;
+use super::{Failure, loading, output, rules};
+use crate::analysis::{At, Attribution, Rules};
 use crate::diagnosis::{Question, diagnose};
 use crate::export::report_pictures;
 use crate::load::Input;
@@ -48,6 +48,9 @@ pub(super) struct ReportArgs {
     /// How many lines of code, stacks and allocations each finding lists
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "TOML")]
+    rules: Option<PathBuf>,
     /// Leave out user names, paths and hosts; file names and lines stay
     #[arg(long)]
     redact: bool,
@@ -62,8 +65,9 @@ enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
-    let bytes = write(args, &snapshot)?;
+    let bytes = write(args, &snapshot, &rules)?;
     let Some(path) = &args.output else {
         let mut out = output::stdout();
         out.write_all(&bytes)?;
@@ -75,10 +79,11 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     })
 }
 
-fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>) -> Result<Vec<u8>, Failure> {
+fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Vec<u8>, Failure> {
     let timeline = timeline(args, snapshot)?;
     let question = Question { at: args.at, device_memory: args.capacity };
-    let diagnosis = diagnose(snapshot, timeline, question).map_err(|e| {
+    let attribution = Attribution::of(snapshot, timeline, rules);
+    let diagnosis = diagnose(snapshot, timeline, &attribution, question).map_err(|e| {
         let hint = "use --at peak or --at end, or an event that 'oomscope stats' counts";
         Failure::new(format_args!("{}: {e}", args.file.display()), hint)
     })?;

@@ -2,9 +2,9 @@
 
 use super::live::{no_device, parse_filter};
 use super::open::parse_bytes;
-use super::{Failure, loading, output};
-use crate::analysis::EventSet;
+use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
+use crate::analysis::{EventSet, Rules};
 use crate::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
 use crate::report::{self, Simulation};
 use crate::simulator::{
@@ -51,6 +51,9 @@ pub(super) struct SimulateArgs {
     /// Leave out the allocations that match, as the window's filter finds them: 'stack:evaluate'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     without: Option<Filter>,
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "TOML")]
+    rules: Option<PathBuf>,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -71,6 +74,7 @@ fn parse_factor(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
     let timeline = timeline(&snapshot, args)?;
     let positive = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());
@@ -81,7 +85,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         device = Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..device };
     }
     let settings = settings(args, subject.recorded_settings(), &device)?;
-    let (changed, change) = changed(args, &snapshot, timeline, &subject);
+    let (changed, change) = changed(args, &snapshot, timeline, &subject, &rules);
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
     let outcomes = sweep(&subject, &settings, &device);
@@ -146,13 +150,14 @@ fn changed(
     snapshot: &Snapshot,
     timeline: &Timeline,
     subject: &Subject,
+    rules: &Rules,
 ) -> (Option<Subject>, String) {
     if args.batch.is_none() && args.without.is_none() {
         return (None, String::new());
     }
     let repeating = args.batch.map(|factor| (Repeating::new(timeline), factor));
     let gone = args.without.as_ref().map(|filter| {
-        let prepared = Prepared::new(filter, snapshot, timeline);
+        let prepared = Prepared::new(filter, snapshot, timeline, rules);
         for note in prepared.notes() {
             output::notice(&format!("{}: {note}", timeline.device));
         }

@@ -4,7 +4,7 @@ use super::code::{Code, by_stack};
 use super::rounds::Rounds;
 use super::{Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{SegmentIndex, SegmentState};
-use crate::analysis::{At, Attribution, Category, MomentError, Phases, Rules, live_at, resolve};
+use crate::analysis::{At, Attribution, Category, MomentError, Phases, live_at, resolve};
 use crate::model::{Action, AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 
 /// What is asked for besides the recording.
@@ -36,7 +36,7 @@ pub struct Context<'a> {
     /// The request that failed at the moment, if one did.
     pub shortage: Option<Shortage>,
     /// Categories, iterations and phases.
-    pub attribution: Attribution,
+    pub attribution: &'a Attribution,
     /// What the program does again and again.
     pub(super) rounds: Rounds,
     /// What stays from round to round.
@@ -44,13 +44,14 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Look at a device.
+    /// Look at a device, knowing what its allocations are for.
     ///
     /// # Errors
     /// If the moment does not exist.
     pub fn new(
         snapshot: &'a Snapshot,
         timeline: &'a Timeline,
+        attribution: &'a Attribution,
         question: Question,
     ) -> Result<Self, MomentError> {
         let default = if timeline.ooms.is_empty() { At::Peak } else { At::Oom };
@@ -60,7 +61,6 @@ impl<'a> Context<'a> {
         let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
         let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
         let code = Code::new(snapshot);
-        let attribution = Attribution::of(snapshot, timeline, &Rules::default());
         let rounds = Rounds::of(timeline, &attribution.phases);
         let mut context = Self {
             snapshot,

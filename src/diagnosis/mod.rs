@@ -26,7 +26,7 @@ pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Sit
 pub use kept::Kept;
 pub use shortage::Shortage;
 
-use crate::analysis::{MomentError, Phase};
+use crate::analysis::{Attribution, MomentError, Phase};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 
 /// A moment, and what the program was doing.
@@ -60,16 +60,17 @@ impl Diagnosis {
     }
 }
 
-/// Look at one device of a file.
+/// Look at one device of a file, knowing what its allocations are for.
 ///
 /// # Errors
 /// If the moment that is asked for does not exist on the device.
 pub fn diagnose(
     snapshot: &Snapshot,
     timeline: &Timeline,
+    attribution: &Attribution,
     question: Question,
 ) -> Result<Diagnosis, MomentError> {
-    let context = Context::new(snapshot, timeline, question)?;
+    let context = Context::new(snapshot, timeline, attribution, question)?;
     let mut found: Vec<Finding> = detectors::DETECTORS.iter().flat_map(|detect| detect(&context)).collect();
     let weight = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.bytes);
     found.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(weight(finding))));

@@ -1,8 +1,8 @@
 //! Diagnoses of histories that no program writes.
 
 use super::{Question, Severity, diagnose};
-use crate::analysis::At;
 use crate::analysis::stacks_fixture::Recording;
+use crate::analysis::{At, Attribution, Rules};
 use crate::model::{
     Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Moment, PoolKey, Segment, SegmentTable,
     Snapshot, StackId, Timeline, TimelineInput,
@@ -92,8 +92,10 @@ proptest! {
         let snapshot = snapshot(&raw, anchor, &end);
         let timeline = &snapshot.timelines[0];
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
+        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
         for at in moments {
-            let Ok(found) = diagnose(&snapshot, timeline, Question { at, device_memory: Some(1 << 30) }) else {
+            let question = Question { at, device_memory: Some(1 << 30) };
+            let Ok(found) = diagnose(&snapshot, timeline, &attribution, question) else {
                 continue;
             };
             let ids = ["capacity", "fragmentation", "single-request", "outside-pytorch", "leak", "none"];
@@ -126,7 +128,9 @@ fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
         raw.push((7, 0, 4 << 20, 2));
         let end: Vec<(u64, i64)> = (0..if keeps { 20 } else { 0 }).map(|slot| (slot, 1 << 20)).collect();
         let snapshot = snapshot(&raw, Anchor::EndState, &end);
-        let found = diagnose(&snapshot, &snapshot.timelines[0], Question::default()).expect("an OOM");
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
         found.findings[0].clone()
     };
     let leak = verdict(true);

@@ -136,7 +136,7 @@ impl Coloring {
             ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
             ColorBy::Category => {
                 let stack = lifetimes.stack(id, events);
-                self.shaded(self.category(self.attribution.categories.get(id)), stack)
+                self.shaded(self.palette.category(self.attribution.categories.get(id)), stack)
             }
         }
     }
@@ -184,6 +184,12 @@ impl Coloring {
         keys
     }
 
+    /// What the colours of reserved memory mean; see [`Self::reserved`].
+    pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<Key> {
+        // It is told apart by stacks instead.
+        if self.by == ColorBy::Category { Vec::new() } else { self.keys(timeline) }
+    }
+
     fn size(&self, class: usize) -> Rgb {
         self.palette.ramp(class as f32 / (SIZES_BYTES.len() - 1) as f32)
     }
@@ -192,28 +198,10 @@ impl Coloring {
         self.palette.ramp(class as f32 / (AGES - 1) as f32)
     }
 
-    /// Each category has its colour in every file.
-    fn category(&self, category: Category) -> Rgb {
-        const COMM: Rgb = Rgb(0xd9, 0x8c, 0x5f);
-        match category {
-            Category::Parameter => self.palette.class(0),
-            Category::Activation => self.palette.class(1),
-            Category::OptimizerState => self.palette.class(2),
-            Category::KvCache => self.palette.class(3),
-            Category::GraphPool => self.palette.class(4),
-            Category::Gradient => self.palette.class(5),
-            Category::Input => self.palette.class(6),
-            Category::Temporary => self.palette.class(7),
-            Category::Comm => COMM,
-            Category::Other => self.palette.muted,
-            Category::Unknown => self.palette.unknown,
-        }
-    }
-
     fn category_keys(&self) -> Vec<Key> {
         let key = |&category: &Category| Key {
             label: category.label().to_owned(),
-            color: self.category(category),
+            color: self.palette.category(category),
             query: Some(format!("category:{}", category.key())),
         };
         self.present.iter().map(key).collect()

@@ -12,6 +12,7 @@ pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixe
     let kept = shot.kept(&contains).map(|kept| crate::draw::Kept { is_alone: false, ..kept });
     let picture = AddressesPicture {
         rows: &SegmentRows::build(timeline),
+        look: shot.rows.as_ref(),
         view: shot.view,
         blocks: Blocks { timeline, coloring: &shot.coloring, kept },
         cursor: shot.cursor(),

@@ -3,6 +3,7 @@
 use super::{ExportError, Format, Shot, StacksView, What};
 use crate::analysis::{Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
+use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
 use crate::model::{DeviceId, Moment, Snapshot};
 use crate::report::Picture;
@@ -55,10 +56,13 @@ fn shot(
         has_cursor: false,
         selected: Selected::None,
         filter: None,
+        map: Look::default(),
+        rows: None,
         stacks: StacksView {
             measure: Measure::Live { at: moment },
             options: TreeOptions { direction: Direction::CallersFirst, folds_internal: true },
             zoom: Vec::new(),
+            search: String::new(),
         },
         capacity: None,
         palette,

@@ -16,8 +16,9 @@ pub use stacks::StacksView;
 use crate::analysis::capacity;
 use crate::analysis::filter::Matches;
 use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, Sheet, SiteList, png};
+use crate::draw::segment_map::Look;
 use crate::draw::software::Pixels;
-use crate::draw::{ColorBy, Coloring, Kept, Palette, View};
+use crate::draw::{ArrangedRows, ColorBy, Coloring, Kept, Palette, View};
 use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use crate::{report, units};
 use std::sync::Arc;
@@ -118,6 +119,10 @@ pub struct Shot {
     pub selected: Selected,
     /// The filter.
     pub filter: Option<Filtered>,
+    /// How the memory map is arranged, and which part is shown.
+    pub map: Look,
+    /// How rows of addresses are arranged, if not as many as fit, the largest first.
+    pub rows: Option<ArrangedRows>,
     /// What the flame graph weighs.
     pub stacks: StacksView,
     /// Bytes that the device can reserve at most, if that is not to be found in the recording.

@@ -29,6 +29,7 @@ pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixe
         fit: fit.as_ref(),
         color: &color,
         note: &note,
+        look: shot.map,
         selected: shot.selected,
         sites: Some(&shot.sites(timeline)),
     };

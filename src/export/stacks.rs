@@ -20,6 +20,8 @@ pub struct StacksView {
     pub options: TreeOptions,
     /// The frames from below the root to what fills the whole width.
     pub zoom: Vec<FrameKey>,
+    /// What is highlighted, if not empty.
+    pub search: String,
 }
 
 /// Everything that both kinds of pictures show.
@@ -64,6 +66,8 @@ pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixe
         Selected::Allocation(id) => Some(timeline.lifetimes.stack(id, events)),
         Selected::Stack(stack) => Some(stack),
     };
+    let search = shot.stacks.search.trim();
+    let found = (!search.is_empty()).then(|| weighed.names.search(search));
     let picture = FlamePicture {
         tree,
         weights: &weighed.weights,
@@ -73,12 +77,21 @@ pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixe
         figure: &figure,
         zoom: tree.find(shot.stacks.zoom.iter().copied()),
         selected: stack.and_then(|stack| tree.leaf_of(stack)),
+        found: found.as_deref(),
         sites: sites.as_ref(),
     };
     let mut page = shot.page(timeline, flame_legend(sheet.palette));
     let whole = weighed.weights.get(NodeIx::ROOT.index()).copied().unwrap_or(0);
     page.caption.lines.push(format!("{}: {}", measure_name(shot.stacks.measure), weighed.figure(whole)));
+    page.caption.lines.extend(found.as_deref().map(|found| {
+        let weight = weighed.figure(tree.weight_of(found, &weighed.weights));
+        format!("Search: {} · {weight} in {}", units::printable(search), frames(found))
+    }));
     picture.paint(sheet, &page)
+}
+
+fn frames(found: &[bool]) -> String {
+    units::counted(found.iter().filter(|&&found| found).count(), "frame")
 }
 
 /// The same as an SVG file; all of it, wherever the picture is zoomed to.

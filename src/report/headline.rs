@@ -50,6 +50,19 @@ pub fn moment_text(timeline: &Timeline, moment: Moment) -> String {
     parts.join(" · ")
 }
 
+/// When a moment was, without what was in use: `after event 2,300 · 12.0 ms · 2026-01-31 14:05:06.000007
+/// UTC`. The clock is that of the machine that recorded.
+pub fn when_text(timeline: &Timeline, moment: Moment) -> String {
+    let Some(event) = moment.event() else { return "before the first event".to_owned() };
+    let mut parts = vec![format!("after event {}", units::count(event.0))];
+    if let Some(time) = timeline.events.time_us(event) {
+        let first = timeline.times.first_us();
+        parts.extend(first.map(|first| units::duration_us(time.saturating_sub(first))));
+        parts.push(units::date_time_us(time));
+    }
+    parts.join(" · ")
+}
+
 /// A moment as a heading: `At the peak, after event 2,300`.
 pub fn moment_name(timeline: &Timeline, moment: Moment) -> String {
     if timeline.events.is_empty() {

@@ -20,7 +20,7 @@ pub use diagnosis::{
     report_text,
 };
 pub use flame_svg::{FlameSvg, flame_svg};
-pub use headline::{caption_lines, headline, moment_name, moment_text};
+pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use settings::non_default_settings;
 pub use simulation::{

@@ -310,15 +310,28 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// How long a load takes; the better of some tries, as the machine may do other things too.
+fn fastest_load(what: &str, bytes: &[u8], enough: Duration) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..4 {
+        let start = Instant::now();
+        let loaded = load_bytes(bytes);
+        best = best.min(start.elapsed());
+        assert!(!matches!(loaded, Err(LoadError::Internal { .. })), "{what}: {loaded:?}");
+        if best < enough {
+            break;
+        }
+    }
+    best
+}
+
 #[test]
 fn hostile_files_cost_little_time() {
+    // Without optimisation.
+    let enough = Duration::from_secs(10);
     for (what, bytes) in hostile() {
-        let start = Instant::now();
-        let loaded = load_bytes(&bytes);
-        let took = start.elapsed();
-        assert!(!matches!(loaded, Err(LoadError::Internal { .. })), "{what}: {loaded:?}");
-        // Without optimisation, on a machine that does other things too.
-        assert!(took < Duration::from_secs(10), "{what} took {took:?}");
+        let took = fastest_load(what, &bytes, enough);
+        assert!(took < enough, "{what} took {took:?}");
     }
 }
 

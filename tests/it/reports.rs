@@ -1,6 +1,7 @@
 //! Reports as their readers get them, and what must never get into one.
 
 use crate::support::{self, run, sample, stdout};
+use oomscope::analysis::{Attribution, Rules};
 use oomscope::diagnosis::{Question, diagnose};
 use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
@@ -172,7 +173,8 @@ fn hostile(frames: usize, stacks: usize) -> Snapshot {
 
 fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
     let timeline = &snapshot.timelines[0];
-    let diagnosis = diagnose(snapshot, timeline, Question::default()).expect("there is an OOM");
+    let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+    let diagnosis = diagnose(snapshot, timeline, &attribution, Question::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
     Document::new(&ReportInput { name: &name, snapshot, timeline, diagnosis: &diagnosis, top, redacted })
 }
@@ -275,4 +277,35 @@ fn a_redacted_report_names_no_folder_and_no_user() {
         assert!(!out.contains(private), "{private}");
     }
     assert!(out.contains(".0.py"));
+}
+
+#[test]
+fn the_users_rules_hold_in_reports_and_pictures() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "[[rule]]\ncategory = 'comm'\nstack = 'forward'\n").expect("a file");
+    let rules = rules.to_string_lossy().into_owned();
+    let (file, out) = (path("gpt_oom_forward.pickle"), folder.path().join("a.png"));
+    let categories = |args: &[&str]| {
+        let report = support::json(["report", &file, "--format", "json"].iter().chain(args));
+        report.to_string()
+    };
+    assert!(!categories(&[]).contains("communication"));
+    assert!(categories(&["--rules", &rules]).contains("communication"));
+    let picture = |args: &[&str]| {
+        let first = ["render", &file, "--color-by", "category", "-o", out.to_str().expect("a path")];
+        let found = run(first.iter().chain(args));
+        assert!(found.status.success(), "{found:?}");
+        std::fs::read(&out).expect("the picture")
+    };
+    assert!(picture(&[]) != picture(&["--rules", &rules]));
+    assert!(
+        picture(&["--filter", "category:comm", "--only"])
+            != picture(&["--filter", "category:comm", "--only", "--rules", &rules])
+    );
+    let refused = run(["report", &file, "--rules", "/nowhere/rules.toml"]);
+    assert!(
+        !refused.status.success()
+            && String::from_utf8_lossy(&refused.stderr).contains("--rules takes a TOML file")
+    );
 }

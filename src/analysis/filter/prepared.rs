@@ -50,10 +50,9 @@ enum RowTest {
 }
 
 impl Prepared {
-    /// Fill the tables.
-    pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let categories =
-            filter.needs_categories().then(|| Categories::of(snapshot, timeline, &Rules::default()));
+    /// Fill the tables; categories, if the filter asks for one, are found by the user's rules first.
+    pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
+        let categories = filter.needs_categories().then(|| Categories::of(snapshot, timeline, rules));
         Self::with_categories(filter, snapshot, timeline, &categories.unwrap_or_default())
     }
 

@@ -1,7 +1,7 @@
-//! What fills the memory at a moment, by the code that allocated it.
+//! What fills the memory at a moment: by what it is for, and by the code that allocated it.
 
 use crate::analysis::filter::Matches;
-use crate::analysis::{SiteLabels, site_label};
+use crate::analysis::{Attribution, Category, SiteLabels, site_label};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
@@ -18,6 +18,10 @@ pub(in crate::app) struct Contributors {
     pub(in crate::app) bytes: i64,
     /// The filter's result that this is for.
     matches: Option<Arc<Matches>>,
+    /// Whether it was known what allocations are for.
+    has_categories: bool,
+    /// Categories with their bytes and blocks, most bytes first; empty until they are known.
+    pub(in crate::app) categories: Vec<(Category, i64, usize)>,
     /// The largest sites.
     pub(in crate::app) rows: Vec<SiteRow>,
     /// Sites that are not in `rows`.
@@ -38,7 +42,7 @@ pub(in crate::app) struct SiteRow {
     pub(in crate::app) example: AllocId,
 }
 
-/// What is live of a stack, or of a site.
+/// What is live of a stack, a site or a category.
 #[derive(Clone, Copy, Default)]
 struct Live {
     bytes: i64,
@@ -63,8 +67,9 @@ impl Contributors {
         moment: Moment,
         matches: Option<Arc<Matches>>,
         labels: Option<&SiteLabels>,
+        attribution: Option<&Attribution>,
     ) -> Self {
-        let stacks = by_stack(timeline, moment, matches.as_deref());
+        let (stacks, categories) = by_stack(timeline, moment, matches.as_deref(), attribution);
         let all = stacks.iter().fold(Live::default(), |sum, (_, live)| sum.and(*live));
         let mut sites = match labels {
             Some(labels) => by_site(&stacks, |stack| labels.rank(stack)),
@@ -88,13 +93,40 @@ impl Contributors {
             example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
-        Self { moment, blocks: all.blocks, bytes: all.bytes, matches, rows, more }
+        Self {
+            moment,
+            blocks: all.blocks,
+            bytes: all.bytes,
+            matches,
+            has_categories: attribution.is_some(),
+            categories: by_bytes(&categories),
+            rows,
+            more,
+        }
     }
 
-    /// Whether this is what is there at a moment with a filter.
-    pub(in crate::app) fn answers(&self, moment: Moment, matches: Option<&Arc<Matches>>) -> bool {
-        self.moment == moment && self.matches.as_ref().map(Arc::as_ptr) == matches.map(Arc::as_ptr)
+    /// Whether this is what is there at a moment with a filter, by categories if they are known.
+    pub(in crate::app) fn answers(
+        &self,
+        moment: Moment,
+        matches: Option<&Arc<Matches>>,
+        has_categories: bool,
+    ) -> bool {
+        self.moment == moment
+            && self.has_categories == has_categories
+            && self.matches.as_ref().map(Arc::as_ptr) == matches.map(Arc::as_ptr)
     }
+}
+
+/// Categories that something is live of, most bytes first.
+fn by_bytes(categories: &[Live; Category::ALL.len()]) -> Vec<(Category, i64, usize)> {
+    let all = Category::ALL.into_iter().zip(categories);
+    let mut rows: Vec<_> = all
+        .filter(|(_, live)| live.blocks != 0)
+        .map(|(category, live)| (category, live.bytes, live.blocks))
+        .collect();
+    rows.sort_by_key(|&(_, bytes, _)| std::cmp::Reverse(bytes));
+    rows
 }
 
 impl Live {
@@ -104,21 +136,32 @@ impl Live {
     }
 }
 
-/// What is live by stack, in the order in which the stacks were met.
-fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> Vec<(StackId, Live)> {
+/// What is live by stack, in the order in which the stacks were met, and by category in the order of
+/// [`Category::ALL`].
+fn by_stack(
+    timeline: &Timeline,
+    moment: Moment,
+    matches: Option<&Matches>,
+    attribution: Option<&Attribution>,
+) -> (Vec<(StackId, Live)>, [Live; Category::ALL.len()]) {
     let Timeline { lifetimes, events, .. } = timeline;
     let mut places: HashMap<StackId, usize> = HashMap::default();
     let mut stacks: Vec<(StackId, Live)> = Vec::new();
+    let mut categories = [Live::default(); Category::ALL.len()];
     for id in lifetimes.live_at(moment).filter(|&id| matches.is_none_or(|matches| matches.contains(id))) {
         let stack = lifetimes.stack(id, events);
         let place = *places.entry(stack).or_insert(stacks.len());
         if place == stacks.len() {
             stacks.push((stack, Live::default()));
         }
-        stacks[place].1 =
-            stacks[place].1.and(Live { bytes: lifetimes.size(id, events), blocks: 1, first: Some(id) });
+        let live = Live { bytes: lifetimes.size(id, events), blocks: 1, first: Some(id) };
+        stacks[place].1 = stacks[place].1.and(live);
+        if let Some(found) = attribution {
+            let total = &mut categories[found.categories.get(id) as usize];
+            *total = total.and(live);
+        }
     }
-    stacks
+    (stacks, categories)
 }
 
 /// The sites of stacks, where `site_of` is the same for the stacks of one site.
@@ -142,7 +185,7 @@ fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{live_at, sites};
+    use crate::analysis::{Rules, live_at, sites};
     use crate::load::{Input, Progress, load};
     use std::collections::BTreeMap;
 
@@ -165,12 +208,18 @@ mod tests {
         let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
         let timeline = snapshot.main_timeline().expect("a device");
         let labels = SiteLabels::new(&snapshot);
+        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
         for at in (0..timeline.moments() as u32).step_by(97) {
             let expected = naive(&snapshot, timeline, Moment(at));
             for labels in [None, Some(&labels)] {
-                let found = Contributors::new(&snapshot, timeline, Moment(at), None, labels);
+                let found =
+                    Contributors::new(&snapshot, timeline, Moment(at), None, labels, Some(&attribution));
                 let rows = found.rows.iter().map(|row| (row.bytes, row.blocks, row.label.clone()));
                 assert_eq!(rows.collect::<Vec<_>>(), expected[..expected.len().min(MAX_ROWS)]);
+                let mut categories = attribution.categories.bytes_at(timeline, Moment(at));
+                categories.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+                let named = found.categories.iter().map(|&(category, bytes, _)| (category, bytes));
+                assert_eq!(named.filter(|&(_, bytes)| bytes != 0).collect::<Vec<_>>(), categories);
                 assert_eq!(found.more, expected.len().saturating_sub(MAX_ROWS));
                 assert_eq!(found.blocks, expected.iter().map(|row| row.1).sum::<usize>());
             }

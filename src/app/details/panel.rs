@@ -1,13 +1,9 @@
 //! The right side: what is selected, or else what fills the memory at the cursor.
 
-use super::contributors::SiteRow;
-use super::{allocation_view, site_view, stack_view};
+use super::{allocation_view, contributors_view, site_view};
 use crate::app::device::DeviceState;
 use crate::app::navigation::Selection;
-use crate::app::theme;
-use crate::draw::Rgb;
-use crate::units;
-use eframe::egui::{self, Sense};
+use eframe::egui;
 
 /// Room for the scroll bar.
 const SCROLL_BAR_PX: f32 = 10.0;
@@ -19,137 +15,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         match device.selection() {
             Selection::Allocation(_) => allocation_view::ui(ui, device),
             Selection::Stack(_) => site_view::ui(ui, device),
-            Selection::None | Selection::Segment { .. } => contributors_ui(ui, device),
+            Selection::None | Selection::Segment { .. } => contributors_view::ui(ui, device),
         }
     });
-}
-
-/// The request that failed at the cursor, if there is one.
-fn oom_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut shows_internal = device.shows_internal_frames;
-    let mut to_open = None;
-    if let Some(oom) = device.oom() {
-        let red = theme::color(theme::palette(ui).oom);
-        ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
-        if oom.frames.is_empty() {
-            ui.label(theme::muted(ui, oom.site.as_str()));
-        } else {
-            to_open = stack_view::ui(ui, "Stack", &oom.frames, &mut shows_internal);
-        }
-        ui.add_space(14.0);
-    }
-    device.shows_internal_frames = shows_internal;
-    if let Some(frame) = to_open {
-        device.notify(stack_view::open_in_editor(&device.editor_command, &frame));
-    }
-}
-
-fn contributors_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    oom_ui(ui, device);
-    let snapshot = device.snapshot();
-    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
-    let (cursor, active) = (device.cursor, timeline.active.at(device.cursor));
-    let place = match cursor.event() {
-        Some(event) => format!("After event {}", units::count(event.0)),
-        None if timeline.events.is_empty() => "When the snapshot was taken".to_owned(),
-        None => "Before the first event".to_owned(),
-    };
-    let what = if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
-        " (out of memory)"
-    } else if cursor == device.figures.peak.0 && !timeline.events.is_empty() {
-        " (peak)"
-    } else {
-        ""
-    };
-    let coloring = device.coloring(theme::palette(ui));
-    let is_filtered = device.matches().is_some();
-    let contributors = device.contributors(ui.ctx());
-    ui.label(theme::strong(format!("{place}{what}"), 14.0));
-    // Without a filter, the total is the trace's own.
-    let total = if is_filtered { contributors.bytes } else { active };
-    let (size, blocks) = (units::bytes(total), blocks_text(contributors.blocks));
-    let text = if is_filtered {
-        format!("{size} of {} match in {blocks}, by site", units::bytes(active))
-    } else {
-        format!("{size} active in {blocks}, by site")
-    };
-    ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(total));
-    ui.add_space(6.0);
-    let mut chosen = None;
-    let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
-    for row in &contributors.rows {
-        if site_ui(ui, row, most, total, coloring.color(timeline, row.example)) {
-            chosen = Some(row.stack);
-        }
-    }
-    if contributors.more != 0 {
-        ui.label(theme::muted(ui, format!("and {} more sites", units::count(contributors.more as u64))));
-    }
-    if contributors.rows.is_empty() {
-        let what = if is_filtered { "Nothing matches here." } else { "Nothing is allocated here." };
-        ui.label(theme::muted(ui, what));
-    } else if contributors.rows.iter().all(|row| row.stack == crate::model::StackId::EMPTY) {
-        ui.add_space(6.0);
-        let hint = "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them.";
-        ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
-    }
-    if let Some(chosen) = chosen {
-        device.select(Selection::Stack(chosen));
-    }
-}
-
-/// One site with its bar; true when it was clicked.
-fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) -> bool {
-    const HEIGHT_PX: f32 = 40.0;
-    let palette = theme::palette(ui);
-    let (rect, response) =
-        ui.allocate_exact_size(egui::vec2(ui.available_width(), HEIGHT_PX), Sense::click());
-    let size = units::bytes(row.bytes);
-    response
-        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} {size}", row.label)));
-    if response.hovered() {
-        ui.painter().rect_filled(rect.expand2(egui::vec2(4.0, 0.0)), 4.0, ui.visuals().faint_bg_color);
-    }
-    let font = egui::TextStyle::Body.resolve(ui.style());
-    let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
-    let top = rect.top() + 13.0;
-    let figure = ui.painter().text(
-        egui::pos2(rect.right(), top),
-        egui::Align2::RIGHT_CENTER,
-        &size,
-        font.clone(),
-        text,
-    );
-    let mut job = egui::text::LayoutJob::simple_singleline(row.label.clone(), font, text);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(figure.left() - rect.left() - 10.0);
-    let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
-    ui.painter().galley(egui::pos2(rect.left(), top - galley.size().y / 2.0), galley, text);
-    let share = (row.bytes as f64 / most as f64).clamp(0.0, 1.0) as f32;
-    let low = rect.top() + 29.0;
-    let note = format!("{} · {}", units::percent(row.bytes, total), blocks_text(row.blocks));
-    let note = ui.painter().text(
-        egui::pos2(rect.right(), low),
-        egui::Align2::RIGHT_CENTER,
-        note,
-        theme::axis_font(),
-        muted,
-    );
-    let room = note.left() - rect.left() - 10.0;
-    let track = egui::Rect::from_min_size(
-        egui::pos2(rect.left(), low - 2.0),
-        egui::vec2(room.min(rect.width() * 0.58), 4.0),
-    );
-    ui.painter().rect_filled(track, 2.0, theme::color(palette.line));
-    let bar = egui::Rect::from_min_size(track.min, egui::vec2((track.width() * share).max(2.0), 4.0));
-    ui.painter().rect_filled(bar, 2.0, theme::color(color));
-    let hint = format!(
-        "{}\n{}\nClick to select everything with its stack",
-        row.label,
-        units::bytes_exact(row.bytes)
-    );
-    response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()
-}
-
-fn blocks_text(blocks: usize) -> String {
-    units::counted(blocks, "block")
 }

@@ -4,7 +4,7 @@ mod travel;
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, Lanes, lanes, structure_lanes};
-use crate::app::attribution::Attributing;
+use crate::app::attribution::{Attributing, Finder};
 use crate::app::details::allocation_facts::AllocationFacts;
 use crate::app::details::contributors::Contributors;
 use crate::app::details::editor;
@@ -17,7 +17,7 @@ use crate::app::preferences::Preferences;
 use crate::app::report_view::work::{Diagnosing, Report};
 use crate::app::tables::cells::{self, Sites};
 use crate::app::timeline::rasters::Rasters;
-use crate::app::worker::RasterMode;
+use crate::app::worker::{RasterMode, Setup};
 use crate::app::{filter, segment_map, segment_timeline, stacks, tables, timeline, what_if};
 use crate::diagnosis::Question;
 use crate::draw::{BandColors, ColorBy, Coloring, Palette, View, decimate, totals};
@@ -138,12 +138,13 @@ impl DeviceState {
         snapshot: Arc<Snapshot>,
         at: usize,
         ctx: &egui::Context,
-        mode: RasterMode,
+        setup: &Setup,
     ) -> Self {
+        let mode = setup.mode;
         let timeline = &snapshot.timelines[at];
         let figures = Figures::new(&snapshot, timeline);
         let full = View::fit(timeline);
-        let attributing = Attributing::new(Arc::clone(&snapshot), at, ctx, mode);
+        let attributing = Attributing::new(Arc::clone(&snapshot), at, ctx, setup);
         let last_oom = timeline.ooms.last().map(|oom| Moment::after(oom.event));
         Self {
             view: full,
@@ -157,10 +158,10 @@ impl DeviceState {
             filter_mode: FilterMode::default(),
             filtering: Filtering::new(Arc::clone(&snapshot), at, attributing.finder(), mode),
             lanes: lanes(&snapshot, timeline),
-            attributing,
             attribution: None,
             name: String::new(),
-            diagnosing: Diagnosing::new(Arc::clone(&snapshot), at),
+            diagnosing: Diagnosing::new(Arc::clone(&snapshot), at, attributing.finder()),
+            attributing,
             given_capacity: None,
             wanted_pane: None,
             shows_internal_frames: false,
@@ -284,6 +285,11 @@ impl DeviceState {
         self.attribution.clone()
     }
 
+    /// A handle to it for other threads.
+    pub(in crate::app) fn finder(&self) -> Finder {
+        self.attributing.finder()
+    }
+
     /// Colours of allocations in a theme.
     pub(in crate::app) fn coloring(&mut self, palette: &Palette) -> Arc<Coloring> {
         let attribution = self.attribution().filter(|_| self.color_by == ColorBy::Category);
@@ -309,10 +315,12 @@ impl DeviceState {
     pub(in crate::app) fn contributors(&mut self, ctx: &egui::Context) -> &Contributors {
         let labels = cells::labels(ctx, self);
         let known = self.contributors.take();
-        let known = known.filter(|known| known.answers(self.cursor, self.matches()));
+        let attribution = self.attribution();
+        let known = known.filter(|known| known.answers(self.cursor, self.matches(), attribution.is_some()));
         let find = || {
             let (matches, labels) = (self.matches().cloned(), labels.as_deref());
-            Contributors::new(&self.snapshot, self.timeline(), self.cursor, matches, labels)
+            let timeline = self.timeline();
+            Contributors::new(&self.snapshot, timeline, self.cursor, matches, labels, attribution.as_deref())
         };
         let found = known.unwrap_or_else(find);
         self.contributors.insert(found)

@@ -24,6 +24,12 @@ impl DeviceState {
         }
     }
 
+    /// Filter to a query, or take the filter away if it is that query.
+    pub(in crate::app) fn toggle_filter(&mut self, query: String) {
+        let is_there = self.filter_query == query;
+        self.filter(if is_there { String::new() } else { query });
+    }
+
     /// The query was written over `before`; the user can go back to that.
     pub(in crate::app) fn query_was_written(&mut self, before: String) {
         if before != self.filter_query {

@@ -8,7 +8,7 @@ use crate::app::Command;
 use crate::app::device::DeviceState;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
-use crate::app::worker::RasterMode;
+use crate::app::worker::Setup;
 use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
 use crate::model::{Anchor, Snapshot};
 use crate::units;
@@ -90,7 +90,7 @@ impl Document {
     }
 
     /// Take the outcome of the load if there is one.
-    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, mode: RasterMode) -> Fate {
+    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, setup: &Setup) -> Fate {
         match &mut self.state {
             // A read that hangs does not keep the tab open.
             State::Loading(job) if job.progress().is_cancelled() => return Fate::Cancelled,
@@ -99,7 +99,7 @@ impl Document {
                 Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
-                    self.state = State::of(outcome, ctx, mode);
+                    self.state = State::of(outcome, ctx, setup);
                     return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
                 }
             },
@@ -109,7 +109,7 @@ impl Document {
                     ctx.request_repaint_after(PROGRESS_TICK);
                 }
                 if let Some(snapshot) = self.reload.poll() {
-                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, mode));
+                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, setup));
                     file.resume(&old);
                 }
             }
@@ -161,9 +161,9 @@ impl Document {
 }
 
 impl State {
-    fn of(outcome: LoadOutcome, ctx: &egui::Context, mode: RasterMode) -> Self {
+    fn of(outcome: LoadOutcome, ctx: &egui::Context, setup: &Setup) -> Self {
         match outcome {
-            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, ctx, mode))),
+            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, ctx, setup))),
             Err(error) => {
                 Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
             }
@@ -172,12 +172,12 @@ impl State {
 }
 
 impl OpenFile {
-    fn new(snapshot: &Arc<Snapshot>, ctx: &egui::Context, mode: RasterMode) -> Self {
+    fn new(snapshot: &Arc<Snapshot>, ctx: &egui::Context, setup: &Setup) -> Self {
         let devices = 0..snapshot.timelines.len();
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
         Self {
             current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
-            devices: devices.map(|at| DeviceState::new(Arc::clone(snapshot), at, ctx, mode)).collect(),
+            devices: devices.map(|at| DeviceState::new(Arc::clone(snapshot), at, ctx, setup)).collect(),
             notices: notices(snapshot),
         }
     }

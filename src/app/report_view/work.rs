@@ -1,6 +1,7 @@
 //! The diagnosis of a device, found in the background.
 
 use crate::analysis::At;
+use crate::app::attribution::Finder;
 use crate::app::background::Background;
 use crate::app::worker::{RasterMode, Task};
 use crate::diagnosis::{Code, Diagnosis, Finding, Question, Role, Severity, diagnose};
@@ -21,6 +22,7 @@ pub(in crate::app) struct Report {
 struct Doctor {
     snapshot: Arc<Snapshot>,
     at: usize,
+    finder: Finder,
 }
 
 impl Task for Doctor {
@@ -29,7 +31,8 @@ impl Task for Doctor {
     type Done = Result<Arc<Report>, String>;
 
     fn run(&self, question: &Question) -> Self::Done {
-        let diagnosis = diagnose(&self.snapshot, &self.snapshot.timelines[self.at], *question);
+        let timeline = &self.snapshot.timelines[self.at];
+        let diagnosis = diagnose(&self.snapshot, timeline, &self.finder.get(), *question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let code = Code::new(&self.snapshot);
         let site_stacks = diagnosis.findings.iter().map(|finding| site_stacks(&code, finding)).collect();
@@ -65,8 +68,8 @@ pub(in crate::app) struct Diagnosing {
 }
 
 impl Diagnosing {
-    pub(in crate::app) fn new(snapshot: Arc<Snapshot>, at: usize) -> Self {
-        let doctor = Doctor { snapshot, at };
+    pub(in crate::app) fn new(snapshot: Arc<Snapshot>, at: usize, finder: Finder) -> Self {
+        let doctor = Doctor { snapshot, at, finder };
         Self { doctor, background: Background::default(), at: None, verdict: None }
     }
 

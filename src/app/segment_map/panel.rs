@@ -8,7 +8,7 @@ use crate::app::device::DeviceState;
 use crate::app::navigation::Selection;
 use crate::app::theme;
 use crate::draw::Palette;
-use crate::draw::segment_map::{Hit, Layout, Map, Surface, Zoom, scale_bar};
+use crate::draw::segment_map::{Hit, Layout, Look, Map, MapPart, Surface, Zoom, scale_bar};
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
 use std::sync::Arc;
@@ -40,6 +40,17 @@ impl State {
     /// Show whole lines again.
     pub(in crate::app) fn reset_zoom(&mut self) {
         self.zoom = Zoom { y_px: self.zoom.y_px, ..Zoom::default() };
+    }
+
+    /// What is shown, for a picture.
+    pub(in crate::app) fn exported(&self) -> Look {
+        let Arrangement { grouping, order } = self.arrangement;
+        let shown = self.cache.shown();
+        Look {
+            grouping,
+            order,
+            part: shown.and_then(|(layout, height_px)| MapPart::of(self.zoom, layout, height_px)),
+        }
     }
 
     /// Where rows are.

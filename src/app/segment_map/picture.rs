@@ -103,6 +103,12 @@ impl Cache {
         Arc::clone(&self.layout.insert(known.unwrap_or_else(new)).1)
     }
 
+    /// Where rows were put last, and how high the panel was.
+    pub(in crate::app) fn shown(&self) -> Option<(&Layout, f32)> {
+        let ((_, size, _), _) = self.scale?;
+        self.layout.as_ref().map(|(_, layout)| (layout.as_ref(), size.y))
+    }
+
     #[cfg(test)]
     pub(in crate::app) fn last_layout(&self) -> Option<&Layout> {
         self.layout.as_ref().map(|(_, layout)| layout.as_ref())

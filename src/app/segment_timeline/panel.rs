@@ -9,21 +9,12 @@ use crate::app::navigation::Selection;
 use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::{theme, timeline};
 use crate::draw::{
-    AddressCanvas, AddressUnder, Canvas, Expanded, Palette, Pixel, RowBand, RowHeights, RowLayout,
+    AddressCanvas, AddressUnder, ArrangedRows, Canvas, Expanded, Palette, Pixel, RowBand, RowHeights,
+    RowLayout,
 };
 use eframe::egui::{self, Rect, ScrollArea, Sense, scroll_area::ScrollSource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Heights of rows in points.
-const THIN_PT: f32 = 10.0;
-const EXPANDED_MIN_PT: f32 = 40.0;
-const EXPANDED_MAX_PT: std::ops::RangeInclusive<f32> = 96.0..=320.0;
-const GAP_PT: f32 = 2.0;
-
-/// The part of the panel that the largest expanded row takes: one of a few, or of all.
-const EXPANDED_SHARE: f32 = 0.75;
-const ALL_EXPANDED_SHARE: f32 = 0.4;
 
 /// Space between labels and rows.
 const LABEL_GAP_PX: f32 = 6.0;
@@ -38,6 +29,8 @@ pub(in crate::app) struct State {
     pub(in crate::app) is_all_expanded: bool,
     /// How far the rows are scrolled, in points.
     pub(in crate::app) scroll: f32,
+    /// The first row that is whole in sight, if something is hidden above.
+    first: Option<u32>,
     /// The selection of the last frame, to notice one that was made elsewhere.
     seen: Selection,
     /// The row to scroll to.
@@ -118,6 +111,19 @@ fn follow_selection(device: &mut DeviceState, rows: &SegmentRows) {
 }
 
 impl State {
+    fn expanded(&self) -> Expanded {
+        if self.is_all_expanded { Expanded::All } else { Expanded::Rows(self.expanded.clone()) }
+    }
+
+    /// What is shown, for a picture.
+    pub(in crate::app) fn exported(&self) -> Option<ArrangedRows> {
+        let (order, expanded, first) = (self.order, self.expanded(), self.first);
+        // Nobody arranged what is as it was at first.
+        let is_arranged =
+            order != RowOrder::default() || first.is_some() || expanded != Expanded::Rows(BTreeSet::new());
+        is_arranged.then_some(ArrangedRows { order, expanded, first })
+    }
+
     /// Take over what does not depend on the contents of a file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
@@ -134,18 +140,9 @@ impl State {
 fn layout(ui: &egui::Ui, device: &mut DeviceState, rows: &SegmentRows, place: Rect) -> RowLayout {
     let state = &mut device.panels.segment_timeline;
     let known = state.sorted.take().filter(|(order, _)| *order == state.order);
+    let expanded = state.expanded();
     let (_, sorted) = state.sorted.insert(known.unwrap_or_else(|| (state.order, rows.sorted(state.order))));
-    let expanded = if state.is_all_expanded { Expanded::All } else { Expanded::Rows(state.expanded.clone()) };
-    let px = |points| to_px(ui, points) as u32;
-    let share = if state.is_all_expanded { ALL_EXPANDED_SHARE } else { EXPANDED_SHARE };
-    let expanded_max = (place.height() * share).clamp(*EXPANDED_MAX_PT.start(), *EXPANDED_MAX_PT.end());
-    let heights = RowHeights {
-        thin_px: px(THIN_PT),
-        expanded_min_px: px(EXPANDED_MIN_PT),
-        expanded_max_px: px(expanded_max),
-        gap_px: px(GAP_PT).max(1),
-        fill_px: px(place.height()),
-    };
+    let heights = RowHeights::on_surface(place.height(), &expanded, &|points| to_px(ui, points) as u32);
     RowLayout::new(rows, sorted, &expanded, heights)
 }
 
@@ -160,6 +157,9 @@ fn scroll(ui: &egui::Ui, device: &mut DeviceState, layout: &RowLayout, place: Re
     }
     let most = (points(layout.height_px()) - place.height()).max(0.0);
     state.scroll = state.scroll.clamp(0.0, most);
+    let hidden_px = to_px(ui, state.scroll);
+    let first = layout.bands().iter().find(|band| hidden_px <= band.top_px);
+    state.first = first.filter(|_| 0 < hidden_px).map(|band| band.row);
 }
 
 fn scroll_bar(ui: &mut egui::Ui, device: &mut DeviceState, layout: &RowLayout, place: Rect) {

@@ -158,7 +158,7 @@ impl State {
     /// What is shown, for a picture.
     pub(in crate::app) fn exported(&self, device: &DeviceState) -> StacksView {
         let Wish { measure, options, .. } = self.wish(device);
-        StacksView { measure, options, zoom: self.zoom.clone() }
+        StacksView { measure, options, zoom: self.zoom.clone(), search: self.search.clone() }
     }
 
     /// Set or move the start of ranges, and show such a range.

@@ -4,6 +4,7 @@ use super::*;
 use crate::analysis::{Category, RangeName};
 use crate::app::navigation::Selection;
 use crate::draw::{ColorBy, Palette, Rgb};
+use crate::units;
 
 #[test]
 fn colours_filter_details_and_lanes_say_what_memory_is_for() {
@@ -45,4 +46,46 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     let all = device.timeline().lifetimes.ids();
     let wrong = all.filter(|&id| matches.contains(id) != (found.categories.get(id) == Category::Parameter));
     assert_eq!(wrong.count(), 0);
+}
+
+#[test]
+fn the_details_list_categories_and_filter_to_one() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.run_steps(3);
+    let device = super::device(&mut harness);
+    let (found, cursor) = (device.attribution().expect("it is found at once"), device.cursor);
+    let mut expected = found.categories.bytes_at(device.timeline(), cursor);
+    expected.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+    for (category, bytes) in expected {
+        let name = format!("{} {}", category.label(), units::bytes(bytes));
+        harness.get_by_role_and_label(Role::Button, &name);
+    }
+    harness.get_by_role_and_label(Role::Button, "activations 21.2 GiB").click();
+    harness.run_steps(2);
+    assert_eq!(super::device(&mut harness).filter_query, "category:activation");
+    harness.key_press_modifiers(egui::Modifiers::ALT, Key::ArrowLeft);
+    harness.run_steps(2);
+    assert_eq!(super::device(&mut harness).filter_query, "");
+}
+
+#[test]
+fn the_users_rules_hold_in_every_view_and_in_the_report() {
+    let rules = Rules::parse("[[rule]]\ncategory = 'comm'\nstack = 'forward'\n").expect("rules");
+    let mut harness = harness();
+    harness.state_mut().setup.rules = Arc::new(rules);
+    let ctx = harness.ctx.clone();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.run_steps(3);
+    let device = super::device(&mut harness);
+    let found = device.attribution().expect("it is found at once");
+    let bytes = found.categories.bytes_at(device.timeline(), device.cursor);
+    assert!(
+        bytes.iter().any(|&(category, bytes)| category == Category::Comm && 1 << 30 < bytes),
+        "{bytes:?}"
+    );
+    assert!(bytes.iter().all(|&(category, _)| category != Category::Activation), "{bytes:?}");
+    let report = device.report(&ctx).expect("it is found at once").expect("a report");
+    let text = format!("{:?}", report.diagnosis);
+    assert!(text.contains("communication"), "{text}");
 }

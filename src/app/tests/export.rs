@@ -1,9 +1,11 @@
 //! Exporting from the real application, with the answer of the file dialog given.
 
+use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
-use crate::app::tests::{open_path, sample};
+use crate::app::tests::{device, open_path, sample, wheel};
 use crate::app::*;
-use eframe::egui::Theme;
+use crate::draw::segment_map::Order;
+use eframe::egui::{Role, Theme};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use std::future::ready;
@@ -13,6 +15,9 @@ use std::time::{Duration, Instant};
 /// Places in the menu.
 const TIMELINE: usize = 0;
 const CURVES: usize = 2;
+const SEGMENTS: usize = 3;
+const ADDRESSES: usize = 4;
+const STACKS: usize = 5;
 
 fn harness() -> Harness<'static, App> {
     let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
@@ -59,6 +64,40 @@ fn a_picture_of_what_is_shown_is_written_and_the_status_bar_says_so() {
     assert!(read(&first) == read(&second));
     export(&mut harness, CURVES, Some(first.clone()));
     assert!(read(&first) != read(&second));
+}
+
+#[test]
+fn a_picture_shows_the_view_as_it_stands() {
+    let mut harness = crate::app::tests::harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.png");
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    let mut picture = |harness: &mut Harness<'static, App>, choice| {
+        export(harness, choice, Some(path.clone()));
+        let file = std::fs::read(&path).expect("the picture");
+        assert!(!seen.contains(&file), "the picture does not show what was changed");
+        seen.push(file);
+    };
+    device(&mut harness).wanted_pane = Some(Pane::Segments);
+    harness.run_steps(4);
+    picture(&mut harness, SEGMENTS);
+    device(&mut harness).panels.segments.arrangement.order = Order::Fill;
+    harness.run_steps(4);
+    picture(&mut harness, SEGMENTS);
+    let at = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect().center();
+    harness.hover_at(at);
+    harness.run_steps(2);
+    harness.event(wheel(300.0));
+    harness.run_steps(20);
+    assert!(device(&mut harness).panels.segments.is_zoomed());
+    picture(&mut harness, SEGMENTS);
+    picture(&mut harness, ADDRESSES);
+    device(&mut harness).panels.segment_timeline.is_all_expanded = true;
+    picture(&mut harness, ADDRESSES);
+    picture(&mut harness, STACKS);
+    device(&mut harness).panels.stacks.search = "validate".to_owned();
+    picture(&mut harness, STACKS);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_filter_shows_what_matches_now_and_at_its_peak() {
     assert!(harness.query_by_role_and_label(Role::TextInput, "Filter").is_some());
     assert!(harness.query_by_label("8.00 MiB of 10.0 MiB in 1 block at the cursor, at most").is_some());
     assert!(harness.query_by_label("· 2 of 3 allocations").is_some());
-    assert!(harness.query_by_label("8.00 MiB of 10.0 MiB match in 1 block, by site").is_some());
+    assert!(harness.query_by_label("8.00 MiB of 10.0 MiB match in 1 block").is_some());
     harness.get_by_role_and_label(Role::Link, "12.0 MiB").click();
     harness.run_steps(3);
     assert_eq!(cursor(&mut harness), Moment(3));

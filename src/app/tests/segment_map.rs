@@ -4,7 +4,7 @@ use crate::analysis::SegmentIndex;
 use crate::analysis::segment_state::{Figures, RequestFit};
 use crate::app::navigation::Selection;
 use crate::app::panes::Pane;
-use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
+use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle, wheel};
 use crate::app::*;
 use crate::model::{AllocId, Moment};
 use crate::units;
@@ -156,13 +156,7 @@ fn the_wheel_zooms_and_fit_goes_back() {
     assert!(harness.query_by_label("Fit").is_none());
     let at = map_rect(&harness).center();
     harness.hover_at(at);
-    harness.event(egui::Event::MouseWheel {
-        unit: egui::MouseWheelUnit::Point,
-        source: egui::MouseWheelSource::Wheel,
-        delta: egui::vec2(0.0, 200.0),
-        phase: egui::TouchPhase::Move,
-        modifiers: egui::Modifiers::NONE,
-    });
+    harness.event(wheel(200.0));
     harness.run_steps(20);
     assert!(device(&mut harness).panels.segments.is_zoomed());
     harness.get_by_label("Fit").click();

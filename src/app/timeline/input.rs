@@ -5,6 +5,7 @@ use crate::app::device::{DeviceState, TimelineMode};
 use crate::app::navigation::Selection;
 use crate::draw::{Pixel, View, range_of_band};
 use crate::model::Moment;
+use crate::report;
 use eframe::egui::{self, Pos2, Rect, Sense};
 
 /// How much one point of wheel movement zooms.
@@ -58,12 +59,21 @@ pub(in crate::app) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &m
     if response.drag_started() || response.clicked() {
         device.leave();
     }
-    if let Some(pointer) = response.interact_pointer_pos() {
+    let moment_at = |pointer: Pos2, device: &DeviceState| {
         let x = f64::from((pointer.x - picture.left()) / picture.width().max(1.0)).clamp(0.0, 1.0);
-        let moment = device.view.on(device.timeline()).moment_from_x(x);
-        device.move_to(Moment(moment.max(0.0) as u32));
+        let last = device.timeline().moments().saturating_sub(1) as u32;
+        Moment((device.view.on(device.timeline()).moment_from_x(x).max(0.0) as u32).min(last))
+    };
+    if let Some(pointer) = response.interact_pointer_pos() {
+        device.move_to(moment_at(pointer, device));
     }
-    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+    let hovered = response.hover_pos().map(|pointer| moment_at(pointer, device));
+    let response = response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
+    if let Some(moment) = hovered {
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.label(report::when_text(device.timeline(), moment));
+        });
+    }
 }
 
 /// Double click: zoom to the lifetime of what is there, or else to everything.

@@ -10,7 +10,7 @@ use crate::app::navigation::Selection;
 use crate::app::theme;
 use crate::draw::{Canvas, LANE_PX, Labels, Palette, Pixel, pool_of_band, range_of_band};
 use crate::model::{AllocId, EventIx, Moment, PoolKey, ReservedRange, Timeline};
-use crate::units;
+use crate::{report, units};
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
 use std::sync::Arc;
 
@@ -196,9 +196,10 @@ fn hover_ui(response: &egui::Response, device: &DeviceState, under: Option<Under
     match under.pixel {
         Pixel::Empty => {}
         Pixel::Merged => {
-            response.clone().on_hover_text_at_pointer(
-                "Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.",
-            );
+            response.clone().on_hover_ui_at_pointer(|ui| {
+                ui.label("Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.");
+                when_ui(ui, device, under);
+            });
         }
         Pixel::Block(id) => {
             let [size, place, life] = hover_text(device, id, under);
@@ -206,8 +207,16 @@ fn hover_ui(response: &egui::Response, device: &DeviceState, under: Option<Under
                 ui.label(theme::strong(size, 13.0));
                 ui.label(place);
                 ui.label(theme::muted(ui, life));
+                when_ui(ui, device, under);
             });
         }
+    }
+}
+
+/// When the column under the pointer was, with the wall clock.
+fn when_ui(ui: &mut egui::Ui, device: &DeviceState, under: Under) {
+    if let Some(moment) = under.moment {
+        ui.label(theme::muted(ui, report::when_text(device.timeline(), moment)));
     }
 }
 

@@ -78,14 +78,17 @@ fn lines_legend(ui: &mut egui::Ui, palette: &Palette, device: &DeviceState) {
 /// What colours mean; a click keeps just that.
 fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
     let coloring = device.coloring(palette);
-    let keys = coloring.keys(device.timeline());
+    let keys = match device.mode {
+        TimelineMode::Blocks => coloring.keys(device.timeline()),
+        TimelineMode::Segments => coloring.reserved_keys(device.timeline()),
+    };
     for Key { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
         let response = entry(ui, color, mark, &label);
         if let Some(query) = query
             && response.on_hover_text(format!("Click to filter: {query}")).clicked()
         {
-            device.filter_query = query;
+            device.toggle_filter(query);
         }
     }
 }

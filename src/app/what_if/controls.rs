@@ -37,6 +37,7 @@ impl Controls {
     pub(super) fn ui(&mut self, ui: &mut egui::Ui, recorded: &Settings, limit_bytes: Option<u64>) {
         ui.horizontal_wrapped(|ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+            self.sweep_ui(ui);
             let hint = "expandable_segments: segments that grow page by page";
             ui.checkbox(&mut self.settings.expandable_segments, "Expandable segments").on_hover_text(hint);
             self.max_split_ui(ui);
@@ -47,8 +48,6 @@ impl Controls {
                 "What the requests of stacks that repeat are multiplied by: a guess at another batch size";
             let batch = DragValue::new(&mut self.batch).range(0.05..=20.0).speed(0.01).prefix("batch × ");
             ui.add(batch).on_hover_text(hint);
-            let hint = "Try all useful settings and look for the smallest change with which everything fits";
-            ui.toggle_value(&mut self.sweeps, "Try useful settings").on_hover_text(hint);
             let is_changed = self.settings != *recorded || self.batch.to_bits() != 1f64.to_bits();
             if is_changed && ui.button("Reset").on_hover_text("As recorded").clicked() {
                 *self = Self::new(recorded.clone());
@@ -56,6 +55,14 @@ impl Controls {
         });
         if !self.capacity.is_empty() && units::parse_bytes(&self.capacity).is_none() {
             ui.label(theme::muted(ui, "Expected a size such as 80GiB, 512MiB or 1024"));
+        }
+    }
+
+    fn sweep_ui(&mut self, ui: &mut egui::Ui) {
+        let hint = "Try all useful settings and look for the smallest change with which everything fits";
+        let button = egui::Button::new("Try useful settings").selected(self.sweeps);
+        if ui.add(button).on_hover_text(hint).clicked() {
+            self.sweeps = !self.sweeps;
         }
     }
 

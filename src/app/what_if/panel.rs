@@ -14,10 +14,10 @@ use eframe::egui;
 use std::sync::Arc;
 
 /// With so much room, the curves stand beside the table.
-const MIN_TWO_COLUMNS_PX: f32 = 1000.0;
+const MIN_TWO_COLUMNS_PX: f32 = 860.0;
 
 /// The table's share of the width then, and the space behind it.
-const TABLE_SHARE: f32 = 0.56;
+const TABLE_SHARE: f32 = 0.6;
 const GAP_PX: f32 = 12.0;
 
 /// Height of the curves below the table.

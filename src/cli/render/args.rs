@@ -58,6 +58,9 @@ pub(in crate::cli) struct RenderArgs {
     /// What the colours of the timeline tell apart
     #[arg(long, value_enum, default_value_t = ColorArg::Stack)]
     pub(super) color_by: ColorArg,
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "TOML")]
+    pub(super) rules: Option<PathBuf>,
     /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) device: Option<i64>,

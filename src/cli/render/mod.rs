@@ -5,7 +5,7 @@ mod shot;
 
 pub(super) use args::RenderArgs;
 
-use super::{Failure, loading, output};
+use super::{Failure, loading, output, rules};
 use crate::draw::software::MAX_SIDE_PX;
 use crate::export::Format;
 use args::ViewArg;
@@ -17,8 +17,9 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
+    let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
-    let shot = shot::shot(args, &snapshot)?;
+    let shot = shot::shot(args, &snapshot, &rules)?;
     let file = shot
         .file(format, args.size, args.scale)
         .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another size"))?;

@@ -2,10 +2,11 @@
 
 use super::args::{AxisArg, Query, RenderArgs, ThemeArg, WeighArg};
 use crate::analysis::filter::Prepared;
-use crate::analysis::{At, Attribution, Direction, Measure, Rules, TreeOptions, resolve};
+use crate::analysis::{At, Attribution, Categories, Direction, Measure, Rules, TreeOptions, resolve};
 use crate::cli::live::no_device;
 use crate::cli::{Failure, output};
 use crate::draw::picture::{Selected, view_of};
+use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
 use crate::export::{Filtered, Shot, StacksView, What};
 use crate::load::Input;
@@ -16,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What the arguments mean for a file.
-pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, Failure> {
+pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Shot, Failure> {
     let refuse = |what: &dyn fmt::Display, hint: &str| {
         Failure::new(format_args!("{}: {what}", args.file.display()), hint)
     };
@@ -50,21 +51,26 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, 
         return Err(refuse(&what, "leave out --filter, or show another view"));
     }
     let palette = if args.theme == ThemeArg::Dark { &Palette::DARK } else { &Palette::LIGHT };
-    let stacks = Arc::new(BandColors::new(snapshot, palette));
+    let attribution = needs_categories(args).then(|| Arc::new(Attribution::of(snapshot, timeline, rules)));
+    let categories = attribution.as_ref().map(|found| &found.categories);
+    let filter = filtered(args, snapshot, timeline, moment, categories);
     Ok(Shot {
         at: snapshot.timelines.iter().position(|t| t.device == timeline.device).unwrap_or(0),
         name: Input::from_arg(&args.file).name(),
         what: args.view.into(),
         view: view_of(timeline, axis, moments),
-        coloring: Arc::new(coloring(args, snapshot, timeline, stacks, palette)),
+        coloring: Arc::new(coloring(args, snapshot, timeline, attribution, palette)),
         moment,
         has_cursor: args.at.is_some(),
         selected: Selected::None,
-        filter: filtered(args, snapshot, timeline, moment),
+        filter,
+        map: Look::default(),
+        rows: None,
         stacks: StacksView {
             measure: measure(args, timeline, moment),
             options: tree_options(args),
             zoom: Vec::new(),
+            search: String::new(),
         },
         capacity: args.capacity,
         palette,
@@ -72,24 +78,37 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<Shot, 
     })
 }
 
+fn needs_categories(args: &RenderArgs) -> bool {
+    let filter = args.filter.as_ref();
+    ColorBy::from(args.color_by) == ColorBy::Category
+        || filter.is_some_and(|query| query.filter.needs_categories())
+}
+
 fn coloring(
     args: &RenderArgs,
     snapshot: &Snapshot,
     timeline: &Timeline,
-    stacks: Arc<BandColors>,
+    attribution: Option<Arc<Attribution>>,
     palette: &Palette,
 ) -> Coloring {
+    let stacks = Arc::new(BandColors::new(snapshot, palette));
     let coloring = Coloring::new(args.color_by.into(), timeline, stacks, palette);
-    if coloring.by() == ColorBy::Category {
-        coloring.with_attribution(Arc::new(Attribution::of(snapshot, timeline, &Rules::default())))
-    } else {
-        coloring
+    match attribution {
+        Some(found) if coloring.by() == ColorBy::Category => coloring.with_attribution(found),
+        _ => coloring,
     }
 }
 
-fn filtered(args: &RenderArgs, snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Option<Filtered> {
+fn filtered(
+    args: &RenderArgs,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    moment: Moment,
+    categories: Option<&Categories>,
+) -> Option<Filtered> {
     let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
-    let prepared = Prepared::new(filter, snapshot, timeline);
+    let none = Categories::default();
+    let prepared = Prepared::with_categories(filter, snapshot, timeline, categories.unwrap_or(&none));
     for note in prepared.notes() {
         output::notice(&format!("{}: {note}", timeline.device));
     }

@@ -5,8 +5,8 @@ use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
 use crate::analysis::{RowOrder, SegmentRows};
 use crate::draw::software::Pixels;
 use crate::draw::{
-    AddressCanvas, AddressMap, AddressPicture, Blocks, Canvas, Expanded, Palette, RowBand, RowHeights,
-    RowLayout, View, axis_font,
+    AddressCanvas, AddressMap, AddressPicture, ArrangedRows, Blocks, Canvas, Expanded, Palette, RowBand,
+    RowHeights, RowLayout, View, axis_font,
 };
 use crate::model::{Moment, Timeline};
 use crate::units;
@@ -36,6 +36,8 @@ pub struct AddressesPicture<'a> {
     pub view: View,
     /// The allocations.
     pub blocks: Blocks<'a>,
+    /// How the rows are arranged, if not as many as fit, the largest first.
+    pub look: Option<&'a ArrangedRows>,
     /// Where the cursor is, if one is shown.
     pub cursor: Option<Moment>,
     /// What is selected.
@@ -84,9 +86,14 @@ impl AddressesPicture<'_> {
 
     fn rows(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
         let px = |points: f32| (points * sheet.scale).round() as u32;
-        let layout = self.layout(px(rect.height()), &px);
-        let bands = layout.visible(0..i64::from(px(rect.height())));
-        let whole = bands.iter().filter(|band| band.bottom_px() <= i64::from(px(rect.height())));
+        let height_px = px(rect.height());
+        let (layout, hidden_px) = match self.look {
+            None => (self.layout(height_px, &px), 0),
+            Some(arranged) => arranged.place(self.rows, rect.height(), &px),
+        };
+        let bands = layout.visible(hidden_px..hidden_px + i64::from(height_px));
+        let is_whole = |band: &&RowBand| 0 <= band.top_px && band.bottom_px() <= i64::from(height_px);
+        let whole = bands.iter().filter(is_whole);
         let hidden = layout.bands().len() - whole.count();
         let map = AddressMap {
             blocks: self.blocks,
@@ -161,7 +168,10 @@ impl AddressesPicture<'_> {
             (_, 0) => String::new(),
             (all, hidden) => {
                 let (hidden, all) = (units::count(hidden as u64), units::count(all as u64));
-                format!("The smallest {hidden} of {all} rows do not fit on this picture.")
+                match self.look {
+                    None => format!("The smallest {hidden} of {all} rows do not fit on this picture."),
+                    Some(_) => format!("{hidden} of {all} rows are not or not wholly on this picture."),
+                }
             }
         };
         let at = painted.rect.left_bottom() + egui::vec2(-LEFT, BOTTOM + NOTE / 2.0);

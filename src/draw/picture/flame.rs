@@ -31,6 +31,8 @@ pub struct FlamePicture<'a> {
     pub zoom: NodeIx,
     /// The node that is outlined.
     pub selected: Option<NodeIx>,
+    /// Frames that are highlighted, by key; all others step back.
+    pub found: Option<&'a [bool]>,
     /// What fills the memory, beside the graph.
     pub sites: Option<&'a SiteList>,
 }
@@ -60,7 +62,7 @@ impl FlamePicture<'_> {
                 figure: self.figure,
                 hovered: None,
                 selected: self.selected.filter(|&node| node != zoom),
-                found: None,
+                found: self.found,
             };
             paint.paint(&ui.painter().with_clip_rect(place.expand(1.0)), place.min);
             let note = match (layout.rows(), layout.is_cut) {

@@ -4,8 +4,7 @@ use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::{Part, RequestFit};
 use crate::draw::segment_map::{
-    Grouping, Items, Layout, Map, Order, Picture, REQUEST_PX, Sheet as MapSheet, Surface, Zoom, fit_text,
-    picture, request, scale_bar,
+    Items, Layout, Look, Map, Picture, REQUEST_PX, Surface, Zoom, fit_text, picture, request, scale_bar,
 };
 use crate::draw::software::{MAX_SIDE_PX, Pixels};
 use crate::draw::{Palette, Rgb, axis_font};
@@ -34,6 +33,8 @@ pub struct SegmentsPicture<'a> {
     pub color: &'a dyn Fn(AllocId) -> Rgb,
     /// What a block says besides its size where there is room.
     pub note: &'a dyn Fn(&Part) -> Option<String>,
+    /// How it is arranged, and which part is shown.
+    pub look: Look,
     /// What is selected.
     pub selected: Selected,
     /// What fills the memory, beside the map.
@@ -55,6 +56,7 @@ pub fn segments_legend(palette: &Palette) -> Vec<Entry> {
 struct Painted {
     rect: Rect,
     layout: Layout,
+    zoom: Zoom,
     items: Items,
     picture: Picture,
     texture: Option<TextureHandle>,
@@ -88,38 +90,29 @@ impl SegmentsPicture<'_> {
     }
 
     fn map(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
-        let base = MapSheet {
-            width_px: rect.width(),
-            bytes_per_px: 1.0,
-            grouping: Grouping::Pool,
-            order: Order::Address,
-        };
-        let bytes_per_px = Layout::fit(self.state, base, rect.height());
-        let layout = Layout::new(self.state, MapSheet { bytes_per_px, ..base });
+        let (layout, zoom) = self.look.place(self.state, rect.size());
         let surface = Surface { rect, scale: sheet.scale, max_texture_px: MAX_SIDE_PX };
-        let (items, picture) =
-            picture(self.state, &layout, &Zoom::default(), &surface, sheet.palette, self.color);
+        let (items, picture) = picture(self.state, &layout, &zoom, &surface, sheet.palette, self.color);
         let texture = match &picture {
             Picture::Mesh(_) => None,
             Picture::Pixels(image) => {
                 Some(ui.ctx().load_texture("segments", image.clone(), TextureOptions::NEAREST))
             }
         };
-        Painted { rect, layout, items, picture, texture }
+        Painted { rect, layout, zoom, items, picture, texture }
     }
 
     fn shapes(&self, ui: &Ui, whole: Rect, sheet: &Sheet<'_>, painted: &Painted) {
         let (painter, palette) = (ui.painter(), sheet.palette);
-        let Painted { rect, layout, items, picture, texture } = painted;
+        let Painted { rect, layout, zoom, items, picture, texture } = painted;
         let gutter = Rect::from_min_max(pos2(whole.left(), rect.top()), rect.left_bottom());
-        let zoom = Zoom::default();
-        let map = Map { painter, rect: *rect, gutter, state: self.state, layout, zoom: &zoom, palette };
+        let map = Map { painter, rect: *rect, gutter, state: self.state, layout, zoom, palette };
         picture.paint(
             &painter.with_clip_rect(rect.expand(1.0)),
             *rect,
             texture.as_ref().map(TextureHandle::id),
         );
-        let scale_place = scale_bar(painter, *rect, layout.sheet.bytes_per_px, palette);
+        let scale_place = scale_bar(painter, *rect, zoom.bytes_per_px(layout), palette);
         map.headings(scale_place);
         map.addresses();
         map.labels(items, sheet.scale, self.note);
@@ -137,18 +130,22 @@ impl SegmentsPicture<'_> {
     }
 }
 
-/// The scale; and what does not fit, or that there is nothing.
+/// What is outside of the picture; or that there is nothing.
 fn footer(ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
     let (painter, muted) = (ui.painter(), Color32::from(palette.muted));
     let y = whole.bottom() - BOTTOM / 2.0;
-    let lines = painted.layout.lines.len();
-    let hidden = lines - painted.layout.lines_between(0.0, painted.rect.height()).end;
-    let text = match (lines, hidden) {
+    let Painted { layout, zoom, rect, .. } = painted;
+    let lines = layout.lines.len();
+    let shown = layout.lines_between(zoom.y_px, zoom.y_px + rect.height());
+    let hidden = lines - shown.len();
+    let text = match (lines, zoom.factor) {
         (0, _) => "Nothing is reserved at this moment.".to_owned(),
-        (_, 0) => String::new(),
-        (_, n) => {
-            format!("{} more lines of segments do not fit on this picture.", units::count(n as u64))
+        (_, factor) if 1.0 < factor => {
+            let [shown, lines] = [shown.len(), lines].map(|n| units::count(n as u64));
+            format!("Magnified: a part of {shown} of {lines} lines of segments.")
         }
+        _ if hidden == 0 => String::new(),
+        _ => format!("{} of segments outside of this picture.", units::counted(hidden, "more line")),
     };
     painter.text(pos2(whole.left(), y), Align2::LEFT_CENTER, text, axis_font(), muted);
 }

@@ -248,3 +248,30 @@ fn emptiest_and_largest_come_first() {
     assert!(first(Order::Size).is_sorted_by(|a, b| size(b) <= size(a)));
     assert!(first(Order::Address).is_sorted());
 }
+
+#[test]
+fn a_part_of_a_map_starts_with_the_same_byte_on_any_surface() {
+    let state = lively();
+    let size = vec2(80.0, 50.0);
+    let narrow = Sheet { width_px: size.x, ..sheet(16.0, Grouping::Pool, Order::Size) };
+    let layout = Layout::new(&state, narrow);
+    assert!(size.y * 4.0 < layout.height_px, "there is something to scroll");
+    assert_eq!(MapPart::of(Zoom::default(), &layout, layout.height_px), None);
+    for (factor, y_px) in [(1.0, 0.0), (1.0, 71.0), (3.0, 60.0), (7.5, 110.0)] {
+        let zoom = Zoom { factor, x_px: 40.0 * (factor - 1.0), y_px }.within(&layout, size);
+        let part = MapPart::of(zoom, &layout, size.y);
+        assert!(part.is_some());
+        let look = Look { grouping: Grouping::Pool, order: Order::Size, part };
+        // On the same surface, it is the same view.
+        let (same, placed) = look.place(&state, size);
+        assert_eq!(same, layout);
+        assert_eq!((placed.factor, placed.y_px), (zoom.factor, zoom.y_px));
+        assert!((placed.x_px - zoom.x_px).abs() < 1.0, "{placed:?} {zoom:?}");
+        // On a larger one, as many bytes are on a line, and the first byte is the same.
+        let (larger, placed) = look.place(&state, size * 2.0);
+        assert!((larger.sheet.bytes_per_px * 2.0 - layout.sheet.bytes_per_px).abs() < 1e-9);
+        let again = MapPart::of(placed, &larger, size.y * 2.0).expect("a part");
+        let is_at_the_end = larger.height_px <= placed.y_px + size.y * 2.0 + 1.0;
+        assert!(is_at_the_end || Some(again) == part, "{again:?} {part:?}");
+    }
+}

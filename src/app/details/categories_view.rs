@@ -1,0 +1,78 @@
+//! What live memory is for: a bar of shares, and a row for each category.
+
+use crate::analysis::Category;
+use crate::app::theme;
+use crate::units;
+use eframe::egui::{self, Rect, Sense, pos2, vec2};
+
+const BAR_PX: f32 = 10.0;
+const ROW_PX: f32 = 20.0;
+
+/// Room for the colour, and for the share behind the bytes.
+const SWATCH_PX: f32 = 16.0;
+const SHARE_PX: f32 = 52.0;
+
+/// Show categories with their bytes and blocks; returns the one that was clicked.
+pub(in crate::app) fn ui(
+    ui: &mut egui::Ui,
+    categories: &[(Category, i64, usize)],
+    total: i64,
+) -> Option<Category> {
+    if categories.is_empty() {
+        return None;
+    }
+    bar_ui(ui, categories);
+    let mut clicked = None;
+    for row in categories {
+        if row_ui(ui, row, total) {
+            clicked = Some(row.0);
+        }
+    }
+    ui.add_space(10.0);
+    ui.label(theme::muted(ui, "By site"));
+    ui.add_space(2.0);
+    clicked
+}
+
+fn bar_ui(ui: &mut egui::Ui, categories: &[(Category, i64, usize)]) {
+    let palette = theme::palette(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PX), Sense::hover());
+    let all: f64 = categories.iter().map(|row| row.1.max(0) as f64).sum();
+    let mut left = rect.left();
+    for &(category, bytes, _) in categories {
+        let width = (f64::from(rect.width()) * bytes.max(0) as f64 / all.max(1.0)) as f32;
+        let part = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
+        ui.painter().rect_filled(part, 0.0, theme::color(palette.category(category)));
+        left += width;
+    }
+    ui.add_space(4.0);
+}
+
+/// One category; true when it was clicked.
+fn row_ui(ui: &mut egui::Ui, &(category, bytes, blocks): &(Category, i64, usize), total: i64) -> bool {
+    let palette = theme::palette(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), Sense::click());
+    let size = units::bytes(bytes);
+    let name = format!("{} {size}", category.label());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if response.hovered() {
+        ui.painter().rect_filled(rect.expand2(vec2(4.0, 0.0)), 4.0, ui.visuals().faint_bg_color);
+    }
+    let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
+    let (y, font) = (rect.center().y, egui::TextStyle::Body.resolve(ui.style()));
+    let swatch = Rect::from_center_size(pos2(rect.left() + 5.0, y), vec2(10.0, 10.0));
+    ui.painter().rect_filled(swatch, 1.0, theme::color(palette.category(category)));
+    let put = |x: f32, align: egui::Align2, words: String, font: egui::FontId, color| {
+        ui.painter().text(pos2(x, y), align, words, font, color)
+    };
+    put(rect.left() + SWATCH_PX, egui::Align2::LEFT_CENTER, category.label().to_owned(), font.clone(), text);
+    put(rect.right() - SHARE_PX, egui::Align2::RIGHT_CENTER, size, font, text);
+    put(rect.right(), egui::Align2::RIGHT_CENTER, units::percent(bytes, total), theme::axis_font(), muted);
+    let hint = format!(
+        "{} in {}\nClick to filter: category:{}",
+        units::bytes_exact(bytes),
+        units::counted(blocks, "block"),
+        category.key()
+    );
+    response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()
+}

@@ -1,0 +1,92 @@
+//! What is looked at of a map, apart from how large the surface is that shows it.
+
+use super::{Grouping, Layout, Order, Sheet, Zoom};
+use crate::analysis::SegmentState;
+use egui::Vec2;
+
+/// How a map is arranged, and which part of it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Look {
+    /// Which rows stand together.
+    pub grouping: Grouping,
+    /// In which order.
+    pub order: Order,
+    /// The part that is shown; without one, as much as fits at the finest scale.
+    pub part: Option<MapPart>,
+}
+
+/// A part of a map, by a byte that is in sight.
+///
+/// On a surface of another size that byte is at the same
+/// share of the width and as far from the top, and a line that is not magnified holds as many bytes; a
+/// higher surface shows more lines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MapPart {
+    /// Bytes on a line that is not magnified.
+    line_bytes: f64,
+    /// How many times longer lines are.
+    factor: f64,
+    /// The address of the byte.
+    addr: u64,
+    /// Where it is: a share of the width from the left.
+    left_share: f64,
+    /// The top of its line, in points from the top of the surface.
+    top_px: f32,
+}
+
+impl MapPart {
+    /// What a panel of a height shows; `None` if that is everything, or nothing.
+    pub fn of(zoom: Zoom, layout: &Layout, height_px: f32) -> Option<Self> {
+        if zoom.factor <= 1.0 && layout.height_px <= height_px {
+            return None;
+        }
+        let width_px = f64::from(layout.sheet.width_px);
+        let seen = layout.lines_between(zoom.y_px, zoom.y_px + height_px);
+        let pieces = layout.lines.get(seen)?.iter().flat_map(|line| {
+            let pieces = layout.pieces.get(line.pieces.clone()).unwrap_or_default();
+            pieces.iter().map(move |piece| (line, piece))
+        });
+        let mut ends = pieces.map(|(line, piece)| {
+            let x = [piece.addr, piece.past_end].map(|addr| zoom.x_of(layout, piece, addr));
+            (line, piece, x)
+        });
+        let (line, piece, [left_px, _]) = ends.find(|(_, _, x)| 0.0 < x[1] && x[0] < width_px)?;
+        let hidden_bytes = (-left_px * zoom.bytes_per_px(layout)).max(0.0) as u64;
+        Some(Self {
+            line_bytes: layout.sheet.bytes_per_px * width_px,
+            factor: zoom.factor,
+            addr: piece.addr.saturating_add(hidden_bytes).min(piece.past_end.saturating_sub(1)),
+            left_share: left_px.max(0.0) / width_px,
+            top_px: line.y_px - zoom.y_px,
+        })
+    }
+}
+
+impl Look {
+    /// Lay out a map on a surface, and say what of it is in sight.
+    pub fn place(&self, state: &SegmentState, size: Vec2) -> (Layout, Zoom) {
+        let Self { grouping, order, part } = *self;
+        let sheet = Sheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
+        let bytes_per_px = part.map_or_else(
+            || Layout::fit(state, sheet, size.y),
+            |part| part.line_bytes / f64::from(size.x.max(1.0)),
+        );
+        let layout = Layout::new(state, Sheet { bytes_per_px, ..sheet });
+        let zoom = part.and_then(|part| part.zoom(state, &layout)).unwrap_or_default();
+        let zoom = zoom.within(&layout, size);
+        (layout, zoom)
+    }
+}
+
+impl MapPart {
+    /// The same on another sheet; `None` if the address is not there.
+    fn zoom(&self, state: &SegmentState, layout: &Layout) -> Option<Zoom> {
+        let row = state.row_at(self.addr)?;
+        let at = layout.pieces_of(row).partition_point(|piece| piece.addr <= self.addr).checked_sub(1)?;
+        let (piece, line) =
+            (&layout.pieces_of(row)[at], layout.line_of(layout.piece_indices(row).start + at)?);
+        let zoom = Zoom { factor: self.factor, x_px: 0.0, y_px: line.y_px - self.top_px };
+        let left_px = self.left_share * f64::from(layout.sheet.width_px);
+        Some(Zoom { x_px: zoom.x_of(layout, piece, self.addr) - left_px, ..zoom })
+    }
+}
