@@ -74,6 +74,7 @@ fn settle_size(ids: &[AllocId], shares: Shares, verdicts: &mut [Verdict]) {
 }
 
 /// What the recorded part shows of the training that was under way.
+#[expect(clippy::struct_excessive_bools, reason = "each was seen or was not")]
 struct Seen {
     /// Gradients that stay after a backward.
     trained: Sizes,
@@ -144,14 +145,14 @@ impl Seen {
         let each = match self.passing.contains_key(&size) {
             // With DistributedDataParallel they are parts of its buckets.
             true if self.uses_ddp => copies + 1,
-            true if count % (copies + 2) == 0 => copies + 2,
+            true if count.is_multiple_of(copies + 2) => copies + 2,
             _ if (self.is_flat && 1 < copies) || 1 < self.guessed || trained.is_some() => copies + 1,
             _ => return None,
         };
         let parameters = count / each;
         // A bucket may happen to be as large as a parameter.
         let buckets = if self.uses_ddp && 0 < parameters { count % each } else { 0 };
-        ((count - buckets) % each == 0).then(|| Shares {
+        (count - buckets).is_multiple_of(each).then(|| Shares {
             parameters,
             buckets,
             gradients: if each == copies + 2 { parameters } else { 0 },
@@ -175,7 +176,7 @@ impl Seen {
 }
 
 /// Where there are four blocks for each gradient: whether the first half by address is two models, as
-/// they are made before any state is. A third tensor of state, as AMSGrad keeps, comes with the
+/// they are made before any state is. A third tensor of state, as `AMSGrad` keeps, comes with the
 /// first two, parameter by parameter.
 fn has_copy_first(scene: &Scene<'_>, by_size: &BySize, trained: &Sizes) -> bool {
     let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {

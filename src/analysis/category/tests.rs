@@ -81,11 +81,15 @@ fn train_late(program: &mut Program, step: &[&str]) {
     for _ in 0..2 {
         program.alloc(4096, DATA);
         let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-        kept.into_iter().rev().for_each(|activation| program.free(activation, BACKWARD));
+        for activation in kept.into_iter().rev() {
+            program.free(activation, BACKWARD);
+        }
         let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
         let temporary = program.alloc(7 << 20, step);
         program.free(temporary, step);
-        gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
     }
 }
 
@@ -128,7 +132,9 @@ fn buckets_are_gradients_while_these_lie_in_them() {
         let bucket = program.alloc(SIZES.iter().sum(), BUCKETS);
         let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
         let passing = SIZES.map(|size| program.alloc(size, BACKWARD));
-        kept.into_iter().chain(passing).for_each(|addr| program.free(addr, BACKWARD));
+        for addr in kept.into_iter().chain(passing) {
+            program.free(addr, BACKWARD);
+        }
         if has_stepped {
             program.alloc(1 << 20, STATE);
         }
@@ -144,7 +150,9 @@ fn what_takes_the_place_of_a_parameter_is_one() {
     for _ in 0..3 {
         let data = program.alloc(4096, DATA);
         let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-        kept.into_iter().for_each(|activation| program.free(activation, BACKWARD));
+        for activation in kept {
+            program.free(activation, BACKWARD);
+        }
         let scaled = program.alloc(9 << 20, UPDATE);
         let mixed = program.alloc(9 << 20, UPDATE);
         program.free(scaled, UPDATE);

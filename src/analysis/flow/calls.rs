@@ -9,6 +9,7 @@ use foldhash::{HashMap, HashSet};
 const MIN_BLOCKS: u32 = 8;
 
 /// One call of a model from outside of any model.
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing of the same call")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
     /// Its first event.

@@ -94,7 +94,7 @@ impl Place {
 /// The places of all stacks.
 #[derive(Debug)]
 pub(in crate::analysis) struct Places {
-    places: Vec<Place>,
+    all: Vec<Place>,
     /// All frames are of compiled code, which says little of what it is for.
     pub(in crate::analysis) is_compiled: bool,
     /// The optimizers that steps run through; empty if no step allocates.
@@ -107,23 +107,23 @@ impl Places {
     /// Look at every frame and stack of a snapshot.
     pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
         let frames = Frames::of(snapshot);
-        let places: Vec<Place> = (0..snapshot.stacks.len() as u32)
+        let all: Vec<Place> = (0..snapshot.stacks.len() as u32)
             .into_par_iter()
             .map(|id| frames.place(snapshot.stacks.frames(StackId(id))))
             .collect();
-        let all = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let every = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
         let mut optimizers = frames.optimizers();
-        if places.iter().any(|place| place.own_step) && !optimizers.contains(&Optimizer::OfItsOwn) {
+        if all.iter().any(|place| place.own_step) && !optimizers.contains(&Optimizer::OfItsOwn) {
             optimizers.push(Optimizer::OfItsOwn);
         }
         let is_compiled = !frames.roles.is_empty()
-            && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
-        Self { places, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
+            && every(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
+        Self { all, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
     }
 
     /// The place of a stack.
     #[inline]
     pub(in crate::analysis) fn get(&self, stack: StackId) -> Place {
-        self.places.get(stack.index()).copied().unwrap_or(Place::NOTHING)
+        self.all.get(stack.index()).copied().unwrap_or(Place::NOTHING)
     }
 }

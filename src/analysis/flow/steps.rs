@@ -130,12 +130,16 @@ mod tests {
         for iteration in 0..6 {
             for _ in 0..accumulate {
                 let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-                kept.into_iter().for_each(|activation| program.free(activation, BACKWARD));
+                for activation in kept {
+                    program.free(activation, BACKWARD);
+                }
                 let new = SIZES.map(|size| program.alloc(size, BACKWARD));
                 if gradients.is_empty() {
                     gradients.extend(new);
                 } else {
-                    new.into_iter().for_each(|gradient| program.free(gradient, BACKWARD));
+                    for gradient in new {
+                        program.free(gradient, BACKWARD);
+                    }
                 }
             }
             if iteration == 0 {
@@ -144,7 +148,9 @@ mod tests {
                 }
             }
             if drops {
-                gradients.drain(..).for_each(|gradient| program.free(gradient, ZERO_GRAD));
+                for gradient in gradients.drain(..) {
+                    program.free(gradient, ZERO_GRAD);
+                }
             }
         }
         let snapshot = program.finish();
