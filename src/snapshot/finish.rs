@@ -25,6 +25,14 @@ struct Root {
     settings: Option<Value>,
 }
 
+impl Root {
+    /// Whether the list of a device's segments is there to its end.
+    fn has_all_segments(&self, device: DeviceId) -> bool {
+        let list = if device == DeviceId::HOST { &self.host_segments } else { &self.segments };
+        list.as_ref().is_some_and(|list| !list.is_interrupted)
+    }
+}
+
 impl Builder {
     /// Put the snapshot together.
     ///
@@ -46,7 +54,7 @@ impl Builder {
             self.notes
                 .skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
         }
-        let inputs = self.timeline_inputs(&root);
+        let inputs = self.timeline_inputs(&root, damage.is_some());
         let mut snapshot = Snapshot {
             unknown_keys: self.notes.unknown_keys(&self.strings),
             issues: self.notes.issues(),
@@ -170,7 +178,7 @@ impl Builder {
     }
 
     /// Events and segments by device.
-    fn timeline_inputs(&mut self, root: &Root) -> Vec<TimelineInput> {
+    fn timeline_inputs(&mut self, root: &Root, is_damaged: bool) -> Vec<TimelineInput> {
         let mut segments = BTreeMap::new();
         self.sort_segments(root.segments.as_ref(), None, &mut segments);
         self.sort_segments(root.host_segments.as_ref(), Some(DeviceId::HOST), &mut segments);
@@ -188,7 +196,8 @@ impl Builder {
             }
             events_left -= trace.map_or(0, RecordList::len);
             let ranges = trace.map(|t| t.rows.as_slice()).unwrap_or_default();
-            let is_cut = trace.is_some_and(|t| t.is_interrupted);
+            let has_end = !is_damaged || root.has_all_segments(device);
+            let is_cut = trace.is_some_and(|t| t.is_interrupted || !has_end);
             inputs.push(TimelineInput {
                 device,
                 events: self.events.extract(ranges, is_only_trace),

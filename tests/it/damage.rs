@@ -4,7 +4,7 @@
 use crate::support::{load_bytes, oomscope, root, sample};
 use oomscope::analysis::{DeviceStats, device_stats};
 use oomscope::load::LoadError;
-use oomscope::model::{Anchor, Event, Snapshot};
+use oomscope::model::{Action, Anchor, Event, Moment, Snapshot};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
@@ -349,5 +349,67 @@ fn hostile_files_cost_little_memory() {
         let output = command.arg(env!("CARGO_BIN_EXE_oomscope")).arg(&path).output().expect("sh starts");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{what}: {:?} {errors}", output.status);
+    }
+}
+
+/// What is live at the end of a trace, by what its events say alone.
+fn live_in_trace(snapshot: &Snapshot) -> i64 {
+    let timeline = &snapshot.timelines[0];
+    let mut live = std::collections::BTreeMap::new();
+    for ix in timeline.events.indices() {
+        let (addr, size) = (timeline.events.addr(ix), timeline.events.size(ix));
+        match timeline.events.action(ix) {
+            Action::Alloc => drop(live.insert(addr, size)),
+            Action::FreeCompleted => drop(live.remove(&addr)),
+            _ => {}
+        }
+    }
+    live.values().sum()
+}
+
+/// A file whose trace stands before its segments, as sorted keys put it.
+fn traces_first() -> Vec<u8> {
+    let event = |action: &str, addr: u64, size: u64| {
+        format!("(dVaction\nV{action}\nsVaddr\nL{addr}L\nsVsize\nL{size}L\nsVstream\nI0\nsVframes\n(lsa")
+    };
+    let block = |size: u64| format!("(dVsize\nL{size}L\nsVstate\nVactive_allocated\nsa");
+    let segment = |addr: u64| {
+        format!(
+            "(dVaddress\nL{addr}L\nsVdevice\nI0\nsVtotal_size\nL4096L\nsVblocks\n(l{}{}sa",
+            block(1024),
+            block(3072)
+        )
+    };
+    let events: String = (0..4)
+        .map(|i| {
+            let addr = 65536 * (1 + i);
+            [
+                event("segment_alloc", addr, 4096),
+                event("alloc", addr, 1024),
+                event("alloc", addr + 1024, 3072),
+            ]
+            .concat()
+        })
+        .collect();
+    let segments: String = (0..4).map(|i| segment(65536 * (1 + i))).collect();
+    format!("(dVdevice_traces\n(l(l{events}asVsegments\n(l{segments}s.").into_bytes()
+}
+
+#[test]
+fn a_file_whose_segments_are_cut_off_is_told_from_its_trace() {
+    let bytes = traces_first();
+    let whole = load_bytes(&bytes).expect("the file is whole");
+    assert_eq!((whole.damage.is_some(), whole.timelines[0].anchor), (false, Anchor::EndState));
+    let last = |snapshot: &Snapshot| {
+        let timeline = &snapshot.timelines[0];
+        timeline.active.at(Moment(timeline.events.len() as u32))
+    };
+    assert_eq!(last(&whole), 4 * 4096);
+    for cut in find(&bytes, b"segments")..bytes.len() - 1 {
+        let part = outcome(&bytes[..cut]).expect("all of the trace is there");
+        assert_eq!(last(&part), live_in_trace(&part), "cut at {cut}");
+        if !bytes[..cut].ends_with(b"s") {
+            assert_eq!(part.timelines[0].anchor, Anchor::TraceOnly, "cut at {cut}");
+        }
     }
 }

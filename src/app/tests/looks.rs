@@ -135,3 +135,37 @@ fn panes_with_annotations_and_pools() {
 fn panes_of_a_recording_without_history() {
     check("history_state_only.pickle", [1280.0, 800.0], |_| ());
 }
+
+/// A page that is no pane, in both themes and sizes.
+fn check_page(name: &str, prepare: impl Fn(&mut Harness<'static, App>)) {
+    let mut faults_of_all = Vec::new();
+    for size in [[1280.0, 800.0], [2560.0, 1440.0]] {
+        for theme in [Theme::Dark, Theme::Light] {
+            let camera = Camera::default();
+            let mut harness = camera.harness(size, theme);
+            prepare(&mut harness);
+            harness.run_steps(4);
+            let picture = format!("{name}_{}_{theme:?}", size[0]);
+            camera.save(&harness, &picture);
+            let found = faults(&texts(&harness));
+            faults_of_all.extend(found.into_iter().map(|fault| format!("{picture}: {fault}")));
+        }
+    }
+    assert!(faults_of_all.is_empty(), "{}", faults_of_all.join("\n"));
+}
+
+#[test]
+fn the_start_page() {
+    check_page("start", |_| ());
+}
+
+#[test]
+fn a_file_that_cannot_be_read() {
+    check_page("refused", |harness| drop(open(harness, b"This is no snapshot.")));
+}
+
+#[test]
+fn a_file_that_is_cut_off() {
+    let whole = snapshot_pickle();
+    check_page("cut", |harness| drop(open(harness, &whole[..whole.len() * 9 / 10])));
+}
