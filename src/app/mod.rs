@@ -312,7 +312,11 @@ impl App {
 }
 
 impl eframe::App for App {
-    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+    fn logic(&mut self, ctx: &egui::Context, frame: &mut eframe::Frame) {
+        // With what handing triangles and pictures to the graphics driver took.
+        if let Some(seconds) = frame.info().cpu_usage {
+            log::trace!("the last frame took {:.2} ms", seconds * 1e3);
+        }
         self.think(ctx);
     }
 
