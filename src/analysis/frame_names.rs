@@ -1,6 +1,9 @@
 //! What the frames of a file are called, each different one once and in the order of their text.
 
-use super::site::{NO_STACK, SiteFrame, frame_line, is_internal, site_frame};
+use super::native_frame::{NativeRank, is_in_library, is_library, short_name};
+use super::site::{
+    NO_STACK, SiteFrame, SiteRank, best_place, frame_line, is_internal, site_frame, site_rank,
+};
 use crate::model::{Frame, FrameId, Snapshot, StackId};
 use crate::units;
 use foldhash::HashMap;
@@ -28,6 +31,8 @@ pub struct FrameName {
     function_at: usize,
     /// Whether it belongs to torch, the interpreter or a C++ library rather than to the user.
     pub is_internal: bool,
+    /// How well it names a stack.
+    rank: SiteRank,
     /// One of the frames that read like this; `None` for the absence of a stack.
     pub frame: Option<FrameId>,
 }
@@ -61,7 +66,11 @@ impl FrameNames {
         let frames = (0..snapshot.frames.len() as u32).map(FrameId);
         let same: Vec<u32> = frames
             .map(|id| {
-                let frame = Frame { fx: None, ..snapshot.frames.get(id) };
+                let frame = snapshot.frames.get(id);
+                // Addresses in a library do not tell frames apart that read alike.
+                let is_address = is_library(&snapshot.strings.get(frame.file));
+                let line = if is_address { 0 } else { frame.line };
+                let frame = Frame { fx: None, line, ..frame };
                 *seen.entry(frame).or_insert_with(|| {
                     readable.push((frame, id));
                     readable.len() as u32 - 1
@@ -81,7 +90,13 @@ impl FrameNames {
         }
         let mut names: Vec<FrameName> =
             order.par_iter().map(|&i| name(&texts[i as usize], readable[i as usize].1)).collect();
-        names.push(FrameName { label: NO_STACK.to_owned(), function_at: 0, is_internal: true, frame: None });
+        names.push(FrameName {
+            label: NO_STACK.to_owned(),
+            function_at: 0,
+            is_internal: true,
+            rank: SiteRank::Native(NativeRank::Noise),
+            frame: None,
+        });
         Self { names, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
     }
 
@@ -102,12 +117,11 @@ impl FrameNames {
         FrameKey(self.names.len().saturating_sub(1) as u32)
     }
 
-    /// The frame that names a stack: the innermost of the user's own code, else the innermost.
+    /// The frame that names a stack; see [`site_label`](super::site_label).
     pub fn site(&self, snapshot: &Snapshot, stack: StackId) -> FrameKey {
         let frames = snapshot.stacks.frames(stack);
-        let mut keys = frames.iter().map(|&frame| self.key(frame));
-        let own = keys.clone().find(|&key| !self.get(key).is_internal);
-        own.or_else(|| keys.next()).unwrap_or_else(|| self.no_stack())
+        let place = best_place(frames.iter().map(|&frame| self.get(self.key(frame)).rank));
+        place.map_or_else(|| self.no_stack(), |at| self.key(frames[at]))
     }
 
     /// All names, by key.
@@ -126,8 +140,15 @@ impl FrameNames {
 
 fn name(text: &SiteFrame, frame: FrameId) -> FrameName {
     let label = frame_line(text);
-    let function_at = label.len().saturating_sub(text.name.len());
-    FrameName { is_internal: is_internal(text), label, function_at, frame: Some(frame) }
+    let function = if is_in_library(text) { short_name(&text.name) } else { &text.name };
+    let function_at = label.len().saturating_sub(function.len());
+    FrameName {
+        is_internal: is_internal(text),
+        label,
+        function_at,
+        rank: site_rank(text),
+        frame: Some(frame),
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod frame_names;
 mod gap;
 mod life_span;
 mod live;
+mod native_frame;
 mod phases;
 mod pools;
 mod same_event;

@@ -1,6 +1,7 @@
 //! Texts are looked for once per frame and stack, not once per allocation.
 
-use crate::analysis::{Categories, Category, frame_line, is_internal, site_frame};
+use crate::analysis::site::{best_place, site_rank};
+use crate::analysis::{Categories, Category, frame_line, site_frame};
 use crate::model::{AllocId, Context, FrameId, Snapshot, StackId, StrId, Timeline};
 use rayon::prelude::*;
 
@@ -27,16 +28,14 @@ pub(super) fn stacks_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> 
 /// By stack, whether its site reads like one of the needles; see
 /// [`site_label`](crate::analysis::site_label).
 pub(super) fn sites_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> {
-    let (is_own, is_hit): (Vec<bool>, Vec<bool>) = by_frame(snapshot, |id| {
+    let names = by_frame(snapshot, |id| {
         let frame = site_frame(snapshot, id);
-        (!is_internal(&frame), has_any(&frame_line(&frame), needles))
-    })
-    .into_iter()
-    .unzip();
+        (site_rank(&frame), has_any(&frame_line(&frame), needles))
+    });
     let is_nameless_hit = has_any(&crate::analysis::site_label(snapshot, StackId::EMPTY), needles);
     by_stack(snapshot, |frames| {
-        let own = frames.iter().find(|frame| is_own[frame.index()]);
-        own.or(frames.first()).map_or(is_nameless_hit, |frame| is_hit[frame.index()])
+        let place = best_place(frames.iter().map(|frame| names[frame.index()].0));
+        place.map_or(is_nameless_hit, |at| names[frames[at].index()].1)
     })
 }
 
