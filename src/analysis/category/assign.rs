@@ -1,6 +1,8 @@
 //! One pass over all allocations, with what it needs to know beforehand.
 
+use super::buckets;
 use super::explicit::Labels;
+use super::heirs;
 use super::main_code::MainCode;
 use super::pairing;
 use super::unrecorded;
@@ -95,8 +97,10 @@ pub(super) fn assign(
         .collect();
     pairing::adopt_parameters(&scene, &mut verdicts);
     pairing::adopt_caches(&scene, &mut verdicts);
+    heirs::find(&scene, &mut verdicts);
     workspaces::find(&scene, &mut verdicts);
     unrecorded::fill(&scene, &mut verdicts);
+    buckets::find(&scene, &mut verdicts);
     verdicts
 }
 

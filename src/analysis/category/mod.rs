@@ -4,10 +4,14 @@
 //! recorded category, annotations), then the stack, then structure: lifetime, repetition, and sizes
 //! that pair with those of the parameters. `docs/attribution.md` has them all.
 
+mod alone;
 mod assign;
+mod buckets;
 mod explicit;
+mod heirs;
 mod kind;
 mod main_code;
+mod old;
 mod pairing;
 mod reason;
 mod rules;

@@ -3,7 +3,7 @@
 use super::assign::Scene;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Part};
-use crate::model::{AllocId, StackId};
+use crate::model::{AllocId, Origin, StackId};
 use foldhash::HashMap;
 
 /// How many blocks of each size.
@@ -20,8 +20,12 @@ pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let mut wanted = backward.map(|_| gradients(scene, verdicts)).unwrap_or_default();
     let mut known = Sizes::default();
     for id in scene.ids() {
-        let of_module = verdicts.get(id.index()).is_some_and(|v| v.0 == Category::Parameter);
-        if of_module && scene.gone(id).is_none_or(|gone| limit <= gone.0) {
+        let verdict = verdicts.get(id.index()).copied().unwrap_or((Category::Unknown, Reason::Nothing));
+        let is_old = scene.timeline.lifetimes.origin(id) == Origin::Before && verdict.0 == Category::Unknown;
+        if is_old && let Some(count) = wanted.get_mut(&scene.size(id)) {
+            *count = count.saturating_sub(1);
+        }
+        if verdict.0 == Category::Parameter && scene.gone(id).is_none_or(|gone| limit <= gone.0) {
             let size = scene.size(id);
             *known.entry(size).or_default() += 1;
             if let Some(count) = wanted.get_mut(&size) {

@@ -20,6 +20,8 @@ pub enum Reason {
     HasGradient,
     /// Made in an `__init__` while a device was set.
     ModuleInit,
+    /// Made outside of modules just before a parameter of its size was given back, and kept.
+    ReplacesParameter,
     /// Within a call of a module.
     ModuleCall,
     /// Within a module's call in a key/value cache's code.
@@ -44,6 +46,8 @@ pub enum Reason {
     LikeGoneInStep,
     /// A buffer of a communication library.
     CommBuffer,
+    /// The same, but gradients are views into it.
+    BucketOfGradients,
     /// By a data loader, or code that brings batches to the device.
     Loader,
     /// Made outside of any model before a call, and gone soon after it.
@@ -68,6 +72,10 @@ pub enum Reason {
     OldAndAlone,
     /// Sizes: no other block pairs with it, and it lies behind memory that was given back.
     OldButLater,
+    /// Sizes: the same, and it lies behind the parameters, where an optimizer of its own kind steps.
+    OldState,
+    /// Sizes: the same, with `DistributedDataParallel` at work.
+    OldBuckets,
     /// No stacks: kept from before the first repetition on.
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
@@ -88,6 +96,9 @@ impl Reason {
             Self::ModuleLoad => "made, moved or loaded as a part of a module",
             Self::HasGradient => "made before the first backward, which leaves a gradient of its size",
             Self::ModuleInit => "made in an __init__ with a device set from outside",
+            Self::ReplacesParameter => {
+                "made just before a parameter of its size was given back, and kept in its place"
+            }
             Self::ModuleCall => "allocated within a module's call",
             Self::CacheCode => "allocated in the code of a key/value cache",
             Self::KeptAcrossCalls => {
@@ -104,6 +115,9 @@ impl Reason {
             Self::LikeKeptInStep => "allocated in an unfinished Optimizer.step by code whose blocks stay",
             Self::LikeGoneInStep => "allocated in an unfinished Optimizer.step by code whose blocks go",
             Self::CommBuffer => "allocated by communication code",
+            Self::BucketOfGradients => {
+                "a bucket of DistributedDataParallel after a backward that left no other gradients"
+            }
             Self::Loader => "allocated where batches are loaded or brought to the device",
             Self::BeforeCall => "made outside of models before a call, and given back soon after",
             Self::BeforeFirstCall => "made outside of models before the first call, and kept",
@@ -119,6 +133,12 @@ impl Reason {
             Self::OldAndAlone => "no stack: older than the recording, and nothing pairs with its size",
             Self::OldButLater => {
                 "no stack: older than the recording, nothing pairs with its size, and it lies behind memory that was given back before"
+            }
+            Self::OldState => {
+                "no stack: older than the recording, behind the parameters, and the optimizer keeps state of sizes of its own"
+            }
+            Self::OldBuckets => {
+                "no stack: older than the recording, behind the parameters of a model that DistributedDataParallel trains"
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",

@@ -1,7 +1,9 @@
 //! Categories of made-up programs, and of anything at all.
 
 use super::{Attribution, Categories, Category, Rules};
-use crate::analysis::flow::fixture::{BACKWARD, DATA, FORWARD, Held, LOAD, Program, train};
+use crate::analysis::flow::fixture::{
+    BACKWARD, DATA, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
+};
 use crate::analysis::table_fixture::{any_events, snapshot};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
@@ -65,6 +67,100 @@ fn activations_are_what_calls_keep() {
     let category = at_end(&program.finish());
     assert!(kept.iter().all(|&addr| category(addr) == Category::Activation));
     assert_eq!(category(passing), Category::Gradient);
+}
+
+const MAIN: &str = "/home/me/train.py <module>";
+const RMSPROP: &[&str] =
+    &["torch/optim/rmsprop.py _multi_tensor_rmsprop", "torch/optim/optimizer.py wrapper", MAIN];
+const BUCKETS: &[&str] = &["torch/nn/parallel/distributed.py _ddp_init_helper", MAIN];
+const UPDATE: &[&str] = &["/home/me/byol.py update", MAIN];
+
+/// One iteration of a training whose parameters, state and else are older than the recording.
+fn train_late(program: &mut Program, step: &[&str]) {
+    program.start_late();
+    for _ in 0..2 {
+        program.alloc(4096, DATA);
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        for activation in kept.into_iter().rev() {
+            program.free(activation, BACKWARD);
+        }
+        let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
+        let temporary = program.alloc(7 << 20, step);
+        program.free(temporary, step);
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
+    }
+}
+
+#[test]
+fn the_optimizer_tells_how_many_old_blocks_are_state() {
+    let mut program = Program::default();
+    let models: Vec<u64> = (0..2).flat_map(|_| SIZES).map(|size| program.alloc(size, LOAD)).collect();
+    let state: Vec<u64> = SIZES.into_iter().map(|size| program.alloc(size, RMSPROP)).collect();
+    train_late(&mut program, RMSPROP);
+    let category = at_end(&program.finish());
+    assert!(models.iter().all(|&addr| category(addr) == Category::Parameter));
+    assert!(state.iter().all(|&addr| category(addr) == Category::OptimizerState));
+}
+
+#[test]
+fn a_second_model_and_a_third_state_are_told_apart_by_their_order() {
+    for has_copy in [true, false] {
+        let mut program = Program::default();
+        let (models, states) = if has_copy { (2, 2) } else { (1, 3) };
+        let model: Vec<u64> = (0..models).flat_map(|_| SIZES).map(|size| program.alloc(size, LOAD)).collect();
+        let state: Vec<u64> = SIZES
+            .into_iter()
+            .flat_map(|size| vec![size; states])
+            .map(|size| program.alloc(size, STATE))
+            .collect();
+        train_late(&mut program, FOREACH);
+        let category = at_end(&program.finish());
+        assert!(model.iter().all(|&addr| category(addr) == Category::Parameter), "copy: {has_copy}");
+        assert!(state.iter().all(|&addr| category(addr) == Category::OptimizerState), "copy: {has_copy}");
+    }
+}
+
+#[test]
+fn buckets_are_gradients_while_these_lie_in_them() {
+    for has_stepped in [true, false] {
+        let mut program = Program::default();
+        for size in SIZES {
+            program.alloc(size, LOAD);
+        }
+        let bucket = program.alloc(SIZES.iter().sum(), BUCKETS);
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        let passing = SIZES.map(|size| program.alloc(size, BACKWARD));
+        for addr in kept.into_iter().chain(passing) {
+            program.free(addr, BACKWARD);
+        }
+        if has_stepped {
+            program.alloc(1 << 20, STATE);
+        }
+        let expected = if has_stepped { Category::Comm } else { Category::Gradient };
+        assert_eq!(at_end(&program.finish())(bucket), expected);
+    }
+}
+
+#[test]
+fn what_takes_the_place_of_a_parameter_is_one() {
+    let mut program = Program::default();
+    let mut target = program.alloc(9 << 20, LOAD);
+    for _ in 0..3 {
+        let data = program.alloc(4096, DATA);
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        for activation in kept {
+            program.free(activation, BACKWARD);
+        }
+        let scaled = program.alloc(9 << 20, UPDATE);
+        let mixed = program.alloc(9 << 20, UPDATE);
+        program.free(scaled, UPDATE);
+        program.free(target, UPDATE);
+        program.free(data, DATA);
+        target = mixed;
+    }
+    assert_eq!(at_end(&program.finish())(target), Category::Parameter);
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use foldhash::{HashMap, HashSet};
 const MIN_BLOCKS: u32 = 8;
 
 /// One call of a model from outside of any model.
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing of the same call")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
     /// Its first event.
@@ -29,8 +30,12 @@ pub(in crate::analysis) struct Call {
     early_kept: u32,
     /// How many of these the backward gave back.
     used: u32,
+    /// Parts of it will be computed again by checkpointing, which keeps hardly anything.
+    checkpoints: bool,
     /// Whether a backward comes after it, and ends.
     has_backward: bool,
+    /// Whether a backward comes before the next call.
+    precedes_backward: bool,
     /// Whether it trains: its activations are for a backward.
     pub(in crate::analysis) trains: bool,
 }
@@ -84,11 +89,19 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
                     early_blocks: 0,
                     early_kept: 0,
                     used: 0,
+                    checkpoints: false,
                     has_backward: false,
+                    precedes_backward: false,
                     trains: false,
                 });
             }
             Act::Aside | Act::Nothing => {}
+            Act::Backward => {
+                is_open = false;
+                if let Some(last) = calls.last_mut() {
+                    last.precedes_backward = true;
+                }
+            }
             _ => is_open = false,
         }
     }
@@ -108,6 +121,7 @@ fn weigh(calls: &mut [Call], timeline: &Timeline, places: &Places, acts: &Acts) 
         if event.0 < call.start || acts.at(event.0) != Act::Call {
             continue;
         }
+        call.checkpoints |= places.get(timeline.events.stack(event)).checkpoints;
         let is_early =
             event.0 < call.start.midpoint(call.end) && !places.get(timeline.events.stack(event)).in_cache;
         call.blocks += 1;
@@ -134,15 +148,24 @@ fn is_within_backward(acts: &Acts, event: u32) -> bool {
 
 /// Whether each call trains. `is_fed` says of each whether new data came before it.
 ///
-/// What a backward gives back was for training. A call whose activations stay, but not for a
-/// backward, is still one of training where the next call goes on with its results, as when a
-/// generator's output is detached; where new data come first, it was an evaluation.
+/// What a backward gives back was for training; and if it gives back next to nothing, as activations
+/// are computed again or wait elsewhere, the call before it was. A call whose activations stay, but
+/// not for a backward, is still one of training where the next call goes on with its results, as when
+/// a generator's output is detached; where new data come first, it was an evaluation.
 pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
     let mut lines: HashMap<u32, i64> = HashMap::default();
     let mut functions: HashSet<u32> = HashSet::default();
-    for call in calls.iter_mut().filter(|call| call.has_backward) {
-        call.trains = call.blocks / 20 < call.used;
-        *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+    let mut is_explained = false;
+    for call in calls.iter_mut() {
+        call.trains = call.has_backward && call.blocks / 20 < call.used;
+        is_explained |= call.trains;
+        if call.precedes_backward {
+            call.trains |= !is_explained;
+            is_explained = false;
+        }
+        if call.has_backward {
+            *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+        }
         if call.trains {
             functions.insert(call.calling_code);
         }
@@ -159,7 +182,7 @@ pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
             }
             Some(balance) => 0 <= balance,
             None if call.says_eval => false,
-            None => call.keeps(),
+            None => call.checkpoints || call.keeps(),
         };
     }
 }

@@ -2,9 +2,14 @@
 
 mod acts;
 mod calls;
+mod distributed;
 #[cfg(test)]
 pub(in crate::analysis) mod fixture;
+mod fold;
+mod hint;
 mod inputs;
+mod known;
+mod optimizer;
 mod place;
 mod role;
 mod steps;
@@ -12,6 +17,7 @@ mod steps;
 use crate::model::Timeline;
 pub(in crate::analysis) use acts::{Act, Acts, Run};
 pub(in crate::analysis) use calls::Call;
+pub(in crate::analysis) use optimizer::Optimizer;
 pub(in crate::analysis) use place::{Part, Place, Places};
 
 /// The activities of one device.

@@ -1,8 +1,9 @@
 //! Where in the program a stack lies: each stack of the file is looked at once.
 
-use super::role::{Role, role};
-use crate::model::{FrameId, Snapshot, StackId};
-use foldhash::HashSet;
+use super::known::Frames;
+use super::optimizer::Optimizer;
+use super::role::Role;
+use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
 /// What the code that a stack shows is part of.
@@ -52,12 +53,16 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) in_helper: bool,
     /// Gradients are switched off by a decorator.
     pub(in crate::analysis) no_grad: bool,
+    /// In a part of a model that checkpointing will compute again.
+    pub(in crate::analysis) checkpoints: bool,
     /// In the program's own `__init__`, with a device set from outside.
     pub(in crate::analysis) on_set_device: bool,
     /// In some `__init__` of the program's own.
     pub(in crate::analysis) in_init: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
     pub(in crate::analysis) within_step: bool,
+    /// In the step of an optimizer that the program defines.
+    pub(super) own_step: bool,
     /// In a function that perturbs parameters for a second backward.
     pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
@@ -69,14 +74,16 @@ pub(in crate::analysis) struct Place {
 }
 
 impl Place {
-    const NOTHING: Self = Self {
+    pub(super) const NOTHING: Self = Self {
         part: Part::Nothing,
         in_cache: false,
         in_helper: false,
         no_grad: false,
+        checkpoints: false,
         on_set_device: false,
         in_init: false,
         within_step: false,
+        own_step: false,
         perturbs: false,
         says_eval: false,
         caller: 0,
@@ -87,276 +94,36 @@ impl Place {
 /// The places of all stacks.
 #[derive(Debug)]
 pub(in crate::analysis) struct Places {
-    places: Vec<Place>,
+    all: Vec<Place>,
     /// All frames are of compiled code, which says little of what it is for.
     pub(in crate::analysis) is_compiled: bool,
+    /// The optimizers that steps run through; empty if no step allocates.
+    pub(in crate::analysis) optimizers: Vec<Optimizer>,
+    /// `DistributedDataParallel` is at work.
+    pub(in crate::analysis) uses_ddp: bool,
 }
 
 impl Places {
     /// Look at every frame and stack of a snapshot.
     pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
         let frames = Frames::of(snapshot);
-        let places: Vec<Place> = (0..snapshot.stacks.len() as u32)
+        let all: Vec<Place> = (0..snapshot.stacks.len() as u32)
             .into_par_iter()
             .map(|id| frames.place(snapshot.stacks.frames(StackId(id))))
             .collect();
-        let all = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let every = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let mut optimizers = frames.optimizers();
+        if all.iter().any(|place| place.own_step) && !optimizers.contains(&Optimizer::OfItsOwn) {
+            optimizers.push(Optimizer::OfItsOwn);
+        }
         let is_compiled = !frames.roles.is_empty()
-            && all(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
-        Self { places, is_compiled }
+            && every(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
+        Self { all, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
     }
 
     /// The place of a stack.
     #[inline]
     pub(in crate::analysis) fn get(&self, stack: StackId) -> Place {
-        self.places.get(stack.index()).copied().unwrap_or(Place::NOTHING)
-    }
-}
-
-fn mix(a: u32, b: u32) -> u32 {
-    (a.rotate_left(5) ^ b).wrapping_mul(0x9e37_79b1).rotate_left(13)
-}
-
-/// What is known of each frame.
-struct Frames {
-    roles: Vec<Role>,
-    /// File and function, mixed.
-    code: Vec<u32>,
-    names: Vec<NameHint>,
-    /// Outermost frames of stacks that surely are a thread of the program.
-    roots: HashSet<FrameId>,
-}
-
-/// What a function's name hints at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NameHint {
-    None,
-    Init,
-    Forward,
-    Eval,
-    Train,
-    Perturb,
-    SetDevice,
-}
-
-fn name_hint(file: &str, name: &str) -> NameHint {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    let lower = name.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if name == "__init__" {
-        NameHint::Init
-    } else if file.ends_with("torch/utils/_device.py") {
-        NameHint::SetDevice
-    } else if lower == "forward" {
-        NameHint::Forward
-    } else if matches!(lower.as_str(), "first_step" | "second_step") {
-        NameHint::Perturb
-    } else if has(&["train", "fit"]) {
-        NameHint::Train
-    } else if has(&["eval", "valid", "infer", "generate", "predict", "sample", "decode", "test_", "encode"]) {
-        NameHint::Eval
-    } else {
-        NameHint::None
-    }
-}
-
-impl Frames {
-    fn of(snapshot: &Snapshot) -> Self {
-        let read: Vec<(Role, NameHint, u32)> = (0..snapshot.frames.len() as u32)
-            .into_par_iter()
-            .map(|id| {
-                let frame = snapshot.frames.get(FrameId(id));
-                let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
-                (role(&file, &name), name_hint(&file, &name), mix(frame.file.0, frame.name.0))
-            })
-            .collect();
-        let mut out = Self {
-            roles: read.iter().map(|r| r.0).collect(),
-            names: read.iter().map(|r| r.1).collect(),
-            code: read.iter().map(|r| r.2).collect(),
-            roots: HashSet::default(),
-        };
-        for id in 0..snapshot.stacks.len() as u32 {
-            let frames = snapshot.stacks.frames(StackId(id));
-            let is_program = |&&frame: &&FrameId| {
-                matches!(out.role(frame), Role::Load | Role::Step | Role::State | Role::ZeroGrad)
-            };
-            if let Some(&root) = frames.last()
-                && frames.iter().find(is_program).is_some()
-                && !frames.iter().any(|&frame| matches!(out.role(frame), Role::Checkpoint | Role::Engine))
-            {
-                out.roots.insert(root);
-            }
-        }
-        out
-    }
-
-    fn role(&self, id: FrameId) -> Role {
-        self.roles.get(id.index()).copied().unwrap_or(Role::Neutral)
-    }
-
-    fn name(&self, id: FrameId) -> NameHint {
-        self.names.get(id.index()).copied().unwrap_or(NameHint::None)
-    }
-
-    fn place(&self, frames: &[FrameId]) -> Place {
-        let mut fold = Fold::default();
-        for &frame in frames {
-            fold.frame(self, frame);
-        }
-        let Some(&root) = frames.last() else { return Place::NOTHING };
-        let in_program = self.roots.contains(&root) || fold.has_root || self.role(root) == Role::Compiled;
-        fold.finish(in_program)
-    }
-}
-
-/// A stack, read from its innermost frame outwards.
-#[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each notes whether something was met")]
-struct Fold {
-    part: Option<Part>,
-    has_root: bool,
-    has_engine: bool,
-    checkpoint: bool,
-    backward: bool,
-    backward_before_checkpoint: bool,
-    copies: [bool; 3],
-    in_cache: bool,
-    helper: Option<bool>,
-    no_grad: bool,
-    set_device: bool,
-    in_init: bool,
-    within_step: bool,
-    perturbs: bool,
-    eval: Option<bool>,
-    caller: u32,
-    calling_code: u32,
-    depth_of_own: usize,
-}
-
-impl Fold {
-    fn frame(&mut self, frames: &Frames, id: FrameId) {
-        let role = frames.role(id);
-        let decided = match role {
-            Role::Own | Role::Cache => {
-                self.own(frames, id, role);
-                None
-            }
-            Role::Neutral | Role::Compiled => {
-                if frames.name(id) == NameHint::SetDevice {
-                    self.set_device |= self.part.is_none();
-                }
-                None
-            }
-            Role::Start => {
-                self.has_root = true;
-                None
-            }
-            Role::Root => {
-                self.has_root = true;
-                self.outside(frames, id);
-                None
-            }
-            Role::Call => {
-                (self.caller, self.calling_code) = (0, 0);
-                Some(Part::Call)
-            }
-            Role::Load => Some(Part::Load),
-            Role::Restore => Some(Part::Restore),
-            Role::CopyDict => {
-                self.copies[0] = true;
-                None
-            }
-            Role::CopyObject => {
-                self.copies[1] = true;
-                None
-            }
-            Role::CopyTensor => {
-                self.copies[2] = true;
-                None
-            }
-            Role::Step => {
-                self.within_step = true;
-                Some(Part::Step)
-            }
-            Role::State => Some(Part::State),
-            Role::Foreach => Some(Part::Foreach),
-            Role::ZeroGrad => Some(Part::ZeroGrad),
-            Role::Backward => {
-                self.backward = true;
-                self.backward_before_checkpoint |= !self.checkpoint;
-                Some(Part::Backward)
-            }
-            Role::Engine => {
-                self.has_engine = true;
-                None
-            }
-            Role::Checkpoint => {
-                self.checkpoint = true;
-                None
-            }
-            Role::Comm => Some(Part::Comm),
-            Role::Data => Some(Part::Data),
-            Role::BetweenSteps => Some(Part::BetweenSteps),
-            Role::NoGrad => {
-                self.no_grad |= matches!(self.part, None | Some(Part::Call));
-                None
-            }
-            Role::Workspace => Some(Part::Workspace),
-        };
-        self.part = self.part.or(decided);
-    }
-
-    fn outside(&mut self, frames: &Frames, id: FrameId) {
-        self.caller = mix(self.caller, id.0);
-        self.calling_code = mix(self.calling_code, frames.code.get(id.index()).copied().unwrap_or(0));
-    }
-
-    fn own(&mut self, frames: &Frames, id: FrameId, role: Role) {
-        self.depth_of_own += 1;
-        self.outside(frames, id);
-        let name = frames.name(id);
-        if self.part.is_none() {
-            self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
-            self.in_init |= name == NameHint::Init;
-            self.helper.get_or_insert(name != NameHint::Forward);
-        }
-        self.perturbs |= name == NameHint::Perturb;
-        match name {
-            NameHint::Eval => {
-                self.eval.get_or_insert(true);
-            }
-            NameHint::Train => {
-                self.eval.get_or_insert(false);
-            }
-            _ => {}
-        }
-    }
-
-    fn finish(self, in_program: bool) -> Place {
-        let copies_module = self.copies == [true; 3];
-        let mut part = match self.part {
-            Some(part) => part,
-            None if copies_module => Part::Load,
-            None => Part::Main,
-        };
-        let is_step = matches!(part, Part::Step | Part::State | Part::Foreach | Part::Workspace);
-        if (self.has_engine || self.backward || !in_program) && !is_step {
-            let again = self.checkpoint && !self.backward_before_checkpoint;
-            part = if again { Part::Recompute } else { Part::Backward };
-        }
-        Place {
-            part,
-            in_cache: self.in_cache,
-            in_helper: self.helper.unwrap_or(false),
-            no_grad: self.no_grad,
-            on_set_device: self.set_device && self.in_init,
-            in_init: self.in_init,
-            within_step: self.within_step,
-            perturbs: self.perturbs,
-            says_eval: self.eval.unwrap_or(false),
-            caller: self.caller,
-            calling_code: self.calling_code,
-        }
+        self.all.get(stack.index()).copied().unwrap_or(Place::NOTHING)
     }
 }

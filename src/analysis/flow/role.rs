@@ -1,5 +1,7 @@
 //! What a single frame says about the code that it lies in.
 
+use super::distributed;
+
 /// The meaning of a frame, from its file and function alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -41,6 +43,8 @@ pub(super) enum Role {
     Checkpoint,
     /// Buffers of `DistributedDataParallel`, FSDP and collectives.
     Comm,
+    /// FSDP puts a parameter together from its shards: for a moment, and maybe within the backward.
+    Unshard,
     /// A batch is loaded or brought to the device.
     Data,
     /// Gradient scaling and clipping: between backward and step.
@@ -148,27 +152,10 @@ fn torch_folder_role(inner: &str, name: &str) -> Role {
     if inner.starts_with("amp/") || inner.starts_with("cuda/amp/") {
         return if inner.ends_with("grad_scaler.py") { Role::BetweenSteps } else { Role::Neutral };
     }
-    if inner.starts_with("distributed/") {
-        return distributed_role(inner, name);
+    if let Some(inner) = inner.strip_prefix("distributed/") {
+        return distributed::role(inner, name);
     }
     Role::Neutral
-}
-
-fn distributed_role(inner: &str, name: &str) -> Role {
-    if inner.starts_with("distributed/optim/") {
-        return Role::Step;
-    }
-    if inner.contains("fsdp") {
-        let makes = name.contains("init") || name.contains("shard_param") || name.contains("flatten_tensors");
-        let communicates = ["gather", "reduce", "unshard", "_alloc_padded", "bucket"];
-        return match name {
-            "forward" => Role::Neutral,
-            _ if communicates.iter().any(|word| name.contains(word)) => Role::Comm,
-            _ if makes || inner.ends_with("_init_utils.py") => Role::Load,
-            _ => Role::Neutral,
-        };
-    }
-    if inner.starts_with("distributed/tensor/") { Role::Neutral } else { Role::Comm }
 }
 
 /// Libraries around PyTorch, the interpreter, and the program itself.

@@ -15,7 +15,7 @@ struct Stretch {
     perturbs: bool,
     /// The next call is made by a closure within the same step.
     goes_on: bool,
-    /// Bytes of gradients that it left.
+    /// Bytes of gradients that were there when it was over, of earlier ones too.
     left: i64,
     /// Bytes of these that were gone before the next stretch.
     dropped: i64,
@@ -26,11 +26,20 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u3
     let mut stretches = stretches(places, acts);
     weigh(&mut stretches, timeline, acts);
     let stepped = |s: &Stretch| s.has_step || (0 < s.left && s.left / 2 < s.dropped);
-    let is_seen = stretches.iter().any(stepped);
+    let mut seen = (0..).zip(&stretches).filter(|(_, s)| stepped(s)).map(|(at, _)| at);
+    let (first, second) = (seen.next(), seen.next());
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
     let late = stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step) && 2 < stretches.len();
-    let is_step = |s: &&Stretch| if late { s.has_step } else { stepped(s) || !is_seen };
-    stretches.iter().filter(is_step).filter(|s| !s.goes_on && !s.perturbs).map(|s| s.end).collect()
+    let is_step = |at: usize, s: &Stretch| match (first, second) {
+        _ if late => s.has_step,
+        // Steps that allocate only at first, and gradients that are never dropped: the first step
+        // shows how many backwards there are for each.
+        (Some(first), None) => at % (first + 1) == first,
+        (Some(_), Some(_)) => stepped(s),
+        (None, _) => true,
+    };
+    let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s));
+    all.filter(|(_, s)| !s.goes_on && !s.perturbs).map(|(_, s)| s.end).collect()
 }
 
 fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
@@ -73,25 +82,87 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
 
 fn weigh(stretches: &mut [Stretch], timeline: &Timeline, acts: &Acts) {
     let lifetimes = &timeline.lifetimes;
+    // How many more bytes of gradients there are after each stretch than after the one before.
+    let mut more = vec![0i64; stretches.len() + 1];
     let mut at = 0;
     for id in (lifetimes.initial_count() as u32..lifetimes.len() as u32).map(AllocId) {
         let Some(event) = lifetimes.start(id).event() else { continue };
         while stretches.get(at).is_some_and(|s| s.end <= event.0) {
             at += 1;
         }
-        let next = stretches.get(at + 1).map(|next| next.start);
-        let Some(stretch) = stretches.get_mut(at) else { break };
+        let Some(stretch) = stretches.get(at) else { break };
         if event.0 < stretch.start || acts.at(event.0) != Act::Backward {
             continue;
         }
         let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event);
-        if gone.is_some_and(|gone| gone.0 < stretch.end) {
+        // The first stretch that it does not outlive.
+        let last = gone.map_or(stretches.len(), |gone| stretches.partition_point(|s| s.end <= gone.0));
+        if last <= at {
             continue;
         }
         let size = lifetimes.size(id, &timeline.events).max(0);
-        stretch.left = stretch.left.saturating_add(size);
-        if gone.is_some_and(|gone| next.is_none_or(|next| gone.0 < next)) {
+        more[at] = more[at].saturating_add(size);
+        more[last] = more[last].saturating_sub(size);
+        let is_between = gone.is_some_and(|gone| stretches.get(last).is_none_or(|s| gone.0 < s.start));
+        if let Some(stretch) = stretches.get_mut(last - 1).filter(|_| is_between) {
             stretch.dropped = stretch.dropped.saturating_add(size);
+        }
+    }
+    let mut left = 0i64;
+    for (stretch, more) in stretches.iter_mut().zip(more) {
+        left = left.saturating_add(more);
+        stretch.left = left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::flow::fixture::{BACKWARD, FORWARD, LOAD, Program, SIZES, STATE, ZERO_GRAD};
+
+    /// How many steps are seen in a training that allocates only in its first step.
+    fn count(accumulate: usize, drops: bool) -> usize {
+        let mut program = Program::default();
+        for size in SIZES {
+            program.alloc(size, LOAD);
+        }
+        let mut gradients: Vec<u64> = Vec::new();
+        for iteration in 0..6 {
+            for _ in 0..accumulate {
+                let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+                for activation in kept {
+                    program.free(activation, BACKWARD);
+                }
+                let new = SIZES.map(|size| program.alloc(size, BACKWARD));
+                if gradients.is_empty() {
+                    gradients.extend(new);
+                } else {
+                    for gradient in new {
+                        program.free(gradient, BACKWARD);
+                    }
+                }
+            }
+            if iteration == 0 {
+                for size in SIZES {
+                    program.alloc(size, STATE);
+                }
+            }
+            if drops {
+                for gradient in gradients.drain(..) {
+                    program.free(gradient, ZERO_GRAD);
+                }
+            }
+        }
+        let snapshot = program.finish();
+        let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
+        steps(timeline, &places, &Acts::of(timeline, &places)).len()
+    }
+
+    #[test]
+    fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
+        for accumulate in [1, 2, 3] {
+            assert_eq!(count(accumulate, true), 6, "{accumulate} backwards, gradients dropped");
+            assert_eq!(count(accumulate, false), 6, "{accumulate} backwards, gradients set to zero");
         }
     }
 }

@@ -1,0 +1,75 @@
+//! Old blocks that nothing pairs with: by where they lie.
+
+use super::assign::Scene;
+use super::unrecorded::set;
+use super::{Category, Reason, Verdict};
+use crate::analysis::flow::Optimizer;
+use crate::model::{AllocId, Segment};
+
+/// Requests up to this size come from segments of their own.
+const SMALL_BYTES: i64 = 1 << 20;
+
+/// Blocks that nothing pairs with.
+pub(super) struct Alone<'a> {
+    scene: &'a Scene<'a>,
+    ids: Vec<AllocId>,
+    /// Addresses of the last trained parameters: of small blocks, of large ones.
+    last: [Option<u64>; 2],
+    /// Bytes of trained parameters.
+    trained_bytes: i64,
+}
+
+impl<'a> Alone<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
+        Self { scene, ids: Vec::new(), last: [None; 2], trained_bytes: 0 }
+    }
+
+    /// Note parameters that are known by their gradients.
+    pub(super) fn paired(&mut self, ids: &[AllocId]) {
+        for &id in ids {
+            self.trained_bytes = self.trained_bytes.saturating_add(self.scene.size(id));
+            let addr = self.addr(id);
+            let last = &mut self.last[usize::from(SMALL_BYTES < self.scene.size(id))];
+            *last = (*last).max(Some(addr));
+        }
+    }
+
+    pub(super) fn add(&mut self, ids: &[AllocId]) {
+        self.ids.extend_from_slice(ids);
+    }
+
+    fn addr(&self, id: AllocId) -> u64 {
+        self.scene.timeline.lifetimes.addr(id, &self.scene.timeline.events)
+    }
+
+    /// Whether a block lies behind all trained parameters of its kind.
+    fn is_behind(&self, id: AllocId) -> bool {
+        let last = self.last[usize::from(SMALL_BYTES < self.scene.size(id))];
+        last.is_some_and(|last| last < self.addr(id))
+    }
+
+    /// When parameters were made nothing had been given back yet, so what lies behind segments that
+    /// are empty by now came later.
+    pub(super) fn settle(self, verdicts: &mut [Verdict]) {
+        let segments = &self.scene.timeline.segments;
+        let is_empty =
+            |segment: &&Segment| segments.blocks_of(segment).iter().all(|block| !block.is_active());
+        let first_empty = segments.segments.iter().filter(is_empty).map(|segment| segment.addr).min();
+        let behind = self.ids.iter().filter(|&&id| self.is_behind(id));
+        let behind_bytes = behind.fold(0i64, |sum, &id| sum.saturating_add(self.scene.size(id)));
+        // Buckets are as large as the parameters; far more is something else that is kept.
+        let are_buckets = self.scene.places.uses_ddp
+            && behind_bytes <= self.trained_bytes.saturating_add(self.trained_bytes / 4);
+        let has_own_state = self.scene.places.optimizers.contains(&Optimizer::OfItsOwn);
+        for &id in &self.ids {
+            let is_later = first_empty.is_some_and(|empty| empty < self.addr(id));
+            let verdict = match self.is_behind(id) {
+                true if are_buckets => (Category::Comm, Reason::OldBuckets),
+                true if has_own_state => (Category::OptimizerState, Reason::OldState),
+                _ if is_later => (Category::Activation, Reason::OldButLater),
+                _ => (Category::Parameter, Reason::OldAndAlone),
+            };
+            set(verdicts, id, verdict);
+        }
+    }
+}

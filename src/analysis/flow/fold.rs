@@ -1,0 +1,176 @@
+//! A stack, read frame by frame.
+
+use super::hint::NameHint;
+use super::known::{Frames, mix};
+use super::place::{Part, Place};
+use super::role::Role;
+use crate::model::FrameId;
+
+/// A stack, read from its innermost frame outwards.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each notes whether something was met")]
+pub(super) struct Fold {
+    part: Option<Part>,
+    pub(super) has_root: bool,
+    has_engine: bool,
+    checkpoint: bool,
+    backward: bool,
+    unshards: bool,
+    backward_before_checkpoint: bool,
+    copies: [bool; 3],
+    in_cache: bool,
+    helper: Option<bool>,
+    no_grad: bool,
+    set_device: bool,
+    in_init: bool,
+    within_step: bool,
+    own_step: bool,
+    perturbs: bool,
+    eval: Option<bool>,
+    caller: u32,
+    calling_code: u32,
+    depth_of_own: usize,
+}
+
+impl Fold {
+    /// Take the next frame.
+    pub(super) fn frame(&mut self, frames: &Frames, id: FrameId) {
+        let role = frames.role(id);
+        let decided = match role {
+            Role::Own | Role::Cache => {
+                self.own(frames, id, role);
+                None
+            }
+            Role::Neutral | Role::Compiled => {
+                match frames.name(id) {
+                    NameHint::SetDevice => self.set_device |= self.part.is_none(),
+                    // A library's loops call models as a program's own do.
+                    NameHint::Library(is_eval) => {
+                        self.outside(frames, id);
+                        self.eval = self.eval.or(is_eval);
+                    }
+                    _ => {}
+                }
+                None
+            }
+            Role::Start => {
+                self.has_root = true;
+                None
+            }
+            Role::Root => {
+                self.has_root = true;
+                self.outside(frames, id);
+                None
+            }
+            Role::Call => {
+                (self.caller, self.calling_code) = (0, 0);
+                Some(Part::Call)
+            }
+            Role::Load => Some(Part::Load),
+            Role::Restore => Some(Part::Restore),
+            Role::CopyDict => {
+                self.copies[0] = true;
+                None
+            }
+            Role::CopyObject => {
+                self.copies[1] = true;
+                None
+            }
+            Role::CopyTensor => {
+                self.copies[2] = true;
+                None
+            }
+            Role::Step => {
+                self.within_step = true;
+                let is_own = self.part.is_none() && 0 < self.depth_of_own;
+                self.own_step |= is_own && frames.optimizer(id).is_none();
+                Some(Part::Step)
+            }
+            Role::State => Some(Part::State),
+            Role::Foreach => Some(Part::Foreach),
+            Role::ZeroGrad => Some(Part::ZeroGrad),
+            Role::Backward => {
+                self.backward = true;
+                self.backward_before_checkpoint |= !self.checkpoint;
+                Some(Part::Backward)
+            }
+            Role::Engine => {
+                self.has_engine = true;
+                None
+            }
+            Role::Checkpoint => {
+                self.checkpoint = true;
+                None
+            }
+            Role::Unshard => {
+                self.unshards |= self.part.is_none();
+                Some(Part::Load)
+            }
+            Role::Comm => Some(Part::Comm),
+            Role::Data => Some(Part::Data),
+            Role::BetweenSteps => Some(Part::BetweenSteps),
+            Role::NoGrad => {
+                self.no_grad |= matches!(self.part, None | Some(Part::Call));
+                None
+            }
+            Role::Workspace => Some(Part::Workspace),
+        };
+        self.part = self.part.or(decided);
+    }
+
+    fn outside(&mut self, frames: &Frames, id: FrameId) {
+        self.caller = mix(self.caller, id.0);
+        self.calling_code = mix(self.calling_code, frames.code.get(id.index()).copied().unwrap_or(0));
+    }
+
+    fn own(&mut self, frames: &Frames, id: FrameId, role: Role) {
+        self.depth_of_own += 1;
+        self.outside(frames, id);
+        let name = frames.name(id);
+        if self.part.is_none() {
+            self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
+            self.in_init |= name == NameHint::Init;
+            self.helper.get_or_insert(name != NameHint::Forward);
+        }
+        self.perturbs |= name == NameHint::Perturb;
+        match name {
+            NameHint::Eval => {
+                self.eval.get_or_insert(true);
+            }
+            NameHint::Train => {
+                self.eval.get_or_insert(false);
+            }
+            _ => {}
+        }
+    }
+
+    /// What the stack says.
+    pub(super) fn finish(self, in_program: bool) -> Place {
+        let copies_module = self.copies == [true; 3];
+        let mut part = match self.part {
+            Some(part) => part,
+            None if copies_module => Part::Load,
+            None => Part::Main,
+        };
+        let is_step = matches!(part, Part::Step | Part::State | Part::Foreach | Part::Workspace);
+        if (self.has_engine || self.backward || !in_program) && !is_step && !self.unshards {
+            let again = self.checkpoint && !self.backward_before_checkpoint;
+            part = if again { Part::Recompute } else { Part::Backward };
+        }
+        Place {
+            part,
+            in_cache: self.in_cache,
+            in_helper: self.helper.unwrap_or(false),
+            no_grad: self.no_grad,
+            checkpoints: self.checkpoint && part == Part::Call,
+            on_set_device: self.set_device && self.in_init,
+            in_init: self.in_init,
+            within_step: self.within_step,
+            own_step: self.own_step,
+            perturbs: self.perturbs,
+            says_eval: self.eval.unwrap_or(false),
+            caller: self.caller,
+            calling_code: self.calling_code,
+        }
+    }
+}
