@@ -6,14 +6,18 @@
 
 mod alone;
 mod assign;
+mod bare;
 mod buckets;
+mod caches;
 mod explicit;
 mod heirs;
 mod kind;
+mod layout;
 mod main_code;
 mod old;
 mod pairing;
 mod reason;
+mod rounds;
 mod rules;
 mod stackless;
 #[cfg(test)]

@@ -3,11 +3,12 @@
 
 use super::alone::Alone;
 use super::assign::Scene;
+use super::bare;
 use super::pairing::{Sizes, gradients};
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Optimizer};
-use crate::model::AllocId;
+use crate::model::{AllocId, Anchor};
 use std::collections::BTreeMap;
 
 /// Sizes below this share of all bytes do not speak against a pattern.
@@ -43,6 +44,14 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
         ids.sort_by_key(|&id| scene.timeline.lifetimes.addr(id, &scene.timeline.events));
     }
     let seen = Seen::of(scene, verdicts, &by_size);
+    let is_bare = seen.trained.is_empty() && seen.passing.is_empty() && !seen.uses_ddp;
+    if is_bare && scene.timeline.anchor == Anchor::EndState {
+        bare::settle(scene, &stays, verdicts);
+        for id in goes {
+            set(verdicts, id, gone_old(scene, id, &seen.trained));
+        }
+        return;
+    }
     let mut alone = Alone::new(scene);
     for (&size, ids) in &by_size {
         match seen.shares(size, ids.len()) {

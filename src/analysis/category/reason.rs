@@ -76,6 +76,12 @@ pub enum Reason {
     OldState,
     /// Sizes: the same, with `DistributedDataParallel` at work.
     OldBuckets,
+    /// No stacks: lies before anything that had been given back, and is one of the first of its size.
+    LiesFirst,
+    /// No stacks: its size pairs with no parameter.
+    LiesLater,
+    /// No stacks: one of equal blocks, two for each layer of a model that does not train.
+    TwoForEachLayer,
     /// No stacks: kept from before the first repetition on.
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
@@ -139,6 +145,11 @@ impl Reason {
             }
             Self::OldBuckets => {
                 "no stack: older than the recording, behind the parameters of a model that DistributedDataParallel trains"
+            }
+            Self::LiesFirst => "no stack: lies where memory was used first, and is one of the first of its size",
+            Self::LiesLater => "no stack: lies behind the parameters, and its size pairs with none of them",
+            Self::TwoForEachLayer => {
+                "no stack: one of equal blocks, two for each layer of a model that does not train"
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",

@@ -1,0 +1,95 @@
+//! Blocks without stacks from before the recording, or where nothing was recorded: where they lie and how often each size
+//! is there.
+
+use super::assign::Scene;
+use super::caches;
+use super::layout::{Placed, placed};
+use super::rounds::{Counts, Rounds, counts, rounds};
+use super::unrecorded::set;
+use super::{Category, Reason, Verdict};
+use crate::model::AllocId;
+use std::collections::BTreeMap;
+
+/// Settle them; those that do not lie in any segment are left out.
+pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut [Verdict]) {
+    let placed = placed(scene, ids);
+    let counts = counts(&placed);
+    let rounds = rounds(&placed, &counts);
+    let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();
+    for (at, &block) in placed.iter().enumerate() {
+        by_size.entry(block.size).or_default().push((at, block));
+    }
+    let is_trained = is_trained(&counts, rounds);
+    let mut rest = Vec::new();
+    let mut parameters = Vec::new();
+    for (size, mut blocks) in by_size {
+        let count = counts.get(&size).copied().unwrap_or_default();
+        let own = count.parameters(rounds);
+        blocks.sort_by_key(|(at, block)| (!block.is_early, *at));
+        let mut later = blocks.split_off(own.min(blocks.len()));
+        later.sort_by_key(|(at, _)| *at);
+        for (_, block) in &blocks {
+            set(verdicts, block.id, (Category::Parameter, Reason::LiesFirst));
+        }
+        if 0 < own {
+            parameters.push(own);
+        }
+        if own == 0 || !is_trained {
+            rest.extend(later.iter().map(|(_, block)| *block));
+            continue;
+        }
+        rest.extend(settle_later(&later, own, rounds, verdicts));
+    }
+    for block in &rest {
+        set(verdicts, block.id, (Category::Activation, Reason::LiesLater));
+    }
+    if !is_trained {
+        let rest: Vec<(AllocId, i64)> = rest.iter().map(|block| (block.id, block.size)).collect();
+        caches::find(&rest, &parameters, verdicts);
+    }
+}
+
+/// Whether there are gradients or state: one more block of a size may be a coincidence.
+fn is_trained(counts: &Counts, rounds: Rounds) -> bool {
+    let own = counts.values().filter(|count| 0 < count.parameters(rounds));
+    let (mut all, mut repeated) = (0, 0);
+    for count in own {
+        all += 1;
+        repeated += usize::from(count.parameters(rounds) < count.all);
+    }
+    1 < rounds.each || all < 2 * repeated
+}
+
+/// Blocks of a parameter's size that are none: gradients and state; gives back what is neither.
+fn settle_later(
+    later: &[(usize, Placed)],
+    own: usize,
+    rounds: Rounds,
+    verdicts: &mut [Verdict],
+) -> Vec<Placed> {
+    let more = later.len().saturating_sub(own.saturating_mul(rounds.each.saturating_sub(1)));
+    let gradients = own.saturating_mul(rounds.gradients);
+    let gradients = if rounds.rest_is_gradients { gradients + more.min(own) } else { gradients };
+    let too_many = if rounds.rest_is_gradients { more.saturating_sub(own) } else { 0 };
+    let (later, rest) = later.split_at(later.len().saturating_sub(too_many));
+    // State that was set up for one parameter after the other lies side by side.
+    let mut is_paired = vec![false; later.len()];
+    let mut at = 0;
+    while let (Some((place, block)), Some((next_place, next))) = (later.get(at), later.get(at + 1)) {
+        let pairs = place + 1 == *next_place && block.touches(next);
+        if pairs {
+            is_paired[at] = true;
+            is_paired[at + 1] = true;
+        }
+        at += if pairs { 2 } else { 1 };
+    }
+    let mut order: Vec<usize> = (0..later.len()).rev().collect();
+    order.sort_by_key(|&at| is_paired.get(at).copied().unwrap_or(false));
+    for (rank, at) in order.into_iter().enumerate() {
+        let category = if rank < gradients { Category::Gradient } else { Category::OptimizerState };
+        if let Some((_, block)) = later.get(at) {
+            set(verdicts, block.id, (category, Reason::SizePairing));
+        }
+    }
+    rest.iter().map(|(_, block)| *block).collect()
+}
