@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Smaller blocks are no keys or values of a cache worth mentioning.
 const MIN_BYTES: i64 = 4 << 10;
 
+/// Fewer layers make pairs by chance.
+const MIN_LAYERS: usize = 4;
+
 /// Of what a model without training holds besides its parameters, most is equal blocks, two for each layer; while they
 /// grow, some have another size already. `parameters` are the numbers of parameters of each size.
 pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut [Verdict]) {
@@ -24,8 +27,9 @@ pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut
         let of = sizes.get(..taken).unwrap_or_default();
         let (held, count) =
             of.iter().fold((0i64, 0), |(held, count), size| (held.saturating_add(size.0), count + size.2));
-        let layers = |&&layers: &&usize| 1 < layers && (2 * layers..=2 * layers + 1).contains(&count);
-        let is_most = total / 4 * 3 <= held && of.iter().all(|size| MIN_BYTES <= size.1);
+        let layers = |&&layers: &&usize| MIN_LAYERS <= layers && (2 * layers..=2 * layers + 1).contains(&count);
+        let alike = of.iter().all(|size| sizes.first().is_some_and(|first| first.1.abs_diff(size.1) <= size.1.unsigned_abs() / 2));
+        let is_most = alike && total / 4 * 3 <= held && of.iter().all(|size| MIN_BYTES <= size.1);
         if is_most && parameters.iter().find(layers).is_some() {
             for (id, _) in rest.iter().filter(|(_, size)| of.iter().any(|taken| taken.1 == *size)) {
                 set(verdicts, *id, (Category::KvCache, Reason::TwoForEachLayer));

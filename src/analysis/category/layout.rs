@@ -15,8 +15,8 @@ pub(super) struct Placed {
     start: u64,
     /// Whether nothing shows that something had been given back before it was made.
     pub(super) is_early: bool,
-    /// Whether no other live block follows in its segment.
-    pub(super) is_last: bool,
+    /// Whether it is the last live block of its segment, and not the first.
+    pub(super) is_filler: bool,
 }
 
 impl Placed {
@@ -48,21 +48,24 @@ impl Usual {
     }
 }
 
-/// The blocks in address order.
-pub(super) fn placed(scene: &Scene<'_>, ids: &[AllocId]) -> Vec<Placed> {
+/// The blocks in address order. So many segments among those of the parameters may be none of theirs.
+pub(super) fn placed(scene: &Scene<'_>, ids: &[AllocId], patience: usize) -> Vec<Placed> {
     let addr = |id: AllocId| scene.timeline.lifetimes.addr(id, &scene.timeline.events);
     let ids: HashMap<u64, AllocId> = ids.iter().map(|&id| (addr(id), id)).collect();
     let table = &scene.timeline.segments;
     let mut segments: Vec<&Segment> = table.segments.iter().collect();
     segments.sort_by_key(|segment| segment.addr);
-    let (mut out, mut is_over) = (Vec::new(), false);
+    let (mut out, mut others) = (Vec::new(), 0);
     let mut usual = Usual::default();
     for segment in segments {
         let blocks = table.blocks_of(segment);
         let last = blocks.iter().rposition(Block::is_active);
-        let first = blocks.iter().find(|block| block.is_active());
-        is_over |= first.is_none_or(|first| !segment.is_expandable && !usual.is_made_for(segment, first));
-        let mut is_behind_hole = false;
+        let first_at = blocks.iter().position(Block::is_active);
+        let first = first_at.and_then(|at| blocks.get(at));
+        let is_other = !segment.is_expandable
+            && first.is_none_or(|first| !usual.is_made_for(segment, first));
+        others += usize::from(is_other);
+        let mut is_behind_hole = is_other || patience < others;
         for (at, block) in blocks.iter().enumerate() {
             let id = ids.get(&block.addr).filter(|_| block.is_active());
             let Some(&id) = id else {
@@ -75,8 +78,8 @@ pub(super) fn placed(scene: &Scene<'_>, ids: &[AllocId]) -> Vec<Placed> {
                 is_small: block.size <= SMALL_BYTES,
                 start: block.addr,
                 end: block.addr.saturating_add(block.size.max(0).cast_unsigned()),
-                is_early: !is_over && !is_behind_hole,
-                is_last: last == Some(at),
+                is_early: !is_behind_hole,
+                is_filler: last == Some(at) && first_at != Some(at),
             });
         }
     }

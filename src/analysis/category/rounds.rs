@@ -9,13 +9,16 @@ const MOST: usize = 5;
 /// So many blocks of a sequence are compared.
 const COMPARED: usize = 256;
 
+/// Fewer blocks may be in any order by chance.
+const MIN_LATER: usize = 8;
+
 /// How many blocks of a size there are, and how many of them lie where parameters do.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Count {
     pub(super) all: usize,
     pub(super) early: usize,
-    /// Whether each of the early ones is the last of its segment.
-    is_last_only: bool,
+    /// Whether each of the early ones fills what was left of a segment.
+    is_filler_only: bool,
 }
 
 pub(super) type Counts = BTreeMap<i64, Count>;
@@ -36,11 +39,11 @@ pub(super) struct Rounds {
 pub(super) fn counts(placed: &[Placed]) -> Counts {
     let mut out = Counts::new();
     for block in placed {
-        let count = out.entry(block.size).or_insert(Count { is_last_only: true, ..Count::default() });
+        let count = out.entry(block.size).or_insert(Count { is_filler_only: true, ..Count::default() });
         count.all += 1;
         if block.is_early {
             count.early += 1;
-            count.is_last_only &= block.is_last;
+            count.is_filler_only &= block.is_filler;
         }
     }
     out
@@ -64,7 +67,7 @@ impl Count {
     /// Whether it does not look like a parameter's size: it fills what segments of parameters left.
     fn is_odd(&self, rounds: Rounds) -> bool {
         let expected = self.early.saturating_mul(rounds.each);
-        self.is_last_only
+        self.is_filler_only
             && self.early < self.all
             && !self.is_even(rounds.each)
             && !(expected..=expected.saturating_add(self.early)).contains(&self.all)
@@ -91,7 +94,7 @@ pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
         return Rounds { each, gradients: gradients(placed, each), rest_is_gradients: true, is_even: true };
     }
     let all: i64 = sizes()
-        .filter(|(_, count)| !count.is_last_only || count.all <= MOST * count.early)
+        .filter(|(_, count)| !count.is_filler_only || count.all <= MOST * count.early)
         .map(|(&size, count)| weight(size, count.all.min(MOST * count.early)))
         .fold(0, i64::saturating_add);
     let eighths = all.saturating_mul(8) / total.max(1);
@@ -105,31 +108,33 @@ pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
     Rounds { each, gradients: 0, rest_is_gradients: true, is_even: false }
 }
 
-/// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, gradients in the
-/// reverse; state comes in pairs with Adam.
+/// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, one tensor or
+/// more of each in turn; gradients come in another order, and in a new one each time.
 fn gradients(placed: &[Placed], each: usize) -> usize {
-    let early = |is_early: bool, is_small: bool| -> Vec<i64> {
+    let sizes = |is_early: bool, is_small: bool| -> Vec<i64> {
         let those = placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
         those.map(|block| block.size).take(COMPARED).collect()
     };
-    let like = |states: usize| -> usize {
-        [true, false]
-            .map(|is_small| {
-                let (parameters, later) = (early(true, is_small), early(false, is_small));
-                let states: Vec<i64> =
-                    parameters.iter().flat_map(|&size| std::iter::repeat_n(size, states)).collect();
-                let reverse: Vec<i64> = parameters.iter().rev().copied().collect();
-                if states.is_empty() { common(&reverse, &later) } else { common(&states, &later) }
-            })
-            .iter()
-            .sum()
-    };
-    match each {
-        2 if like(1) < like(0) => 1,
-        4 if like(3) <= like(2) => 1,
-        5 => 1,
-        _ => 0,
+    for is_small in [true, false] {
+        let (parameters, later) = (sizes(true, is_small), sizes(false, is_small));
+        let is_uniform = later.iter().min() == later.iter().max();
+        if is_uniform || later.len() < MIN_LATER {
+            continue;
+        }
+        let repeated = parameters.iter().flat_map(|&size| std::iter::repeat_n(size, each - 1));
+        let states: Vec<i64> = repeated.take(COMPARED).collect();
+        let (alike, most) = (common(&states, &later), later.len().min(states.len()));
+        let runs = later.chunk_by(|a, b| a == b);
+        let (odd, runs) =
+            runs.fold((0, 0), |(odd, runs), run| (odd + usize::from(run.len() % 2 == 1), runs + 1));
+        return usize::from(match each {
+            2 => alike < most - most / 7,
+            // Two tensors of state of each parameter lie side by side.
+            3 => MIN_LATER <= runs && runs - runs / 4 <= odd,
+            _ => alike < most - most / 20,
+        });
     }
+    usize::from(3 < each)
 }
 
 /// The length of the longest common subsequence.
