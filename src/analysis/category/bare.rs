@@ -59,12 +59,15 @@ fn look(scene: &Scene<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Rounds) {
         let rounds = rounds(&placed, &counts);
         (placed, counts, rounds)
     };
-    let is_good = |looked: &(_, _, Rounds)| looked.2.is_even && 1 < looked.2.each;
-    let strict = look(0);
-    if is_good(&strict) {
-        return strict;
+    let mut best = look(0);
+    for patience in 1..=MOST_OTHERS {
+        let looked = look(patience);
+        let is_good = looked.2.is_even && 1 < looked.2.each;
+        if is_good && best.2.explained_bytes.saturating_add(best.2.explained_bytes / 2) < looked.2.explained_bytes {
+            best = looked;
+        }
     }
-    (1..=MOST_OTHERS).map(look).find(is_good).unwrap_or(strict)
+    best
 }
 
 /// Whether there are gradients or state: one more block of a size may be a coincidence.
@@ -102,7 +105,12 @@ fn settle_later(
         at += if pairs { 2 } else { 1 };
     }
     let mut order: Vec<usize> = (0..later.len()).rev().collect();
-    order.sort_by_key(|&at| is_paired.get(at).copied().unwrap_or(false));
+    if rounds.rest_is_gradients {
+        order.sort_by_key(|&at| is_paired.get(at).copied().unwrap_or(false));
+    } else {
+        // Gradients were there before any state.
+        order.reverse();
+    }
     for (rank, at) in order.into_iter().enumerate() {
         let category = if rank < gradients { Category::Gradient } else { Category::OptimizerState };
         if let Some((_, block)) = later.get(at) {

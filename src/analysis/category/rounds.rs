@@ -34,6 +34,8 @@ pub(super) struct Rounds {
     pub(super) rest_is_gradients: bool,
     /// Whether there are as many of every size.
     pub(super) is_even: bool,
+    /// Bytes of the blocks that this makes sense of, where numbers are even.
+    pub(super) explained_bytes: i64,
 }
 
 pub(super) fn counts(placed: &[Placed]) -> Counts {
@@ -91,7 +93,13 @@ pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
     let best = (1..=MOST).map(|each| (fits(each), std::cmp::Reverse(each))).max();
     let (share, each) = best.map_or((0, 1), |(share, each)| (share, each.0));
     if total / 10 * 7 <= share {
-        return Rounds { each, gradients: gradients(placed, each), rest_is_gradients: true, is_even: true };
+        return Rounds {
+            each,
+            gradients: gradients(placed, each),
+            rest_is_gradients: true,
+            is_even: true,
+            explained_bytes: share.saturating_mul(each as i64),
+        };
     }
     let all: i64 = sizes()
         .filter(|(_, count)| !count.is_filler_only || count.all <= MOST * count.early)
@@ -103,9 +111,13 @@ pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
     let first = placed.iter().find(|block| !block.is_small).and_then(|block| counts.get(&block.size));
     let is_first_step = 2 <= each && first.is_some_and(|first| each < first.all / first.early.max(1));
     if is_first_step {
-        return Rounds { each: 2, gradients: 1, rest_is_gradients: false, is_even: false };
+        return Rounds { gradients: 1, rest_is_gradients: false, ..uneven(2) };
     }
-    Rounds { each, gradients: 0, rest_is_gradients: true, is_even: false }
+    uneven(each)
+}
+
+fn uneven(each: usize) -> Rounds {
+    Rounds { each, gradients: 0, rest_is_gradients: true, is_even: false, explained_bytes: 0 }
 }
 
 /// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, one tensor or

@@ -44,8 +44,17 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     if new.is_empty() || (scene.flow.acts.has_stacks && !knows_gradients) {
         return;
     }
-    let parameters = parameters(scene, new);
     let mut pools = Pools::default();
+    let mut has_old_state = false;
+    for id in scene.ids().take(scene.timeline.lifetimes.initial_count()) {
+        match verdicts.get(id.index()).map(|verdict| verdict.0) {
+            Some(Category::Parameter) => pools.entry(scene.size(id)).or_default().parameters += 1,
+            Some(Category::OptimizerState) => has_old_state = true,
+            _ => {}
+        }
+    }
+    // What a late recording sees being made are no parameters.
+    let parameters = if pools.is_empty() { parameters(scene, new) } else { 0 };
     for &id in new.iter().take(parameters).filter(|&&id| scene.gone(id).is_none()) {
         set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
         pools.entry(scene.size(id)).or_default().parameters += 1;
@@ -68,7 +77,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         };
         set(verdicts, id, verdict);
     }
-    let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools) };
+    let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools, has_old_state) };
     settle_pairs(scene, &later, &pools, &groups, verdicts);
 }
 
@@ -97,7 +106,7 @@ fn settle_pairs(
 }
 
 /// How many blocks of a parameter's size stay for each, and in which order they came.
-fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools) -> Groups {
+fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bool) -> Groups {
     let bytes = |count: fn(&Pool) -> usize| -> i64 {
         let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
         each.fold(0, i64::saturating_add)
@@ -105,6 +114,12 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools) -> Groups {
     let parameters = bytes(|pool| pool.parameters).max(1);
     let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
     let repeats = parameters / 2 < bytes(|pool| pool.goes);
+    // State is set up in the first iterations.
+    if let [_, .., last] = scene.phases.iterations.list.as_slice()
+        && (repeats || has_old_state)
+    {
+        return Groups::GradientsFrom(last.start.0);
+    }
     let start = |id: AllocId| scene.timeline.lifetimes.start(id).0;
     let gap = later
         .windows(2)
@@ -113,12 +128,15 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools) -> Groups {
         })
         .max();
     let apart = gap.filter(|&(width, _)| scene.timeline.events.len() as u32 / APART < width);
+    if has_old_state {
+        return Groups::Gradients;
+    }
     match (rounds, apart) {
         (0, _) => Groups::Gradients,
         (_, Some((_, from))) if repeats => Groups::GradientsFrom(from),
         (1, _) if repeats => Groups::State,
         (1, _) => Groups::Gradients,
-        (2, _) => Groups::State,
+        (2, _) if repeats => Groups::State,
         _ => Groups::GradientsFirst,
     }
 }
