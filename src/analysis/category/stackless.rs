@@ -2,6 +2,7 @@
 //! what is as large as they are and comes later, gradients and state are told apart by their order.
 
 use super::assign::Scene;
+use super::caches;
 use super::pairing::{Sizes, gradients};
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
@@ -10,6 +11,16 @@ use foldhash::HashMap;
 
 /// A block that is gone within so many events is of no account for where parameters end.
 const BRIEF_EVENTS: u32 = 4;
+
+/// The same, where the first of so many blocks go.
+const SCRATCH_EVENTS: u32 = 12;
+const MIN_BEFORE: usize = 8;
+
+/// A forward pass makes at least one temporary for so many blocks.
+const MOST_KEPT: usize = 7;
+
+/// Training keeps at most so many more blocks for each parameter.
+const MOST_STAYING: usize = 4;
 
 /// Two groups of blocks are apart when this part of all events lies between them.
 const APART: u32 = 8;
@@ -20,7 +31,9 @@ struct Pool {
     parameters: usize,
     /// Later, and never given back.
     stays: usize,
-    /// Later, and given back.
+    /// Later, and not only for a moment.
+    later: usize,
+    /// Of as many of those as there are parameters: given back. They are gradients, as these come before state.
     goes: usize,
 }
 
@@ -63,19 +76,33 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
     let mut later: Vec<AllocId> = Vec::new();
     for &id in new.iter().skip(parameters) {
+        let is_brief = scene.gone(id).is_some_and(|gone| gone.0 <= scene.timeline.lifetimes.start(id).0.saturating_add(BRIEF_EVENTS));
+        if let Some(pool) = pools.get_mut(&scene.size(id)).filter(|_| !is_brief) {
+            pool.later += 1;
+            pool.goes += usize::from(pool.later <= pool.parameters && scene.gone(id).is_some());
+        }
         let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
             (Some(pool), None) if pairs(scene.size(id)) => {
                 pool.stays += 1;
                 later.push(id);
                 continue;
             }
-            (Some(pool), Some(_)) if !knows_gradients => {
-                pool.goes += 1;
+            (Some(_), Some(_)) if !knows_gradients => {
                 (Category::Gradient, Reason::PairsAndGoes)
             }
             _ => (Category::Activation, Reason::Repeats),
         };
         set(verdicts, id, verdict);
+    }
+    if !knows_gradients && scene.phases.iterations.list.is_empty() && is_little(&pools) {
+        let rest: Vec<(AllocId, i64)> = new
+            .iter()
+            .skip(parameters)
+            .filter(|&&id| scene.gone(id).is_none())
+            .map(|&id| (id, scene.size(id)))
+            .collect();
+        let parameters: Vec<usize> = pools.values().map(|pool| pool.parameters).collect();
+        caches::find(&rest, &parameters, verdicts);
     }
     let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools, has_old_state) };
     settle_pairs(scene, &later, &pools, &groups, verdicts);
@@ -92,6 +119,10 @@ fn settle_pairs(
     for &id in later {
         let size = scene.size(id);
         let pool = pools.get(&size).copied().unwrap_or_default();
+        if pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
+            set(verdicts, id, (Category::Activation, Reason::Repeats));
+            continue;
+        }
         let order = seen.entry(size).or_default();
         let is_gradient = match *groups {
             Groups::State => false,
@@ -105,20 +136,30 @@ fn settle_pairs(
     }
 }
 
+/// Whether next to nothing of what stays is as large as parameters.
+fn is_little(pools: &Pools) -> bool {
+    let bytes = |count: fn(&Pool) -> usize| bytes(pools, count);
+    bytes(|pool| pool.stays) <= bytes(|pool| pool.parameters) / 8
+}
+
+fn bytes(pools: &Pools, count: impl Fn(&Pool) -> usize) -> i64 {
+    let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
+    each.fold(0, i64::saturating_add)
+}
+
 /// How many blocks of a parameter's size stay for each, and in which order they came.
 fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bool) -> Groups {
-    let bytes = |count: fn(&Pool) -> usize| -> i64 {
-        let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
-        each.fold(0, i64::saturating_add)
-    };
+    let bytes = |count: fn(&Pool) -> usize| bytes(pools, count);
     let parameters = bytes(|pool| pool.parameters).max(1);
     let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
     let repeats = parameters / 2 < bytes(|pool| pool.goes);
-    // State is set up in the first iterations.
-    if let [_, .., last] = scene.phases.iterations.list.as_slice()
-        && (repeats || has_old_state)
+    // State is set up in the first iteration.
+    if let [_, second, ..] = scene.phases.iterations.list.as_slice()
+        && scene.phases.iterations.first_number.is_some()
+        && repeats
+        && !has_old_state
     {
-        return Groups::GradientsFrom(last.start.0);
+        return Groups::GradientsFrom(second.start.0);
     }
     let start = |id: AllocId| scene.timeline.lifetimes.start(id).0;
     let gap = later
@@ -141,11 +182,18 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bo
     }
 }
 
-/// How many of the first allocations are before anything that goes again.
+/// How many of the first allocations are parameters: nothing that was made before them goes again, but for scratch
+/// memory of models that are made on the device. A forward pass makes temporaries all along.
 fn parameters(scene: &Scene<'_>, new: &[AllocId]) -> usize {
-    let goes = |&id: &AllocId| {
-        let start = scene.timeline.lifetimes.start(id).0;
-        scene.gone(id).is_some_and(|gone| start.saturating_add(BRIEF_EVENTS) < gone.0)
+    let life = |&id: &AllocId| {
+        scene.gone(id).map(|gone| gone.0.saturating_sub(scene.timeline.lifetimes.start(id).0))
     };
-    new.iter().position(goes).unwrap_or(new.len())
+    let end = new.len();
+    let first = new.iter().position(|id| life(id).is_some()).unwrap_or(end);
+    let brief = if first < MIN_BEFORE { SCRATCH_EVENTS } else { BRIEF_EVENTS };
+    let last = new.iter().position(|id| life(id).is_some_and(|life| brief < life)).unwrap_or(end);
+    let between = new.get(first..last).unwrap_or_default();
+    let temporaries = between.iter().filter(|id| life(id).is_some()).count();
+    let is_forward = MIN_BEFORE <= first && between.len() <= temporaries.saturating_mul(MOST_KEPT);
+    if is_forward { first } else { last }
 }
