@@ -63,7 +63,9 @@ fn look(scene: &Scene<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Rounds) {
     for patience in 1..=MOST_OTHERS {
         let looked = look(patience);
         let is_good = looked.2.is_even && 1 < looked.2.each;
-        if is_good && best.2.explained_bytes.saturating_add(best.2.explained_bytes / 2) < looked.2.explained_bytes {
+        if is_good
+            && best.2.explained_bytes.saturating_add(best.2.explained_bytes / 2) < looked.2.explained_bytes
+        {
             best = looked;
         }
     }

@@ -27,10 +27,14 @@ pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut
         let of = sizes.get(..taken).unwrap_or_default();
         let (held, count) =
             of.iter().fold((0i64, 0), |(held, count), size| (held.saturating_add(size.0), count + size.2));
-        let layers = |&&layers: &&usize| MIN_LAYERS <= layers && (2 * layers..=2 * layers + 1).contains(&count);
-        let alike = of.iter().all(|size| sizes.first().is_some_and(|first| first.1.abs_diff(size.1) <= size.1.unsigned_abs() / 2));
-        let is_most = alike && total / 4 * 3 <= held && of.iter().all(|size| MIN_BYTES <= size.1);
-        if is_most && parameters.iter().find(layers).is_some() {
+        let layers = count / 2;
+        let has_layers =
+            MIN_LAYERS <= layers && parameters.iter().any(|count| 0 < *count && count.is_multiple_of(layers));
+        let alike = of.iter().all(|size| {
+            sizes.first().is_some_and(|first| first.1.abs_diff(size.1) <= size.1.unsigned_abs() / 2)
+        });
+        let is_most = alike && total / 10 * 9 <= held && of.iter().all(|size| MIN_BYTES <= size.1);
+        if is_most && has_layers {
             for (id, _) in rest.iter().filter(|(_, size)| of.iter().any(|taken| taken.1 == *size)) {
                 set(verdicts, *id, (Category::KvCache, Reason::TwoForEachLayer));
             }

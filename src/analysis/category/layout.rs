@@ -62,8 +62,7 @@ pub(super) fn placed(scene: &Scene<'_>, ids: &[AllocId], patience: usize) -> Vec
         let last = blocks.iter().rposition(Block::is_active);
         let first_at = blocks.iter().position(Block::is_active);
         let first = first_at.and_then(|at| blocks.get(at));
-        let is_other = !segment.is_expandable
-            && first.is_none_or(|first| !usual.is_made_for(segment, first));
+        let is_other = !segment.is_expandable && first.is_none_or(|first| !usual.is_made_for(segment, first));
         others += usize::from(is_other);
         let mut is_behind_hole = is_other || patience < others;
         for (at, block) in blocks.iter().enumerate() {

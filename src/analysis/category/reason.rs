@@ -146,7 +146,9 @@ impl Reason {
             Self::OldBuckets => {
                 "no stack: older than the recording, behind the parameters of a model that DistributedDataParallel trains"
             }
-            Self::LiesFirst => "no stack: lies where memory was used first, and is one of the first of its size",
+            Self::LiesFirst => {
+                "no stack: lies where memory was used first, and is one of the first of its size"
+            }
             Self::LiesLater => "no stack: lies behind the parameters, and its size pairs with none of them",
             Self::TwoForEachLayer => {
                 "no stack: one of equal blocks, two for each layer of a model that does not train"

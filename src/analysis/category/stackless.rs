@@ -41,6 +41,8 @@ type Pools = HashMap<i64, Pool>;
 
 /// What the blocks that stay are.
 enum Groups {
+    /// As large as parameters by chance.
+    Neither,
     /// All of them state.
     State,
     /// All of them gradients.
@@ -76,7 +78,9 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
     let mut later: Vec<AllocId> = Vec::new();
     for &id in new.iter().skip(parameters) {
-        let is_brief = scene.gone(id).is_some_and(|gone| gone.0 <= scene.timeline.lifetimes.start(id).0.saturating_add(BRIEF_EVENTS));
+        let is_brief = scene
+            .gone(id)
+            .is_some_and(|gone| gone.0 <= scene.timeline.lifetimes.start(id).0.saturating_add(BRIEF_EVENTS));
         if let Some(pool) = pools.get_mut(&scene.size(id)).filter(|_| !is_brief) {
             pool.later += 1;
             pool.goes += usize::from(pool.later <= pool.parameters && scene.gone(id).is_some());
@@ -87,9 +91,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
                 later.push(id);
                 continue;
             }
-            (Some(_), Some(_)) if !knows_gradients => {
-                (Category::Gradient, Reason::PairsAndGoes)
-            }
+            (Some(_), Some(_)) if !knows_gradients => (Category::Gradient, Reason::PairsAndGoes),
             _ => (Category::Activation, Reason::Repeats),
         };
         set(verdicts, id, verdict);
@@ -119,13 +121,13 @@ fn settle_pairs(
     for &id in later {
         let size = scene.size(id);
         let pool = pools.get(&size).copied().unwrap_or_default();
-        if pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
+        if matches!(groups, Groups::Neither) || pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
             set(verdicts, id, (Category::Activation, Reason::Repeats));
             continue;
         }
         let order = seen.entry(size).or_default();
         let is_gradient = match *groups {
-            Groups::State => false,
+            Groups::State | Groups::Neither => false,
             Groups::Gradients => true,
             Groups::GradientsFirst => *order < pool.parameters,
             Groups::GradientsFrom(event) => event <= scene.timeline.lifetimes.start(id).0,
@@ -159,7 +161,11 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bo
         && repeats
         && !has_old_state
     {
-        return Groups::GradientsFrom(second.start.0);
+        let since = later.iter().filter(|&&id| second.start.0 <= scene.timeline.lifetimes.start(id).0);
+        let since = since.fold(0i64, |sum, &id| sum.saturating_add(scene.size(id)));
+        if since <= parameters.saturating_add(parameters / 4) {
+            return Groups::GradientsFrom(second.start.0);
+        }
     }
     let start = |id: AllocId| scene.timeline.lifetimes.start(id).0;
     let gap = later
@@ -172,12 +178,14 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bo
     if has_old_state {
         return Groups::Gradients;
     }
+    let sizes = pools.values().filter(|pool| 0 < pool.stays).count();
     match (rounds, apart) {
+        // A forward pass may make a few blocks as large as parameters.
+        (0, _) if !repeats && 2 * sizes < pools.len() => Groups::Neither,
         (0, _) => Groups::Gradients,
         (_, Some((_, from))) if repeats => Groups::GradientsFrom(from),
-        (1, _) if repeats => Groups::State,
+        (1 | 2, _) if repeats => Groups::State,
         (1, _) => Groups::Gradients,
-        (2, _) if repeats => Groups::State,
         _ => Groups::GradientsFirst,
     }
 }
