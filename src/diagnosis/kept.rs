@@ -1,6 +1,7 @@
 //! What stays from round to round: the memory of a leak, or of results that pile up.
 
 use super::code::by_stack;
+use super::passing::passing;
 use super::{Context, Role, Site, StackBytes};
 use crate::analysis::{Category, FrameKey, Phase};
 use crate::model::{AllocId, Allocation, StackId};
@@ -58,7 +59,8 @@ impl Kept {
             is_repeated || rounds.contains_key(&BEFORE)
         };
         by_origin.retain(|_, rounds| is_kept(rounds));
-        let passing = passing(context, &by_origin);
+        let live = candidates.iter().map(|&(a, _)| a).filter(|a| by_origin.contains_key(&a.stack));
+        let passing = passing(context, live);
         by_origin.retain(|stack, _| !passing.contains(stack));
         let kept: Vec<&Allocation> =
             candidates.iter().filter(|(a, _)| by_origin.contains_key(&a.stack)).map(|&(a, _)| a).collect();
@@ -179,30 +181,6 @@ fn is_one_pass(context: &Context<'_>, candidates: &[(&Allocation, usize)], kept:
         .map(|(a, _)| a.stack)
         .collect();
     kept.len() < once.len().saturating_mul(4)
-}
-
-/// Stacks of which as much went away after several rounds as is there now: the last few results are
-/// kept, not all.
-fn passing(context: &Context<'_>, kept: &HashMap<StackId, BTreeMap<usize, i64>>) -> BTreeSet<StackId> {
-    if kept.is_empty() {
-        return BTreeSet::new();
-    }
-    let timeline = context.timeline;
-    let mut gone: HashMap<StackId, i64> = HashMap::default();
-    for id in timeline.lifetimes.ids() {
-        let stack = timeline.lifetimes.stack(id, &timeline.events);
-        let Some(end) = timeline.lifetimes.end(id).filter(|&end| end <= context.moment) else { continue };
-        if !kept.contains_key(&stack) {
-            continue;
-        }
-        let rounds = (context.rounds.round_at(timeline.lifetimes.start(id)), context.rounds.round_at(end));
-        if matches!(rounds, (Some(made), Some(freed)) if made + 2 <= freed) {
-            let bytes = gone.entry(stack).or_default();
-            *bytes = bytes.saturating_add(timeline.lifetimes.size(id, &timeline.events));
-        }
-    }
-    let now = |stack: &StackId| kept[stack].values().fold(0i64, |sum, &bytes| sum.saturating_add(bytes));
-    gone.into_iter().filter(|(stack, bytes)| now(stack) <= *bytes).map(|(stack, _)| stack).collect()
 }
 
 /// Whether it is odd when this stays. Caches of keys and values are meant to grow.

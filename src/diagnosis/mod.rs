@@ -11,6 +11,7 @@ mod context;
 mod detectors;
 mod finding;
 mod kept;
+mod passing;
 mod pins;
 mod rounds;
 mod settings;

@@ -141,3 +141,53 @@ fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
         Some(("train.py", 6))
     );
 }
+
+/// The verdict on a run out of memory that has made these blocks, all by one line, and still has some.
+fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> &'static str {
+    raw.push((7, 0, 4 << 20, 2));
+    let end: Vec<(u64, i64)> = live.iter().map(|&slot| (slot, 1 << 20)).collect();
+    let snapshot = snapshot(raw, Anchor::EndState, &end);
+    let timeline = &snapshot.timelines[0];
+    let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+    let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
+    found.findings[0].id
+}
+
+fn made(slot: u64) -> [Raw; 2] {
+    [(3, slot, 1 << 20, 4), (0, slot, 1 << 20, 4)]
+}
+
+fn gone(slot: u64) -> [Raw; 3] {
+    [(1, slot, 1 << 20, 4), (2, slot, 1 << 20, 4), (4, slot, 1 << 20, 4)]
+}
+
+#[test]
+fn a_line_that_keeps_one_of_three_results_leaks() {
+    let mut raw: Vec<Raw> = Vec::new();
+    let rounds = 20;
+    for round in 0..rounds {
+        for of_line in [1000, 2000] {
+            raw.extend(made(of_line + round));
+            if 0 < round {
+                raw.extend(gone(of_line + round - 1));
+            }
+        }
+        raw.extend(made(round));
+    }
+    let live: Vec<u64> = (0..rounds).chain([1000 + rounds - 1, 2000 + rounds - 1]).collect();
+    assert_eq!(verdict_on(&mut raw, &live), "leak");
+}
+
+#[test]
+fn the_last_few_results_and_the_first_are_no_leak() {
+    let mut raw: Vec<Raw> = Vec::new();
+    let (rounds, kept) = (60, 12);
+    for round in 0..rounds {
+        raw.extend(made(round));
+        if kept < round {
+            raw.extend(gone(round - kept));
+        }
+    }
+    let live: Vec<u64> = std::iter::once(0).chain(rounds - kept..rounds).collect();
+    assert_ne!(verdict_on(&mut raw, &live), "leak");
+}
