@@ -7,6 +7,8 @@
 mod alone;
 mod assign;
 mod bare;
+#[cfg(test)]
+mod bare_tests;
 mod buckets;
 mod caches;
 mod explicit;

@@ -106,7 +106,7 @@ pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
         .map(|(&size, count)| weight(size, count.all.min(MOST * count.early)))
         .fold(0, i64::saturating_add);
     let eighths = all.saturating_mul(8) / total.max(1);
-    let each = usize::try_from((eighths + 1) / 8).unwrap_or(1).clamp(1, 3);
+    let each = usize::try_from(eighths.saturating_add(1) / 8).unwrap_or(1).clamp(1, 3);
     // A first step sets up state from the first parameter on; a backward leaves gradients from the last on.
     let first = placed.iter().find(|block| !block.is_small).and_then(|block| counts.get(&block.size));
     let is_first_step = 2 <= each && first.is_some_and(|first| each < first.all / first.early.max(1));

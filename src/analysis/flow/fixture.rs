@@ -192,3 +192,38 @@ pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late:
     }
     held
 }
+
+/// A state without stacks: sizes of blocks by segment, in the order of addresses; below 0 are holes.
+pub(in crate::analysis) fn state(segments: &[&[i64]]) -> Snapshot {
+    let mut table = SegmentTable { segments: Vec::new(), blocks: Vec::new() };
+    let mut addr = 0x1000_0000u64;
+    for sizes in segments {
+        let first = table.blocks.len();
+        let start = addr;
+        for &size in *sizes {
+            let state = if size < 0 { BlockState::Inactive } else { BlockState::Allocated };
+            let (size, stack) = (size.abs(), StackId::EMPTY);
+            table.blocks.push(Block { addr, size, requested: size, state, stack });
+            addr += size.unsigned_abs();
+        }
+        table.segments.push(Segment {
+            device: DeviceId(0),
+            addr: start,
+            size: (addr - start) as i64,
+            stream: Some(0),
+            pool: Some(PoolKey::DEFAULT),
+            kind: None,
+            is_expandable: false,
+            stack: StackId::EMPTY,
+            blocks: first..table.blocks.len(),
+        });
+    }
+    let mut snapshot = Snapshot::default();
+    snapshot.timelines.push(Timeline::build(TimelineInput {
+        device: DeviceId(0),
+        events: EventTable::default(),
+        segments: table,
+        anchor: Anchor::EndState,
+    }));
+    snapshot
+}

@@ -1,12 +1,11 @@
 //! The phase of states without events.
 
 use super::{Basis, Phase};
-use crate::analysis::flow::fixture::{BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE};
-use crate::analysis::{Attribution, Rules};
-use crate::model::{
-    Anchor, Block, BlockState, DeviceId, EventTable, Moment, PoolKey, Segment, SegmentTable, Snapshot,
-    StackId, Timeline, TimelineInput,
+use crate::analysis::flow::fixture::{
+    BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
+use crate::analysis::{Attribution, Rules};
+use crate::model::{Anchor, DeviceId, EventTable, Moment, Snapshot, Timeline, TimelineInput};
 
 /// The phase at the end, and what it is known by.
 fn at_end(snapshot: &Snapshot) -> Option<Phase> {
@@ -16,41 +15,6 @@ fn at_end(snapshot: &Snapshot) -> Option<Phase> {
     assert_eq!(position.iteration, None);
     assert_eq!(position.basis, (position.phase != Phase::Unknown).then_some(Basis::LiveMemory));
     position.basis.map(|_| position.phase)
-}
-
-/// A state without stacks: sizes of blocks by segment, in the order of addresses; below 0 are holes.
-fn state(segments: &[&[i64]]) -> Snapshot {
-    let mut table = SegmentTable { segments: Vec::new(), blocks: Vec::new() };
-    let mut addr = 0x1000_0000u64;
-    for sizes in segments {
-        let first = table.blocks.len();
-        let start = addr;
-        for &size in *sizes {
-            let state = if size < 0 { BlockState::Inactive } else { BlockState::Allocated };
-            let (size, stack) = (size.abs(), StackId::EMPTY);
-            table.blocks.push(Block { addr, size, requested: size, state, stack });
-            addr += size.unsigned_abs();
-        }
-        table.segments.push(Segment {
-            device: DeviceId(0),
-            addr: start,
-            size: (addr - start) as i64,
-            stream: Some(0),
-            pool: Some(PoolKey::DEFAULT),
-            kind: None,
-            is_expandable: false,
-            stack: StackId::EMPTY,
-            blocks: first..table.blocks.len(),
-        });
-    }
-    let mut snapshot = Snapshot::default();
-    snapshot.timelines.push(Timeline::build(TimelineInput {
-        device: DeviceId(0),
-        events: EventTable::default(),
-        segments: table,
-        anchor: Anchor::EndState,
-    }));
-    snapshot
 }
 
 const MIB: i64 = 1 << 20;
