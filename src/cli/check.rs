@@ -57,7 +57,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
         for timeline in devices(&snapshot) {
             can_tell(&snapshot, timeline, &name)?;
-            has_events(timeline, &name)?;
+            has_history(timeline, &name)?;
             for outcome in outcomes(args, timeline) {
                 let word = if outcome.holds { "ok" } else { "EXCEEDED" };
                 writeln!(out, "{word}: {name}, {}: {}", timeline.device, outcome.text)?;
@@ -84,16 +84,16 @@ fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), 
     ))
 }
 
-/// Without events, only what is reserved at the end is known: no peak, and no failed request.
-fn has_events(timeline: &Timeline, name: &str) -> Result<(), Failure> {
+/// Without a history, only what is there at the end is known: no peak, and no failed request.
+fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
     let events = &timeline.events;
-    // The marks of snapshots are no history.
-    if events.indices().any(|ix| events.action(ix) != Action::Snapshot) {
+    // A free of what was there before, or the mark of a snapshot, is no history.
+    if events.indices().any(|ix| matches!(events.action(ix), Action::Alloc | Action::Oom)) {
         return Ok(());
     }
     Err(Failure::new(
         format_args!(
-            "{name}, {}: no events were recorded, so neither peaks nor failed requests are known",
+            "{name}, {}: no allocations were recorded, so neither peaks nor failed requests are known",
             timeline.device
         ),
         "call torch.cuda.memory._record_memory_history() before the code that is to be checked",
