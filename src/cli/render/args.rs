@@ -56,7 +56,7 @@ pub(in crate::cli) struct RenderArgs {
     #[arg(long, value_enum, default_value_t = AxisArg::Events)]
     pub(super) axis: AxisArg,
     /// What the colours of the timeline tell apart
-    #[arg(long, value_enum, default_value_t = ColorArg::Stack)]
+    #[arg(long, value_enum, default_value_t = ColorArg::Category)]
     pub(super) color_by: ColorArg,
     /// Your own rules for categories, a TOML file; they come before all others
     #[arg(long, value_name = "TOML")]
