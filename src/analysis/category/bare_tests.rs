@@ -79,7 +79,7 @@ fn two_equal_blocks_for_each_layer_are_a_cache() {
 fn scratch_memory_of_a_model_made_on_the_device_does_not_end_its_parameters() {
     let own: Vec<[i64; 2]> = vec![[16 * MIB - 100, -100]; 6];
     let states = [16 * MIB - 100; 12];
-    let mut segments: Vec<&[i64]> = vec![&MODEL[..], EMPTY];
+    let mut segments: Vec<&[i64]> = vec![MODEL, EMPTY];
     segments.extend(own.iter().map(<[i64; 2]>::as_slice));
     let more = each(&MODEL[..4], 2);
     segments.extend([EMPTY, &more, EMPTY, &states]);
