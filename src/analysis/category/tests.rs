@@ -2,7 +2,7 @@
 
 use super::{Attribution, Categories, Category, Rules};
 use crate::analysis::flow::fixture::{
-    BACKWARD, DATA, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
+    BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
 use crate::analysis::table_fixture::{any_events, snapshot};
 use crate::model::{Moment, Snapshot};
@@ -119,6 +119,46 @@ fn a_second_model_and_a_third_state_are_told_apart_by_their_order() {
         let category = at_end(&program.finish());
         assert!(model.iter().all(|&addr| category(addr) == Category::Parameter), "copy: {has_copy}");
         assert!(state.iter().all(|&addr| category(addr) == Category::OptimizerState), "copy: {has_copy}");
+    }
+}
+
+/// Blocks that lie behind a segment that is empty by now.
+fn behind_an_empty_segment(program: &mut Program, sizes: &[i64]) -> Vec<u64> {
+    let gone = program.alloc(2 << 20, DATA);
+    program.free(gone, DATA);
+    program.start_segment();
+    sizes.iter().map(|&size| program.alloc(size, LOAD)).collect()
+}
+
+#[test]
+fn old_blocks_are_no_activations_where_nothing_trains() {
+    let mut program = Program::default();
+    program.alloc(50 << 20, LOAD);
+    program.start_segment();
+    let old = behind_an_empty_segment(&mut program, &[4 << 20, 4 << 20, 8 << 20, 8 << 20, 3 << 20]);
+    program.start_late();
+    for _ in 0..3 {
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, EVALUATE)).collect();
+        for result in kept {
+            program.free(result, EVALUATE);
+        }
+    }
+    let category = at_end(&program.finish());
+    assert!(old[..4].iter().all(|&addr| category(addr) == Category::Parameter), "sizes that repeat");
+    assert_eq!(category(old[4]), Category::Unknown);
+}
+
+#[test]
+fn old_blocks_are_activations_only_where_these_are_the_lesser_part() {
+    for frozen_bytes in [200 << 20, 1 << 20] {
+        let mut program = Program::default();
+        program.alloc(frozen_bytes, LOAD);
+        program.start_segment();
+        let old = behind_an_empty_segment(&mut program, &[9 << 20; 11]);
+        train_late(&mut program, FOREACH);
+        let expected = if frozen_bytes < 100 << 20 { Category::Parameter } else { Category::Activation };
+        let category = at_end(&program.finish());
+        assert!(old.iter().all(|&addr| category(addr) == expected), "{frozen_bytes}");
     }
 }
 
