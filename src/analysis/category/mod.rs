@@ -14,6 +14,7 @@ mod main_code;
 mod old;
 mod pairing;
 mod reason;
+mod renewed;
 mod rules;
 mod stackless;
 #[cfg(test)]

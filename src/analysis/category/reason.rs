@@ -76,6 +76,8 @@ pub enum Reason {
     OldState,
     /// Sizes: the same, with `DistributedDataParallel` at work.
     OldBuckets,
+    /// Sizes: older than the recording, given back by a step that left state of its size.
+    RenewedInStep,
     /// No stacks: kept from before the first repetition on.
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
@@ -139,6 +141,9 @@ impl Reason {
             }
             Self::OldBuckets => {
                 "no stack: older than the recording, behind the parameters of a model that DistributedDataParallel trains"
+            }
+            Self::RenewedInStep => {
+                "no stack: older than the recording, and given back by an optimizer step that left state of its size"
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",

@@ -10,11 +10,20 @@ use proptest::prelude::*;
 
 /// The categories of what is live at the end, by address.
 fn at_end(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
+    at(snapshot, Moment(snapshot.timelines[0].events.len() as u32))
+}
+
+/// The categories of what is older than the recording, by address.
+fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
+    at(snapshot, Moment(0))
+}
+
+fn at(snapshot: &Snapshot, moment: Moment) -> impl Fn(u64) -> Category + use<> {
     let timeline = &snapshot.timelines[0];
     let categories = Categories::of(snapshot, timeline, &Rules::default());
     let live: Vec<(u64, Category)> = timeline
         .lifetimes
-        .live_at(Moment(timeline.events.len() as u32))
+        .live_at(moment)
         .map(|id| (timeline.lifetimes.addr(id, &timeline.events), categories.get(id)))
         .collect();
     move |addr| live.iter().find(|(at, _)| *at == addr).map_or(Category::Unknown, |&(_, category)| category)
@@ -160,6 +169,46 @@ fn old_blocks_are_activations_only_where_these_are_the_lesser_part() {
         let category = at_end(&program.finish());
         assert!(old.iter().all(|&addr| category(addr) == expected), "{frozen_bytes}");
     }
+}
+
+const OWN_STEP: &[&str] = &["/home/me/adam.py step", "torch/optim/optimizer.py wrapper", MAIN];
+
+#[test]
+fn old_state_that_a_step_makes_anew_is_state_and_no_gradient() {
+    let mut program = Program::default();
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+    let mut state: Vec<(i64, u64)> = SIZES
+        .into_iter()
+        .flat_map(|size| [size; 2])
+        .map(|size| (size, program.alloc(size, OWN_STEP)))
+        .collect();
+    let old: Vec<u64> = state.iter().map(|held| held.1).collect();
+    // Gradients of the backward before the recording: dropped in the same step, and made anew by none.
+    let stale = SIZES.map(|size| program.alloc(size, BACKWARD));
+    program.start_late();
+    for gradient in stale {
+        program.free(gradient, ZERO_GRAD);
+    }
+    for _ in 0..2 {
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        for activation in kept.into_iter().rev() {
+            program.free(activation, BACKWARD);
+        }
+        let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
+        for (size, held) in &mut state {
+            let new = program.alloc(*size, OWN_STEP);
+            program.free(std::mem::replace(held, new), OWN_STEP);
+        }
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
+    }
+    let snapshot = program.finish();
+    let category = at_start(&snapshot);
+    assert!(old.iter().all(|&addr| category(addr) == Category::OptimizerState));
+    assert!(stale.iter().all(|&addr| category(addr) == Category::Gradient));
 }
 
 #[test]
