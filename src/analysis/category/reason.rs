@@ -54,6 +54,10 @@ pub enum Reason {
     BeforeCall,
     /// Made outside of any model before the first call, and kept.
     BeforeFirstCall,
+    /// Older than the recording, by an `__init__` or code for weights, in a program that shows no modules.
+    WeightCode,
+    /// Older than the recording, by other code of such a program.
+    OldOutside,
     /// As many and as large as the parameters, but not made as a part of a module.
     CopyOfParameters,
     /// Outside of any model, after a forward: the loss.
@@ -123,6 +127,10 @@ impl Reason {
             Self::Loader => "allocated where batches are loaded or brought to the device",
             Self::BeforeCall => "made outside of models before a call, and given back soon after",
             Self::BeforeFirstCall => "made outside of models before the first call, and kept",
+            Self::WeightCode => {
+                "older than the recording, made in an __init__ or in a function that makes or loads weights"
+            }
+            Self::OldOutside => "older than the recording, and its stack shows no module or optimizer",
             Self::CopyOfParameters => {
                 "as many and as large as the parameters, but not made as a part of a module"
             }

@@ -212,6 +212,27 @@ fn old_state_that_a_step_makes_anew_is_state_and_no_gradient() {
 }
 
 #[test]
+fn weights_of_a_program_without_modules_are_known_by_the_code_that_makes_them() {
+    let mut program = Program::default();
+    let made = program.alloc(9 << 20, &["/home/me/flex.py make", "/home/me/flex.py init_weight_list", MAIN]);
+    let held = program.alloc(9 << 20, &["/home/me/flex.py make", "/home/me/flex.py Net.__init__", MAIN]);
+    let other = program.alloc(9 << 20, &["/home/me/flex.py make", MAIN]);
+    program.forget_events();
+    let category = at_end(&program.finish());
+    let found = [made, held, other].map(category);
+    assert_eq!(found, [Category::Parameter, Category::Parameter, Category::Unknown]);
+}
+
+#[test]
+fn what_is_outside_of_modules_is_an_input_where_modules_are_seen() {
+    let mut program = Program::default();
+    program.alloc(9 << 20, LOAD);
+    let batch = program.alloc(1 << 20, &["/home/me/train.py batch", MAIN]);
+    program.forget_events();
+    assert_eq!(at_end(&program.finish())(batch), Category::Input);
+}
+
+#[test]
 fn buckets_are_gradients_while_these_lie_in_them() {
     for has_stepped in [true, false] {
         let mut program = Program::default();
