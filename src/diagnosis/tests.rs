@@ -48,6 +48,8 @@ fn snapshot(raw: &[Raw], anchor: Anchor, end: &[(u64, i64)]) -> Snapshot {
     recording.stack(&["/x/torch/optim/adam.py:1 step", "train.py:9 main"]);
     recording.stack(&["train.py:5 evaluate", "train.py:9 main"]);
     recording.stack(&["train.py:6 evaluate", "train.py:9 main"]);
+    recording.stack(&["/x/torch/nn/modules/module.py:1 _apply", "train.py:9 main"]);
+    recording.stack(&["/x/torch/autograd/graph.py:1 _engine_run_backward", "train.py:9 main"]);
     let mut snapshot = recording.finish();
     snapshot.timelines.clear();
     let mut events = EventTable::default();
@@ -190,4 +192,27 @@ fn the_last_few_results_and_the_first_are_no_leak() {
     }
     let live: Vec<u64> = std::iter::once(0).chain(rounds - kept..rounds).collect();
     assert_ne!(verdict_on(&mut raw, &live), "leak");
+}
+
+#[test]
+fn gradients_of_earlier_backwards_are_not_on_their_way() {
+    let says_so = |rounds: &[u64]| {
+        let mut raw: Vec<Raw> = vec![(3, 0, 100 << 20, 5), (0, 0, 10 << 20, 5)];
+        let mut slot = 100;
+        for &gradients in rounds {
+            raw.push((0, slot, 4 << 10, 1));
+            raw.extend((1..=gradients).map(|at| (0, slot + 10 * at, 8 << 20, 6)));
+            slot += 1000;
+        }
+        let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let question = Question { at: Some(At::End), device_memory: None };
+        let found = diagnose(&snapshot, timeline, &attribution, question).expect("a moment");
+        let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
+        breakdown.explanation.iter().any(|line| line.contains("on their way"))
+    };
+    assert!(says_so(&[3]), "one backward makes them all");
+    assert!(!says_so(&[1, 1, 1]), "each makes fewer than there are parameters");
+    assert!(says_so(&[1, 3]));
 }

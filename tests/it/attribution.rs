@@ -202,6 +202,21 @@ fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
 }
 
 #[test]
+fn frames_of_the_interpreter_do_not_split_a_forward() {
+    let path = support::root().join("../shared/snapshots/rig/cpp_stacks.pickle");
+    if !path.is_file() {
+        support::skipped("no recording with C++ frames in ../shared");
+        return;
+    }
+    let labelled = labelled(&path).expect("the recording has labels");
+    let timeline = labelled.snapshot.main_timeline().expect("the recording has a device");
+    let phases = Attribution::of(&labelled.snapshot, timeline, &Rules::default()).phases;
+    let found: Vec<Phase> = phases.phases.iter().map(|start| start.phase).collect();
+    assert!(found.contains(&Phase::Forward), "{found:?}");
+    assert!(!found.contains(&Phase::Eval), "{found:?}");
+}
+
+#[test]
 fn rules_come_before_everything_else() {
     let path = support::sample("kv_cache_oom.pickle");
     let labelled = labelled(&path).expect("the sample has labels");

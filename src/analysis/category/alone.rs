@@ -3,8 +3,9 @@
 use super::assign::Scene;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
-use crate::analysis::flow::Optimizer;
-use crate::model::{AllocId, Segment};
+use crate::analysis::flow::{Act, Optimizer};
+use crate::model::{AllocId, Origin, Segment};
+use foldhash::HashMap;
 
 /// Requests up to this size come from segments of their own.
 const SMALL_BYTES: i64 = 1 << 20;
@@ -48,15 +49,46 @@ impl<'a> Alone<'a> {
         last.is_some_and(|last| last < self.addr(id))
     }
 
-    /// When parameters were made nothing had been given back yet, so what lies behind segments that
-    /// are empty by now came later.
-    pub(super) fn settle(self, verdicts: &mut [Verdict]) {
+    fn bytes(&self, ids: impl Iterator<Item = AllocId>) -> i64 {
+        ids.fold(0, |sum, id| sum.saturating_add(self.scene.size(id)))
+    }
+
+    /// The first segment that is empty by now.
+    fn first_empty(&self) -> Option<u64> {
         let segments = &self.scene.timeline.segments;
         let is_empty =
             |segment: &&Segment| segments.blocks_of(segment).iter().all(|block| !block.is_active());
-        let first_empty = segments.segments.iter().filter(is_empty).map(|segment| segment.addr).min();
-        let behind = self.ids.iter().filter(|&&id| self.is_behind(id));
-        let behind_bytes = behind.fold(0i64, |sum, &id| sum.saturating_add(self.scene.size(id)));
+        segments.segments.iter().filter(is_empty).map(|segment| segment.addr).min()
+    }
+
+    /// Whether what lies behind that segment may be activations: a graph is kept only where something
+    /// trains, as far as stacks show what is going on; and it is not most of what is old, as a whole
+    /// model is that was loaded late.
+    fn keeps_a_graph(&self, first_empty: Option<u64>) -> bool {
+        let lifetimes = &self.scene.timeline.lifetimes;
+        let is_later = |id: &AllocId| first_empty.is_some_and(|empty| empty < self.addr(*id));
+        let later = self.bytes(self.ids.iter().copied().filter(is_later));
+        let old = self.bytes(self.scene.ids().filter(|&id| lifetimes.origin(id) == Origin::Before));
+        let runs = &self.scene.flow.acts.runs;
+        let may_train = runs.is_empty() || runs.iter().any(|run| run.act == Act::Backward);
+        may_train && later <= old / 2
+    }
+
+    /// When parameters were made hardly anything had been given back yet, so a small part that lies
+    /// behind segments that are empty by now came later.
+    pub(super) fn settle(self, verdicts: &mut [Verdict]) {
+        let first_empty = self.first_empty();
+        let keeps_a_graph = self.keeps_a_graph(first_empty);
+        let mut counts: HashMap<i64, usize> = HashMap::default();
+        for &id in &self.ids {
+            *counts.entry(self.scene.size(id)).or_default() += 1;
+        }
+        let single = if self.scene.flow.acts.runs.is_empty() {
+            (Category::Activation, Reason::OldButLater)
+        } else {
+            (Category::Unknown, Reason::Nothing)
+        };
+        let behind_bytes = self.bytes(self.ids.iter().copied().filter(|&id| self.is_behind(id)));
         // Buckets are as large as the parameters; far more is something else that is kept.
         let are_buckets = self.scene.places.uses_ddp
             && behind_bytes <= self.trained_bytes.saturating_add(self.trained_bytes / 4);
@@ -66,7 +98,8 @@ impl<'a> Alone<'a> {
             let verdict = match self.is_behind(id) {
                 true if are_buckets => (Category::Comm, Reason::OldBuckets),
                 true if has_own_state => (Category::OptimizerState, Reason::OldState),
-                _ if is_later => (Category::Activation, Reason::OldButLater),
+                _ if is_later && keeps_a_graph => (Category::Activation, Reason::OldButLater),
+                _ if is_later && counts.get(&self.scene.size(id)) == Some(&1) => single,
                 _ => (Category::Parameter, Reason::OldAndAlone),
             };
             set(verdicts, id, verdict);

@@ -15,6 +15,8 @@ pub(super) struct MainCode<'a> {
     used: HashMap<StackId, (u32, u32)>,
     /// Whether anything is trained.
     trains: bool,
+    /// Whether it is known what models are, so that what is outside of them is known, too.
+    knows_models: bool,
 }
 
 impl<'a> MainCode<'a> {
@@ -29,12 +31,13 @@ impl<'a> MainCode<'a> {
             if scene.flow.acts.at(gone.0) == Act::Backward { count.0 += 1 } else { count.1 += 1 }
         }
         let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
-        Self { scene, used, trains }
+        let knows_models = !scene.flow.calls.is_empty() || scene.places.show_torch();
+        Self { scene, used, trains, knows_models }
     }
 
     pub(super) fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
         let Some(start) = self.scene.timeline.lifetimes.start(id).event() else {
-            return (Category::Input, Reason::BeforeFirstCall);
+            return self.before_the_recording(stack);
         };
         if !self.trains && self.scene.places.get(stack).in_cache {
             return (Category::KvCache, Reason::CacheCode);
@@ -50,6 +53,16 @@ impl<'a> MainCode<'a> {
             }
             _ if self.scene.flow.calls.is_empty() => self.without_models(id, stack),
             _ => self.between_steps(id, stack, start),
+        }
+    }
+
+    /// Only its stack is known. A program that works without modules of torch makes its weights itself.
+    fn before_the_recording(&self, stack: StackId) -> Verdict {
+        let place = self.scene.places.get(stack);
+        match self.knows_models {
+            true => (Category::Input, Reason::BeforeFirstCall),
+            false if place.in_init || place.for_weights => (Category::Parameter, Reason::WeightCode),
+            false => (Category::Unknown, Reason::OldOutside),
         }
     }
 

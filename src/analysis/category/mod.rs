@@ -19,6 +19,7 @@ mod main_code;
 mod old;
 mod pairing;
 mod reason;
+mod renewed;
 mod rounds;
 mod rules;
 mod stackless;

@@ -5,6 +5,7 @@ use super::alone::Alone;
 use super::assign::Scene;
 use super::bare;
 use super::pairing::{Sizes, gradients};
+use super::renewed::Renewed;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Optimizer};
@@ -45,10 +46,16 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
     }
     let seen = Seen::of(scene, verdicts, &by_size);
     let is_bare = seen.trained.is_empty() && seen.passing.is_empty() && !seen.uses_ddp;
-    if is_bare && scene.timeline.anchor == Anchor::EndState {
+    // Where stacks show a model at work that was not trained, all that is old is the model.
+    let is_quiet = scene.flow.acts.runs.is_empty();
+    if is_bare
+        && scene.timeline.anchor == Anchor::EndState
+        && (is_quiet || bare::show_training(scene, &stays))
+    {
         bare::settle(scene, &stays, verdicts);
+        let renewed = Renewed::of(scene, verdicts);
         for id in goes {
-            set(verdicts, id, gone_old(scene, id, &seen.trained));
+            set(verdicts, id, gone_old(scene, id, &seen.trained, &renewed));
         }
         return;
     }
@@ -63,8 +70,9 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
         }
     }
     alone.settle(verdicts);
+    let renewed = Renewed::of(scene, verdicts);
     for id in goes {
-        set(verdicts, id, gone_old(scene, id, &seen.trained));
+        set(verdicts, id, gone_old(scene, id, &seen.trained, &renewed));
     }
 }
 
@@ -220,10 +228,13 @@ fn steps_within_backward(scene: &Scene<'_>) -> bool {
 }
 
 /// Old, and given back within the trace.
-fn gone_old(scene: &Scene<'_>, id: AllocId, with_gradient: &Sizes) -> Verdict {
+fn gone_old(scene: &Scene<'_>, id: AllocId, with_gradient: &Sizes, renewed: &Renewed) -> Verdict {
     let act = scene.gone(id).map(|gone| scene.flow.acts.at(gone.0));
     match act {
         Some(Act::Backward) => (Category::Activation, Reason::Repeats),
+        Some(Act::Step) if scene.gone(id).is_some_and(|gone| renewed.has(gone, scene.size(id))) => {
+            (Category::OptimizerState, Reason::RenewedInStep)
+        }
         Some(_) if with_gradient.contains_key(&scene.size(id)) => (Category::Gradient, Reason::PairsAndGoes),
         Some(Act::Main | Act::Data) => (Category::Input, Reason::Repeats),
         _ => (Category::Activation, Reason::Repeats),

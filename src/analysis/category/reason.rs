@@ -54,6 +54,10 @@ pub enum Reason {
     BeforeCall,
     /// Made outside of any model before the first call, and kept.
     BeforeFirstCall,
+    /// Older than the recording, by an `__init__` or code for weights, in a program that shows no modules.
+    WeightCode,
+    /// Older than the recording, by other code of such a program.
+    OldOutside,
     /// As many and as large as the parameters, but not made as a part of a module.
     CopyOfParameters,
     /// Outside of any model, after a forward: the loss.
@@ -82,6 +86,8 @@ pub enum Reason {
     LiesLater,
     /// No stacks: one of equal blocks, two for each layer of a model that does not train.
     TwoForEachLayer,
+    /// Sizes: older than the recording, given back by a step that left state of its size.
+    RenewedInStep,
     /// No stacks: kept from before the first repetition on.
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
@@ -127,6 +133,10 @@ impl Reason {
             Self::Loader => "allocated where batches are loaded or brought to the device",
             Self::BeforeCall => "made outside of models before a call, and given back soon after",
             Self::BeforeFirstCall => "made outside of models before the first call, and kept",
+            Self::WeightCode => {
+                "older than the recording, made in an __init__ or in a function that makes or loads weights"
+            }
+            Self::OldOutside => "older than the recording, and its stack shows no module or optimizer",
             Self::CopyOfParameters => {
                 "as many and as large as the parameters, but not made as a part of a module"
             }
@@ -152,6 +162,9 @@ impl Reason {
             Self::LiesLater => "no stack: lies behind the parameters, and its size pairs with none of them",
             Self::TwoForEachLayer => {
                 "no stack: one of equal blocks, two for each layer of a model that does not train"
+            }
+            Self::RenewedInStep => {
+                "no stack: older than the recording, and given back by an optimizer step that left state of its size"
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",

@@ -2,7 +2,7 @@
 
 use super::{Attribution, Categories, Category, Rules};
 use crate::analysis::flow::fixture::{
-    BACKWARD, DATA, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
+    BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
 use crate::analysis::table_fixture::{any_events, snapshot};
 use crate::model::{Moment, Snapshot};
@@ -10,11 +10,20 @@ use proptest::prelude::*;
 
 /// The categories of what is live at the end, by address.
 fn at_end(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
+    at(snapshot, Moment(snapshot.timelines[0].events.len() as u32))
+}
+
+/// The categories of what is older than the recording, by address.
+fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
+    at(snapshot, Moment(0))
+}
+
+fn at(snapshot: &Snapshot, moment: Moment) -> impl Fn(u64) -> Category + use<> {
     let timeline = &snapshot.timelines[0];
     let categories = Categories::of(snapshot, timeline, &Rules::default());
     let live: Vec<(u64, Category)> = timeline
         .lifetimes
-        .live_at(Moment(timeline.events.len() as u32))
+        .live_at(moment)
         .map(|id| (timeline.lifetimes.addr(id, &timeline.events), categories.get(id)))
         .collect();
     move |addr| live.iter().find(|(at, _)| *at == addr).map_or(Category::Unknown, |&(_, category)| category)
@@ -120,6 +129,107 @@ fn a_second_model_and_a_third_state_are_told_apart_by_their_order() {
         assert!(model.iter().all(|&addr| category(addr) == Category::Parameter), "copy: {has_copy}");
         assert!(state.iter().all(|&addr| category(addr) == Category::OptimizerState), "copy: {has_copy}");
     }
+}
+
+/// Blocks that lie behind a segment that is empty by now.
+fn behind_an_empty_segment(program: &mut Program, sizes: &[i64]) -> Vec<u64> {
+    let gone = program.alloc(2 << 20, DATA);
+    program.free(gone, DATA);
+    program.start_segment();
+    sizes.iter().map(|&size| program.alloc(size, LOAD)).collect()
+}
+
+#[test]
+fn old_blocks_are_no_activations_where_nothing_trains() {
+    let mut program = Program::default();
+    program.alloc(50 << 20, LOAD);
+    program.start_segment();
+    let old = behind_an_empty_segment(&mut program, &[4 << 20, 4 << 20, 8 << 20, 8 << 20, 3 << 20]);
+    program.start_late();
+    for _ in 0..3 {
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, EVALUATE)).collect();
+        for result in kept {
+            program.free(result, EVALUATE);
+        }
+    }
+    let category = at_end(&program.finish());
+    assert!(old[..4].iter().all(|&addr| category(addr) == Category::Parameter), "sizes that repeat");
+    assert_eq!(category(old[4]), Category::Unknown);
+}
+
+#[test]
+fn old_blocks_are_activations_only_where_these_are_the_lesser_part() {
+    for frozen_bytes in [200 << 20, 1 << 20] {
+        let mut program = Program::default();
+        program.alloc(frozen_bytes, LOAD);
+        program.start_segment();
+        let old = behind_an_empty_segment(&mut program, &[9 << 20; 11]);
+        train_late(&mut program, FOREACH);
+        let expected = if frozen_bytes < 100 << 20 { Category::Parameter } else { Category::Activation };
+        let category = at_end(&program.finish());
+        assert!(old.iter().all(|&addr| category(addr) == expected), "{frozen_bytes}");
+    }
+}
+
+const OWN_STEP: &[&str] = &["/home/me/adam.py step", "torch/optim/optimizer.py wrapper", MAIN];
+
+#[test]
+fn old_state_that_a_step_makes_anew_is_state_and_no_gradient() {
+    let mut program = Program::default();
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+    let mut state: Vec<(i64, u64)> = SIZES
+        .into_iter()
+        .flat_map(|size| [size; 2])
+        .map(|size| (size, program.alloc(size, OWN_STEP)))
+        .collect();
+    let old: Vec<u64> = state.iter().map(|held| held.1).collect();
+    // Gradients of the backward before the recording: dropped in the same step, and made anew by none.
+    let stale = SIZES.map(|size| program.alloc(size, BACKWARD));
+    program.start_late();
+    for gradient in stale {
+        program.free(gradient, ZERO_GRAD);
+    }
+    for _ in 0..2 {
+        let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+        for activation in kept.into_iter().rev() {
+            program.free(activation, BACKWARD);
+        }
+        let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
+        for (size, held) in &mut state {
+            let new = program.alloc(*size, OWN_STEP);
+            program.free(std::mem::replace(held, new), OWN_STEP);
+        }
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
+    }
+    let snapshot = program.finish();
+    let category = at_start(&snapshot);
+    assert!(old.iter().all(|&addr| category(addr) == Category::OptimizerState));
+    assert!(stale.iter().all(|&addr| category(addr) == Category::Gradient));
+}
+
+#[test]
+fn weights_of_a_program_without_modules_are_known_by_the_code_that_makes_them() {
+    let mut program = Program::default();
+    let made = program.alloc(9 << 20, &["/home/me/flex.py make", "/home/me/flex.py init_weight_list", MAIN]);
+    let held = program.alloc(9 << 20, &["/home/me/flex.py make", "/home/me/flex.py Net.__init__", MAIN]);
+    let other = program.alloc(9 << 20, &["/home/me/flex.py make", MAIN]);
+    program.forget_events();
+    let category = at_end(&program.finish());
+    let found = [made, held, other].map(category);
+    assert_eq!(found, [Category::Parameter, Category::Parameter, Category::Unknown]);
+}
+
+#[test]
+fn what_is_outside_of_modules_is_an_input_where_modules_are_seen() {
+    let mut program = Program::default();
+    program.alloc(9 << 20, LOAD);
+    let batch = program.alloc(1 << 20, &["/home/me/train.py batch", MAIN]);
+    program.forget_events();
+    assert_eq!(at_end(&program.finish())(batch), Category::Input);
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(in crate::analysis) struct Program {
     events: EventTable,
     live: BTreeMap<u64, (i64, StackId)>,
     next: u64,
+    /// Where segments begin, besides the first.
+    cuts: Vec<u64>,
     /// Whether stacks are left out.
     is_bare: bool,
 }
@@ -81,9 +83,14 @@ impl Program {
         self.events = EventTable::default();
     }
 
+    /// What comes next lies in a segment of its own.
+    pub(in crate::analysis) fn start_segment(&mut self) {
+        self.cuts.push(self.next);
+    }
+
     /// The recording.
     pub(in crate::analysis) fn finish(self) -> Snapshot {
-        let Self { mut snapshot, events, live, next, .. } = self;
+        let Self { mut snapshot, events, live, next, cuts, .. } = self;
         let mut blocks: Vec<Block> = live
             .into_iter()
             .map(|(addr, (size, stack))| Block {
@@ -95,18 +102,21 @@ impl Program {
             })
             .collect();
         blocks.sort_by_key(|block| block.addr);
-        let segment = Segment {
+        let starts = std::iter::once(0).chain(cuts.iter().copied());
+        let ends = cuts.iter().copied().chain([next]);
+        let before = |offset: u64| blocks.partition_point(|block| block.addr < 0x1000_0000 + offset);
+        let segment = |(start, end): (u64, u64)| Segment {
             device: DeviceId(0),
-            addr: 0x1000_0000,
-            size: next as i64,
+            addr: 0x1000_0000 + start,
+            size: (end - start) as i64,
             stream: Some(0),
             pool: Some(PoolKey::DEFAULT),
             kind: None,
             is_expandable: false,
             stack: StackId::EMPTY,
-            blocks: 0..blocks.len(),
+            blocks: before(start)..before(end),
         };
-        let segments = SegmentTable { segments: vec![segment], blocks };
+        let segments = SegmentTable { segments: starts.zip(ends).map(segment).collect(), blocks };
         let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::EndState };
         snapshot.timelines.push(Timeline::build(input));
         snapshot

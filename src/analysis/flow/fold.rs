@@ -23,6 +23,7 @@ pub(super) struct Fold {
     no_grad: bool,
     set_device: bool,
     in_init: bool,
+    for_weights: bool,
     within_step: bool,
     own_step: bool,
     perturbs: bool,
@@ -130,6 +131,7 @@ impl Fold {
         if self.part.is_none() {
             self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
             self.in_init |= name == NameHint::Init;
+            self.for_weights |= name == NameHint::Weights;
             self.helper.get_or_insert(name != NameHint::Forward);
         }
         self.perturbs |= name == NameHint::Perturb;
@@ -165,6 +167,7 @@ impl Fold {
             checkpoints: self.checkpoint && part == Part::Call,
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
+            for_weights: self.for_weights,
             within_step: self.within_step,
             own_step: self.own_step,
             perturbs: self.perturbs,

@@ -10,6 +10,8 @@ pub(super) enum NameHint {
     Train,
     Perturb,
     SetDevice,
+    /// Weights are made or loaded.
+    Weights,
     /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
     Library(Option<bool>),
 }
@@ -46,6 +48,10 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::Train
     } else if has(&["eval", "valid", "infer", "generate", "predict", "sample", "decode", "test_", "encode"]) {
         NameHint::Eval
+    } else if has(&["weight"])
+        || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
+    {
+        NameHint::Weights
     } else {
         NameHint::None
     }
@@ -63,5 +69,8 @@ mod tests {
         assert_eq!(name_hint(file, "wrapper"), NameHint::Library(None));
         assert_eq!(name_hint("/home/me/train.py", "evaluate"), NameHint::Eval);
         assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
+        assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
+        assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
+        assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::None);
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Frames {
     names: Vec<NameHint>,
     /// Outermost frames of stacks that surely are a thread of the program.
     roots: HashSet<FrameId>,
+    /// Whether some stack begins where a thread of the program does, as far as frames say so.
+    has_roots: bool,
     /// Which optimizer of torch each frame is part of.
     optimizers: Vec<Option<Optimizer>>,
     pub(super) uses_ddp: bool,
@@ -63,6 +65,7 @@ impl Frames {
             names: read.iter().map(|known| known.name).collect(),
             code: read.iter().map(|known| known.code).collect(),
             roots: HashSet::default(),
+            has_roots: read.iter().any(|known| matches!(known.role, Role::Root | Role::Start)),
             optimizers: read.iter().map(|known| known.optimizer).collect(),
             uses_ddp: read.iter().any(|known| known.is_ddp),
         };
@@ -110,6 +113,41 @@ impl Frames {
         }
         let Some(&root) = frames.last() else { return Place::NOTHING };
         let in_program = self.roots.contains(&root) || fold.has_root || self.role(root) == Role::Compiled;
-        fold.finish(in_program)
+        // Hooks that the autograd engine calls begin with the program's own code, too: that tells
+        // nothing unless no stack goes down to the start of the program.
+        let is_cut = !self.has_roots && matches!(self.role(root), Role::Own | Role::Cache);
+        fold.finish(in_program || is_cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::flow::fixture::Program;
+    use crate::analysis::flow::{Part, Places};
+
+    const CUT: &[&str] = &["/home/me/model.py attention", "/home/me/model.py block"];
+    const HOOK: &[&str] = &["/home/me/model.py scale"];
+    const ENGINE: &[&str] = &["torch/nn/functional.py silu"];
+
+    /// The parts of two cut stacks and one of the engine, in a file that also has a stack.
+    fn parts(other: &[&str]) -> [Part; 3] {
+        let mut program = Program::default();
+        program.alloc(512, other);
+        let ids = [CUT, HOOK, ENGINE].map(|stack| {
+            program.alloc(512, stack);
+            program.stack(stack)
+        });
+        let places = Places::of(&program.finish());
+        ids.map(|id| places.get(id).part)
+    }
+
+    #[test]
+    fn own_code_without_a_root_is_the_program_where_no_stack_has_one() {
+        assert_eq!(parts(CUT), [Part::Main, Part::Main, Part::Backward]);
+    }
+
+    #[test]
+    fn own_code_without_a_root_is_a_hook_where_others_have_one() {
+        assert_eq!(parts(&["/home/me/train.py <module>"]), [Part::Backward; 3]);
     }
 }

@@ -59,6 +59,8 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) on_set_device: bool,
     /// In some `__init__` of the program's own.
     pub(in crate::analysis) in_init: bool,
+    /// In some function of the program's own whose name says that it makes or loads weights.
+    pub(in crate::analysis) for_weights: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
     pub(in crate::analysis) within_step: bool,
     /// In the step of an optimizer that the program defines.
@@ -82,6 +84,7 @@ impl Place {
         checkpoints: false,
         on_set_device: false,
         in_init: false,
+        for_weights: false,
         within_step: false,
         own_step: false,
         perturbs: false,
@@ -119,6 +122,12 @@ impl Places {
         let is_compiled = !frames.roles.is_empty()
             && every(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
         Self { all, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
+    }
+
+    /// Whether stacks show modules or optimizers of torch, or the autograd engine.
+    pub(in crate::analysis) fn show_torch(&self) -> bool {
+        let parts = [Part::Load, Part::Call, Part::Backward, Part::State, Part::Foreach, Part::Step];
+        self.all.iter().any(|place| parts.contains(&place.part))
     }
 
     /// The place of a stack.

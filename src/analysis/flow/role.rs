@@ -60,6 +60,9 @@ pub(super) enum Role {
 /// The role of a frame.
 pub(super) fn role(file: &str, name: &str) -> Role {
     let file = file.replace('\\', "/");
+    if is_start(name) && file.rsplit('.').next() != Some("py") {
+        return Role::Start;
+    }
     if is_binary(&file) {
         return cpp_role(name);
     }
@@ -244,10 +247,18 @@ fn is_binary(file: &str) -> bool {
         return false;
     }
     match base.rsplit_once('.') {
-        // Libraries may have their version behind the ending.
-        Some((_, ending)) => ENDINGS.contains(&ending) || base.contains(".so."),
+        // Libraries may have their version behind the ending, programs behind their name: `python3.11`.
+        Some((_, ending)) => {
+            let is_version = ending.bytes().all(|byte| byte.is_ascii_digit());
+            ENDINGS.contains(&ending) || base.contains(".so.") || is_version
+        }
         None => true,
     }
+}
+
+/// Where a process starts, whatever the file is called.
+fn is_start(name: &str) -> bool {
+    matches!(name, "_start" | "__libc_start_main" | "Py_BytesMain")
 }
 
 fn cpp_role(name: &str) -> Role {
@@ -269,7 +280,7 @@ fn cpp_role(name: &str) -> Role {
         Role::Call
     } else if has("torch::jit::") && has("mport") {
         Role::Load
-    } else if matches!(name, "_start" | "__libc_start_main" | "main" | "Py_BytesMain") {
+    } else if name == "main" {
         Role::Start
     } else {
         Role::Compiled
@@ -325,6 +336,9 @@ mod tests {
         assert_eq!(of("torch::nn::LinearImpl::forward(at::Tensor const&)"), Role::Call);
         assert_eq!(of("??"), Role::Compiled);
         assert_eq!(role("/lib/libc.so.6", "__libc_start_main"), Role::Start);
+        assert_eq!(role("/opt/env/bin/python3.11", "_start"), Role::Start);
+        assert_eq!(role("/opt/env/bin/python3.11", "_PyEval_EvalFrameDefault"), Role::Compiled);
+        assert_eq!(role("/home/me/train.py", "_start"), Role::Own);
         assert_eq!(role("Objects/methodobject.c", "cfunction_call"), Role::Compiled);
     }
 }

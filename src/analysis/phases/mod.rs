@@ -127,9 +127,18 @@ impl Phases {
     }
 
     fn by_events(&self, moment: Moment) -> Phase {
+        self.start_before(moment).map_or(Phase::Unknown, |start| start.phase)
+    }
+
+    fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
         let event = moment.event().map_or(0, |event| event.0);
         let after = self.phases.partition_point(|start| start.event.0 <= event);
-        after.checked_sub(1).and_then(|at| self.phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+        after.checked_sub(1).and_then(|at| self.phases.get(at))
+    }
+
+    /// The first event of the backward that a moment lies in; `None` in other phases.
+    pub fn backward_at(&self, moment: Moment) -> Option<EventIx> {
+        self.start_before(moment).filter(|start| start.phase == Phase::Backward).map(|start| start.event)
     }
 
     /// The phase that the event before a moment belongs to. Of the last moment, where no event tells,

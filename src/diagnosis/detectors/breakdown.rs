@@ -2,6 +2,7 @@
 
 use crate::analysis::Category;
 use crate::diagnosis::{Context, Finding, Severity};
+use crate::model::Allocation;
 use crate::units;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -28,16 +29,26 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
         return;
     }
     let states = context.bytes_of(Category::OptimizerState);
-    let gradients = context.bytes_of(Category::Gradient);
     if 0 < states {
         let times = states as f64 / parameters as f64;
         finding.explain(format!("Optimizer state is {times:.1} times the parameters."));
     }
-    if parameters.saturating_add(parameters / 10) < gradients {
+    if parameters.saturating_add(parameters / 10) < gradients_of_this_backward(context) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
     let rest = units::bytes(total.saturating_sub(context.fixed_bytes()));
     finding.explain(format!("{rest} depend on the batch, or on what the program keeps."));
+}
+
+/// Bytes of gradients that the backward has made which the moment lies in: those of earlier ones are
+/// finished, and wait for a step.
+fn gradients_of_this_backward(context: &Context<'_>) -> i64 {
+    let Some(start) = context.phases().backward_at(context.moment) else { return 0 };
+    let is_new = |allocation: &&Allocation| {
+        allocation.alloc_event().is_some_and(|event| start <= event)
+            && context.category(allocation.id) == Category::Gradient
+    };
+    context.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
 }
 
 fn key(category: Category) -> &'static str {
