@@ -2,7 +2,7 @@
 
 use crate::app::device::DeviceState;
 use crate::app::theme;
-use crate::draw::{Palette, Rgb, Tick, byte_ticks, event_ticks};
+use crate::draw::{Axis, Palette, Rgb, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::Moment;
 use crate::units;
 use eframe::egui;
@@ -17,40 +17,42 @@ const LABEL_PX: f32 = 110.0;
 pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let palette = theme::palette(ui);
     let (full, view) = (device.full, device.view);
-    let clicked = {
-        let curves = &device.curves;
-        let (cursor, peak) = (device.cursor, device.figures.peak.0);
-        let lines = [
-            ("reserved", &curves.reserved, palette.reserved),
-            ("allocated", &curves.allocated, palette.allocated),
-            ("active", &curves.active, palette.accent),
-        ];
-        let plot = plot(ui, "curves").show(ui, |plot| {
-            plot.set_plot_bounds_x(full.x0..=full.x1);
-            plot.set_plot_bounds_y(full.y0..=full.y1);
-            if view != full {
-                let fill = theme::faded(palette.accent, 0.10);
-                plot.span(
-                    Span::new("", view.x0..=view.x1)
-                        .fill(fill)
-                        .border_color(theme::faded(palette.accent, 0.5)),
-                );
-            }
-            for (name, points, color) in lines {
-                plot.line(curve(name, points, color));
-            }
-            let mark = |at: Moment, color| {
-                VLine::new("", f64::from(at.0)).color(theme::color(color)).width(1.0).allow_hover(false)
-            };
-            plot.vline(mark(peak, palette.peak));
-            plot.vline(mark(cursor, palette.text));
-            plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
-        });
-        plot.inner
+    let timeline = device.timeline();
+    let scale = full.on(timeline);
+    let at = |moment: f64| scale.position_from_moment(moment);
+    let placed = |points: &[PlotPoint]| -> Vec<PlotPoint> {
+        points.iter().map(|point| PlotPoint::new(at(point.x), point.y)).collect()
     };
-    if let Some(at) = clicked {
-        let last = device.timeline().moments().saturating_sub(1) as f64;
-        device.go_to(Moment(at.x.clamp(0.0, last) as u32));
+    let curves = &device.curves;
+    let lines = [
+        ("reserved", placed(&curves.reserved), palette.reserved),
+        ("allocated", placed(&curves.allocated), palette.allocated),
+        ("active", placed(&curves.active), palette.accent),
+    ];
+    let clicked = plot(ui, "curves", full.axis).show(ui, |plot| {
+        plot.set_plot_bounds_x(full.x0..=full.x1);
+        plot.set_plot_bounds_y(full.y0..=full.y1);
+        if view != full {
+            let fill = theme::faded(palette.accent, 0.10);
+            plot.span(
+                Span::new("", view.x0..=view.x1).fill(fill).border_color(theme::faded(palette.accent, 0.5)),
+            );
+        }
+        for (name, points, color) in &lines {
+            plot.line(curve(name, points, *color));
+        }
+        let mark = |moment: Moment, color| {
+            let line = VLine::new("", at(f64::from(moment.0)));
+            line.color(theme::color(color)).width(1.0).allow_hover(false)
+        };
+        plot.vline(mark(device.figures.peak.0, palette.peak));
+        plot.vline(mark(device.cursor, palette.text));
+        plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
+    });
+    if let Some(clicked) = clicked.inner {
+        let last = timeline.moments().saturating_sub(1) as f64;
+        let moment = scale.moment_from_position(clicked.x).clamp(0.0, last) as u32;
+        device.go_to(Moment(moment));
     }
 }
 
@@ -60,10 +62,10 @@ pub(super) fn curve<'a>(name: &str, points: &'a [PlotPoint], color: Rgb) -> Line
 }
 
 /// Axes of moments and bytes that stay where they are, with a legend where it leaves room for the lines.
-pub(super) fn plot(ui: &egui::Ui, id: &str) -> Plot<'static> {
+pub(super) fn plot(ui: &egui::Ui, id: &str, axis: Axis) -> Plot<'static> {
     let palette = theme::palette(ui);
     let columns = (ui.available_width() / LABEL_PX) as usize;
-    let plot = axes(id, palette, columns.clamp(2, 8));
+    let plot = axes(id, palette, axis, columns.clamp(2, 8));
     if ui.available_height() < MIN_LEGEND_PX {
         return plot;
     }
@@ -71,7 +73,7 @@ pub(super) fn plot(ui: &egui::Ui, id: &str) -> Plot<'static> {
     plot.legend(legend.background_alpha(0.6))
 }
 
-fn axes(id: &str, palette: &Palette, columns: usize) -> Plot<'static> {
+fn axes(id: &str, palette: &Palette, axis: Axis, columns: usize) -> Plot<'static> {
     Plot::new(id.to_owned())
         .allow_drag(false)
         .allow_zoom(false)
@@ -82,26 +84,39 @@ fn axes(id: &str, palette: &Palette, columns: usize) -> Plot<'static> {
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(theme::faded(palette.line, 0.8))
         .y_axis_min_width(58.0)
-        .x_grid_spacer(move |input| marks(&event_ticks(input.bounds.0, input.bounds.1, columns)))
+        .x_grid_spacer(move |input| {
+            let (from, to) = input.bounds;
+            marks(&match axis {
+                Axis::Event => event_ticks(from, to, columns),
+                Axis::Time => time_ticks(from, to, columns),
+            })
+        })
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
-        .x_axis_formatter(|mark, shown| {
+        .x_axis_formatter(move |mark, shown| {
             // The first mark would touch the other axis, and one near the end would be cut.
-            let is_free = 1.0 < mark.value && shown.end() - mark.value > 0.03 * (shown.end() - shown.start());
-            if is_free { units::count(mark.value as i64 - 1) } else { String::new() }
+            let margin = 0.03 * (shown.end() - shown.start());
+            let is_free = 1.0 < mark.value && margin < shown.end() - mark.value;
+            match axis {
+                _ if !is_free => String::new(),
+                Axis::Event => units::count(mark.value as i64 - 1),
+                Axis::Time => units::time_at_step(mark.value as i64, mark.step_size as i64),
+            }
         })
         .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
-        .label_formatter(|hover| match hover {
-            HoverPosition::NearDataPoint { plot_name, position, .. } => Some(label(plot_name, *position)),
+        .label_formatter(move |hover| match hover {
+            HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                Some(label(plot_name, axis, *position))
+            }
             HoverPosition::Elsewhere { .. } => None,
         })
 }
 
-fn label(name: &str, at: PlotPoint) -> String {
-    let event = (at.x as i64).checked_sub(1).filter(|&event| 0 <= event);
-    let place = event.map_or_else(
-        || "before the first event".to_owned(),
-        |event| format!("after event {}", units::count(event)),
-    );
+fn label(name: &str, axis: Axis, at: PlotPoint) -> String {
+    let place = match (axis, (at.x as i64).checked_sub(1).filter(|&event| 0 <= event)) {
+        (Axis::Time, _) => format!("after {}", units::time_exact_us(at.x as i64)),
+        (Axis::Event, None) => "before the first event".to_owned(),
+        (Axis::Event, Some(event)) => format!("after event {}", units::count(event)),
+    };
     format!("{name} {}\n{place}", units::bytes_exact(at.y as i64))
 }
 

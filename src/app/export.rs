@@ -114,6 +114,8 @@ impl Order {
                 Product::Report => What::Timeline,
             },
             view: device.view,
+            // Found when it is written.
+            attribution: None,
             coloring: device.coloring(palette),
             moment: device.cursor,
             has_cursor: true,
@@ -169,7 +171,8 @@ impl Order {
     fn contents(&self) -> Result<Vec<u8>, String> {
         match self.choice.product {
             Product::Picture(_, format) => {
-                let file = self.shot.file(format, self.size_points, self.scale);
+                let shot = Shot { attribution: Some(self.finder.get()), ..self.shot.clone() };
+                let file = shot.file(format, self.size_points, self.scale);
                 file.map_err(|error| error.to_string())
             }
             Product::Report => self.report(),
@@ -179,10 +182,11 @@ impl Order {
     fn report(&self) -> Result<Vec<u8>, String> {
         let Shot { snapshot, at, name, .. } = &self.shot;
         let timeline = &snapshot.timelines[*at];
-        let diagnosis = diagnose(snapshot, timeline, &self.finder.get(), self.question);
+        let attribution = self.finder.get();
+        let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
-        let pictures = report_pictures(snapshot, timeline.device, moment, name);
+        let pictures = report_pictures(snapshot, timeline.device, &attribution, moment, name);
         let pictures = pictures.map_err(|error| error.to_string())?;
         let input = ReportInput {
             name,

@@ -67,7 +67,9 @@ fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
     }
     let settings = &device.figures.settings;
     if settings.is_empty() {
-        ui.label(theme::muted(ui, "· default settings"));
+        let is_recorded = !device.snapshot().settings.is_empty();
+        let text = if is_recorded { "· default settings" } else { "· settings not recorded" };
+        ui.label(theme::muted(ui, text));
     } else {
         ui.label(theme::muted(ui, "· settings"));
         let text = settings.join("  ");

@@ -174,6 +174,9 @@ pub(super) const MOUSE: [(&str, &str); 7] = [
 ];
 
 pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
+    if app.shows_help && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+        app.shows_help = false;
+    }
     let is_typing = ctx.text_edit_focused();
     let is_in_list = virtual_list::has_focus(ctx);
     for shortcut in SHORTCUTS {

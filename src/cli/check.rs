@@ -3,7 +3,7 @@
 use super::open::parse_bytes;
 use super::{Failure, loading, output};
 use crate::load::Input;
-use crate::model::{Anchor, DeviceId, Moment, Snapshot, Timeline};
+use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
 use crate::units;
 use clap::{ArgGroup, Args};
 use std::io::Write as _;
@@ -51,8 +51,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     for path in &args.files {
         let snapshot = loading::load(path)?;
         let name = units::printable(&Input::from_arg(path).name());
+        if devices(&snapshot).next().is_none() {
+            let what = format!("{name}: the snapshot holds no memory of any device, so nothing was checked");
+            return Err(Failure::new(what, "record it on a machine with a GPU"));
+        }
         for timeline in devices(&snapshot) {
             can_tell(&snapshot, timeline, &name)?;
+            has_history(timeline, &name)?;
             for outcome in outcomes(args, timeline) {
                 let word = if outcome.holds { "ok" } else { "EXCEEDED" };
                 writeln!(out, "{word}: {name}, {}: {}", timeline.device, outcome.text)?;
@@ -76,6 +81,22 @@ fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), 
     Err(Failure::new(
         format_args!("{name}: the file is damaged, so its figures are not complete"),
         "write the snapshot again, and wait until it is written",
+    ))
+}
+
+/// Without a history, only what is there at the end is known: no peak, and no failed request.
+fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
+    let events = &timeline.events;
+    // A free of what was there before, or the mark of a snapshot, is no history.
+    if events.indices().any(|ix| matches!(events.action(ix), Action::Alloc | Action::Oom)) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format_args!(
+            "{name}, {}: no allocations were recorded, so neither peaks nor failed requests are known",
+            timeline.device
+        ),
+        "call torch.cuda.memory._record_memory_history() before the code that is to be checked",
     ))
 }
 

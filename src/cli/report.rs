@@ -82,7 +82,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
 fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Vec<u8>, Failure> {
     let timeline = timeline(args, snapshot)?;
     let question = Question { at: args.at, device_memory: args.capacity };
-    let attribution = Attribution::of(snapshot, timeline, rules);
+    let attribution = Arc::new(Attribution::of(snapshot, timeline, rules));
     let diagnosis = diagnose(snapshot, timeline, &attribution, question).map_err(|e| {
         let hint = "use --at peak or --at end, or an event that 'oomscope stats' counts";
         Failure::new(format_args!("{}: {e}", args.file.display()), hint)
@@ -103,7 +103,7 @@ fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<V
         Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
         Format::Json => report::report_json(&mut out, &document)?,
         Format::Html => {
-            let pictures = pictures(args, snapshot, timeline, diagnosis.at.moment, &name)?;
+            let pictures = pictures(args, snapshot, timeline, &attribution, diagnosis.at.moment, &name)?;
             out.extend(report::report_html(&document, &pictures).bytes());
         }
     }
@@ -124,10 +124,11 @@ fn pictures(
     args: &ReportArgs,
     snapshot: &Arc<Snapshot>,
     timeline: &Timeline,
+    attribution: &Arc<Attribution>,
     moment: Moment,
     name: &str,
 ) -> Result<Vec<Picture>, Failure> {
     let name = if args.redact { units::basename(name) } else { name };
-    report_pictures(snapshot, timeline.device, moment, name)
+    report_pictures(snapshot, timeline.device, attribution, moment, name)
         .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another format"))
 }

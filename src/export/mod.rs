@@ -13,8 +13,8 @@ mod stacks;
 pub use in_report::report_pictures;
 pub use stacks::StacksView;
 
-use crate::analysis::capacity;
 use crate::analysis::filter::Matches;
+use crate::analysis::{Attribution, Lanes, capacity, lanes, structure_lanes};
 use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, Sheet, SiteList, png};
 use crate::draw::segment_map::Look;
 use crate::draw::software::Pixels;
@@ -109,6 +109,8 @@ pub struct Shot {
     pub what: What,
     /// Which part of the timeline.
     pub view: View,
+    /// Iterations and phases, where they are shown.
+    pub attribution: Option<Arc<Attribution>>,
     /// The colours of allocations.
     pub coloring: Arc<Coloring>,
     /// What the caption and the list of sites are about.
@@ -204,6 +206,16 @@ impl Shot {
     /// The filter as the bands want it; `contains` is [`Self::contains`].
     fn kept<'a>(&self, contains: &'a (dyn Fn(AllocId) -> bool + Sync)) -> Option<Kept<'a>> {
         self.filter().map(|filter| Kept { contains, is_alone: filter.is_alone })
+    }
+
+    /// Iterations and phases, and annotations below them.
+    fn lanes(&self, timeline: &Timeline) -> Lanes {
+        let mut all = lanes(&self.snapshot, timeline);
+        if let Some(found) = &self.attribution {
+            let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
+            all.lanes.extend(annotated);
+        }
+        all
     }
 
     fn capacity(&self, timeline: &Timeline) -> Option<i64> {

@@ -1,7 +1,7 @@
 //! The stacked timeline.
 
 use super::Shot;
-use crate::analysis::{lanes, private_pools};
+use crate::analysis::private_pools;
 use crate::draw::picture::{Entry, Mark, Sheet, TimelinePicture, timeline_legend};
 use crate::draw::software::Pixels;
 use crate::draw::{Bands, Blocks, ColorBy, Pooled, SegmentStack};
@@ -40,7 +40,7 @@ fn paint(
         timeline,
         view: shot.view,
         bands,
-        lanes: &lanes(&shot.snapshot, timeline),
+        lanes: &shot.lanes(timeline),
         capacity: shot.capacity(timeline),
         cursor: shot.cursor(),
         selected: shot.selected,

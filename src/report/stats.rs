@@ -159,7 +159,11 @@ pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &
         )?;
     }
     let settings = non_default_settings(snapshot);
-    let settings = if settings.is_empty() { "default".to_owned() } else { settings.join(" ") };
+    let settings = match (snapshot.settings.is_empty(), settings.is_empty()) {
+        (true, _) => "not recorded".to_owned(),
+        (_, true) => "default".to_owned(),
+        _ => settings.join(" "),
+    };
     writeln!(out, "  settings     {settings}")?;
     for key in &snapshot.unknown_keys {
         let name = units::printable(&key.key);

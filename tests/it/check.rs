@@ -49,3 +49,11 @@ fn a_damaged_file_does_not_pass() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("damaged"));
 }
+
+#[test]
+fn a_file_without_events_does_not_tell() {
+    for limits in [&["--no-oom"][..], &["--max-peak", "1TiB"]] {
+        let (code, text) = check("history_state_only.pickle", limits);
+        assert_eq!(code, Some(1), "{text}");
+    }
+}

@@ -65,8 +65,12 @@ fn row_ui(ui: &mut egui::Ui, &(category, bytes, blocks): &(Category, i64, usize)
     let put = |x: f32, align: egui::Align2, words: String, font: egui::FontId, color| {
         ui.painter().text(pos2(x, y), align, words, font, color)
     };
-    put(rect.left() + SWATCH_PX, egui::Align2::LEFT_CENTER, category.label().to_owned(), font.clone(), text);
-    put(rect.right() - SHARE_PX, egui::Align2::RIGHT_CENTER, size, font, text);
+    let figure = put(rect.right() - SHARE_PX, egui::Align2::RIGHT_CENTER, size, font.clone(), text);
+    let left = rect.left() + SWATCH_PX;
+    let mut job = egui::text::LayoutJob::simple_singleline(category.label().to_owned(), font, text);
+    job.wrap = egui::text::TextWrapping::truncate_at_width((figure.left() - left - 8.0).max(0.0));
+    let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
+    ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, text);
     put(rect.right(), egui::Align2::RIGHT_CENTER, units::percent(bytes, total), theme::axis_font(), muted);
     let hint = format!(
         "{} in {}\nClick to filter: category:{}",

@@ -9,8 +9,10 @@ use crate::units;
 use eframe::egui;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history()
-...  # run until it fails or peaks
-torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
+try:
+    train()  # what runs out of memory
+finally:
+    torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 
 /// Widths of the two columns, and the space between them.
 const LEFT_PX: f32 = 400.0;

@@ -46,8 +46,15 @@ pub(in crate::app) fn ui(
 fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = 2.0;
     let path = document.input().name();
-    if ui.selectable_label(is_current, document.title()).on_hover_text(path).clicked() {
+    let label = ui.selectable_label(is_current, document.title()).on_hover_text(path);
+    if label.clicked() {
         commands.push(Command::Show(i));
+    }
+    // Where there are more tabs than room, the one that is shown is in sight.
+    let last_shown = egui::Id::unique("last shown tab");
+    if is_current && ui.data(|data| data.get_temp(last_shown)) != Some(i) {
+        label.scroll_to_me(None);
+        ui.data_mut(|data| data.insert_temp(last_shown, i));
     }
     let name = format!("Close {}", document.title());
     let close = ui.add(egui::Button::new("×").frame(false)).on_hover_text(&name);

@@ -175,9 +175,15 @@ fn mode_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
 
 /// What is found, or what is wrong.
 fn result_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, is_active: bool) {
-    if let Some(error) = device.filtering.error().filter(|_| !is_active) {
-        let text = error.to_string();
-        ui.add(egui::Label::new(&text).truncate()).on_hover_text(text);
+    if let Some(error) = device.filtering.error() {
+        if is_active {
+            // The popup says what is wrong; figures would read as those of what is written.
+            let text = "not a query yet; the views show the last one";
+            ui.add(egui::Label::new(theme::muted(ui, text)).truncate());
+        } else {
+            let text = error.to_string();
+            ui.add(egui::Label::new(&text).truncate()).on_hover_text(text);
+        }
         return;
     }
     let Some(found) = device.filtering.found().cloned() else { return };

@@ -1,9 +1,13 @@
 //! The timeline in the real application.
 
 use crate::app::device::TimelineMode;
+use crate::app::navigation::Selection;
+use crate::app::panes::Pane;
 use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
 use crate::app::*;
-use eframe::egui::{Pos2, Role};
+use crate::draw::Axis;
+use crate::model::AllocId;
+use eframe::egui::{Key, Pos2, Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
@@ -40,4 +44,59 @@ fn the_legend_tells_only_what_the_bands_show() {
     device(&mut harness).mode = TimelineMode::Segments;
     harness.run_steps(3);
     assert!(harness.query_by_label("activations").is_none());
+}
+
+#[test]
+fn a_click_on_the_curves_goes_there_on_both_axes() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::Curves);
+    for axis in [Axis::Event, Axis::Time] {
+        device(&mut harness).set_axis(axis);
+        harness.run_steps(4);
+        let picture = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
+        // The axes of both views start and end nearly at the same place.
+        for part in [0.25, 0.5, 0.75] {
+            let at = Pos2::new(picture.left() + picture.width() * part, 650.0);
+            harness.drag_at(at);
+            harness.run_steps(1);
+            harness.drop_at(at);
+            harness.run_steps(3);
+            let device = device(&mut harness);
+            let (start, end) = device.full.on(device.timeline()).positions_of(device.cursor);
+            let (wanted, near) = (device.full.position_from_x(f64::from(part)), device.full.span() * 0.03);
+            assert!(start - near < wanted && wanted < end + near, "{axis:?}: {start} to {end}, not {wanted}");
+        }
+    }
+}
+
+#[test]
+fn escape_closes_the_help_and_leaves_the_selection() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    let selection = Selection::Allocation(AllocId(0));
+    device(&mut harness).select(selection);
+    harness.get_by_label("?").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Keyboard and mouse").is_some());
+    harness.key_press(Key::Escape);
+    harness.run_steps(30);
+    assert!(harness.query_by_label("Keyboard and mouse").is_none());
+    assert_eq!(device(&mut harness).selection(), selection);
+}
+
+#[test]
+fn the_tab_that_is_shown_is_in_sight() {
+    let mut harness = harness();
+    let names = ["annotated", "compiled", "frag_oom", "gpt_oom_forward", "kv_cache_oom", "leak_eval_losses"];
+    for name in names.into_iter().chain(["pinned_host", "pools", "streams", "two_devices_oom"]) {
+        open_path(&mut harness, sample(&format!("{name}.pickle")));
+    }
+    let width = harness.ctx.viewport_rect().width();
+    for (at, name) in [(9, "two_devices_oom.pickle"), (0, "annotated.pickle")] {
+        harness.state_mut().current = at;
+        harness.run_steps(60);
+        let tab = harness.get_by_role_and_label(Role::Button, name).rect();
+        assert!(0.0 <= tab.left() && tab.right() < width, "{tab:?}");
+    }
 }

@@ -35,16 +35,21 @@ fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
 
 fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
     let name = |by: ColorBy| format!("Colour by {}", by.name());
-    let mut chosen = device.color_by;
+    // Reserved memory serves allocations of many categories.
+    let is_offered = |by: ColorBy| device.mode == TimelineMode::Blocks || by != ColorBy::Category;
+    let shown = if is_offered(device.color_by) { device.color_by } else { ColorBy::Stack };
+    let mut chosen = shown;
     let text = egui::RichText::new(name(chosen)).size(12.0);
     let chooser = egui::ComboBox::from_id_salt("colour by").selected_text(text).width(128.0);
-    let shown = chooser.show_ui(ui, |ui| {
-        for by in ColorBy::ALL {
+    let response = chooser.show_ui(ui, |ui| {
+        for by in ColorBy::ALL.into_iter().filter(|&by| is_offered(by)) {
             ui.selectable_value(&mut chosen, by, name(by));
         }
     });
-    shown.response.on_hover_text("What the colours of the bands tell apart");
-    device.color_by = chosen;
+    response.response.on_hover_text("What the colours of the bands tell apart");
+    if chosen != shown {
+        device.color_by = chosen;
+    }
 }
 
 fn axis_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {

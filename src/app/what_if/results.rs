@@ -4,6 +4,7 @@ use super::work::{Answer, Simulated};
 use crate::app::curves_panel::{curve, plot};
 use crate::app::device::DeviceState;
 use crate::app::theme;
+use crate::draw::Axis;
 use crate::model::Moment;
 use crate::report::{export_line, outcome_text};
 use crate::simulator::{Outcome, Reach};
@@ -105,7 +106,7 @@ pub(super) fn plot_ui(ui: &mut egui::Ui, device: &mut DeviceState, row: &Simulat
             ("reserved, recorded", &curves.reserved, palette.reserved),
             ("reserved, simulated", &row.reserved, palette.accent),
         ];
-        let shown = plot(ui, "what if").show(ui, |plot| {
+        let shown = plot(ui, "what if", Axis::Event).show(ui, |plot| {
             plot.set_plot_bounds_x(0.0..=device.timeline().moments() as f64);
             plot.set_plot_bounds_y(full.y0..=full.y1.max(top));
             for (name, points, color) in lines {

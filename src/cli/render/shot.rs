@@ -51,7 +51,7 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -
         return Err(refuse(&what, "leave out --filter, or show another view"));
     }
     let palette = if args.theme == ThemeArg::Dark { &Palette::DARK } else { &Palette::LIGHT };
-    let attribution = needs_categories(args).then(|| Arc::new(Attribution::of(snapshot, timeline, rules)));
+    let attribution = needs_attribution(args).then(|| Arc::new(Attribution::of(snapshot, timeline, rules)));
     let categories = attribution.as_ref().map(|found| &found.categories);
     let filter = filtered(args, snapshot, timeline, moment, categories);
     Ok(Shot {
@@ -59,7 +59,8 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -
         name: Input::from_arg(&args.file).name(),
         what: args.view.into(),
         view: view_of(timeline, axis, moments),
-        coloring: Arc::new(coloring(args, snapshot, timeline, attribution, palette)),
+        coloring: Arc::new(coloring(args, snapshot, timeline, attribution.clone(), palette)),
+        attribution,
         moment,
         has_cursor: args.at.is_some(),
         selected: Selected::None,
@@ -78,9 +79,11 @@ pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -
     })
 }
 
-fn needs_categories(args: &RenderArgs) -> bool {
+fn needs_attribution(args: &RenderArgs) -> bool {
     let filter = args.filter.as_ref();
-    ColorBy::from(args.color_by) == ColorBy::Category
+    // Pictures over time have lanes of iterations and phases.
+    matches!(What::from(args.view), What::Timeline | What::Reserved)
+        || ColorBy::from(args.color_by) == ColorBy::Category
         || filter.is_some_and(|query| query.filter.needs_categories())
 }
 
