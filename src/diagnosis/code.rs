@@ -4,6 +4,7 @@ use super::{Role, Site, StackBytes};
 use crate::analysis::{FrameKey, FrameNames, Owner, owner, site_frame};
 use crate::model::{Snapshot, StackId};
 use foldhash::HashMap;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The readable frames of a file, and whose code they are.
@@ -63,19 +64,47 @@ impl<'a> Code<'a> {
         lines
     }
 
-    /// The lines that answer for some stacks, most bytes first.
+    /// The lines that answer for some stacks, most bytes first; a package's line stands behind the one of
+    /// the user's own that called it for most of its bytes.
     pub fn sites(&self, stacks: &[StackBytes], role: Role) -> Vec<Site> {
         let mut by_line: BTreeMap<FrameKey, (i64, usize)> = BTreeMap::new();
+        let mut calls: BTreeMap<(FrameKey, FrameKey), i64> = BTreeMap::new();
         for row in stacks {
-            for key in self.lines(row.stack) {
+            let lines = self.lines(row.stack);
+            if let [own, package] = lines[..] {
+                let bytes = calls.entry((package, own)).or_default();
+                *bytes = bytes.saturating_add(row.bytes);
+            }
+            for key in lines {
                 let (bytes, count) = by_line.entry(key).or_default();
                 *bytes = bytes.saturating_add(row.bytes);
                 *count += row.count;
             }
         }
-        let mut sites: Vec<_> = by_line.into_iter().collect();
-        sites.sort_by_key(|&(key, (bytes, _))| (std::cmp::Reverse(bytes), key));
+        let mut callers: BTreeMap<FrameKey, (i64, FrameKey)> = BTreeMap::new();
+        for ((package, own), bytes) in calls {
+            let most = callers.entry(package).or_insert((bytes, own));
+            if most.0 < bytes {
+                *most = (bytes, own);
+            }
+        }
+        let rank = |key: FrameKey, bytes: i64| {
+            let caller = callers.get(&key).map(|&(_, own)| own);
+            let leader = caller.unwrap_or(key);
+            let leading = by_line.get(&leader).map_or(bytes, |&(bytes, _)| bytes);
+            (Reverse(leading), leader, caller.is_some(), Reverse(bytes), key)
+        };
+        let mut sites: Vec<_> = by_line.iter().map(|(&key, &row)| (key, row)).collect();
+        sites.sort_by_key(|&(key, (bytes, _))| rank(key, bytes));
         sites.into_iter().map(|(key, (bytes, count))| self.site(key, bytes, count, role)).collect()
+    }
+
+    /// What to say where lines share bytes: a package's line, and the one that called it.
+    pub fn overlap(&self, stacks: &[StackBytes]) -> Option<String> {
+        stacks.iter().any(|row| row.bytes != 0 && 1 < self.lines(row.stack).len()).then(|| {
+            "Lines overlap: what a package's line allocated counts for the line that called it as well."
+                .to_owned()
+        })
     }
 
     /// A line and what it is answerable for.
@@ -105,7 +134,7 @@ pub(super) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<S
     }
     let mut rows: Vec<StackBytes> =
         totals.into_iter().map(|(stack, (bytes, count))| StackBytes { stack, bytes, count }).collect();
-    rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.bytes), row.stack));
+    rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.stack));
     rows
 }
 
@@ -139,6 +168,7 @@ mod tests {
             "/x/site-packages/lib/llama.py:8 forward",
             "train.py:9 main",
         ]);
+        let other = recording.stack(&["/x/site-packages/lib/llama.py:7 attend", "train.py:5 main"]);
         let snapshot = recording.finish();
         let code = Code::new(&snapshot);
         let labels = |stack| code.lines(stack).iter().map(|&key| code.label(key)).collect::<Vec<_>>();
@@ -149,5 +179,11 @@ mod tests {
         let found: Vec<_> = sites.iter().map(|s| (s.file.as_str(), s.line, s.bytes, s.count)).collect();
         assert_eq!(found[0], ("model.py", 3, 8, 2));
         assert_eq!(found.len(), 3);
+        // The package's line has more bytes than the one that called it for most of them.
+        let sites = code.sites(&by_stack([(own, 8), (package, 7), (other, 3)]), Role::Live);
+        let found: Vec<_> = sites.iter().map(|s| (s.line, s.bytes)).collect();
+        assert_eq!(found, [(3, 8), (9, 7), (7, 10), (5, 3)]);
+        assert!(code.overlap(&by_stack([(own, 8), (package, 7)])).is_some());
+        assert_eq!(code.overlap(&by_stack([(own, 8)])), None);
     }
 }

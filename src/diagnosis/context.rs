@@ -3,9 +3,16 @@
 use super::code::{Code, by_stack};
 use super::rounds::Rounds;
 use super::{Kept, Severity, Shortage, StackBytes};
-use crate::analysis::segment_state::{SegmentIndex, SegmentState};
+use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Category, MomentError, Phases, live_at, resolve};
-use crate::model::{Action, AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use std::collections::BTreeSet;
+
+/// What is in use before the first event of a recording that starts late, as a share of the peak.
+const LATE_SHARE: f64 = 0.05;
+
+/// What lies outside of all segments where a recording contradicts itself, as a share of what is in use.
+const OUTSIDE_SHARE: f64 = 0.05;
 
 /// What is asked for besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,6 +107,15 @@ impl<'a> Context<'a> {
         live.fold(0, |sum, a| sum.saturating_add(a.size))
     }
 
+    /// Blocks that the program has given back and that wait for a stream.
+    pub fn awaiting(&self) -> BTreeSet<AllocId> {
+        let waiting = self.state.parts.iter().filter_map(|part| match part.content {
+            Content::Awaiting(id) => id,
+            _ => None,
+        });
+        waiting.collect()
+    }
+
     /// The category with most bytes.
     pub fn largest_category(&self) -> Option<(Category, i64)> {
         let bytes = Category::ALL.into_iter().map(|category| (category, self.bytes_of(category)));
@@ -144,6 +160,22 @@ impl<'a> Context<'a> {
     pub fn has_history(&self) -> bool {
         let events = &self.timeline.events;
         events.indices().any(|ix| events.action(ix) == Action::Alloc)
+    }
+
+    /// Whether a good part of the memory is older than the first event.
+    pub fn starts_late(&self) -> bool {
+        let timeline = self.timeline;
+        let before = timeline.active.at(Moment::START);
+        self.has_history() && LATE_SHARE <= Self::share(before, timeline.active.peak().1)
+    }
+
+    /// Whether what is in use cannot lie in what is reserved, although all of the file is there.
+    pub fn is_contradictory(&self) -> bool {
+        let timeline = self.timeline;
+        let active = timeline.active.at(self.moment);
+        timeline.anchor == Anchor::EndState
+            && (timeline.reserved.at(self.moment) < active
+                || OUTSIDE_SHARE <= Self::share(self.state.outside.active_bytes(), active))
     }
 
     /// What is live by stack, most bytes first.

@@ -74,6 +74,8 @@ pub enum Role {
     Kept,
     /// They went back to the driver.
     Returned,
+    /// They belong to the line's blocks, and nobody asked for them.
+    Rounding,
 }
 
 impl Role {
@@ -85,6 +87,7 @@ impl Role {
             Self::KeepsFree => "keeps_free",
             Self::Kept => "kept",
             Self::Returned => "returned",
+            Self::Rounding => "rounding",
         }
     }
 
@@ -99,6 +102,7 @@ impl Role {
                 format!("free memory that {n} {noun} keep{}", if count == 1 { "s" } else { "" })
             }
             Self::Kept => format!("{n} {noun} from earlier iterations"),
+            Self::Rounding => format!("not asked for, in {n} {noun}"),
             Self::Returned => format!("given back, {n} {}", if count == 1 { "time" } else { "times" }),
         }
     }

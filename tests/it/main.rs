@@ -7,6 +7,7 @@ mod attribution;
 mod check;
 mod cli;
 mod damage;
+mod findings;
 mod formats;
 mod layering;
 mod loading;

@@ -20,12 +20,15 @@ const NEAR_LINES: u64 = 3;
 const ATTENTION_SHARE: f64 = 0.25;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let bytes = context.bytes_of(Category::Activation);
+    // What waits for a stream was given back: no checkpoint would save it.
+    let awaiting = context.awaiting();
+    let of_category = |a: &&Allocation| context.category(a.id) == Category::Activation;
+    let live: Vec<_> =
+        context.live.iter().filter(of_category).filter(|a| !awaiting.contains(&a.id)).collect();
+    let bytes = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     if Context::share(bytes, context.live_bytes()) < MIN_SHARE || !is_training(context) {
         return Vec::new();
     }
-    let of_category = |a: &&Allocation| context.category(a.id) == Category::Activation;
-    let live: Vec<_> = context.live.iter().filter(of_category).collect();
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     let sites = context.code.sites(&stacks, Role::Live);
     let share = Context::share(bytes, context.live_bytes()) * 100.0;
@@ -34,6 +37,14 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
+    let waiting = context.bytes_of(Category::Activation).saturating_sub(bytes);
+    if 0 < waiting {
+        finding.explain(format!(
+            "{} more were given back and wait for a stream: they are not counted here.",
+            units::bytes(waiting)
+        ));
+    }
+    finding.explanation.extend(context.code.overlap(&stacks));
     finding.evidence.bytes("activation_bytes", "activations", bytes);
     finding.evidence.count("activations", "allocations", live.len());
     finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect::<Vec<AllocId>>();
@@ -100,7 +111,7 @@ fn attention(context: &Context<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
     let mut sites = context.code.sites(&stacks, Role::Live);
     sites.retain(is_near);
     let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
-    let all = context.bytes_of(Category::Activation);
+    let all = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     (ATTENTION_SHARE <= Context::share(held, all)).then_some(sites)
 }
 

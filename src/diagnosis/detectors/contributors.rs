@@ -21,16 +21,21 @@ fn holders(context: &Context<'_>) -> Option<Finding> {
     let sites = context.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = format!("{}:{}", units::basename(&first.file), first.line);
-    let title = format!(
-        "Largest line of code: {place} with {} of {} in use ({:.0} %)",
-        units::bytes(first.bytes),
-        units::bytes(total),
-        Context::share(first.bytes, total) * 100.0
-    );
-    let mut finding = Finding::new("top-contributors", Severity::Info, title);
-    let named: usize = sites.len().min(MAX_SITES);
     let unnamed = stacks.iter().filter(|row| context.code.lines(row.stack).is_empty());
     let unnamed = unnamed.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let part = |bytes| {
+        let share = Context::share(bytes, total) * 100.0;
+        format!("{} of {} in use ({share:.0} %)", units::bytes(bytes), units::bytes(total))
+    };
+    let title = if first.bytes < unnamed {
+        let largest = units::bytes(first.bytes);
+        format!("{} have no line of your own code; the largest line is {place} with {largest}", part(unnamed))
+    } else {
+        format!("Largest line of code: {place} with {}", part(first.bytes))
+    };
+    let mut finding = Finding::new("top-contributors", Severity::Info, title);
+    finding.explanation.extend(context.code.overlap(&stacks));
+    let named: usize = sites.len().min(MAX_SITES);
     let evidence = &mut finding.evidence;
     evidence.bytes("live_bytes", "in use, as requested", total);
     evidence.count("live_allocations", "allocations", context.live.len());
@@ -65,7 +70,9 @@ fn rise(context: &Context<'_>) -> Option<Finding> {
     finding.evidence.event("iteration_start", "start of the iteration", start);
     finding.evidence.bytes("added_bytes", "allocated since, and in use", bytes);
     finding.evidence.bytes("before_bytes", "in use from before", before);
-    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(MAX_SITES).collect();
+    let sites = context.code.sites(&stacks, Role::Live);
+    finding.explanation.extend(context.code.overlap(&stacks));
+    finding.evidence.sites = sites.into_iter().take(MAX_SITES).collect();
     finding.evidence.allocations = added.iter().take(MAX_SITES).map(|a| a.id).collect();
     Some(finding)
 }

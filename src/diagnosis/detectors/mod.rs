@@ -12,6 +12,7 @@ mod host_memory;
 mod optimizer;
 mod private_pools;
 mod recording;
+mod rounding;
 mod segment_waste;
 mod waiting;
 
@@ -21,7 +22,7 @@ use super::{Context, Finding};
 type Detector = fn(&Context<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 14] = [
+pub(super) const DETECTORS: [Detector; 15] = [
     breakdown::find,
     contributors::find,
     growth::find,
@@ -30,6 +31,7 @@ pub(super) const DETECTORS: [Detector; 14] = [
     evaluation::find,
     batch::find,
     segment_waste::find,
+    rounding::find,
     gap::find,
     waiting::find,
     cache_churn::find,
@@ -37,3 +39,8 @@ pub(super) const DETECTORS: [Detector; 14] = [
     host_memory::find,
     recording::find,
 ];
+
+/// Whether an earlier iteration tells which batch would fit.
+pub(super) fn knows_batch(context: &Context<'_>) -> bool {
+    !batch::find(context).is_empty()
+}

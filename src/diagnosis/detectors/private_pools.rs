@@ -1,7 +1,8 @@
 //! Memory that only a CUDA graph or a `MemPool` can use.
 
 use crate::analysis::segment_state::Group;
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::code::by_stack;
+use crate::diagnosis::{Context, Finding, Role, Severity};
 use crate::model::PoolKey;
 use crate::units;
 use std::collections::BTreeMap;
@@ -14,9 +15,10 @@ struct Held {
 }
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let state = &context.state;
     let mut pools: BTreeMap<PoolKey, Held> = BTreeMap::new();
     let private = |group: &&Group| !group.key.is_outside && group.key.pool.is_some_and(PoolKey::is_private);
-    for group in context.state.groups.iter().filter(private) {
+    for group in state.groups.iter().filter(private) {
         let Some(key) = group.key.pool else { continue };
         let held = pools.entry(key).or_default();
         held.reserved = held.reserved.saturating_add(group.figures.reserved_bytes);
@@ -44,6 +46,14 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     evidence.bytes("private_reserved_bytes", "reserved in them", reserved);
     evidence.bytes("private_free_bytes", "free in them", free);
     evidence.bytes("reserved_bytes", "reserved in all", context.state.total.reserved_bytes);
+    let rows = state.rows.iter().filter(|row| private(&&state.groups[row.group]));
+    let blocks = rows.flat_map(|row| state.parts_of(row)).filter_map(|part| part.content.allocation());
+    let stacks = by_stack(blocks.map(|id| {
+        let allocation = context.allocation(id);
+        (allocation.stack, allocation.size)
+    }));
+    evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(
         "Let graphs that never run at the same time share a pool:",
         "torch.cuda.graph(g, pool=first_graph.pool())",

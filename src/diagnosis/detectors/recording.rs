@@ -10,15 +10,24 @@ const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1
 /// A part of what is live that is worth a word, as a share.
 const MIN_SHARE: f64 = 0.05;
 
-/// What is missing, and the call that would have it.
+/// How to record what is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fix {
+    /// To be read after "Record".
+    how: &'static str,
+    /// Whether it needs C++ frames.
+    needs_native: bool,
+}
+
+/// What is missing, and how to record it.
 struct Gap {
     title: &'static str,
     text: String,
-    fix: Option<(&'static str, &'static str)>,
+    fix: Option<Fix>,
 }
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let gaps: Vec<Gap> = [damage, no_history, late, no_stacks, no_own_code, no_frees]
+    let gaps: Vec<Gap> = [damage, contradictory, no_history, late, no_stacks, no_own_code, no_frees]
         .iter()
         .filter_map(|look| look(context))
         .collect();
@@ -38,15 +47,34 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     if before != 0 {
         finding.evidence.bytes("active_before_bytes", "in use before the first event", before);
     }
-    for gap in gaps {
-        finding.explain(gap.text);
-        if let Some((text, code)) = gap.fix
-            && !finding.advice.iter().any(|known| known.code.as_deref() == Some(code))
-        {
-            finding.advise_code(text, code);
-        }
+    let fixes: Vec<Fix> = gaps.iter().filter_map(|gap| gap.fix).collect();
+    finding.explanation.extend(gaps.into_iter().map(|gap| gap.text));
+    if !fixes.is_empty() {
+        // One call that has all of it.
+        let how: Vec<&str> = fixes.iter().map(|fix| fix.how).collect();
+        let code = if fixes.iter().any(|fix| fix.needs_native) { RECORD_ALL } else { RECORD };
+        finding.advise_code(format!("Record {}:", how.join("; ")), code);
     }
     vec![finding]
+}
+
+fn contradictory(context: &Context<'_>) -> Option<Gap> {
+    if !context.is_contradictory() {
+        return None;
+    }
+    let active = units::bytes(context.timeline.active.at(context.moment));
+    let reserved = units::bytes(context.timeline.reserved.at(context.moment));
+    let outside = &context.state.outside;
+    let blocks = units::counted(outside.blocks, "block");
+    let verb = if outside.blocks == 1 { "lies" } else { "lie" };
+    Some(Gap {
+        title: "where its memory was",
+        text: format!(
+            "The recording contradicts itself: {active} in use against {reserved} reserved, and {blocks} with {} {verb} outside of all segments. Segment events are missing, or the file was changed; figures of reserved memory and the memory map cannot be trusted.",
+            units::bytes(outside.active_rounded_bytes()),
+        ),
+        fix: None,
+    })
 }
 
 fn damage(context: &Context<'_>) -> Option<Gap> {
@@ -69,15 +97,17 @@ fn no_history(context: &Context<'_>) -> Option<Gap> {
         title: "what came before the dump",
         text: "No allocations or frees were recorded: the history was off, or kept with enabled=\"state\"."
             .to_owned(),
-        fix: Some(("Record from the start of the program, before the model is built:", RECORD)),
+        fix: Some(Fix {
+            how: "from the start of the program, before the model is built",
+            needs_native: false,
+        }),
     })
 }
 
 fn late(context: &Context<'_>) -> Option<Gap> {
     let timeline = context.timeline;
     let before = timeline.active.at(Moment::START);
-    let peak = timeline.active.peak().1;
-    if !context.has_history() || Context::share(before, peak) < MIN_SHARE {
+    if !context.starts_late() {
         return None;
     }
     Some(Gap {
@@ -88,25 +118,39 @@ fn late(context: &Context<'_>) -> Option<Gap> {
             units::count(timeline.initial_live_blocks as u64),
             units::count(timeline.events.len() as u64)
         ),
-        fix: Some(("Record from the start of the program, with room for all events:", RECORD)),
+        fix: Some(Fix {
+            how: "from the start of the program, with room for all events",
+            needs_native: false,
+        }),
     })
 }
 
 fn no_stacks(context: &Context<'_>) -> Option<Gap> {
-    let bytes = context.live.iter().filter(|a| a.stack == crate::model::StackId::EMPTY);
-    let bytes = bytes.fold(0i64, |sum, a| sum.saturating_add(a.size));
-    let total = context.live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let without = || context.live.iter().filter(|a| a.stack == crate::model::StackId::EMPTY);
+    let bytes = without().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let total = context.live_bytes();
     if Context::share(bytes, total) < MIN_SHARE {
         return None;
     }
     let share = Context::share(bytes, total) * 100.0;
+    let is_recorded = without().any(|a| a.alloc_event().is_some());
+    let is_older = without().any(|a| a.alloc_event().is_none());
+    let why = match (is_older, is_recorded) {
+        (true, false) => "they are older than the recording, or stacks were off",
+        (false, _) => {
+            "stacks were off, or a thread without Python code allocated them, as the backward pass does"
+        }
+        (true, true) => {
+            "they are older than the recording, stacks were off, or a thread without Python code allocated them, as the backward pass does"
+        }
+    };
+    let fix =
+        Fix { how: "with C++ frames, which show the operator of a backward allocation", needs_native: true };
     Some(Gap {
         title: "who allocated some of it",
-        text: format!(
-            "{} ({share:.0} %) of what is in use have no stack: they are older than the recording, stacks were off, or a thread without Python code allocated them, as the backward pass does.",
-            units::bytes(bytes)
-        ),
-        fix: Some(("Record C++ frames, which show the operator of a backward allocation:", RECORD_ALL)),
+        text: format!("{} ({share:.0} %) of what is in use have no stack: {why}.", units::bytes(bytes)),
+        // More frames do not help where nothing was recorded.
+        fix: is_recorded.then_some(fix),
     })
 }
 
@@ -119,7 +163,7 @@ fn no_own_code(context: &Context<'_>) -> Option<Gap> {
     Some(Gap {
         title: "Python lines",
         text: "No stack of what is in use has a line of Python outside of torch.".to_owned(),
-        fix: Some(("Record Python and C++ frames:", RECORD_ALL)),
+        fix: Some(Fix { how: "Python and C++ frames", needs_native: true }),
     })
 }
 
@@ -140,6 +184,6 @@ fn no_frees(context: &Context<'_>) -> Option<Gap> {
         text: format!(
             "There is no {what} event: skip_actions left it out, or an old version of PyTorch wrote the file."
         ),
-        fix: Some(("Record without skip_actions:", RECORD)),
+        fix: Some(Fix { how: "without skip_actions", needs_native: false }),
     })
 }

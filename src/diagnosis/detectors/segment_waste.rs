@@ -1,4 +1,4 @@
-//! Reserved memory that is of no use: holes that blocks keep, and rounding.
+//! Reserved memory that is of no use: holes that blocks keep, and the cache.
 
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity, pins, verdict};
 use crate::units;
@@ -7,15 +7,16 @@ use crate::units;
 const MIN_SHARE: f64 = 0.1;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    kept(context).into_iter().chain(cached(context)).chain(rounding(context)).collect()
+    kept(context).into_iter().chain(cached(context)).collect()
 }
 
 /// Small blocks that keep large segments.
 fn kept(context: &Context<'_>) -> Option<Finding> {
     let reserved = context.state.total.reserved_bytes;
     let (bytes, rows) = pins::kept_holes(context);
-    // Fragmentation as the verdict says all of it.
-    if Context::share(bytes, reserved) < MIN_SHARE || verdict::is_fragmentation(context) {
+    // Fragmentation as the verdict says all of it; in a map that contradicts itself holes mean nothing.
+    let is_told = verdict::is_fragmentation(context) || context.is_contradictory();
+    if Context::share(bytes, reserved) < MIN_SHARE || is_told {
         return None;
     }
     let stacks = pins::pinning(context);
@@ -52,7 +53,7 @@ fn kept(context: &Context<'_>) -> Option<Finding> {
 fn cached(context: &Context<'_>) -> Option<Finding> {
     let bytes = context.state.unused_bytes();
     let reserved = context.state.total.reserved_bytes;
-    if context.is_oom() || Context::share(bytes, reserved) < 0.25 {
+    if context.is_oom() || Context::share(bytes, reserved) < 0.25 || context.is_contradictory() {
         return None;
     }
     let title =
@@ -62,24 +63,5 @@ fn cached(context: &Context<'_>) -> Option<Finding> {
     finding.evidence.bytes("cached_bytes", "in segments without a block", bytes);
     finding.evidence.bytes("reserved_bytes", "reserved", reserved);
     finding.advise("Nothing to do, unless another process needs the memory.");
-    Some(finding)
-}
-
-/// Bytes that blocks take and nobody asked for.
-fn rounding(context: &Context<'_>) -> Option<Finding> {
-    let total = &context.state.total;
-    let bytes = total.rounding_bytes();
-    if Context::share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
-        return None;
-    }
-    let share = Context::share(bytes, total.active_rounded_bytes());
-    let title = format!("{} in use are rounding ({:.0} %)", units::bytes(bytes), share * 100.0);
-    let mut finding = Finding::new("rounding", Severity::Info, title);
-    finding.explain("Blocks are multiples of 512 bytes, or of a fraction of a power of two with roundup_power2_divisions; large blocks keep up to 1 MiB rather than be split.");
-    finding.evidence.bytes("rounding_bytes", "not asked for", bytes);
-    finding.evidence.count("blocks", "blocks", total.blocks);
-    finding.saving = Some(Saving { bytes, formula: "block bytes - requested bytes".to_owned() });
-    finding.advise("Put many small tensors into one (foreach or flattened buffers), or use more roundup_power2_divisions if that is set.");
-    finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");
     Some(finding)
 }

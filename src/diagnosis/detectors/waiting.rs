@@ -1,6 +1,5 @@
 //! Blocks that were given back and wait for another stream (`record_stream`).
 
-use crate::analysis::segment_state::Content;
 use crate::diagnosis::code::by_stack;
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity};
 use crate::model::AllocId;
@@ -15,13 +14,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     if bytes <= 0 || Context::share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
         return Vec::new();
     }
-    let parts = context.state.parts.iter();
-    let mut waiting: Vec<AllocId> = parts
-        .filter_map(|part| match part.content {
-            Content::Awaiting(id) => id,
-            _ => None,
-        })
-        .collect();
+    let mut waiting: Vec<AllocId> = context.awaiting().into_iter().collect();
     waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(context.allocation(id).size), id));
     let missing = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::missing_bytes);
     let would_help = missing.is_some_and(|missing| missing <= bytes);

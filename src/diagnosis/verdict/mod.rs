@@ -6,6 +6,7 @@
 //! memory, for one of three reasons.
 
 mod leak;
+mod nothing;
 mod out_of_memory;
 mod outside;
 mod simulated;
@@ -14,6 +15,7 @@ mod words;
 use super::{Context, Finding, Kept, Severity, Shortage, pins};
 use crate::units;
 pub(super) use leak::describe as describe_leak;
+use nothing::nothing_failed;
 use out_of_memory::out_of_memory;
 use outside::{Outside, outside};
 
@@ -139,40 +141,5 @@ fn is_out_of_proportion(context: &Context<'_>, shortage: &Shortage, available: i
 fn leaking(context: &Context<'_>, kept: &Kept) -> Finding {
     let mut finding = Finding::new("leak", Severity::Warning, format!("A leak: {}", leak::title(kept)));
     leak::describe(&mut finding, context, kept);
-    finding
-}
-
-/// No request failed at the moment.
-fn nothing_failed(context: &Context<'_>) -> Finding {
-    let timeline = context.timeline;
-    let total = &context.state.total;
-    let in_use = units::bytes(total.active_rounded_bytes());
-    let mut finding = if !context.has_history() {
-        let title = format!("No history was recorded; {in_use} in use when the snapshot was taken");
-        let mut finding = Finding::new("none", Severity::Info, title);
-        finding.limit("Without events only the state at the dump is known, not what came before it.");
-        finding
-    } else if timeline.ooms.is_empty() {
-        let peak = units::bytes(timeline.active.peak().1);
-        let text = format!("Nothing wrong: no request failed, and the peak was {peak}");
-        Finding::new("none", Severity::Info, text)
-    } else {
-        let text = format!("No request failed at this moment, with {in_use} in use");
-        Finding::new("none", Severity::Info, text)
-    };
-    let evidence = &mut finding.evidence;
-    evidence.bytes("active_bytes", "in use", total.active_rounded_bytes());
-    evidence.bytes("reserved_bytes", "reserved", total.reserved_bytes);
-    evidence.bytes("hole_bytes", "reserved and free", total.hole_bytes);
-    if context.has_history() {
-        let (moment, bytes) = timeline.active.peak();
-        evidence.bytes("peak_active_bytes", "peak in use, as requested", bytes);
-        evidence.bytes("peak_reserved_bytes", "peak reserved", timeline.reserved.peak().1);
-        evidence.events.extend(moment.event());
-    }
-    if timeline.ooms.is_empty() {
-        finding
-            .limit("The recording does not state the device's memory, so it cannot say how much was left.");
-    }
     finding
 }

@@ -44,11 +44,8 @@ pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: C
 
 fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
     let requested = units::bytes(shortage.oom.requested);
-    let active = units::bytes(shortage.active_bytes);
     match cause {
-        Cause::Capacity => {
-            format!("Out of memory: {active} in use and {requested} more are too much for the device")
-        }
+        Cause::Capacity => capacity_title(context, shortage),
         Cause::Fragmentation => {
             let holes = units::bytes(shortage.hole_bytes);
             format!("Out of memory by fragmentation: {requested} requested while {holes} lay free in pieces")
@@ -85,6 +82,20 @@ fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
     }
 }
 
+/// What is too much; or, where the bytes alone would do, what is missing.
+fn capacity_title(context: &Context<'_>, shortage: &Shortage) -> String {
+    let requested = units::bytes(shortage.oom.requested);
+    let rounding = words::with_rounding(context, shortage);
+    let active = units::bytes(shortage.active_bytes);
+    let had = if shortage.is_refused_by_limit() { None } else { shortage.available_bytes() };
+    let had = units::bytes(had.unwrap_or(shortage.reserved_bytes));
+    if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
+        format!("Out of memory: {active} in use{rounding} and {requested} more are too much for the device")
+    } else {
+        format!("Out of memory: {active} of {had} are in use{rounding}, and no piece of {requested} is left")
+    }
+}
+
 fn figures(finding: &mut Finding, shortage: &Shortage) {
     let evidence = &mut finding.evidence;
     evidence.event("event", "failed request", shortage.oom.event);
@@ -94,7 +105,7 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
         evidence.bytes("device_free_bytes", "free on the device", free);
     }
     evidence.bytes("reserved_bytes", "reserved by PyTorch", shortage.reserved_bytes);
-    evidence.bytes("active_bytes", "in use", shortage.active_bytes);
+    evidence.bytes("active_bytes", "in use, with rounding", shortage.active_bytes);
     if 0 < shortage.awaiting_bytes {
         evidence.bytes("awaiting_bytes", "waiting for a stream", shortage.awaiting_bytes);
     }
@@ -172,8 +183,9 @@ fn single_request(finding: &mut Finding, context: &Context<'_>, shortage: &Short
     let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
     let largest = context.live.first().map_or(0, |a| a.size);
     finding.explain(format!(
-        "{} are in use, and the largest of them has {}.",
+        "{} are in use{}, and the largest of them has {}.",
         units::bytes(active),
+        words::with_rounding(context, shortage),
         units::bytes(largest),
     ));
     finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);

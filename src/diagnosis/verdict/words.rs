@@ -1,7 +1,7 @@
 //! What happened at an OOM, in plain words.
 
 use crate::analysis::{Category, Phase};
-use crate::diagnosis::{Context, Finding, Shortage};
+use crate::diagnosis::{Context, Finding, Shortage, detectors};
 use crate::model::{Action, EventIx, StackId};
 use crate::units;
 use std::collections::BTreeSet;
@@ -21,9 +21,10 @@ pub(super) fn what_happened(finding: &mut Finding, context: &Context<'_>, shorta
     let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", context.code.label(key)));
     finding.explain(format!("The request{by} for {requested} failed (event {event})."));
     finding.explain(format!(
-        "PyTorch had reserved {}: {} in use and {} free in {} holes. {}",
+        "PyTorch had reserved {}: {} in use{} and {} free in {} holes. {}",
         units::bytes(shortage.reserved_bytes),
         units::bytes(shortage.active_bytes),
+        with_rounding(context, shortage),
         units::bytes(shortage.hole_bytes),
         units::count(context.state.total.holes as u64),
         largest_hole(shortage),
@@ -40,6 +41,12 @@ pub(super) fn what_happened(finding: &mut Finding, context: &Context<'_>, shorta
         let after = units::count(after as u64);
         finding.explain(format!("The program went on for {after} more events."));
     }
+}
+
+/// What to add to the bytes in use where they read differently from those that were requested.
+pub(super) fn with_rounding(context: &Context<'_>, shortage: &Shortage) -> &'static str {
+    let requested = context.timeline.active.at(context.moment);
+    if units::bytes(requested) == units::bytes(shortage.active_bytes) { "" } else { " with rounding" }
 }
 
 fn largest_hole(shortage: &Shortage) -> String {
@@ -125,7 +132,8 @@ pub(super) fn capacity_advice(finding: &mut Finding, context: &Context<'_>) {
             "Half the batch should need about half of the activations; what stays is weights, gradients and optimizer state.",
         ),
     };
-    if !matches!(category, Category::Parameter | Category::OptimizerState | Category::Gradient) {
+    let is_fixed = matches!(category, Category::Parameter | Category::OptimizerState | Category::Gradient);
+    if !is_fixed && !detectors::knows_batch(context) {
         finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");
     }
     finding.advise(advice);

@@ -6,7 +6,7 @@
 use super::redact;
 use crate::analysis::{Basis, Phase, SiteFrame, site_frame};
 use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
-use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, Anchor, Moment, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
 
@@ -170,13 +170,20 @@ fn facts(snapshot: &Snapshot, timeline: &Timeline, diagnosis: &Diagnosis) -> Vec
         recorded.push(format!("started {}", units::date_time_us(first)));
     }
     let before = timeline.active.at(Moment::START);
-    if !timeline.events.is_empty() {
+    let is_partial = timeline.anchor == Anchor::TraceOnly;
+    if is_partial {
+        recorded.push("what was in use before the first event is unknown".to_owned());
+    } else if !timeline.events.is_empty() {
         recorded.push(format!("{} in use before the first event", units::bytes(before)));
     }
     facts.push(("Recorded", recorded.join(" · ")));
     facts.push(("Stacks", stacks(snapshot).to_owned()));
     let (active, reserved) = (timeline.active.peak().1, timeline.reserved.peak().1);
-    facts.push(("Peaks", format!("{} in use · {} reserved", units::bytes(active), units::bytes(reserved))));
+    let least = if is_partial { "at least " } else { "" };
+    facts.push((
+        "Peaks",
+        format!("{least}{} in use · {least}{} reserved", units::bytes(active), units::bytes(reserved)),
+    ));
     let others: Vec<String> = snapshot
         .timelines
         .iter()

@@ -1,0 +1,199 @@
+//! What single findings must say about recordings, and must not say.
+
+use crate::support::{self, sample, stdout};
+use serde_json::Value;
+use std::path::Path;
+
+fn report(name: &str, more: &[&str]) -> Value {
+    report_of(&sample(name), more)
+}
+
+fn report_of(path: &Path, more: &[&str]) -> Value {
+    let path = path.to_string_lossy();
+    support::json(["report", &path, "--format", "json"].iter().chain(more))
+}
+
+fn finding<'a>(report: &'a Value, id: &str) -> Option<&'a Value> {
+    report["findings"].as_array().expect("findings").iter().find(|finding| finding["id"] == id)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// Whether a list of sentences has these words.
+fn says(list: &Value, words: &str) -> bool {
+    list.as_array().expect("a list").iter().any(|line| text(line).contains(words))
+}
+
+#[test]
+fn a_damaged_file_is_not_declared_healthy() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("cut.pickle");
+    let whole = std::fs::read(sample("compiled.pickle")).expect("the sample");
+    std::fs::write(&path, &whole[..100_000]).expect("a file");
+    let report = report_of(&path, &[]);
+    let verdict = &report["findings"][0];
+    assert_eq!(verdict["title"], "Cannot tell: the file is damaged; no request failed in what could be read");
+    assert!(says(&verdict["limits"], "The file is damaged at byte"), "{verdict}");
+    assert!(says(&verdict["limits"], "memory from before the recording is missing"), "{verdict}");
+    let facts = &report["recording"]["facts"];
+    assert!(text(&facts["recorded"]).contains("before the first event is unknown"), "{facts}");
+    assert!(text(&facts["peaks"]).starts_with("at least "), "{facts}");
+    let with_capacity = report_of(&path, &["--capacity", "8GiB"]);
+    assert!(says(&with_capacity["findings"][0]["explanation"], "at most "), "{with_capacity}");
+    assert!(text(&with_capacity["findings"][0]["title"]).starts_with("Cannot tell: "));
+}
+
+#[test]
+fn a_recording_that_starts_late_is_healthy_only_as_far_as_it_goes() {
+    let title = |name| text(&report(name, &[])["findings"][0]["title"]).to_owned();
+    assert!(title("ring_overflow.pickle").starts_with("Nothing wrong in what was recorded: "));
+    assert!(title("compiled.pickle").starts_with("Nothing wrong: "));
+}
+
+#[test]
+fn a_given_capacity_tells_what_was_left() {
+    let verdict = |more: &[&str]| report("streams.pickle", more)["findings"][0].clone();
+    let unknown = verdict(&[]);
+    assert!(says(&unknown["limits"], "does not state the device's memory"));
+    let roomy = verdict(&["--capacity", "80GiB"]);
+    let reserved = roomy["evidence"]["peak_reserved_bytes"].as_i64().expect("bytes");
+    assert_eq!(roomy["evidence"]["left_bytes"], (80 << 30) - reserved);
+    assert!(!says(&roomy["limits"], "does not state the device's memory"));
+    assert_eq!(roomy["severity"], "info");
+    let tight = verdict(&["--capacity", "3GiB"]);
+    assert_eq!(tight["severity"], "warning");
+    assert_eq!(tight["evidence"]["over_capacity_bytes"], reserved - (3 << 30));
+    let pinned = report("pinned_host.pickle", &["--device", "-1"]);
+    assert!(!says(&pinned["findings"][0]["limits"], "device's memory"), "{pinned}");
+}
+
+#[test]
+fn what_would_fit_without_holes_is_not_called_too_much() {
+    let report = report("kv_cache_oom.pickle", &[]);
+    let verdict = &report["findings"][0];
+    assert_eq!(verdict["id"], "capacity");
+    let title = text(&verdict["title"]);
+    assert!(title.ends_with("are in use, and no piece of 144 MiB is left"), "{title}");
+    assert!(verdict["evidence"]["room_bytes"].as_i64().is_some_and(|room| 0 < room));
+}
+
+#[test]
+fn a_failure_at_another_moment_is_named() {
+    let at_oom = report("gpt_oom_forward.pickle", &[]);
+    let event = at_oom["findings"][0]["evidence"]["event"].as_u64().expect("an event");
+    let before = (event - 8).to_string();
+    let report = report("gpt_oom_forward.pickle", &["--at", &before]);
+    let verdict = &report["findings"][0];
+    let title = text(&verdict["title"]);
+    assert!(title.contains(" fail 8 events later, at event "), "{title}");
+    assert_eq!(verdict["evidence"]["oom_event"], event);
+    assert!(verdict["evidence"]["events"].as_array().is_some_and(|events| events.contains(&event.into())));
+    // Its advice leads to the verdict about the failure.
+    let code = text(&verdict["advice"][0]["code"]);
+    let at = code.rsplit(' ').next().expect("a word");
+    let led = report_of(&sample("gpt_oom_forward.pickle"), &["--at", at]);
+    assert_eq!(led["findings"][0]["title"], at_oom["findings"][0]["title"]);
+}
+
+#[test]
+fn what_waits_for_a_stream_is_no_activation() {
+    let report = report("streams.pickle", &[]);
+    let waiting = finding(&report, "record-stream").expect("blocks wait");
+    let activations = finding(&report, "activations").expect("activations");
+    let bytes = activations["evidence"]["activation_bytes"].as_i64().expect("bytes");
+    assert_eq!(activations["estimated_saving_bytes"], bytes / 2);
+    assert!(says(&activations["explanation"], "were given back and wait for a stream"));
+    let addresses = |finding: &Value| {
+        let list = finding["evidence"]["allocations"].as_array().cloned().unwrap_or_default();
+        list.iter().map(|a| a["addr"].clone()).collect::<Vec<_>>()
+    };
+    let awaiting = addresses(waiting);
+    assert!(!awaiting.is_empty() && addresses(activations).iter().all(|addr| !awaiting.contains(addr)));
+    let path = sample("streams.pickle").to_string_lossy().into_owned();
+    let markdown = stdout(["report", "--format", "markdown", &path]);
+    let part = markdown.split("### ").find(|part| part.contains("wait for another stream")).expect("it");
+    assert!(part.contains("Stack of 786 MiB"), "{part}");
+}
+
+#[test]
+fn what_nobody_asked_for_has_lines_of_code() {
+    let report = report("pools.pickle", &[]);
+    let rounding = finding(&report, "rounding").expect("rounding");
+    assert_eq!(
+        rounding["explanation"][0],
+        "3 blocks of private pools take 60.0 MiB for 9.00 MiB that were requested: their pool did not split its blocks."
+    );
+    let first = &rounding["evidence"]["sites"][0];
+    assert_eq!((&first["line"], &first["role"]), (&88.into(), &"rounding".into()));
+    assert_eq!(first["bytes"], 51 << 20);
+    assert_eq!(rounding["evidence"]["stacks"][0]["bytes"], 51 << 20);
+    let pools = finding(&report, "private-pools").expect("pools");
+    assert!(pools["evidence"]["sites"].as_array().is_some_and(|sites| !sites.is_empty()));
+}
+
+#[test]
+fn what_has_no_line_comes_first_where_it_is_most() {
+    let oom = report("gpt_oom_forward.pickle", &[]);
+    let title = text(&finding(&oom, "top-contributors").expect("a finding")["title"]).to_owned();
+    assert!(title.starts_with("Largest line of code: "), "{title}");
+    let Some(folder) = support::shared("real") else {
+        return support::skipped("lines of packages: the folder is missing");
+    };
+    let real = report_of(&folder.join("lm_medium_ctx512_training.pickle"), &[]);
+    let found = finding(&real, "top-contributors").expect("a finding");
+    let title = text(&found["title"]);
+    assert!(title.contains("have no line of your own code; the largest line is model.py:39"), "{title}");
+    assert!(says(&found["explanation"], "Lines overlap"), "{found}");
+    let sites: Vec<&Value> =
+        found["evidence"]["sites"].as_array().expect("sites").iter().map(|site| &site["name"]).collect();
+    assert_eq!(sites[..2], ["forward", "einsum"]);
+}
+
+#[test]
+fn one_call_records_all_that_is_missing() {
+    let codes = |report: &Value| {
+        let found = finding(report, "recording-limits").expect("limits");
+        found["advice"]
+            .as_array()
+            .expect("advice")
+            .iter()
+            .map(|a| text(&a["code"]).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let late = codes(&report("ring_overflow.pickle", &[]));
+    assert_eq!(late.len(), 1, "{late:?}");
+    let Some(folder) = support::shared("real") else {
+        return support::skipped("recordings of others: the folder is missing");
+    };
+    let state = codes(&report_of(&folder.join("state_only.pickle"), &[]));
+    assert_eq!(state, ["torch.cuda.memory._record_memory_history(max_entries=1_000_000)"]);
+    let late = codes(&report_of(&folder.join("lm_medium_ctx512_training.pickle"), &[]));
+    assert_eq!(late.len(), 1, "{late:?}");
+}
+
+#[test]
+fn the_batch_is_not_called_unknown_where_an_iteration_tells() {
+    let report = report("gpt_oom_forward.pickle", &[]);
+    assert!(finding(&report, "batch-size").is_some());
+    assert!(!says(&report["findings"][0]["limits"], "scales with the batch"), "{report}");
+    let other = report_of(&sample("kv_cache_oom.pickle"), &[]);
+    assert!(finding(&other, "batch-size").is_none());
+    assert!(says(&other["findings"][0]["limits"], "scales with the batch"), "{other}");
+}
+
+#[test]
+fn a_recording_that_contradicts_itself_is_not_trusted() {
+    let Some(folder) = support::shared("real") else {
+        return support::skipped("a recording that contradicts itself: the folder is missing");
+    };
+    let report = report_of(&folder.join("mosaic_output.pickle"), &[]);
+    let limits = finding(&report, "recording-limits").expect("limits");
+    assert!(says(&limits["explanation"], "2.10 GiB in use against 250 MiB reserved"), "{limits}");
+    for id in ["pinned-segments", "rounding"] {
+        assert!(finding(&report, id).is_none(), "{id}");
+    }
+    let sound = report_of(&folder.join("lm_medium_ctx512_training.pickle"), &[]);
+    assert!(!says(&finding(&sound, "recording-limits").expect("limits")["explanation"], "contradicts"));
+}
