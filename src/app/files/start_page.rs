@@ -8,11 +8,12 @@ use crate::app::{Command, theme};
 use crate::units;
 use eframe::egui;
 
-const RECORD: &str = "torch.cuda.memory._record_memory_history()
+const RECORD: &str = "from torch.cuda import memory
+memory._record_memory_history()
 try:
     train()  # what runs out of memory
 finally:
-    torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
+    memory._dump_snapshot(\"snapshot.pickle\")";
 
 /// Widths of the two columns, and the space between them.
 const LEFT_PX: f32 = 400.0;
