@@ -124,8 +124,8 @@ fn what_the_first_pass_makes_for_good_hides_nothing() {
     assert_eq!((found.iterations.list.len(), found.iterations.first_number), (4, Some(0)));
 }
 
-#[test]
-fn a_forward_that_is_cut_off_is_told_by_those_before() {
+/// Phase and iteration at the end of a training and one more call of its model, which keeps its results or not.
+fn after_a_call(keeps: bool) -> (Phase, Option<u32>) {
     let [_, without] = twice(|program| {
         load(program);
         for _ in 0..3 {
@@ -135,34 +135,22 @@ fn a_forward_that_is_cut_off_is_told_by_those_before() {
         program.alloc(96 << 10, DATA);
         for layer in 0..9i64 {
             let passing = program.alloc((8 << 20) + layer, FORWARD);
-            program.alloc((9 << 20) + layer, FORWARD);
+            let result = program.alloc((9 << 20) + layer, FORWARD);
             program.free(passing, FORWARD);
-        }
-    });
-    let found = phases(&without);
-    let end = Moment(without.timelines[0].events.len() as u32);
-    assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Forward, Some(3)));
-}
-
-#[test]
-fn the_same_call_without_a_graph_is_an_evaluation() {
-    let [_, without] = twice(|program| {
-        load(program);
-        for _ in 0..3 {
-            let gradients = step(program, true);
-            free(program, &gradients, ZERO_GRAD);
-        }
-        program.alloc(96 << 10, DATA);
-        for layer in 0..9i64 {
-            for size in [8 << 20, 9 << 20] {
-                let passing = program.alloc(size + layer, FORWARD);
-                program.free(passing, FORWARD);
+            if !keeps {
+                program.free(result, FORWARD);
             }
         }
     });
     let found = phases(&without);
     let end = Moment(without.timelines[0].events.len() as u32);
-    assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Eval, Some(2)));
+    (found.phase_at(end), found.iteration_at(end))
+}
+
+#[test]
+fn a_forward_that_is_cut_off_is_told_by_those_before_and_from_an_evaluation() {
+    assert_eq!(after_a_call(true), (Phase::Forward, Some(3)));
+    assert_eq!(after_a_call(false), (Phase::Eval, Some(2)));
 }
 
 #[test]
