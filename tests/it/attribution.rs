@@ -3,7 +3,7 @@
 use crate::support;
 use oomscope::analysis::{Attribution, Basis, Category, Phase, Rules, stack_lines};
 use oomscope::load::{Progress, load_from};
-use oomscope::model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -231,4 +231,16 @@ fn rules_come_before_everything_else() {
     assert_eq!(total(&Rules::default(), Category::Comm), 0);
     assert_eq!(total(&rules, Category::Comm), total(&Rules::default(), Category::KvCache));
     assert_ne!(total(&rules, Category::Comm), 0);
+}
+
+#[test]
+fn memory_of_the_host_does_not_tell_what_the_device_was_doing() {
+    let labelled = labelled(&support::sample("pinned_host.pickle")).expect("the sample has labels");
+    let host = labelled.snapshot.timeline(DeviceId::HOST).expect("the host's memory was recorded");
+    let phases = Attribution::of(&labelled.snapshot, host, &Rules::default()).phases;
+    let position = phases.position_at(Moment(host.events.len() as u32));
+    assert_eq!((position.phase, position.basis, position.iteration), (Phase::Unknown, None, None));
+    let device = labelled.snapshot.main_timeline().expect("the sample has a device");
+    let phases = Attribution::of(&labelled.snapshot, device, &Rules::default()).phases;
+    assert_eq!(phases.phase_at(Moment(device.events.len() as u32)), Phase::Optimizer);
 }

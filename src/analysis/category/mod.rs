@@ -34,7 +34,7 @@ pub use rules::{Rules, RulesError};
 
 use super::flow::{Flow, Places};
 use super::phases::{LiveMemory, Phases};
-use crate::model::{AllocId, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
 
 /// A category and why.
 pub(in crate::analysis) type Verdict = (Category, Reason);
@@ -106,6 +106,9 @@ impl Attribution {
         let categories = Categories { verdicts };
         phases.look_at_the_start(timeline, &places, &categories);
         phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
+        if timeline.device == DeviceId::HOST {
+            phases.forget();
+        }
         Self { categories, phases }
     }
 }

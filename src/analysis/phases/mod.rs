@@ -141,6 +141,13 @@ impl Phases {
         self.start_before(moment).filter(|start| start.phase == Phase::Backward).map(|start| start.event)
     }
 
+    /// Say nothing: pinned memory of the host holds batches, which do not show what a device is doing.
+    pub(in crate::analysis) fn forget(&mut self) {
+        self.phases = vec![PhaseStart { event: EventIx(0), phase: Phase::Unknown }];
+        self.iterations = Iterations::default();
+        self.at_end = None;
+    }
+
     /// The phase that the event before a moment belongs to. Of the last moment, where no event tells,
     /// what the memory that is live then shows.
     pub fn phase_at(&self, moment: Moment) -> Phase {
