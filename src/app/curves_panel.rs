@@ -2,11 +2,12 @@
 
 use crate::app::device::DeviceState;
 use crate::app::theme;
-use crate::draw::{Axis, Palette, Rgb, Tick, byte_ticks, event_ticks, time_ticks};
+use crate::draw::{Axis, Palette, Rgb, Scale, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::Moment;
 use crate::units;
 use eframe::egui;
 use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
+use std::borrow::Cow;
 
 /// Lower plots have no legend: it would lie over the lines, whose names appear when they are pointed at.
 const MIN_LEGEND_PX: f32 = 130.0;
@@ -20,14 +21,11 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     let timeline = device.timeline();
     let scale = full.on(timeline);
     let at = |moment: f64| scale.position_from_moment(moment);
-    let placed = |points: &[PlotPoint]| -> Vec<PlotPoint> {
-        points.iter().map(|point| PlotPoint::new(at(point.x), point.y)).collect()
-    };
     let curves = &device.curves;
     let lines = [
-        ("reserved", placed(&curves.reserved), palette.reserved),
-        ("allocated", placed(&curves.allocated), palette.allocated),
-        ("active", placed(&curves.active), palette.accent),
+        ("reserved", placed(&scale, full.axis, &curves.reserved), palette.reserved),
+        ("allocated", placed(&scale, full.axis, &curves.allocated), palette.allocated),
+        ("active", placed(&scale, full.axis, &curves.active), palette.accent),
     ];
     let clicked = plot(ui, "curves", full.axis).show(ui, |plot| {
         plot.set_plot_bounds_x(full.x0..=full.x1);
@@ -53,6 +51,15 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         let last = timeline.moments().saturating_sub(1) as f64;
         let moment = scale.moment_from_position(clicked.x).clamp(0.0, last) as u32;
         device.go_to(Moment(moment));
+    }
+}
+
+/// Points, which are kept by moments, on an axis.
+fn placed<'a>(scale: &Scale<'_>, axis: Axis, points: &'a [PlotPoint]) -> Cow<'a, [PlotPoint]> {
+    let place = |point: &PlotPoint| PlotPoint::new(scale.position_from_moment(point.x), point.y);
+    match axis {
+        Axis::Event => Cow::Borrowed(points),
+        Axis::Time => points.iter().map(place).collect(),
     }
 }
 

@@ -89,11 +89,13 @@ impl State {
             .align(RectAlign::BOTTOM_START)
             .width(WIDTH_PX);
         let shown = popup.show(|ui| {
+            // As large as what it holds now, not as what it held before.
+            ui.set_width(WIDTH_PX);
             let better = error.and_then(|error| error_ui(ui, error));
             if error.is_some() && !self.offers.is_empty() {
                 ui.separator();
             }
-            let list = ScrollArea::vertical().max_height(MAX_HEIGHT_PX);
+            let list = ScrollArea::vertical().max_height(MAX_HEIGHT_PX).min_scrolled_height(MAX_HEIGHT_PX);
             better.or(list.show(ui, |ui| self.offers_ui(ui)).inner)
         });
         self.place = shown.as_ref().map(|shown| shown.response.rect);

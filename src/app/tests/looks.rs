@@ -169,3 +169,23 @@ fn a_file_that_is_cut_off() {
     let whole = snapshot_pickle();
     check_page("cut", |harness| drop(open(harness, &whole[..whole.len() * 9 / 10])));
 }
+
+#[test]
+fn what_is_offered_is_whole_however_it_was_written() {
+    let camera = Camera::default();
+    let mut harness = camera.harness([1280.0, 800.0], Theme::Dark);
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.key_press(Key::Slash);
+    harness.run_steps(2);
+    // On the way there is an error, for which the popup is small.
+    for letter in "size:>5".chars() {
+        harness.event(egui::Event::Text(letter.to_string()));
+        harness.run_steps(4);
+    }
+    camera.save(&harness, "offers");
+    for offer in ["5KiB", "5MiB", "5GiB"] {
+        let all = texts(&harness);
+        let text = all.iter().find(|text| text.words == offer).expect("it is offered");
+        assert!(text.rect.height() <= text.visible.height() + TOLERANCE_PX, "{offer} is cut");
+    }
+}
