@@ -11,6 +11,7 @@ mod clock;
 mod event_search;
 mod event_set;
 pub mod filter;
+mod first_blocks;
 mod flow;
 mod frame_names;
 mod gap;

@@ -6,18 +6,12 @@ use super::caches;
 use super::pairing::{Sizes, gradients};
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
+use crate::analysis::first_blocks;
 use crate::model::AllocId;
 use foldhash::HashMap;
 
-/// A block that is gone within so many events is of no account for where parameters end.
+/// A block that is gone within so many events is of no account.
 const BRIEF_EVENTS: u32 = 4;
-
-/// The same, where the first of so many blocks go.
-const SCRATCH_EVENTS: u32 = 12;
-const MIN_BEFORE: usize = 8;
-
-/// A forward pass makes at least one temporary for so many blocks.
-const MOST_KEPT: usize = 7;
 
 /// Training keeps at most so many more blocks for each parameter.
 const MOST_STAYING: usize = 4;
@@ -69,7 +63,10 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         }
     }
     // What a late recording sees being made are no parameters.
-    let parameters = if pools.is_empty() { parameters(scene, new) } else { 0 };
+    let life = |&id: &AllocId| {
+        scene.gone(id).map(|gone| gone.0.saturating_sub(scene.timeline.lifetimes.start(id).0))
+    };
+    let parameters = if pools.is_empty() { first_blocks::parameters(new.iter().map(life)) } else { 0 };
     for &id in new.iter().take(parameters).filter(|&&id| scene.gone(id).is_none()) {
         set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
         pools.entry(scene.size(id)).or_default().parameters += 1;
@@ -188,20 +185,4 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bo
         (1, _) => Groups::Gradients,
         _ => Groups::GradientsFirst,
     }
-}
-
-/// How many of the first allocations are parameters: nothing that was made before them goes again, but for scratch
-/// memory of models that are made on the device. A forward pass makes temporaries all along.
-fn parameters(scene: &Scene<'_>, new: &[AllocId]) -> usize {
-    let life = |&id: &AllocId| {
-        scene.gone(id).map(|gone| gone.0.saturating_sub(scene.timeline.lifetimes.start(id).0))
-    };
-    let end = new.len();
-    let first = new.iter().position(|id| life(id).is_some()).unwrap_or(end);
-    let brief = if first < MIN_BEFORE { SCRATCH_EVENTS } else { BRIEF_EVENTS };
-    let last = new.iter().position(|id| life(id).is_some_and(|life| brief < life)).unwrap_or(end);
-    let between = new.get(first..last).unwrap_or_default();
-    let temporaries = between.iter().filter(|id| life(id).is_some()).count();
-    let is_forward = MIN_BEFORE <= first && between.len() <= temporaries.saturating_mul(MOST_KEPT);
-    if is_forward { first } else { last }
 }

@@ -1,10 +1,8 @@
 //! A recording without stacks as births and deaths of allocations.
 
+use crate::analysis::first_blocks;
 use crate::model::{AllocId, Moment, Timeline};
 use foldhash::HashSet;
-
-/// Lives for so few events are of no account for where parameters end.
-const BRIEF_EVENTS: u32 = 4;
 
 /// Not within the recording.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -111,9 +109,7 @@ fn parameters(timeline: &Timeline) -> Vec<i64> {
     if initial != 0 {
         return ids.take(initial).filter(stays).map(size).collect();
     }
-    let goes = |&id: &AllocId| {
-        let brief = lifetimes.start(id).0.saturating_add(BRIEF_EVENTS);
-        gone(timeline, id).is_some_and(|gone| brief < gone.0)
-    };
-    ids.take_while(|id| !goes(id)).filter(stays).map(size).collect()
+    let life = |id: AllocId| gone(timeline, id).map(|gone| gone.0.saturating_sub(lifetimes.start(id).0));
+    let first = first_blocks::parameters(ids.clone().map(life));
+    ids.take(first).filter(stays).map(size).collect()
 }
