@@ -28,16 +28,55 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
     if parameters <= 0 {
         return;
     }
+    finding.explain(format!(
+        "{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.",
+        units::bytes(parameters),
+        units::count(parameters / 4),
+        units::count(parameters / 2)
+    ));
     let states = context.bytes_of(Category::OptimizerState);
     if 0 < states {
         let times = states as f64 / parameters as f64;
-        finding.explain(format!("Optimizer state is {times:.1} times the parameters."));
+        finding.explain(format!("Optimizer state is {times:.1} times the parameters{}.", kept_as(times)));
     }
     if parameters.saturating_add(parameters / 10) < gradients_of_this_backward(context) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
-    let rest = units::bytes(total.saturating_sub(context.fixed_bytes()));
-    finding.explain(format!("{rest} depend on the batch, or on what the program keeps."));
+    finding.explain(rest(context, parameters, states, total));
+}
+
+/// What keeps so many times the parameters, if they are all trained.
+fn kept_as(times: f64) -> &'static str {
+    let is = |wanted: f64| (times - wanted).abs() < wanted / 50.0;
+    if is(1.0) {
+        ": one number for each, as momentum does"
+    } else if is(2.0) {
+        ": two numbers of their dtype for each, as Adam does"
+    } else if is(4.0) {
+        ": two numbers of twice their width for each, as Adam does at 32 bits beside parameters of 16"
+    } else {
+        ""
+    }
+}
+
+/// What a model in training takes by this formula, and what does not fit it.
+fn rest(context: &Context<'_>, parameters: i64, states: i64, total: i64) -> String {
+    let fixed = context.fixed_bytes();
+    let depends = match total.saturating_sub(fixed) {
+        0 => "Nothing else is in use.".to_owned(),
+        rest => format!("{} depend on the batch, or on what the program keeps.", units::bytes(rest)),
+    };
+    if states == 0 && context.bytes_of(Category::Gradient) == 0 {
+        return depends;
+    }
+    let whole = parameters.saturating_mul(2).saturating_add(states);
+    let with = if states == 0 { "" } else { " and this state" };
+    let in_use = if fixed == whole {
+        "all of it is in use".to_owned()
+    } else {
+        format!("{} of that are in use", units::bytes(fixed))
+    };
+    format!("With a gradient for each{with}, the model takes {}; {in_use}. {depends}", units::bytes(whole))
 }
 
 /// Bytes of gradients that the backward has made which the moment lies in: those of earlier ones are
