@@ -151,7 +151,8 @@ fn groups(scene: &Scene<'_>, later: &[AllocId], pools: &Pools, has_old_state: bo
     let bytes = |count: fn(&Pool) -> usize| bytes(pools, count);
     let parameters = bytes(|pool| pool.parameters).max(1);
     let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
-    let repeats = parameters / 2 < bytes(|pool| pool.goes);
+    // A copy of the model that is not trained has no gradients.
+    let repeats = parameters / 3 < bytes(|pool| pool.goes);
     // State is set up in the first iteration.
     if let [_, second, ..] = scene.phases.iterations.list.as_slice()
         && scene.phases.iterations.first_number.is_some()
