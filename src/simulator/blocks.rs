@@ -41,6 +41,25 @@ pub(super) struct Block {
     pub(super) state: State,
 }
 
+impl Block {
+    /// A block without neighbours, which the program does not hold.
+    pub(super) fn alone(range: (u64, u64), segment: u32, list: u32, state: State) -> Self {
+        let (addr, size) = range;
+        Self {
+            addr,
+            size,
+            requested: 0,
+            prev: NONE,
+            next: NONE,
+            segment,
+            list,
+            slot: NONE,
+            freed_at: 0,
+            state,
+        }
+    }
+}
+
 /// A table of blocks. Ids of blocks that are gone are used again.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {

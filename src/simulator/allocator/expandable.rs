@@ -74,18 +74,7 @@ impl Allocator<'_> {
     /// A range of addresses without memory behind it.
     pub(in super::super) fn add_range(&mut self, base: u64, size: u64, page: u64, list: u32) -> u32 {
         let segment = self.add_segment(base, size, page);
-        let id = self.blocks.add(Block {
-            addr: base,
-            size,
-            requested: 0,
-            prev: NONE,
-            next: NONE,
-            segment,
-            list,
-            slot: NONE,
-            freed_at: 0,
-            state: State::Unmapped,
-        });
+        let id = self.blocks.add(Block::alone((base, size), segment, list, State::Unmapped));
         self.unmapped[list as usize].insert((base, id));
         id
     }

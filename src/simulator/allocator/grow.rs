@@ -1,6 +1,6 @@
 //! New memory from the driver.
 
-use super::super::blocks::{Block, NONE, State};
+use super::super::blocks::{Block, State};
 use super::super::rounding::segment_bytes;
 use super::super::segment_events::SegmentAction;
 use super::{Allocator, Scope};
@@ -43,17 +43,6 @@ impl Allocator<'_> {
     /// A segment that is one free block in no list.
     pub(in super::super) fn add_whole(&mut self, addr: u64, size: u64, list: u32) -> u32 {
         let segment = self.add_segment(addr, size, 0);
-        self.blocks.add(Block {
-            addr,
-            size,
-            requested: 0,
-            prev: NONE,
-            next: NONE,
-            segment,
-            list,
-            slot: NONE,
-            freed_at: 0,
-            state: State::Free,
-        })
+        self.blocks.add(Block::alone((addr, size), segment, list, State::Free))
     }
 }

@@ -86,18 +86,7 @@ impl Allocator<'_> {
     fn lay(&mut self, segment: u32, list: u32, parts: &[Part]) {
         let mut last = NONE;
         for part in parts {
-            let block = Block {
-                addr: part.addr,
-                size: part.size,
-                requested: 0,
-                prev: NONE,
-                next: NONE,
-                segment,
-                list,
-                slot: NONE,
-                freed_at: 0,
-                state: part.state,
-            };
+            let block = Block::alone((part.addr, part.size), segment, list, part.state);
             let id = self.blocks.add(block);
             if last != NONE {
                 self.blocks.link_after(last, id);
