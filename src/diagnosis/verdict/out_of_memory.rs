@@ -205,11 +205,11 @@ fn of_others(finding: &mut Finding, shortage: &Shortage, outside: Outside) {
             "Of the device's memory, as it was given, PyTorch could have {available}; {bytes} are neither in its pool nor free."
         )),
         Basis::Earlier(at) => {
-            let event = at.event().map_or_else(|| "before the first event".to_owned(), |e| format!("after event {}", units::count(e.0)));
+            let event = at.event().map_or_else(|| "Before the first event".to_owned(), |e| format!("After event {}", units::count(e.0)));
             finding.evidence.events.extend(at.event());
             finding.explain(format!(
                 "{event} PyTorch had, or could have had, {bytes} more than the {available} at this moment. Something else on the device has taken them since."
-            ).replacen("after", "After", 1).replacen("before the", "Before the", 1));
+            ));
         }
         Basis::Sizes(device) => {
             finding.explain(format!(
