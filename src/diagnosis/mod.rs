@@ -11,7 +11,6 @@ mod context;
 mod detectors;
 mod finding;
 mod kept;
-mod passing;
 mod pins;
 mod rounds;
 mod settings;

@@ -17,18 +17,16 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
     evidence.sites = kept.sites(context, MAX_SITES);
     evidence.stacks = kept.stacks.iter().take(3).copied().collect();
     evidence.allocations = kept.allocations.iter().take(10).copied().collect();
-    let below = evidence.sites.first().map_or_else(String::new, |site| {
-        format!(" below {}:{} {}", units::basename(&site.file), site.line, site.name)
-    });
-    finding.explain(format!(
-        "Each of {} earlier iterations or batches left about {} behind{below}.",
-        units::count(kept.rounds as u64),
-        units::bytes(kept.per_round_bytes)
-    ));
-    if kept.is_graph() {
+    if 0 < kept.older_bytes {
+        evidence.bytes("kept_older_bytes", "of it from before the recording", kept.older_bytes);
+    }
+    finding.explain(what_stayed(finding, kept));
+    if kept.bytes / 2 <= kept.model_bytes {
+        models(finding);
+    } else if kept.is_graph() {
         graph(finding, kept);
     } else {
-        results(finding);
+        results(finding, kept);
     }
     let formula = "bytes from earlier iterations at stacks that left some in at least two".to_owned();
     finding.saving = Some(Saving { bytes: kept.bytes, formula });
@@ -37,6 +35,37 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
         units::bytes(kept.per_round_bytes)
     ));
     finding.limit("Keeping a reference allocates nothing, so the line that keeps it is not in the recording; the sites are the lines that allocated what stays.");
+}
+
+/// Which rounds left how much, and below which line.
+fn what_stayed(finding: &Finding, kept: &Kept) -> String {
+    let below = finding.evidence.sites.first().map_or_else(String::new, |site| {
+        format!(" below {}:{} {}", units::basename(&site.file), site.line, site.name)
+    });
+    let older = units::bytes(kept.older_bytes);
+    if kept.rounds == 0 {
+        return format!(
+            "{older}{below} are from before the recording, and their backward pass must be over."
+        );
+    }
+    let each = units::bytes(kept.per_round_bytes);
+    let rounds = match kept.rounds {
+        1 => "One earlier iteration or batch".to_owned(),
+        rounds => format!("Each of {} earlier iterations or batches", units::count(rounds as u64)),
+    };
+    let older = match kept.older_bytes {
+        0 => String::new(),
+        _ => format!(" The same code made {older} more before the recording began."),
+    };
+    format!("{rounds} left about {each} behind{below}.{older}")
+}
+
+fn models(finding: &mut Finding) {
+    finding.explain("Most of it is parameters and optimizer state, made again and again: models or optimizers of earlier folds, restarts or rounds are still referenced, as by a list of results, a scheduler or a closure.");
+    finding.advise_code(
+        "Let the old ones go before the next are made, and keep what is needed of them on the CPU:",
+        "best = {k: v.cpu() for k, v in model.state_dict().items()}\ndel model, optimizer, scheduler",
+    );
 }
 
 fn graph(finding: &mut Finding, kept: &Kept) {
@@ -51,19 +80,24 @@ fn graph(finding: &mut Finding, kept: &Kept) {
     finding.advise_code("Evaluate without a graph:", "with torch.no_grad():");
 }
 
-fn results(finding: &mut Finding) {
-    finding.explain("They come from few lines, so it is their results that stay: in a list or a dict, as an attribute, in a closure or a hook.");
+fn results(finding: &mut Finding, kept: &Kept) {
+    let from = if kept.lines == 0 { "It is" } else { "It comes from few lines, so it is" };
+    finding.explain(format!("{from} results that stay: in a list, a dict or a cache, as an attribute, in a closure, a hook or a stored exception."));
     finding.advise_code("Keep results on the CPU, without a graph:", "results.append(out.detach().cpu())");
     finding.advise(
         "Remove hooks and clear caches when they are not needed any more; keep only the last few results.",
     );
 }
 
-/// By how much the shortage would have been met.
+/// What stays of how many rounds.
 pub(super) fn title(kept: &Kept) -> String {
-    format!(
-        "{} from {} earlier iterations or batches are still held",
-        units::bytes(kept.bytes),
-        units::count(kept.rounds as u64)
-    )
+    let bytes = units::bytes(kept.bytes);
+    match kept.rounds {
+        0 | 1 => format!("{bytes} from earlier iterations or batches are still held"),
+        rounds => {
+            let older = if kept.older_bytes == 0 { "" } else { "and before " };
+            let rounds = units::count(rounds as u64);
+            format!("{bytes} from {rounds} earlier iterations or batches {older}are still held")
+        }
+    }
 }

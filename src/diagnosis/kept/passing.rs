@@ -1,6 +1,6 @@
 //! Results that a program keeps for a while: the last few of them, not all.
 
-use super::Context;
+use crate::diagnosis::Context;
 use crate::model::{Allocation, Moment, StackId};
 use foldhash::HashMap;
 use std::collections::BTreeSet;
@@ -45,8 +45,9 @@ pub(super) fn passing<'a>(
         let (start, end) = (timeline.lifetimes.start(id), timeline.lifetimes.end(id));
         let Some(end) = end.filter(|&end| end <= context.moment) else { continue };
         let Some(entry) = gone.get_mut(&timeline.lifetimes.stack(id, &timeline.events)) else { continue };
-        let rounds = (context.rounds.round_at(start), context.rounds.round_at(end));
-        if start < entry.1 && matches!(rounds, (Some(made), Some(freed)) if made + 2 <= freed) {
+        // What is older than the first round is of a round of its own.
+        let round = |moment| context.rounds.round_at(moment).map_or(0, |round| round + 1);
+        if start < entry.1 && round(start) + 2 <= round(end) {
             entry.2 = entry.2.saturating_add(timeline.lifetimes.size(id, &timeline.events));
         }
     }
