@@ -2,7 +2,7 @@
 
 use super::code::{Code, by_stack};
 use super::rounds::Rounds;
-use super::{Kept, Severity, Shortage, StackBytes};
+use super::{Growing, Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Category, MomentError, Phases, live_at, resolve};
 use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
@@ -48,6 +48,8 @@ pub struct Context<'a> {
     pub(super) rounds: Rounds,
     /// What stays from round to round.
     pub kept: Option<Kept>,
+    /// What gets larger from round to round.
+    pub growing: Option<Growing>,
 }
 
 impl<'a> Context<'a> {
@@ -81,8 +83,10 @@ impl<'a> Context<'a> {
             rounds,
             attribution,
             kept: None,
+            growing: None,
         };
         context.kept = Kept::of(&context);
+        context.growing = Growing::of(&context);
         Ok(context)
     }
 

@@ -10,6 +10,7 @@ mod code;
 mod context;
 mod detectors;
 mod finding;
+mod growing;
 mod kept;
 mod pins;
 mod rounds;
@@ -23,6 +24,7 @@ mod tests;
 pub use code::Code;
 pub use context::{Context, Question};
 pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};
+pub use growing::Growing;
 pub use kept::Kept;
 pub use shortage::Shortage;
 

@@ -5,6 +5,7 @@
 //! holes? If so, and holes are a good part of it, it is fragmentation. What is left is too little
 //! memory, for one of three reasons.
 
+mod growth;
 mod leak;
 mod nothing;
 mod out_of_memory;
@@ -39,6 +40,8 @@ enum Cause {
     SingleRequest,
     /// Memory stays from iteration to iteration.
     Leak,
+    /// A tensor gets larger in every iteration.
+    Growth,
     /// Something else holds the device's memory.
     Outside(Outside),
     /// The file does not tell.
@@ -51,7 +54,7 @@ impl Cause {
             Self::Capacity => "capacity",
             Self::Fragmentation => "fragmentation",
             Self::SingleRequest => "single-request",
-            Self::Leak => "leak",
+            Self::Leak | Self::Growth => "leak",
             Self::Outside(_) => "outside-pytorch",
             Self::Unknown => "none",
         }
@@ -83,7 +86,7 @@ pub(super) fn kept_free(context: &Context<'_>) -> String {
 /// Whether the verdict is a leak.
 pub(super) fn is_leak(context: &Context<'_>) -> bool {
     match &context.shortage {
-        Some(shortage) => cause(context, shortage) == Cause::Leak,
+        Some(shortage) => matches!(cause(context, shortage), Cause::Leak | Cause::Growth),
         None => kept_graph(context).is_some(),
     }
 }
@@ -113,6 +116,10 @@ fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
     let is_kept = excess <= kept && LEAK_SHARE <= Context::share(kept, shortage.reserved_bytes);
     if is_kept && !(is_cut_up && kept <= shortage.hole_bytes) {
         return Cause::Leak;
+    }
+    let grown = context.growing.as_ref().map_or(0, |growing| growing.grown_bytes);
+    if excess <= grown && LEAK_SHARE <= Context::share(grown, shortage.reserved_bytes) {
+        return Cause::Growth;
     }
     if is_cut_up {
         return Cause::Fragmentation;

@@ -1,7 +1,7 @@
 //! The verdict about a request that failed.
 
 use super::outside::{Basis, Outside};
-use super::{Cause, leak, simulated, words};
+use super::{Cause, growth, leak, simulated, words};
 use crate::diagnosis::code::add_sites;
 use crate::diagnosis::settings::is_on;
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Shortage, pins};
@@ -30,10 +30,15 @@ pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: C
                 leak::describe(&mut finding, context, kept);
             }
         }
+        Cause::Growth => {
+            if let Some(growing) = &context.growing {
+                growth::describe(&mut finding, context, growing);
+            }
+        }
         Cause::Outside(outside) => of_others(&mut finding, shortage, outside),
         Cause::Unknown => unknown(&mut finding, shortage),
     }
-    if cause != Cause::Leak {
+    if !matches!(cause, Cause::Leak | Cause::Growth) {
         places(&mut finding, context, shortage, cause);
     }
     if shortage.free_bytes().is_none() {
@@ -66,6 +71,10 @@ fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
         }
         Cause::Leak => {
             let what = context.kept.as_ref().map_or_else(String::new, leak::title);
+            format!("Out of memory by a leak: {what}")
+        }
+        Cause::Growth => {
+            let what = context.growing.as_ref().map_or_else(String::new, growth::title);
             format!("Out of memory by a leak: {what}")
         }
         Cause::Outside(Outside { bytes, basis }) => {
