@@ -13,6 +13,9 @@ const MIN_SHARE: f64 = 0.3;
 /// Smaller parameters, such as biases, have the size of too much else.
 const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 
+/// As many sizes of parameters must be there halved to tell that autocast is on.
+const MIN_HALVES: usize = 3;
+
 /// Lines before and after a softmax that belong to it.
 const NEAR_LINES: u64 = 3;
 
@@ -20,11 +23,15 @@ const NEAR_LINES: u64 = 3;
 const ATTENTION_SHARE: f64 = 0.25;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    // What waits for a stream was given back: no checkpoint would save it.
+    // What waits for a stream was given back, and what stays from earlier iterations is for no backward
+    // pass that comes: no checkpoint would save it.
     let awaiting = context.awaiting();
-    let of_category = |a: &&Allocation| context.category(a.id) == Category::Activation;
-    let live: Vec<_> =
-        context.live.iter().filter(of_category).filter(|a| !awaiting.contains(&a.id)).collect();
+    let left: BTreeSet<AllocId> =
+        context.kept.iter().flat_map(|kept| kept.allocations.iter().copied()).collect();
+    let counts = |a: &&Allocation| {
+        context.category(a.id) == Category::Activation && !awaiting.contains(&a.id) && !left.contains(&a.id)
+    };
+    let live: Vec<_> = context.live.iter().filter(counts).collect();
     let bytes = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     if Context::share(bytes, context.live_bytes()) < MIN_SHARE || !is_training(context) {
         return Vec::new();
@@ -37,7 +44,9 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
-    let waiting = context.bytes_of(Category::Activation).saturating_sub(bytes);
+    let is_waiting =
+        |a: &&Allocation| awaiting.contains(&a.id) && context.category(a.id) == Category::Activation;
+    let waiting = context.live.iter().filter(is_waiting).fold(0i64, |sum, a| sum.saturating_add(a.size));
     if 0 < waiting {
         finding.explain(format!(
             "{} more were given back and wait for a stream: they are not counted here.",
@@ -68,7 +77,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Whether most large parameters have a copy of half their size, as autocast makes them for each
-/// forward pass. `None` where no large parameter is known.
+/// forward pass. `None` where too few large parameters are known.
 fn has_half_copies(context: &Context<'_>) -> Option<bool> {
     let Timeline { lifetimes, events, .. } = context.timeline;
     let is_parameter = |id: AllocId| context.category(id) == Category::Parameter;
@@ -85,7 +94,8 @@ fn has_half_copies(context: &Context<'_>) -> Option<bool> {
         }
     }
     let made = is_made.iter().filter(|&&made| made).count();
-    (!halves.is_empty()).then_some(halves.len() < 2 * made)
+    // One or two sizes may be there by chance.
+    (made == 0 || MIN_HALVES <= made).then_some(halves.len() < 2 * made).filter(|_| !halves.is_empty())
 }
 
 /// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are

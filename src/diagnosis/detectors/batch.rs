@@ -1,7 +1,7 @@
 //! Which batch would fit, from an iteration that did.
 
 use crate::analysis::{Category, Iteration};
-use crate::diagnosis::{Context, Finding, Severity, Shortage};
+use crate::diagnosis::{Context, Finding, Severity, Shortage, verdict};
 use crate::model::{AllocId, Moment};
 use crate::units;
 
@@ -19,6 +19,10 @@ struct Measured {
 }
 
 fn estimate(context: &Context<'_>) -> Option<Finding> {
+    // What a leak or one odd request takes is not in proportion to the batch.
+    if !verdict::is_by_amount(context) {
+        return None;
+    }
     let available = context.shortage.as_ref().and_then(Shortage::available_bytes)?;
     let iterations = &context.phases().iterations;
     let current = iterations.index_at(context.moment)?;
@@ -30,6 +34,10 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
     }
     // Weights, gradients and optimizer state are there whatever the batch.
     let fixed = measured.fixed.max(context.fixed_bytes());
+    // The same batch fitted before, and nothing that is there whatever the batch has come since.
+    if failed <= measured.input && fixed <= measured.fixed {
+        return None;
+    }
     let per_input = measured.peak.saturating_sub(measured.fixed) as f64 / measured.input as f64;
     let room = available.saturating_sub(fixed);
     if per_input <= 0.0 || room <= 0 {
@@ -63,20 +71,24 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
 }
 
 fn measure(context: &Context<'_>, iteration: &Iteration) -> Option<Measured> {
-    let input = inputs(context, iteration, iteration.end);
-    let timeline = context.timeline;
-    let of = |category| {
-        let live = timeline.lifetimes.live_at(iteration.peak).filter(|&id| context.category(id) == category);
-        live.fold(0i64, |sum, id: AllocId| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
-    };
-    let fixed = Context::fixed(of);
+    let input = inputs(context, iteration, iteration.peak);
+    let fixed = Context::fixed(|category| {
+        let live = context.timeline.lifetimes.live_at(iteration.peak);
+        bytes(context, live.filter(|&id| context.category(id) == category))
+    });
     (0 < input).then_some(Measured { input, peak: iteration.peak_bytes, fixed, at: iteration.peak })
 }
 
-/// Bytes of inputs that were allocated from the start of an iteration until a moment.
-fn inputs(context: &Context<'_>, iteration: &Iteration, until: Moment) -> i64 {
+/// Bytes of inputs that an iteration has made and that are live at a moment.
+fn inputs(context: &Context<'_>, iteration: &Iteration, at: Moment) -> i64 {
+    let lifetimes = &context.timeline.lifetimes;
+    let is_new = |&id: &AllocId| {
+        Moment(iteration.start.0) < lifetimes.start(id) && context.category(id) == Category::Input
+    };
+    bytes(context, lifetimes.live_at(at).filter(is_new))
+}
+
+fn bytes(context: &Context<'_>, ids: impl Iterator<Item = AllocId>) -> i64 {
     let timeline = context.timeline;
-    let made = timeline.lifetimes.started_between(Moment(iteration.start.0), until);
-    let inputs = made.filter(|&id| context.category(id) == Category::Input);
-    inputs.fold(0i64, |sum, id| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
+    ids.fold(0i64, |sum, id| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)))
 }

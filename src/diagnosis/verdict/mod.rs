@@ -69,6 +69,12 @@ pub(super) fn is_fragmentation(context: &Context<'_>) -> bool {
     context.shortage.as_ref().is_some_and(|shortage| cause(context, shortage) == Cause::Fragmentation)
 }
 
+/// Whether all of what is in use is too much, not one request, a leak or something else.
+pub(super) fn is_by_amount(context: &Context<'_>) -> bool {
+    let causes = |shortage| matches!(cause(context, shortage), Cause::Capacity | Cause::Outside(_));
+    context.shortage.as_ref().is_some_and(causes)
+}
+
 /// How little keeps how much.
 pub(super) fn kept_free(context: &Context<'_>) -> String {
     let (bytes, rows) = pins::kept_holes(context);
