@@ -94,8 +94,12 @@ fn has_half_copies(context: &Context<'_>) -> Option<bool> {
         }
     }
     let made = is_made.iter().filter(|&&made| made).count();
-    // One or two sizes may be there by chance.
-    (made == 0 || MIN_HALVES <= made).then_some(halves.len() < 2 * made).filter(|_| !halves.is_empty())
+    match made {
+        _ if halves.is_empty() => None,
+        _ if made * 2 <= halves.len() => Some(false),
+        // One or two sizes may be there by chance.
+        _ => (MIN_HALVES <= made).then_some(true),
+    }
 }
 
 /// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are
