@@ -1,9 +1,9 @@
 //! Evaluation that keeps a graph, or runs beside one of the training.
 
-use crate::analysis::{Category, FrameKey, Phase};
+use crate::analysis::{Category, FrameKey, Phase, Phases};
 use crate::diagnosis::code::by_stack;
 use crate::diagnosis::{Context, Finding, Role, Saving};
-use crate::model::{AllocId, Allocation, Moment};
+use crate::model::{AllocId, Allocation, EventIx, Moment};
 use crate::units;
 use std::collections::BTreeSet;
 
@@ -62,6 +62,9 @@ fn resident(context: &Context<'_>) -> Option<Finding> {
     }
     let event = context.moment.event()?;
     let since = phases.phases.iter().rev().find(|start| start.event <= event)?;
+    if is_part_of_step(phases, since.event) {
+        return None;
+    }
     let is_older = |id: AllocId| context.timeline.lifetimes.start(id) <= Moment(since.event.0);
     let of = |category: Category| {
         let left = context.live.iter().filter(move |a| context.category(a.id) == category && is_older(a.id));
@@ -89,6 +92,22 @@ fn resident(context: &Context<'_>) -> Option<Finding> {
     finding.saving = Some(Saving { bytes, formula: "both together".to_owned() });
     finding.limit("What the evaluation itself needs of them, as a distillation would, is not known.");
     Some(finding)
+}
+
+/// Whether passes without gradients belong to the training step, as those of a second encoder or a
+/// teacher do: one such came between a forward pass and its backward pass before.
+fn is_part_of_step(phases: &Phases, event: EventIx) -> bool {
+    let list = &phases.phases;
+    let phase = |at: usize| list.get(at).map(|start| start.phase);
+    let follows_forward = |at: usize| at.checked_sub(1).and_then(phase) == Some(Phase::Forward);
+    let comes_to_backward = |at: usize| {
+        let mut next = list.iter().skip(at + 1).map(|start| start.phase);
+        next.find(|&phase| phase != Phase::Forward && phase != Phase::Eval) == Some(Phase::Backward)
+    };
+    let at = list.partition_point(|start| start.event < event);
+    let is_evaluation = |&at: &usize| phase(at) == Some(Phase::Eval);
+    follows_forward(at)
+        && (0..at).filter(is_evaluation).any(|at| follows_forward(at) && comes_to_backward(at))
 }
 
 /// The last evaluation that is over at the moment: the states before and after it.

@@ -11,15 +11,15 @@ const MIN_ROUNDS: usize = 3;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     let Some(kept) = &context.kept else { return Vec::new() };
-    let is_small = Context::share(kept.bytes, context.live_bytes()) < MIN_SHARE
-        || (kept.rounds < MIN_ROUNDS && kept.older_bytes == 0);
+    let is_small = Context::share(kept.bytes, context.live_bytes()) < MIN_SHARE || kept.rounds < MIN_ROUNDS;
     if is_small || verdict::is_leak(context) {
         return Vec::new();
     }
-    let title = match kept.rounds {
-        0 => format!("{} stay from earlier iterations or batches", units::bytes(kept.bytes)),
-        _ => format!("Memory grows by about {} per iteration or batch", units::bytes(kept.per_round_bytes)),
-    };
+    let title = format!(
+        "{} stay from {} earlier iterations or batches",
+        units::bytes(kept.bytes),
+        units::count(kept.rounds as u64)
+    );
     let mut finding = Finding::new("memory-growth", Severity::Info, title);
     verdict::describe_leak(&mut finding, context, kept);
     let available = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::available_bytes);

@@ -1,17 +1,18 @@
 //! What stays from round to round: the memory of a leak, or of results that pile up.
 
+mod awaited;
 mod origins;
-mod passing;
 mod sets;
+mod settled;
 mod sites;
 
 use super::code::by_stack;
 use super::{Context, StackBytes};
-use crate::analysis::{Category, FrameKey};
+use crate::analysis::{Category, FrameKey, Phase};
 use crate::model::{AllocId, Allocation, StackId};
 use foldhash::HashMap;
 use origins::{Origin, made, origins};
-use passing::passing;
+use settled::settled;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,12 @@ pub struct Kept {
     pub bytes: i64,
     /// How many rounds of the recording they are from.
     pub rounds: usize,
-    /// Bytes that a round left behind: the median.
+    /// Of how many rounds before the current one.
+    pub of_rounds: usize,
+    /// Bytes of the recording that a round left behind, on average.
     pub per_round_bytes: i64,
+    /// Whether a backward pass began after the first of them was made.
+    pub outlives_backward: bool,
     /// How many of the bytes are from before the recording.
     pub older_bytes: i64,
     /// Their stacks, most bytes first.
@@ -52,9 +57,10 @@ impl Kept {
             .map(|(&stack, origin)| (stack, origin.first_round()))
             .collect();
         origins.retain(|_, origin| origin.is_repeated(current));
-        let passing =
-            passing(context, origins.values().flat_map(|origin| origin.allocations.iter().copied()));
-        origins.retain(|stack, _| !passing.contains(stack));
+        // Nobody keeps a graph on purpose, be it of an evaluation that was over long ago.
+        let is_graph = is_graph(context, &origins);
+        let settled = settled(context, &origins, current);
+        origins.retain(|stack, origin| (is_graph && origin.has_activations) || !settled.contains(stack));
         let per_round = per_round(&origins);
         if !is_consistent(&origins, per_round.len()) || is_one_pass(context, &once, &origins) {
             return None;
@@ -73,7 +79,9 @@ impl Kept {
         (0 < bytes).then(|| Self {
             bytes,
             rounds: per_round.len(),
-            per_round_bytes: median(per_round),
+            of_rounds: current,
+            per_round_bytes: mean(&per_round),
+            outlives_backward: outlives_backward(context, &kept),
             older_bytes: origins.values().fold(0i64, |sum, origin| sum.saturating_add(origin.older_bytes)),
             allocations: kept.iter().map(|a| a.id).collect(),
             activation_bytes: of(Category::Activation),
@@ -88,6 +96,16 @@ impl Kept {
     pub fn is_graph(&self) -> bool {
         MIN_GRAPH_LINES <= self.lines && self.bytes / 2 <= self.activation_bytes
     }
+}
+
+/// Whether most of it are activations of so many lines that only a graph keeps them together.
+fn is_graph(context: &Context<'_>, origins: &HashMap<StackId, Origin<'_>>) -> bool {
+    let activations = || origins.iter().filter(|(_, origin)| origin.has_activations);
+    let lines: BTreeSet<FrameKey> =
+        activations().filter_map(|(&stack, _)| context.code.own_line(stack)).collect();
+    let sum = |bytes: i64, origin: &Origin<'_>| bytes.saturating_add(origin.bytes());
+    let bytes = activations().map(|(_, origin)| origin).fold(0, sum);
+    MIN_GRAPH_LINES <= lines.len() && origins.values().fold(0, sum) / 2 <= bytes
 }
 
 /// Bytes that each round left, but for rounds that left next to nothing: they are parts of others.
@@ -134,7 +152,14 @@ fn is_one_pass(
     kept.len() < once.saturating_mul(4)
 }
 
-fn median(mut values: Vec<i64>) -> i64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
+/// Whether a backward pass began after the first of some allocations, and before the moment.
+fn outlives_backward(context: &Context<'_>, kept: &[&Allocation]) -> bool {
+    let first = kept.iter().filter_map(|a| a.alloc_event()).min();
+    let mut backwards = context.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
+    first.is_some_and(|first| backwards.any(|start| first < start.event && start.event.0 < context.moment.0))
+}
+
+fn mean(values: &[i64]) -> i64 {
+    let sum = values.iter().copied().fold(0, i64::saturating_add);
+    sum / values.len().max(1) as i64
 }

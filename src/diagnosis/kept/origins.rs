@@ -1,5 +1,6 @@
 //! What is live by the stack that made it, and from which rounds it is.
 
+use super::awaited::Awaited;
 use super::sets::renewed;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::Context;
@@ -57,8 +58,14 @@ impl<'a> Origin<'a> {
 pub(super) fn origins<'a>(context: &'a Context<'_>, current: usize) -> HashMap<StackId, Origin<'a>> {
     let has_trained = has_trained(context);
     let renewed = renewed(context);
+    let awaited = Awaited::of(context);
+    // What waits for a stream was given back.
+    let given_back = context.awaiting();
     let mut origins: HashMap<StackId, Origin<'a>> = HashMap::default();
-    for a in context.live.iter().filter(|a| a.stack != StackId::EMPTY) {
+    let counts = |a: &&Allocation| {
+        a.stack != StackId::EMPTY && !given_back.contains(&a.id) && !awaited.contains(context, a)
+    };
+    for a in context.live.iter().filter(counts) {
         let category = context.category(a.id);
         let round = match a.alloc_event() {
             Some(_) if !can_pile_up(category) && !renewed.contains(&a.stack) => continue,

@@ -11,7 +11,7 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
     let evidence = &mut finding.evidence;
     evidence.bytes("kept_bytes", "held from earlier iterations", kept.bytes);
     evidence.count("kept_iterations", "iterations that left it", kept.rounds);
-    evidence.bytes("kept_per_iteration_bytes", "left by each, the median", kept.per_round_bytes);
+    evidence.bytes("kept_per_iteration_bytes", "left by each, on average", kept.per_round_bytes);
     evidence.count("kept_allocations", "allocations", kept.allocations.len());
     evidence.count("kept_lines", "lines that made them", kept.lines);
     evidence.sites = kept.sites(context, MAX_SITES);
@@ -30,8 +30,9 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
     }
     let formula = "bytes from earlier iterations at stacks that left some in at least two".to_owned();
     finding.saving = Some(Saving { bytes: kept.bytes, formula });
+    let each = if is_each(kept) { " each time" } else { " from time to time" };
     finding.confirm = Some(format!(
-        "Print torch.cuda.memory_allocated() at the end of each iteration: it should rise by about {} each time.",
+        "Print torch.cuda.memory_allocated() at the end of each iteration: it should rise by about {}{each}.",
         units::bytes(kept.per_round_bytes)
     ));
     finding.limit("Keeping a reference allocates nothing, so the line that keeps it is not in the recording; the sites are the lines that allocated what stays.");
@@ -43,21 +44,27 @@ fn what_stayed(finding: &Finding, kept: &Kept) -> String {
         format!(" below {}:{} {}", units::basename(&site.file), site.line, site.name)
     });
     let older = units::bytes(kept.older_bytes);
-    if kept.rounds == 0 {
-        return format!(
-            "{older}{below} are from before the recording, and their backward pass must be over."
-        );
-    }
     let each = units::bytes(kept.per_round_bytes);
-    let rounds = match kept.rounds {
-        1 => "One earlier iteration or batch".to_owned(),
-        rounds => format!("Each of {} earlier iterations or batches", units::count(rounds as u64)),
+    let (rounds, of) = (units::count(kept.rounds as u64), units::count(kept.of_rounds as u64));
+    let what = match kept.rounds {
+        1 => format!("One earlier iteration or batch left {each} behind{below}."),
+        _ if is_each(kept) => {
+            format!("Each of {rounds} earlier iterations or batches left about {each} behind{below}.")
+        }
+        _ => format!(
+            "{rounds} of the {of} earlier iterations or batches left about {each} each behind{below}."
+        ),
     };
     let older = match kept.older_bytes {
         0 => String::new(),
         _ => format!(" The same code made {older} more before the recording began."),
     };
-    format!("{rounds} left about {each} behind{below}.{older}")
+    format!("{what}{older}")
+}
+
+/// Whether nearly every round left something.
+fn is_each(kept: &Kept) -> bool {
+    kept.of_rounds / 4 * 3 <= kept.rounds
 }
 
 fn models(finding: &mut Finding) {
@@ -73,11 +80,14 @@ fn graph(finding: &mut Finding, kept: &Kept) {
         "They were made at {} different lines of the forward pass: only the autograd graph keeps so much together. Some tensor that belongs to the graph (a loss or an output with grad_fn) outlives its iteration, as with losses.append(loss) or total += loss, and keeps all of it.",
         units::count(kept.lines as u64)
     ));
-    finding.advise_code(
-        "Keep numbers, not tensors with a graph:",
-        "losses.append(loss.item())   # or loss.detach()",
-    );
+    if !kept.outlives_backward {
+        finding.limit("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large: then call backward() for each part instead of adding up losses (gradients accumulate), or checkpoint.");
+    }
     finding.advise_code("Evaluate without a graph:", "with torch.no_grad():");
+    finding.advise_code(
+        "Keep numbers of what is over, not tensors with a graph:",
+        "losses.append(loss.item())   # or loss.detach(), after backward()",
+    );
 }
 
 fn results(finding: &mut Finding, kept: &Kept) {

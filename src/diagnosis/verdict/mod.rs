@@ -10,6 +10,7 @@ mod fragmentation;
 mod growth;
 mod leak;
 mod nothing;
+mod other_than_kept;
 mod out_of_memory;
 mod outside;
 mod simulated;
@@ -121,9 +122,13 @@ fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
     let holes = Context::share(shortage.hole_bytes, shortage.reserved_bytes);
     let is_large = shortage.oom.requested <= shortage.hole_bytes && LARGE_HOLES_SHARE <= holes;
     let is_cut_up = excess <= 0 && (HOLES_SHARE <= holes || is_large);
-    let kept = context.kept.as_ref().map_or(0, |kept| kept.bytes);
-    let is_kept = excess <= kept && LEAK_SHARE <= Context::share(kept, shortage.reserved_bytes);
-    if is_kept && !(is_cut_up && kept <= shortage.hole_bytes) {
+    let explains = |kept: &&Kept| {
+        excess <= kept.bytes
+            && LEAK_SHARE <= Context::share(kept.bytes, shortage.reserved_bytes)
+            && !(is_cut_up && kept.bytes <= shortage.hole_bytes)
+            && !other_than_kept::comes_first(context, shortage, kept)
+    };
+    if context.kept.as_ref().filter(explains).is_some() {
         return Cause::Leak;
     }
     let grown = context.growing.as_ref().map_or(0, |growing| growing.grown_bytes);
