@@ -28,6 +28,7 @@ pub(super) struct Fold {
     own_step: bool,
     perturbs: bool,
     eval: Option<bool>,
+    may_eval: bool,
     caller: u32,
     calling_code: u32,
     depth_of_own: usize,
@@ -64,7 +65,9 @@ impl Fold {
                 None
             }
             Role::Call => {
+                // What a model calls its methods says nothing of the loop around it.
                 (self.caller, self.calling_code) = (0, 0);
+                (self.eval, self.may_eval) = (None, false);
                 Some(Part::Call)
             }
             Role::Load => Some(Part::Load),
@@ -142,6 +145,7 @@ impl Fold {
             NameHint::Train => {
                 self.eval.get_or_insert(false);
             }
+            NameHint::MayEval => self.may_eval |= self.eval.is_none(),
             _ => {}
         }
     }
@@ -172,6 +176,7 @@ impl Fold {
             own_step: self.own_step,
             perturbs: self.perturbs,
             says_eval: self.eval.unwrap_or(false),
+            may_eval: self.may_eval,
             caller: self.caller,
             calling_code: self.calling_code,
         }

@@ -6,7 +6,10 @@ pub(super) enum NameHint {
     None,
     Init,
     Forward,
+    /// A loop that evaluates, or generates.
     Eval,
+    /// Maybe: training does that, too, and so do methods of models.
+    MayEval,
     Train,
     Perturb,
     SetDevice,
@@ -46,8 +49,10 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::Perturb
     } else if has(&["train", "fit"]) {
         NameHint::Train
-    } else if has(&["eval", "valid", "infer", "generate", "predict", "sample", "decode", "test_", "encode"]) {
+    } else if has(&["eval", "valid", "inference", "generate", "test_"]) && !has(&["action"]) {
         NameHint::Eval
+    } else if has(&["eval", "infer", "predict", "sample", "decode", "encode"]) {
+        NameHint::MayEval
     } else if has(&["weight"])
         || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
     {
@@ -68,6 +73,8 @@ mod tests {
         assert_eq!(name_hint(file, "training_step"), NameHint::Library(Some(false)));
         assert_eq!(name_hint(file, "wrapper"), NameHint::Library(None));
         assert_eq!(name_hint("/home/me/train.py", "evaluate"), NameHint::Eval);
+        assert_eq!(name_hint("/home/me/train.py", "Net.encode"), NameHint::MayEval);
+        assert_eq!(name_hint("/home/me/ppo.py", "Agent.evaluate_actions"), NameHint::MayEval);
         assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
         assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);

@@ -69,6 +69,8 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
     pub(in crate::analysis) says_eval: bool,
+    /// Names on the way say that it may be.
+    pub(in crate::analysis) may_eval: bool,
     /// Stands for the frames outside of the outermost module; equal where those are equal.
     pub(in crate::analysis) caller: u32,
     /// The same by their functions only, whatever their lines.
@@ -89,6 +91,7 @@ impl Place {
         own_step: false,
         perturbs: false,
         says_eval: false,
+        may_eval: false,
         caller: 0,
         calling_code: 0,
     };
