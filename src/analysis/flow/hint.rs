@@ -11,7 +11,10 @@ pub(super) enum NameHint {
     /// Maybe: training does that, too, and so do methods of models.
     MayEval,
     Train,
+    /// Parameters are moved away for a second backward, whose step follows.
     Perturb,
+    /// What an optimizer calls within its step.
+    Closure,
     SetDevice,
     /// Weights are made or loaded.
     Weights,
@@ -45,8 +48,10 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::SetDevice
     } else if lower == "forward" {
         NameHint::Forward
-    } else if matches!(lower.as_str(), "first_step" | "second_step") {
+    } else if matches!(lower.as_str(), "first_step" | "ascent_step") || lower.contains("perturb") {
         NameHint::Perturb
+    } else if has(&["closure"]) {
+        NameHint::Closure
     } else if has(&["train", "fit"]) {
         NameHint::Train
     } else if has(&["eval", "valid", "inference", "generate", "test_"]) && !has(&["action"]) {

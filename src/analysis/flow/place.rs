@@ -63,6 +63,8 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) for_weights: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
     pub(in crate::analysis) within_step: bool,
+    /// Stands for the line in the step of one of torch's optimizers from which a closure is called; 0 elsewhere.
+    pub(super) closure_line: u32,
     /// In the step of an optimizer that the program defines.
     pub(super) own_step: bool,
     /// In a function that perturbs parameters for a second backward.
@@ -88,6 +90,7 @@ impl Place {
         in_init: false,
         for_weights: false,
         within_step: false,
+        closure_line: 0,
         own_step: false,
         perturbs: false,
         says_eval: false,

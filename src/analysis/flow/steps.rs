@@ -1,6 +1,6 @@
 //! After which backward an optimizer stepped.
 
-use super::acts::{Act, Acts};
+use super::acts::{Act, Acts, Run};
 use super::place::Places;
 use crate::model::{AllocId, Moment, Timeline};
 
@@ -15,6 +15,8 @@ struct Stretch {
     perturbs: bool,
     /// The next call is made by a closure within the same step.
     goes_on: bool,
+    /// Whether what comes after it is known.
+    is_followed: bool,
     /// Bytes of gradients that were there when it was over, of earlier ones too.
     left: i64,
     /// Bytes of these that were gone before the next stretch.
@@ -42,11 +44,49 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u3
     all.filter(|(_, s)| !s.goes_on && !s.perturbs).map(|(_, s)| s.end).collect()
 }
 
+/// The call of an optimizer's step that is under way.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// The line from which its closure was called first; 0 if something else came first.
+    line: u32,
+    /// Whether something else came after that.
+    has_left: bool,
+    /// Whether it has done more than to forget gradients, or a closure's backward is over.
+    has_begun: bool,
+}
+
+impl Open {
+    /// The step that a run is part of. Steps of torch's optimizers call their closures first of all: another call
+    /// from the same line, after something else, is another step's.
+    fn after(before: Option<Self>, run: &Run) -> Option<Self> {
+        if matches!(run.act, Act::Backward | Act::Aside) && !run.within_step {
+            let is_backward = run.act == Act::Backward;
+            return before.map(|open| Self { has_begun: open.has_begun || is_backward, ..open });
+        }
+        if !run.within_step {
+            return None;
+        }
+        let line = run.closure_line;
+        let is_first = |open: &Self| open.line == 0 || (line == open.line && open.has_left);
+        match before.filter(|open| line == 0 || !is_first(open)) {
+            Some(open) => Some(Self {
+                has_left: open.has_left || line != open.line,
+                has_begun: open.has_begun || run.act == Act::Step,
+                ..open
+            }),
+            None => Some(Self { line, has_left: false, has_begun: run.act == Act::Step }),
+        }
+    }
+}
+
 fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
-    let (mut is_open, mut is_outside) = (false, true);
+    let mut is_open = false;
+    let mut step: Option<Open> = None;
     for run in &acts.runs {
-        is_outside |= !run.within_step && run.act != Act::Backward;
+        let before = step;
+        step = Open::after(before, run);
+        let goes_on = run.within_step && step.is_some_and(|step| step.has_begun);
         if let Some(last) = out.last_mut().filter(|_| places.get(run.stack).perturbs) {
             last.perturbs = true;
         }
@@ -55,8 +95,9 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
                 if let Some(last) = out.last_mut().filter(|_| is_open) {
                     last.end = run.end;
                 } else {
-                    (is_open, is_outside) = (true, false);
-                    out.push(Stretch { start: run.start, end: run.end, ..Stretch::default() });
+                    is_open = true;
+                    let has_step = before.is_some();
+                    out.push(Stretch { start: run.start, end: run.end, has_step, ..Stretch::default() });
                 }
             }
             Act::Step | Act::Gradients => {
@@ -66,13 +107,11 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
                 }
             }
             Act::Call => {
-                if is_open || !is_outside {
-                    if let Some(last) = out.last_mut() {
-                        last.goes_on = run.within_step && !is_outside;
-                    }
-                    is_outside = true;
-                }
                 is_open = false;
+                if let Some(last) = out.last_mut().filter(|last| !last.is_followed) {
+                    last.goes_on = goes_on;
+                    last.is_followed = true;
+                }
             }
             _ => {}
         }
@@ -116,53 +155,5 @@ fn weigh(stretches: &mut [Stretch], timeline: &Timeline, acts: &Acts) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::flow::fixture::{BACKWARD, FORWARD, LOAD, Program, SIZES, STATE, ZERO_GRAD};
-
-    /// How many steps are seen in a training that allocates only in its first step.
-    fn count(accumulate: usize, drops: bool) -> usize {
-        let mut program = Program::default();
-        for size in SIZES {
-            program.alloc(size, LOAD);
-        }
-        let mut gradients: Vec<u64> = Vec::new();
-        for iteration in 0..6 {
-            for _ in 0..accumulate {
-                let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-                for activation in kept {
-                    program.free(activation, BACKWARD);
-                }
-                let new = SIZES.map(|size| program.alloc(size, BACKWARD));
-                if gradients.is_empty() {
-                    gradients.extend(new);
-                } else {
-                    for gradient in new {
-                        program.free(gradient, BACKWARD);
-                    }
-                }
-            }
-            if iteration == 0 {
-                for size in SIZES {
-                    program.alloc(size, STATE);
-                }
-            }
-            if drops {
-                for gradient in gradients.drain(..) {
-                    program.free(gradient, ZERO_GRAD);
-                }
-            }
-        }
-        let snapshot = program.finish();
-        let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
-        steps(timeline, &places, &Acts::of(timeline, &places)).len()
-    }
-
-    #[test]
-    fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
-        for accumulate in [1, 2, 3] {
-            assert_eq!(count(accumulate, true), 6, "{accumulate} backwards, gradients dropped");
-            assert_eq!(count(accumulate, false), 6, "{accumulate} backwards, gradients set to zero");
-        }
-    }
-}
+#[path = "steps_tests.rs"]
+mod tests;
