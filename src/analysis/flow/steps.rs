@@ -23,8 +23,17 @@ struct Stretch {
     dropped: i64,
 }
 
-/// The events at which a step is over, in order.
-pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u32> {
+/// Steps, each by the event at which its last backward is over.
+#[derive(Debug)]
+pub(in crate::analysis) struct Steps {
+    /// All of them, in order.
+    pub(in crate::analysis) all: Vec<u32>,
+    /// Those of which some event lies within the optimizer.
+    pub(in crate::analysis) seen: Vec<u32>,
+}
+
+/// Find them.
+pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Steps {
     let mut stretches = stretches(places, acts);
     weigh(&mut stretches, timeline, acts);
     let stepped = |s: &Stretch| s.has_step || (0 < s.left && s.left / 2 < s.dropped);
@@ -40,8 +49,12 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u3
         (Some(_), Some(_)) => stepped(s),
         (None, _) => true,
     };
-    let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s));
-    all.filter(|(_, s)| !s.goes_on && !s.perturbs).map(|(_, s)| s.end).collect()
+    let ends = |s: &Stretch| !s.goes_on && !s.perturbs;
+    let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s) && ends(s));
+    Steps {
+        all: all.map(|(_, s)| s.end).collect(),
+        seen: stretches.iter().filter(|s| s.has_step && ends(s)).map(|s| s.end).collect(),
+    }
 }
 
 /// The call of an optimizer's step that is under way.

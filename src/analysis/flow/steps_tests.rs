@@ -53,7 +53,7 @@ fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
 fn seen(program: Program) -> usize {
     let snapshot = program.finish();
     let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
-    steps(timeline, &places, &Acts::of(timeline, &places)).len()
+    steps(timeline, &places, &Acts::of(timeline, &places)).all.len()
 }
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
