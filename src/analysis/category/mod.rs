@@ -13,6 +13,8 @@ mod buckets;
 mod caches;
 mod explicit;
 mod heirs;
+#[cfg(test)]
+mod heirs_tests;
 mod kind;
 mod layout;
 mod main_code;
@@ -23,6 +25,7 @@ mod renewed;
 mod rounds;
 mod rules;
 mod stackless;
+mod swapped;
 #[cfg(test)]
 mod tests;
 mod unrecorded;

@@ -66,7 +66,7 @@ pub(in crate::analysis) struct Place {
     /// Stands for the line in the step of one of torch's optimizers from which a closure is called; 0 elsewhere.
     pub(super) closure_line: u32,
     /// In the step of an optimizer that the program defines.
-    pub(super) own_step: bool,
+    pub(in crate::analysis) own_step: bool,
     /// In a function that perturbs parameters for a second backward.
     pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
