@@ -29,6 +29,7 @@ mod swapped;
 #[cfg(test)]
 mod tests;
 mod unrecorded;
+mod without_modules;
 mod workspaces;
 
 pub use kind::Category;

@@ -109,7 +109,7 @@ impl Phases {
     }
 
     fn of_walk(snapshot: &Snapshot, timeline: &Timeline, places: &Places, flow: &Flow) -> Self {
-        let walk = walk::walk(timeline, flow);
+        let walk = walk::walk(timeline, places, flow);
         let starts = starts::starts(snapshot, timeline, places, flow, &walk);
         let is_numbered = timeline.lifetimes.initial_count() == 0;
         let mut iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));

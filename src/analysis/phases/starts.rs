@@ -44,7 +44,7 @@ pub(super) fn starts(
     let mut marks = timed(timeline, own, flow, true);
     for other in others {
         let flow = Flow::of(other, places);
-        let walk = walk(other, &flow);
+        let walk = walk(other, places, &flow);
         marks.extend(timed(other, &walk, &flow, false));
     }
     marks.sort_by_key(|mark| mark.time_us);
