@@ -11,6 +11,8 @@ mod bare;
 mod bare_tests;
 mod buckets;
 mod caches;
+#[cfg(test)]
+mod early_tests;
 mod explicit;
 mod heirs;
 #[cfg(test)]

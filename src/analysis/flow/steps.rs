@@ -13,10 +13,8 @@ struct Stretch {
     has_step: bool,
     /// Parameters are perturbed for another backward: that was no step.
     perturbs: bool,
-    /// The next call is made by a closure within the same step.
-    goes_on: bool,
-    /// Whether what comes after it is known.
-    is_followed: bool,
+    /// Whether the next call is made by a closure within the same step; `None` without one.
+    goes_on: Option<bool>,
     /// Bytes of gradients that were there when it was over, of earlier ones too.
     left: i64,
     /// Bytes of these that were gone before the next stretch.
@@ -49,7 +47,7 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Steps 
         (Some(_), Some(_)) => stepped(s),
         (None, _) => true,
     };
-    let ends = |s: &Stretch| !s.goes_on && !s.perturbs;
+    let ends = |s: &Stretch| s.goes_on != Some(true) && !s.perturbs;
     let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s) && ends(s));
     Steps {
         all: all.map(|(_, s)| s.end).collect(),
@@ -121,9 +119,8 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
             }
             Act::Call => {
                 is_open = false;
-                if let Some(last) = out.last_mut().filter(|last| !last.is_followed) {
-                    last.goes_on = goes_on;
-                    last.is_followed = true;
+                if let Some(last) = out.last_mut() {
+                    last.goes_on.get_or_insert(goes_on);
                 }
             }
             _ => {}

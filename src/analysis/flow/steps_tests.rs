@@ -99,7 +99,7 @@ fn lbfgs(is_fed: bool) -> usize {
             let flat = ["torch/optim/lbfgs.py _gather_flat_grad", again, WRAPPER, MAIN];
             program.alloc(7 << 20, &flat);
         }
-        for data in data {
+        if let Some(data) = data {
             program.free(data, DATA);
         }
     }
