@@ -120,6 +120,14 @@ impl<'a> Context<'a> {
         waiting.collect()
     }
 
+    /// What is live of a category, but for what stays from earlier rounds: nobody will use that any more.
+    pub fn current(&self, category: Category) -> Vec<&Allocation> {
+        let left: BTreeSet<AllocId> =
+            self.kept.iter().flat_map(|kept| kept.allocations.iter().copied()).collect();
+        let is_current = |a: &&Allocation| self.category(a.id) == category && !left.contains(&a.id);
+        self.live.iter().filter(is_current).collect()
+    }
+
     /// The category with most bytes.
     pub fn largest_category(&self) -> Option<(Category, i64)> {
         let bytes = Category::ALL.into_iter().map(|category| (category, self.bytes_of(category)));

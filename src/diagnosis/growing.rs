@@ -25,11 +25,11 @@ pub struct Growing {
     pub bytes: i64,
     /// How many of these were not there in the first of the rounds.
     pub grown_bytes: i64,
-    /// How much the largest that stays grows in a round.
+    /// How much the first of these grows in a round.
     pub per_round_bytes: i64,
     /// Over how many rounds.
     pub rounds: usize,
-    /// What made them: those that stay from round to round first, then most bytes first.
+    /// What made them: those that stay from round to round first, then fewest bytes first.
     pub stacks: Vec<StackBytes>,
     /// The allocations, in the same order.
     pub allocations: Vec<AllocId>,
@@ -47,21 +47,27 @@ struct Series {
 impl Growing {
     /// What grows until a moment in training; `None` where nothing does.
     pub(super) fn of(context: &Context<'_>) -> Option<Self> {
-        let mut series: Vec<Series> = candidates(context).into_iter().filter_map(Series::rising).collect();
-        // Where inputs grow, what is made of them does, too.
+        let candidates = candidates(context);
         let is_input = |series: &Series| context.category(series.id) == Category::Input;
-        if !series.iter().any(|series| series.stays) || series.iter().any(is_input) {
+        let constant = candidates.iter().filter(|series| is_input(series)).filter_map(Series::constant);
+        let constant = constant.fold(0i64, i64::saturating_add);
+        let mut series: Vec<Series> = candidates.into_iter().filter_map(Series::rising).collect();
+        // Where batches grow, what is made of them does, too. Where they do not, an input that grows is
+        // none of them.
+        let grows_with_batch =
+            series.iter().any(|series| is_input(series) && constant.saturating_mul(4) < series.first_size());
+        if !series.iter().any(|series| series.stays) || grows_with_batch {
             return None;
         }
         let size = |series: &Series| series.sizes.last().copied().unwrap_or(0);
-        series.sort_by_key(|series| (!series.stays, -size(series), series.stack));
+        // What others are made of is smaller than they are.
+        series.sort_by_key(|series| (!series.stays, size(series), series.stack));
         let main = series.first()?;
         let sum = |of: &dyn Fn(&Series) -> i64| series.iter().map(of).fold(0, i64::saturating_add);
-        let first = |series: &Series| series.sizes.first().copied().unwrap_or(0);
         Some(Self {
             bytes: sum(&size),
-            grown_bytes: sum(&|series| size(series) - first(series)),
-            per_round_bytes: (size(main) - first(main)) / (main.sizes.len() as i64 - 1).max(1),
+            grown_bytes: sum(&|series| size(series) - series.first_size()),
+            per_round_bytes: (size(main) - main.first_size()) / (main.sizes.len() as i64 - 1).max(1),
             rounds: main.sizes.len(),
             stacks: series
                 .iter()
@@ -73,6 +79,16 @@ impl Growing {
 }
 
 impl Series {
+    fn first_size(&self) -> i64 {
+        self.sizes.first().copied().unwrap_or(0)
+    }
+
+    /// The size, where it is the same in all rounds.
+    fn constant(&self) -> Option<i64> {
+        let is_constant = self.sizes.windows(2).all(|pair| pair[0] == pair[1]);
+        (is_constant && MIN_ROUNDS <= self.sizes.len()).then(|| self.first_size())
+    }
+
     /// The last rounds, in all of which it grew by the same amount.
     fn rising(mut self) -> Option<Self> {
         let steps: Vec<i64> = self.sizes.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();

@@ -6,6 +6,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod below;
 mod code;
 mod context;
 mod detectors;

@@ -26,12 +26,8 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     // What waits for a stream was given back, and what stays from earlier iterations is for no backward
     // pass that comes: no checkpoint would save it.
     let awaiting = context.awaiting();
-    let left: BTreeSet<AllocId> =
-        context.kept.iter().flat_map(|kept| kept.allocations.iter().copied()).collect();
-    let counts = |a: &&Allocation| {
-        context.category(a.id) == Category::Activation && !awaiting.contains(&a.id) && !left.contains(&a.id)
-    };
-    let live: Vec<_> = context.live.iter().filter(counts).collect();
+    let current = context.current(Category::Activation).into_iter();
+    let live: Vec<&Allocation> = current.filter(|a| !awaiting.contains(&a.id)).collect();
     let bytes = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     if Context::share(bytes, context.live_bytes()) < MIN_SHARE || !is_training(context) {
         return Vec::new();
@@ -94,8 +90,12 @@ fn has_half_copies(context: &Context<'_>) -> Option<bool> {
         }
     }
     let made = is_made.iter().filter(|&&made| made).count();
-    // One or two sizes may be there by chance.
-    (made == 0 || MIN_HALVES <= made).then_some(halves.len() < 2 * made).filter(|_| !halves.is_empty())
+    match made {
+        _ if halves.is_empty() => None,
+        _ if made * 2 <= halves.len() => Some(false),
+        // One or two sizes may be there by chance.
+        _ => (MIN_HALVES <= made).then_some(true),
+    }
 }
 
 /// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are

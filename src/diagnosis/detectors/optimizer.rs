@@ -3,6 +3,7 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::code::by_stack;
 use crate::diagnosis::{Context, Finding, Role, Saving};
+use crate::model::Allocation;
 use crate::units;
 
 /// Less than this share of what is in use is not worth a word.
@@ -16,16 +17,20 @@ fn is_worth(context: &Context<'_>, bytes: i64) -> bool {
     MIN_SHARE <= Context::share(bytes, context.live_bytes())
 }
 
-fn places(context: &Context<'_>, finding: &mut Finding, category: Category) {
-    let live: Vec<_> = context.live.iter().filter(|a| context.category(a.id) == category).collect();
+fn places(context: &Context<'_>, finding: &mut Finding, live: &[&Allocation]) {
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect();
 }
 
+fn sum(live: &[&Allocation]) -> i64 {
+    live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+}
+
 fn state(context: &Context<'_>) -> Option<Finding> {
-    let bytes = context.bytes_of(Category::OptimizerState);
-    let parameters = context.bytes_of(Category::Parameter);
+    let live = context.current(Category::OptimizerState);
+    let bytes = sum(&live);
+    let parameters = sum(&context.current(Category::Parameter));
     if !is_worth(context, bytes) {
         return None;
     }
@@ -39,7 +44,7 @@ fn state(context: &Context<'_>) -> Option<Finding> {
     finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
     finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
     finding.evidence.bytes("parameter_bytes", "parameters", parameters);
-    places(context, &mut finding, Category::OptimizerState);
+    places(context, &mut finding, &live);
     finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
     finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
     finding.saving = Some(Saving {
@@ -51,7 +56,8 @@ fn state(context: &Context<'_>) -> Option<Finding> {
 }
 
 fn temporaries(context: &Context<'_>) -> Option<Finding> {
-    let bytes = context.bytes_of(Category::Temporary);
+    let live = context.current(Category::Temporary);
+    let bytes = sum(&live);
     if context.phases().phase_at(context.moment) != Phase::Optimizer || !is_worth(context, bytes) {
         return None;
     }
@@ -61,7 +67,7 @@ fn temporaries(context: &Context<'_>) -> Option<Finding> {
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );
     finding.evidence.bytes("temporary_bytes", "temporaries", bytes);
-    places(context, &mut finding, Category::Temporary);
+    places(context, &mut finding, &live);
     finding.advise_code(
         "Use one kernel for all of it, or one parameter at a time:",
         "torch.optim.AdamW(params, fused=True)   # or foreach=False",
@@ -72,7 +78,8 @@ fn temporaries(context: &Context<'_>) -> Option<Finding> {
 
 /// Finished gradients that are there although the next forward has begun.
 fn gradients(context: &Context<'_>) -> Option<Finding> {
-    let bytes = context.bytes_of(Category::Gradient);
+    let live = context.current(Category::Gradient);
+    let bytes = sum(&live);
     let phase = context.phases().phase_at(context.moment);
     if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) || !is_worth(context, bytes) {
         return None;
@@ -82,7 +89,7 @@ fn gradients(context: &Context<'_>) -> Option<Finding> {
     let mut finding = Finding::new("gradients-kept", context.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.bytes("gradient_bytes", "gradients", bytes);
-    places(context, &mut finding, Category::Gradient);
+    places(context, &mut finding, &live);
     finding.advise_code(
         "Unless gradients are accumulated on purpose, free them after each step:",
         "optimizer.zero_grad(set_to_none=True)",

@@ -126,6 +126,14 @@ fn late(context: &Context<'_>) -> Option<Gap> {
 }
 
 fn no_stacks(context: &Context<'_>) -> Option<Gap> {
+    if context.has_history() && context.snapshot.frames.is_empty() {
+        return Some(Gap {
+            title: "lines of code",
+            text: "No event has a stack: history was recorded with context=None or without stacks."
+                .to_owned(),
+            fix: Some(Fix { how: "with stacks, as context=\"all\" does (the default)", needs_native: false }),
+        });
+    }
     let without = || context.live.iter().filter(|a| a.stack == crate::model::StackId::EMPTY);
     let bytes = without().fold(0i64, |sum, a| sum.saturating_add(a.size));
     let total = context.live_bytes();

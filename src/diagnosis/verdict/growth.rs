@@ -16,7 +16,7 @@ pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, growing: &G
     // Those that stay first: the others are made of them.
     let mut sites = Vec::new();
     for stack in &growing.stacks {
-        crate::diagnosis::code::add_sites(&mut sites, context.code.sites(&[*stack], Role::Kept), MAX_SITES);
+        crate::diagnosis::code::add_sites(&mut sites, context.code.sites(&[*stack], Role::Live), MAX_SITES);
     }
     evidence.sites = sites;
     evidence.stacks = growing.stacks.iter().take(3).copied().collect();

@@ -5,12 +5,15 @@
 //! holes? If so, and holes are a good part of it, it is fragmentation. What is left is too little
 //! memory, for one of three reasons.
 
+mod amount;
+mod fragmentation;
 mod growth;
 mod leak;
 mod nothing;
 mod out_of_memory;
 mod outside;
 mod simulated;
+mod single;
 mod words;
 
 use super::{Context, Finding, Kept, Severity, Shortage, pins};

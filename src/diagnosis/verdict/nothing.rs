@@ -1,8 +1,14 @@
 //! The verdict about a moment at which no request failed.
 
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::{Context, Finding, Kept, Severity};
 use crate::model::{Anchor, DeviceId, Moment, OomEvent};
 use crate::units;
+
+/// Fewer rounds show no trend.
+const MIN_ROUNDS: usize = 4;
+
+/// What stays from earlier rounds is named in the title if it is this share of what is in use.
+const MUCH: f64 = 0.25;
 
 /// No request failed at the moment: why that is good news, or none.
 pub(super) fn nothing_failed(context: &Context<'_>) -> Finding {
@@ -48,9 +54,20 @@ fn title(context: &Context<'_>) -> String {
     if !context.has_history() {
         return format!("No history was recorded; {in_use} in use when the snapshot was taken");
     }
+    if let Some(kept) = context.kept.as_ref().filter(|kept| is_much(context, kept)) {
+        return format!(
+            "No request failed, but {} of {in_use} in use stay from earlier iterations or batches",
+            units::bytes(kept.bytes)
+        );
+    }
     let part = if context.starts_late() { " in what was recorded" } else { "" };
     let peak = units::bytes(timeline.active.peak().1);
     format!("Nothing wrong{part}: no request failed, and the peak was {peak}")
+}
+
+/// Whether what stays from earlier rounds is worth a word: it may be on purpose.
+fn is_much(context: &Context<'_>, kept: &Kept) -> bool {
+    MIN_ROUNDS <= kept.rounds && MUCH <= Context::share(kept.bytes, context.live_bytes())
 }
 
 /// Whether the file is undamaged, so that its end is known.

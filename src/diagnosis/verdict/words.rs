@@ -1,7 +1,6 @@
 //! What happened at an OOM, in plain words.
 
-use crate::analysis::{Category, Phase};
-use crate::diagnosis::{Context, Finding, Shortage, detectors};
+use crate::diagnosis::{Context, Finding, Shortage};
 use crate::model::{Action, EventIx, StackId};
 use crate::units;
 use std::collections::BTreeSet;
@@ -21,12 +20,12 @@ pub(super) fn what_happened(finding: &mut Finding, context: &Context<'_>, shorta
     let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", context.code.label(key)));
     finding.explain(format!("The request{by} for {requested} failed (event {event})."));
     finding.explain(format!(
-        "PyTorch had reserved {}: {} in use{} and {} free in {} holes. {}",
+        "PyTorch had reserved {}: {} in use{} and {} free in {}. {}",
         units::bytes(shortage.reserved_bytes),
         units::bytes(shortage.active_bytes),
         with_rounding(context, shortage),
         units::bytes(shortage.hole_bytes),
-        units::count(context.state.total.holes as u64),
+        units::counted(context.state.total.holes, "hole"),
         largest_hole(shortage),
     ));
     finding.explain(device(shortage));
@@ -96,46 +95,13 @@ pub(super) fn sizes(context: &Context<'_>, shortage: &Shortage) -> Option<String
         .filter(|&ix| timeline.events.action(ix) == Action::Alloc && timeline.events.stack(ix) == stack);
     let sizes: BTreeSet<i64> = same.map(|ix| timeline.events.size(ix)).collect();
     let (smallest, largest) = (sizes.first()?, sizes.last()?);
+    let what = if context.code.lines(stack).is_empty() { "code" } else { "line" };
     (MIN_SIZES <= sizes.len()).then(|| {
         format!(
-            "Before, the same line asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.",
+            "Before, the same {what} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.",
             units::count(sizes.len() as u64),
             units::bytes(*smallest),
             units::bytes(*largest)
         )
     })
-}
-
-/// What to make smaller depends on what there is most of.
-pub(super) fn capacity_advice(finding: &mut Finding, context: &Context<'_>) {
-    if context.phases().phase_at(context.moment) == Phase::Optimizer {
-        finding.explain("It happened in the optimizer's step: the first one allocates the optimizer's state, on top of parameters and gradients.");
-    }
-    let Some((category, bytes)) = context.largest_category() else { return };
-    let what = format!("Most of what is in use is {} ({}).", category.label(), units::bytes(bytes));
-    finding.explain(what);
-    let (advice, confirm) = match category {
-        Category::Parameter => (
-            "The model itself fills the device: a lower precision (bfloat16, 8 or 4 bits), sharding it over several devices (FSDP, tensor or pipeline parallelism), offloading, or a smaller model.",
-            "Count the parameters and multiply by the bytes of each.",
-        ),
-        Category::OptimizerState | Category::Gradient => (
-            "What training adds to each parameter fills the device: an optimizer with less state (8 bits, Adafactor, SGD), sharding it (FSDP, ZeRO), offloading, or training fewer parameters (LoRA). A smaller batch will not help much.",
-            "Halve the batch: the memory at the step should stay the same.",
-        ),
-        Category::KvCache => (
-            "The cache grows with every token and every sequence: limit the length or the number of sequences, allocate it once at its final size instead of concatenating (which needs the old and the new one at once), use fewer or quantised heads, or a paged cache.",
-            "Generate half as many tokens: the cache should be half as large.",
-        ),
-        _ => (
-            "Make what is in use at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.",
-            "Half the batch should need about half of the activations; what stays is weights, gradients and optimizer state.",
-        ),
-    };
-    let is_fixed = matches!(category, Category::Parameter | Category::OptimizerState | Category::Gradient);
-    if !is_fixed && !detectors::knows_batch(context) {
-        finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");
-    }
-    finding.advise(advice);
-    finding.confirm = Some(confirm.to_owned());
 }

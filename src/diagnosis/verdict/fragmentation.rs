@@ -1,0 +1,50 @@
+//! Enough memory, but in pieces, in words.
+
+use super::{simulated, words};
+use crate::diagnosis::settings::is_on;
+use crate::diagnosis::{Context, Finding, Saving, Shortage};
+use crate::units;
+
+/// What the holes are, what keeps them apart, and what would close them.
+pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
+    let fit = &shortage.fit;
+    let requested = units::bytes(shortage.oom.requested);
+    finding.explain(super::kept_free(context));
+    finding.explain(format!(
+        "The bytes in use and the {requested} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.",
+        units::percent(shortage.hole_bytes, shortage.reserved_bytes),
+        units::bytes(fit.largest_bytes),
+    ));
+    if 0 < fit.other_bytes {
+        finding.explain(format!(
+            "{} of the holes belong to another pool, stream or size class, which this request must not use.",
+            units::bytes(fit.other_bytes)
+        ));
+    }
+    finding.explanation.extend(words::sizes(context, shortage));
+    if is_on(context.snapshot, "expandable_segments") {
+        finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
+    } else {
+        let simulated = simulated::quote_expandable(finding, context, shortage);
+        if simulated != Some(false) {
+            finding.advise_code(
+                "Let segments grow instead of adding new ones:",
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+            );
+        }
+        finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
+    }
+    finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: blocks that stay keep large segments from being reused.");
+    finding.saving = Some(Saving {
+        bytes: shortage.hole_bytes,
+        formula: "bytes of the holes at this moment; an upper bound".to_owned(),
+    });
+    finding.confirm = Some(
+        "Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
+            .to_owned(),
+    );
+    if context.phases().iterations.list.len() < 2 {
+        finding.limit("No iteration was complete: without holes this request would have been met, but what would have come next is not known.");
+    }
+    finding.limit("The blocks next to the holes are what keeps them apart at this moment; which request first split a segment is not told.");
+}
