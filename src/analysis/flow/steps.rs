@@ -39,8 +39,12 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Steps 
     let (first, second) = (seen.next(), seen.next());
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
     let late = stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step) && 2 < stretches.len();
+    // Gradients that each backward but the first leaves to be dropped: a program may keep its first.
+    let ended = stretches.len().saturating_sub(1);
+    let always = first == Some(1) && 3 <= ended && stretches.iter().take(ended).skip(1).all(stepped);
     let is_step = |at: usize, s: &Stretch| match (first, second) {
         _ if late => s.has_step,
+        _ if always => true,
         // Steps that allocate only at first, and gradients that are never dropped: the first step
         // shows how many backwards there are for each.
         (Some(first), None) => at % (first + 1) == first,

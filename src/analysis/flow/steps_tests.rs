@@ -154,3 +154,19 @@ fn nor_do_they_within_a_step_that_takes_a_closure() {
     let base: Vec<&str> = ["torch/optim/sgd.py step", WRAPPER].iter().chain(&outer).copied().collect();
     assert_eq!(sam(&away, &closure, &base), 4);
 }
+
+#[test]
+fn a_program_that_keeps_its_first_gradients_has_stepped_all_the_same() {
+    let mut program = Program::default();
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+    for iteration in 0..5 {
+        let mut gradients = Vec::new();
+        pass(&mut program, &["/home/me/train.py objective", MAIN], &mut gradients);
+        for gradient in gradients.into_iter().filter(|_| 0 < iteration) {
+            program.free(gradient, &["/home/me/train.py update", MAIN]);
+        }
+    }
+    assert_eq!(seen(program), 5);
+}
