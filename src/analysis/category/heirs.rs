@@ -1,13 +1,18 @@
 //! Tensors that take the place of parameters: `p.data = p.data * m + q.data * (1 - m)`.
 
 use super::assign::Scene;
+use super::swapped::Copies;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::Part;
-use crate::model::{AllocId, Moment};
+use crate::model::{AllocId, Moment, StackId};
+use foldhash::HashMap;
 
 /// What takes the place of a parameter was made so few events before that was given back.
 const WINDOW_EVENTS: u32 = 8;
+
+/// Within models and steps, fewer parameters in a row that a line gives back for its own blocks may be chance.
+const MIN_IN_A_ROW: usize = 3;
 
 /// Where a parameter is given back just after the program's own code has made a block of its size
 /// that stays, that block is the parameter from then on; and so is what takes its place.
@@ -15,12 +20,34 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let is_parameter =
         |id: &AllocId| verdicts.get(id.index()).is_some_and(|verdict| verdict.0 == Category::Parameter);
     let mut open: Vec<AllocId> = scene.ids().filter(is_parameter).collect();
-    while let Some(id) = open.pop() {
-        if let Some(heir) = heir(scene, verdicts, id) {
+    let copies = Copies::of(scene, verdicts, &open);
+    while !open.is_empty() {
+        let found = near(scene, verdicts, &open);
+        open.retain(|id| !found.contains_key(id));
+        let mut heirs = copies.put_in_place(scene, verdicts, &open);
+        heirs.extend(found.into_values());
+        for &heir in &heirs {
             set(verdicts, heir, (Category::Parameter, Reason::ReplacesParameter));
-            open.push(heir);
         }
+        open = heirs;
     }
+}
+
+/// The blocks that were made just before others went, and took their place.
+fn near(scene: &Scene<'_>, verdicts: &[Verdict], open: &[AllocId]) -> HashMap<AllocId, AllocId> {
+    let mut in_a_row: HashMap<StackId, usize> = HashMap::default();
+    let mut found = Vec::new();
+    for &id in open {
+        let Some(heir) = heir(scene, verdicts, id) else { continue };
+        let stack = scene.stack(heir);
+        *in_a_row.entry(stack).or_default() += 1;
+        found.push((id, heir, stack));
+    }
+    let is_sure = |stack| {
+        let many = in_a_row.get(&stack).is_some_and(|&count| MIN_IN_A_ROW <= count);
+        scene.places.get(stack).part == Part::Main || many
+    };
+    found.into_iter().filter(|&(.., stack)| is_sure(stack)).map(|(id, heir, _)| (id, heir)).collect()
 }
 
 /// The block that takes the place of another.
@@ -32,14 +59,26 @@ fn heir(scene: &Scene<'_>, verdicts: &[Verdict], id: AllocId) -> Option<AllocId>
         .map(AllocId)
         .take_while(|&other| lifetimes.start(other).event().is_some_and(|start| start.0 < gone.0))
         .filter(|&other| id < other && scene.size(other) == size && is_open(verdicts, other))
-        .filter(|&other| scene.places.get(scene.stack(other)).part == Part::Main)
+        .filter(|&other| {
+            let stack = scene.stack(other);
+            // Within models and steps, much else is as large: there, the line itself gives the other back.
+            match scene.places.get(stack).part {
+                Part::Main => true,
+                Part::Call | Part::Step => stack == scene.timeline.events.stack(gone),
+                _ => false,
+            }
+        })
         .filter(|&other| scene.gone(other).is_none_or(|end| gone.0.saturating_add(WINDOW_EVENTS) < end.0))
         .last()
 }
 
-fn is_open(verdicts: &[Verdict], id: AllocId) -> bool {
-    verdicts.get(id.index()).is_some_and(|&(category, reason)| {
-        matches!(category, Category::Input | Category::Other | Category::Temporary | Category::Activation)
-            && !matches!(reason, Reason::Rule | Reason::Recorded | Reason::Annotated)
+/// Whether what a block is called may be mistaken.
+pub(super) fn is_open(verdicts: &[Verdict], id: AllocId) -> bool {
+    verdicts.get(id.index()).is_some_and(|&(category, reason)| match category {
+        Category::Input | Category::Other | Category::Temporary | Category::Activation => {
+            !matches!(reason, Reason::Rule | Reason::Recorded | Reason::Annotated)
+        }
+        Category::OptimizerState => matches!(reason, Reason::KeptAfterStep | Reason::LikeKeptInStep),
+        _ => false,
     })
 }

@@ -1,18 +1,17 @@
 //! Allocations outside of models, optimizers and autograd.
 
 use super::assign::Scene;
+use super::without_modules::Lines;
 use super::{Category, Reason, Verdict};
 use crate::analysis::flow::{Act, Part};
 use crate::analysis::phases::Phase;
 use crate::model::{AllocId, EventIx, Moment, StackId};
-use foldhash::HashMap;
 
 /// Judges them by phase, lifetime, and what other allocations of the same stack do.
 pub(super) struct MainCode<'a> {
     scene: &'a Scene<'a>,
-    /// Of stacks in programs that call no modules: how many allocations a backward gave back, and
-    /// how many it did not.
-    used: HashMap<StackId, (u32, u32)>,
+    /// What stacks do in programs that call no modules.
+    lines: Option<Lines>,
     /// Whether anything is trained.
     trains: bool,
     /// Whether it is known what models are, so that what is outside of them is known, too.
@@ -21,18 +20,10 @@ pub(super) struct MainCode<'a> {
 
 impl<'a> MainCode<'a> {
     pub(super) fn new(scene: &'a Scene<'a>) -> Self {
-        let mut used: HashMap<StackId, (u32, u32)> = HashMap::default();
-        for id in scene.ids().filter(|_| scene.flow.calls.is_empty()) {
-            let (Some(start), Some(gone)) = (scene.timeline.lifetimes.start(id).event(), scene.gone(id))
-            else {
-                continue;
-            };
-            let count = used.entry(scene.timeline.events.stack(start)).or_default();
-            if scene.flow.acts.at(gone.0) == Act::Backward { count.0 += 1 } else { count.1 += 1 }
-        }
+        let lines = scene.flow.calls.is_empty().then(|| Lines::of(scene));
         let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
         let knows_models = !scene.flow.calls.is_empty() || scene.places.show_torch();
-        Self { scene, used, trains, knows_models }
+        Self { scene, lines, trains, knows_models }
     }
 
     pub(super) fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
@@ -51,8 +42,10 @@ impl<'a> MainCode<'a> {
             Phase::Init | Phase::Data | Phase::Unknown if !self.scene.flow.calls.is_empty() => {
                 self.before_calls(id, start, part)
             }
-            _ if self.scene.flow.calls.is_empty() => self.without_models(id, stack),
-            _ => self.between_steps(id, stack, start),
+            _ => match &self.lines {
+                Some(lines) => lines.verdict(self.scene, id, stack, start),
+                None => self.between_steps(id, stack, start),
+            },
         }
     }
 
@@ -106,18 +99,6 @@ impl<'a> MainCode<'a> {
             (Category::Temporary, Reason::BetweenSteps)
         } else if part == Part::Restore {
             (Category::Other, Reason::KeptOutside)
-        } else {
-            (Category::Input, Reason::BeforeFirstCall)
-        }
-    }
-
-    /// In a program that calls no modules, or only once the recording has ended.
-    fn without_models(&self, id: AllocId, stack: StackId) -> Verdict {
-        let (used, other) = self.used.get(&stack).copied().unwrap_or_default();
-        if other < used || self.is_used_by_backward(id) {
-            (Category::Activation, Reason::Loss)
-        } else if self.scene.gone(id).is_some() {
-            (Category::Temporary, Reason::BetweenSteps)
         } else {
             (Category::Input, Reason::BeforeFirstCall)
         }

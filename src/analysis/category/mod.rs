@@ -11,8 +11,12 @@ mod bare;
 mod bare_tests;
 mod buckets;
 mod caches;
+#[cfg(test)]
+mod early_tests;
 mod explicit;
 mod heirs;
+#[cfg(test)]
+mod heirs_tests;
 mod kind;
 mod layout;
 mod main_code;
@@ -23,9 +27,11 @@ mod renewed;
 mod rounds;
 mod rules;
 mod stackless;
+mod swapped;
 #[cfg(test)]
 mod tests;
 mod unrecorded;
+mod without_modules;
 mod workspaces;
 
 pub use kind::Category;

@@ -61,6 +61,9 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
     let mut changes: Vec<(u32, bool, i64)> = Vec::new();
     let mut run = 0;
     let runs = &scene.flow.acts.runs;
+    // Of a backward under way it is not known what stays; another before it told that.
+    let mut has_told = false;
+    let under_way = runs.last().filter(|run| run.act == Act::Backward).map_or(u32::MAX, |run| run.start);
     for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
         let Some(start) = scene.timeline.lifetimes.start(id).event() else { continue };
         if verdicts.get(id.index()).is_none_or(|v| v.0 != Category::Gradient) {
@@ -71,7 +74,9 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
         }
         let end = runs.get(run).map_or(0, |run| run.end);
         let gone = scene.gone(id);
-        if gone.is_none_or(|gone| end <= gone.0) {
+        let is_ended = start.0 < under_way;
+        if (is_ended || !has_told) && gone.is_none_or(|gone| end <= gone.0) {
+            has_told |= is_ended;
             changes.push((start.0, true, scene.size(id)));
             changes.extend(gone.map(|gone| (gone.0, false, scene.size(id))));
         }

@@ -54,7 +54,7 @@ pub enum Reason {
     BeforeCall,
     /// Made outside of any model before the first call, and kept.
     BeforeFirstCall,
-    /// Older than the recording, by an `__init__` or code for weights, in a program that shows no modules.
+    /// By an `__init__` or code for weights, in a program that shows no modules.
     WeightCode,
     /// Older than the recording, by other code of such a program.
     OldOutside,
@@ -134,7 +134,7 @@ impl Reason {
             Self::BeforeCall => "made outside of models before a call, and given back soon after",
             Self::BeforeFirstCall => "made outside of models before the first call, and kept",
             Self::WeightCode => {
-                "older than the recording, made in an __init__ or in a function that makes or loads weights"
+                "made by an __init__ or a function that makes weights, in a program that shows no modules"
             }
             Self::OldOutside => "older than the recording, and its stack shows no module or optimizer",
             Self::CopyOfParameters => {

@@ -10,11 +10,17 @@ use foldhash::HashSet;
 /// and for cuBLASLt.
 const SIZES_BYTES: [i64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 << 20];
 
+/// What is gone within so many events was scratch memory of a single product.
+const BRIEF_EVENTS: u32 = 2;
+
 /// A workspace is made together with the result of a product: the allocation before it has the
 /// same stack, in the same stream, and only the workspace stays to the end. Later products have none.
+/// Where products make blocks of its size for a moment, none keeps one for good.
 /// Without stacks, a gradient of that size would look the same.
 pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
+    let mut brief: HashSet<i64> = HashSet::default();
+    let mut found = Vec::new();
     let mut before: Option<(StackId, i64)> = None;
     for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
         let Some(start) = scene.timeline.lifetimes.start(id).event() else { continue };
@@ -24,9 +30,20 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
             .is_some_and(|(stack, size)| stack != StackId::EMPTY && stack == now.0 && size != now.1);
         let is_work =
             verdicts.get(id.index()).is_some_and(|v| matches!(v.1, Reason::ModuleCall | Reason::Backward));
-        let fits = SIZES_BYTES.contains(&now.1) && scene.gone(id).is_none();
-        if follows && is_work && fits && known.insert((scene.timeline.events.stream(start), now.1)) {
-            set(verdicts, id, (Category::Temporary, Reason::Workspace));
+        if !SIZES_BYTES.contains(&now.1) || !is_work {
+            continue;
         }
+        match scene.gone(id) {
+            Some(gone) if gone.0 <= start.0.saturating_add(BRIEF_EVENTS) => {
+                brief.insert(now.1);
+            }
+            None if follows && known.insert((scene.timeline.events.stream(start), now.1)) => {
+                found.push((id, now.1));
+            }
+            _ => {}
+        }
+    }
+    for (id, _) in found.into_iter().filter(|(_, size)| !brief.contains(size)) {
+        set(verdicts, id, (Category::Temporary, Reason::Workspace));
     }
 }

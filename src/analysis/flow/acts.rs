@@ -52,6 +52,8 @@ pub(in crate::analysis) struct Run {
     pub(in crate::analysis) caller: u32,
     /// Whether an optimizer's step is under way, maybe further out.
     pub(in crate::analysis) within_step: bool,
+    /// The line of the step that called a closure; see [`Place`](super::Place).
+    pub(super) closure_line: u32,
     /// The stack of its first event.
     pub(in crate::analysis) stack: StackId,
 }
@@ -83,12 +85,15 @@ impl Acts {
             let stack = timeline.events.stack(ix);
             let place = places.get(stack);
             let caller = if act == Act::Call { place.caller } else { 0 };
-            let within_step = place.within_step;
+            let (within_step, closure_line) = (place.within_step, place.closure_line);
             match runs.last_mut() {
-                Some(last) if last.act == act && last.caller == caller && last.within_step == within_step => {
+                Some(last)
+                    if (last.act, last.caller, last.within_step, last.closure_line)
+                        == (act, caller, within_step, closure_line) =>
+                {
                     last.end = end;
                 }
-                _ => runs.push(Run { start: ix.0, end, act, caller, within_step, stack }),
+                _ => runs.push(Run { start: ix.0, end, act, caller, within_step, closure_line, stack }),
             }
         }
         Self { each: acts, runs, has_stacks: recorded.allocs }

@@ -19,8 +19,12 @@ pub(in crate::analysis) struct Call {
     /// Who called: line by line, and by functions only.
     pub(super) caller: u32,
     pub(super) calling_code: u32,
-    /// Names or decorators on the way say that this is no training.
+    /// Names on the way say that this is no training.
     says_eval: bool,
+    /// Names on the way say that it may be none.
+    may_eval: bool,
+    /// A decorator switches gradients off for all that it allocates.
+    no_grad: bool,
     /// How many blocks it allocated.
     blocks: u32,
     /// How many of these outlived it.
@@ -41,6 +45,11 @@ pub(in crate::analysis) struct Call {
 }
 
 impl Call {
+    /// Whether the code around it says that this is no training.
+    fn is_eval(&self) -> bool {
+        self.says_eval || self.no_grad
+    }
+
     /// Whether so much of what it allocated stayed as a graph keeps. Without a graph hardly anything
     /// of its first half outlives it; of its second half, what it was working on when it was cut off.
     pub(in crate::analysis) fn keeps(&self) -> bool {
@@ -83,7 +92,9 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
                     end: run.end,
                     caller: run.caller,
                     calling_code: place.calling_code,
-                    says_eval: place.says_eval || place.no_grad,
+                    says_eval: place.says_eval,
+                    may_eval: place.may_eval,
+                    no_grad: place.no_grad,
                     blocks: 0,
                     kept: 0,
                     early_blocks: 0,
@@ -121,9 +132,10 @@ fn weigh(calls: &mut [Call], timeline: &Timeline, places: &Places, acts: &Acts) 
         if event.0 < call.start || acts.at(event.0) != Act::Call {
             continue;
         }
-        call.checkpoints |= places.get(timeline.events.stack(event)).checkpoints;
-        let is_early =
-            event.0 < call.start.midpoint(call.end) && !places.get(timeline.events.stack(event)).in_cache;
+        let place = places.get(timeline.events.stack(event));
+        call.checkpoints |= place.checkpoints;
+        call.no_grad &= place.no_grad;
+        let is_early = event.0 < call.start.midpoint(call.end) && !place.in_cache;
         call.blocks += 1;
         call.early_blocks += u32::from(is_early);
         let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(crate::model::Moment::event);
@@ -170,6 +182,7 @@ pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
             functions.insert(call.calling_code);
         }
     }
+    let untrained = untrained(calls, is_fed);
     for at in 0..calls.len() {
         let next = calls.get(at + 1).map(|next| next.calling_code);
         let next_is_fed = is_fed.get(at + 1).copied().unwrap_or(false);
@@ -178,11 +191,27 @@ pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
         call.trains = match known {
             _ if call.has_backward => {
                 let goes_on = next == Some(call.calling_code) && !next_is_fed;
-                call.keeps() && !call.says_eval && goes_on && functions.contains(&call.calling_code)
+                call.keeps() && !call.is_eval() && goes_on && functions.contains(&call.calling_code)
             }
             Some(balance) => 0 <= balance,
-            None if call.says_eval => false,
+            None if call.is_eval() => false,
+            // Of a few blocks one or two stay in any case.
+            None if call.may_eval && (call.blocks < MIN_BLOCKS || untrained.contains(&call.caller)) => {
+                call.checkpoints
+            }
             None => call.checkpoints || call.keeps(),
         };
     }
 }
+
+/// Who called again with new data, while nothing had come of the call before.
+fn untrained(calls: &[Call], is_fed: &[bool]) -> HashSet<u32> {
+    let pairs = calls.iter().zip(calls.iter().zip(is_fed).skip(1));
+    let again = pairs
+        .filter(|(call, (next, is_fed))| **is_fed && next.caller == call.caller && !call.precedes_backward);
+    again.map(|(call, _)| call.caller).collect()
+}
+
+#[cfg(test)]
+#[path = "calls_tests.rs"]
+mod tests;

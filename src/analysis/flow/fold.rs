@@ -27,7 +27,10 @@ pub(super) struct Fold {
     within_step: bool,
     own_step: bool,
     perturbs: bool,
+    in_closure: bool,
+    closure_line: u32,
     eval: Option<bool>,
+    may_eval: bool,
     caller: u32,
     calling_code: u32,
     depth_of_own: usize,
@@ -64,7 +67,9 @@ impl Fold {
                 None
             }
             Role::Call => {
+                // What a model calls its methods says nothing of the loop around it.
                 (self.caller, self.calling_code) = (0, 0);
+                (self.eval, self.may_eval) = (None, false);
                 Some(Part::Call)
             }
             Role::Load => Some(Part::Load),
@@ -81,12 +86,7 @@ impl Fold {
                 self.copies[2] = true;
                 None
             }
-            Role::Step => {
-                self.within_step = true;
-                let is_own = self.part.is_none() && 0 < self.depth_of_own;
-                self.own_step |= is_own && frames.optimizer(id).is_none();
-                Some(Part::Step)
-            }
+            Role::Step => Some(self.step(frames, id)),
             Role::State => Some(Part::State),
             Role::Foreach => Some(Part::Foreach),
             Role::ZeroGrad => Some(Part::ZeroGrad),
@@ -111,12 +111,33 @@ impl Fold {
             Role::Data => Some(Part::Data),
             Role::BetweenSteps => Some(Part::BetweenSteps),
             Role::NoGrad => {
-                self.no_grad |= matches!(self.part, None | Some(Part::Call));
+                // The decorator of a step is not around what its closure does.
+                self.no_grad |= !self.within_step && matches!(self.part, None | Some(Part::Call));
+                None
+            }
+            Role::EnableGrad => {
+                self.in_closure |= 0 < self.depth_of_own;
                 None
             }
             Role::Workspace => Some(Part::Workspace),
         };
         self.part = self.part.or(decided);
+    }
+
+    /// A frame of an optimizer's step. The program's own code within the step of one of torch's is a closure.
+    fn step(&mut self, frames: &Frames, id: FrameId) -> Part {
+        let of_torch = frames.optimizer(id).is_some();
+        if of_torch && 0 < self.depth_of_own && !self.own_step {
+            self.in_closure = true;
+            self.closure_line = id.0 + 1;
+        }
+        if self.in_closure {
+            self.no_grad = false;
+        }
+        let is_own = self.part.is_none() && 0 < self.depth_of_own && !self.in_closure;
+        self.own_step |= is_own && !of_torch;
+        self.within_step = true;
+        if self.in_closure && 0 < self.depth_of_own { Part::Main } else { Part::Step }
     }
 
     fn outside(&mut self, frames: &Frames, id: FrameId) {
@@ -142,6 +163,8 @@ impl Fold {
             NameHint::Train => {
                 self.eval.get_or_insert(false);
             }
+            NameHint::Closure => self.in_closure = true,
+            NameHint::MayEval => self.may_eval |= self.eval.is_none(),
             _ => {}
         }
     }
@@ -171,7 +194,9 @@ impl Fold {
             within_step: self.within_step,
             own_step: self.own_step,
             perturbs: self.perturbs,
+            closure_line: self.closure_line,
             says_eval: self.eval.unwrap_or(false),
+            may_eval: self.may_eval,
             caller: self.caller,
             calling_code: self.calling_code,
         }

@@ -6,9 +6,15 @@ pub(super) enum NameHint {
     None,
     Init,
     Forward,
+    /// A loop that evaluates, or generates.
     Eval,
+    /// Maybe: training does that, too, and so do methods of models.
+    MayEval,
     Train,
+    /// Parameters are moved away for a second backward, whose step follows.
     Perturb,
+    /// What an optimizer calls within its step.
+    Closure,
     SetDevice,
     /// Weights are made or loaded.
     Weights,
@@ -42,12 +48,16 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::SetDevice
     } else if lower == "forward" {
         NameHint::Forward
-    } else if matches!(lower.as_str(), "first_step" | "second_step") {
+    } else if matches!(lower.as_str(), "first_step" | "ascent_step") || lower.contains("perturb") {
         NameHint::Perturb
+    } else if has(&["closure"]) {
+        NameHint::Closure
     } else if has(&["train", "fit"]) {
         NameHint::Train
-    } else if has(&["eval", "valid", "infer", "generate", "predict", "sample", "decode", "test_", "encode"]) {
+    } else if has(&["eval", "valid", "inference", "generate", "test_"]) && !has(&["action"]) {
         NameHint::Eval
+    } else if has(&["eval", "infer", "predict", "sample", "decode", "encode"]) {
+        NameHint::MayEval
     } else if has(&["weight"])
         || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
     {
@@ -68,6 +78,8 @@ mod tests {
         assert_eq!(name_hint(file, "training_step"), NameHint::Library(Some(false)));
         assert_eq!(name_hint(file, "wrapper"), NameHint::Library(None));
         assert_eq!(name_hint("/home/me/train.py", "evaluate"), NameHint::Eval);
+        assert_eq!(name_hint("/home/me/train.py", "Net.encode"), NameHint::MayEval);
+        assert_eq!(name_hint("/home/me/ppo.py", "Agent.evaluate_actions"), NameHint::MayEval);
         assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
         assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);

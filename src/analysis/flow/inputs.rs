@@ -105,7 +105,7 @@ impl Inputs {
                 .map(AllocId)
                 .map_while(|id| lifetimes.start(id).event().filter(|start| start.0 < run.end))
                 .map(|start| timeline.events.stack(start))
-                .any(|stack| self.comes_first(stack) && self.is_input(stack) == Some(true));
+                .any(|stack| self.comes_first(stack) && self.is_input(stack) != Some(false));
         }
         out
     }

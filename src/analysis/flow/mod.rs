@@ -29,8 +29,8 @@ pub(in crate::analysis) struct Flow {
     pub(in crate::analysis) calls: Vec<Call>,
     /// Which stacks bring the inputs of calls.
     pub(in crate::analysis) inputs: inputs::Inputs,
-    /// The events at which an optimizer step is done.
-    pub(in crate::analysis) steps: Vec<u32>,
+    /// Where optimizers step.
+    pub(in crate::analysis) steps: steps::Steps,
 }
 
 impl Flow {

@@ -63,12 +63,16 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) for_weights: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
     pub(in crate::analysis) within_step: bool,
+    /// Stands for the line in the step of one of torch's optimizers from which a closure is called; 0 elsewhere.
+    pub(super) closure_line: u32,
     /// In the step of an optimizer that the program defines.
-    pub(super) own_step: bool,
+    pub(in crate::analysis) own_step: bool,
     /// In a function that perturbs parameters for a second backward.
     pub(in crate::analysis) perturbs: bool,
     /// Names on the way say that this is evaluation or inference.
     pub(in crate::analysis) says_eval: bool,
+    /// Names on the way say that it may be.
+    pub(in crate::analysis) may_eval: bool,
     /// Stands for the frames outside of the outermost module; equal where those are equal.
     pub(in crate::analysis) caller: u32,
     /// The same by their functions only, whatever their lines.
@@ -86,9 +90,11 @@ impl Place {
         in_init: false,
         for_weights: false,
         within_step: false,
+        closure_line: 0,
         own_step: false,
         perturbs: false,
         says_eval: false,
+        may_eval: false,
         caller: 0,
         calling_code: 0,
     };

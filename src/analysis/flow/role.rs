@@ -51,6 +51,8 @@ pub(super) enum Role {
     BetweenSteps,
     /// `torch.no_grad`, `torch.inference_mode` as decorators.
     NoGrad,
+    /// `torch.enable_grad` as a decorator, where its name shows: optimizers call closures so.
+    EnableGrad,
     /// A key/value cache.
     Cache,
     /// A workspace of cuBLAS or cuDNN (C++ frames).
@@ -129,6 +131,7 @@ fn torch_role(inner: &str, name: &str) -> Role {
         "autograd/graph.py" if name == "_engine_run_backward" => Role::Backward,
         "_tensor.py" if name == "__deepcopy__" => Role::CopyTensor,
         "utils/checkpoint.py" => Role::Checkpoint,
+        "utils/_contextlib.py" if name.starts_with("enable_grad") => Role::EnableGrad,
         "utils/_contextlib.py" => Role::NoGrad,
         "serialization.py" => Role::Restore,
         _ => torch_folder_role(inner, name),
@@ -181,7 +184,12 @@ fn library_role(file: &str, name: &str) -> Role {
     if file.contains("/lib/python3") || file.starts_with("<frozen") {
         return Role::Neutral;
     }
-    if is_cache(base, name) { Role::Cache } else { Role::Own }
+    let sees_operators = name.rsplit('.').next().is_some_and(|plain| plain.starts_with("__torch_"));
+    match is_cache(base, name) {
+        _ if sees_operators => Role::Neutral,
+        true => Role::Cache,
+        false => Role::Own,
+    }
 }
 
 fn is_root(file: &str, base: &str, name: &str) -> bool {

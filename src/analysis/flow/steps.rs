@@ -1,6 +1,6 @@
 //! After which backward an optimizer stepped.
 
-use super::acts::{Act, Acts};
+use super::acts::{Act, Acts, Run};
 use super::place::Places;
 use crate::model::{AllocId, Moment, Timeline};
 
@@ -13,16 +13,25 @@ struct Stretch {
     has_step: bool,
     /// Parameters are perturbed for another backward: that was no step.
     perturbs: bool,
-    /// The next call is made by a closure within the same step.
-    goes_on: bool,
+    /// Whether the next call is made by a closure within the same step; `None` without one.
+    goes_on: Option<bool>,
     /// Bytes of gradients that were there when it was over, of earlier ones too.
     left: i64,
     /// Bytes of these that were gone before the next stretch.
     dropped: i64,
 }
 
-/// The events at which a step is over, in order.
-pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u32> {
+/// Steps, each by the event at which its last backward is over.
+#[derive(Debug)]
+pub(in crate::analysis) struct Steps {
+    /// All of them, in order.
+    pub(in crate::analysis) all: Vec<u32>,
+    /// Those of which some event lies within the optimizer.
+    pub(in crate::analysis) seen: Vec<u32>,
+}
+
+/// Find them.
+pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Steps {
     let mut stretches = stretches(places, acts);
     weigh(&mut stretches, timeline, acts);
     let stepped = |s: &Stretch| s.has_step || (0 < s.left && s.left / 2 < s.dropped);
@@ -30,23 +39,69 @@ pub(super) fn steps(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<u3
     let (first, second) = (seen.next(), seen.next());
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
     let late = stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step) && 2 < stretches.len();
+    // Gradients that each backward but the first leaves to be dropped: a program may keep its first.
+    let ended = stretches.len().saturating_sub(1);
+    let always = first == Some(1) && 3 <= ended && stretches.iter().take(ended).skip(1).all(stepped);
     let is_step = |at: usize, s: &Stretch| match (first, second) {
         _ if late => s.has_step,
+        _ if always => true,
         // Steps that allocate only at first, and gradients that are never dropped: the first step
         // shows how many backwards there are for each.
         (Some(first), None) => at % (first + 1) == first,
         (Some(_), Some(_)) => stepped(s),
         (None, _) => true,
     };
-    let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s));
-    all.filter(|(_, s)| !s.goes_on && !s.perturbs).map(|(_, s)| s.end).collect()
+    let ends = |s: &Stretch| s.goes_on != Some(true) && !s.perturbs;
+    let all = stretches.iter().enumerate().filter(|&(at, s)| is_step(at, s) && ends(s));
+    Steps {
+        all: all.map(|(_, s)| s.end).collect(),
+        seen: stretches.iter().filter(|s| s.has_step && ends(s)).map(|s| s.end).collect(),
+    }
+}
+
+/// The call of an optimizer's step that is under way.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// The line from which its closure was called first; 0 if something else came first.
+    line: u32,
+    /// Whether something else came after that.
+    has_left: bool,
+    /// Whether it has done more than to forget gradients, or a closure's backward is over.
+    has_begun: bool,
+}
+
+impl Open {
+    /// The step that a run is part of. Steps of torch's optimizers call their closures first of all: another call
+    /// from the same line, after something else, is another step's.
+    fn after(before: Option<Self>, run: &Run) -> Option<Self> {
+        if matches!(run.act, Act::Backward | Act::Aside) && !run.within_step {
+            let is_backward = run.act == Act::Backward;
+            return before.map(|open| Self { has_begun: open.has_begun || is_backward, ..open });
+        }
+        if !run.within_step {
+            return None;
+        }
+        let line = run.closure_line;
+        let is_first = |open: &Self| open.line == 0 || (line == open.line && open.has_left);
+        match before.filter(|open| line == 0 || !is_first(open)) {
+            Some(open) => Some(Self {
+                has_left: open.has_left || line != open.line,
+                has_begun: open.has_begun || run.act == Act::Step,
+                ..open
+            }),
+            None => Some(Self { line, has_left: false, has_begun: run.act == Act::Step }),
+        }
+    }
 }
 
 fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
-    let (mut is_open, mut is_outside) = (false, true);
+    let mut is_open = false;
+    let mut step: Option<Open> = None;
     for run in &acts.runs {
-        is_outside |= !run.within_step && run.act != Act::Backward;
+        let before = step;
+        step = Open::after(before, run);
+        let goes_on = run.within_step && step.is_some_and(|step| step.has_begun);
         if let Some(last) = out.last_mut().filter(|_| places.get(run.stack).perturbs) {
             last.perturbs = true;
         }
@@ -55,8 +110,9 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
                 if let Some(last) = out.last_mut().filter(|_| is_open) {
                     last.end = run.end;
                 } else {
-                    (is_open, is_outside) = (true, false);
-                    out.push(Stretch { start: run.start, end: run.end, ..Stretch::default() });
+                    is_open = true;
+                    let has_step = before.is_some();
+                    out.push(Stretch { start: run.start, end: run.end, has_step, ..Stretch::default() });
                 }
             }
             Act::Step | Act::Gradients => {
@@ -66,13 +122,10 @@ fn stretches(places: &Places, acts: &Acts) -> Vec<Stretch> {
                 }
             }
             Act::Call => {
-                if is_open || !is_outside {
-                    if let Some(last) = out.last_mut() {
-                        last.goes_on = run.within_step && !is_outside;
-                    }
-                    is_outside = true;
-                }
                 is_open = false;
+                if let Some(last) = out.last_mut() {
+                    last.goes_on.get_or_insert(goes_on);
+                }
             }
             _ => {}
         }
@@ -116,53 +169,5 @@ fn weigh(stretches: &mut [Stretch], timeline: &Timeline, acts: &Acts) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::flow::fixture::{BACKWARD, FORWARD, LOAD, Program, SIZES, STATE, ZERO_GRAD};
-
-    /// How many steps are seen in a training that allocates only in its first step.
-    fn count(accumulate: usize, drops: bool) -> usize {
-        let mut program = Program::default();
-        for size in SIZES {
-            program.alloc(size, LOAD);
-        }
-        let mut gradients: Vec<u64> = Vec::new();
-        for iteration in 0..6 {
-            for _ in 0..accumulate {
-                let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
-                for activation in kept {
-                    program.free(activation, BACKWARD);
-                }
-                let new = SIZES.map(|size| program.alloc(size, BACKWARD));
-                if gradients.is_empty() {
-                    gradients.extend(new);
-                } else {
-                    for gradient in new {
-                        program.free(gradient, BACKWARD);
-                    }
-                }
-            }
-            if iteration == 0 {
-                for size in SIZES {
-                    program.alloc(size, STATE);
-                }
-            }
-            if drops {
-                for gradient in gradients.drain(..) {
-                    program.free(gradient, ZERO_GRAD);
-                }
-            }
-        }
-        let snapshot = program.finish();
-        let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
-        steps(timeline, &places, &Acts::of(timeline, &places)).len()
-    }
-
-    #[test]
-    fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
-        for accumulate in [1, 2, 3] {
-            assert_eq!(count(accumulate, true), 6, "{accumulate} backwards, gradients dropped");
-            assert_eq!(count(accumulate, false), 6, "{accumulate} backwards, gradients set to zero");
-        }
-    }
-}
+#[path = "steps_tests.rs"]
+mod tests;

@@ -35,8 +35,10 @@ pub struct Iterations {
     pub first_number: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
-    /// The least that the number of the first in the list can be.
-    pub(super) first_at_least: u32,
+    /// How many iterations surely ended with a step before the trace.
+    pub(super) ended_before: u32,
+    /// How many did within the trace, before each in the list.
+    ended: Vec<u32>,
     /// From this event on a further iteration may have begun that cannot be told yet.
     pub(super) unsure_from: Option<u32>,
     /// Number of events.
@@ -59,10 +61,34 @@ impl Iterations {
             list,
             first_number,
             begun_elsewhere: elsewhere.len() as u32,
-            first_at_least: 0,
+            ended_before: 0,
+            ended: Vec::new(),
             unsure_from: None,
             events: end,
         }
+    }
+
+    /// Note which iterations ended with a step. Of several steps before the next begins, one counts.
+    pub(super) fn count_steps(&mut self, steps: &[u32]) {
+        let (mut after, mut ended) = (0, 0);
+        self.ended = self
+            .list
+            .iter()
+            .map(|iteration| {
+                let until = steps.partition_point(|&step| step <= iteration.start.0);
+                ended += u32::from(after < until);
+                after = until;
+                ended
+            })
+            .collect();
+    }
+
+    /// How many iterations surely ended before the one that a moment belongs to.
+    pub(super) fn ended_at(&self, moment: Moment) -> Option<u32> {
+        let within = self.ended.get(self.index_at(moment)?).copied().unwrap_or_default();
+        // The first step within the trace may be the one that left what shows a step before it.
+        let first = self.ended.first().copied().unwrap_or_default();
+        Some(within.saturating_add(self.ended_before.saturating_sub(first)))
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.

@@ -114,7 +114,8 @@ impl LiveMemory {
             };
             return (self.was_step() && !self.live.iter().any(rest)).then_some(Phase::Optimizer);
         }
-        let may_be_eval = called().any(|live| live.place.says_eval || live.place.no_grad);
+        let says_eval = |place: &Place| place.says_eval || place.may_eval || place.no_grad;
+        let may_be_eval = called().any(|live| says_eval(&live.place));
         if may_be_eval || called().count() < MIN_GRAPH_BLOCKS {
             return None;
         }

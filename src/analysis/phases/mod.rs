@@ -109,10 +109,11 @@ impl Phases {
     }
 
     fn of_walk(snapshot: &Snapshot, timeline: &Timeline, places: &Places, flow: &Flow) -> Self {
-        let walk = walk::walk(timeline, flow);
+        let walk = walk::walk(timeline, places, flow);
         let starts = starts::starts(snapshot, timeline, places, flow, &walk);
         let is_numbered = timeline.lifetimes.initial_count() == 0;
-        let iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));
+        let mut iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));
+        iterations.count_steps(&flow.steps.seen);
         let call = |begin: &walk::Begin| ModelCall { event: EventIx(begin.event), trains: begin.trains };
         let calls = walk.begins.iter().map(call).collect();
         let events = timeline.events.len() as u32;
@@ -185,7 +186,7 @@ impl Phases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::flow::fixture::{Program, train};
+    use crate::analysis::flow::fixture::{BACKWARD, DATA, FORWARD, LOAD, Program, train};
     use crate::analysis::{Attribution, Rules};
 
     fn phases(snapshot: &Snapshot) -> Phases {
@@ -251,5 +252,44 @@ mod tests {
         // Two states for each parameter were there: the first of the recording was not the first of all.
         assert_eq!(position.iteration_at_least, Some(2));
         assert_eq!(position.basis, Some(Basis::Events));
+    }
+
+    /// What the number of the iteration at the end is at least, and its number within the recording.
+    fn bound(program: Program) -> (Option<u32>, Option<u32>) {
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let phases = Attribution::of(&snapshot, timeline, &Rules::default()).phases;
+        let position = phases.position_at(Moment(timeline.events.len() as u32));
+        assert_eq!(position.iteration, None);
+        (position.iteration_at_least, position.iteration_of_recording)
+    }
+
+    #[test]
+    fn iterations_without_a_step_raise_no_bound() {
+        let (mut program, generate) = (Program::default(), "/home/me/train.py generate");
+        train(&mut program, 3, None);
+        program.forget_events();
+        for _ in 0..5 {
+            let data = program.alloc(4096, DATA);
+            let frames = [&FORWARD[..2], &[generate, FORWARD[2]]].concat();
+            let result = program.alloc(20 << 20, &frames);
+            program.free(result, &frames);
+            program.free(data, DATA);
+        }
+        // State that steps had left shows that there was one.
+        assert_eq!(bound(program), (Some(1), Some(4)));
+        // Micro-batches without any step.
+        let mut program = Program::default();
+        program.alloc(512, LOAD);
+        program.start_late();
+        for _ in 0..4 {
+            let data = program.alloc(4096, DATA);
+            let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();
+            for activation in kept {
+                program.free(activation, BACKWARD);
+            }
+            program.free(data, DATA);
+        }
+        assert_eq!(bound(program), (None, Some(3)));
     }
 }

@@ -16,8 +16,7 @@ pub struct Position {
     pub iteration: Option<u32>,
     /// The iteration among those that begin within the recording.
     pub iteration_of_recording: Option<u32>,
-    /// Where the iteration cannot be numbered: the least that its number can be, if more is known than
-    /// [`iteration_of_recording`](Self::iteration_of_recording).
+    /// Where the iteration cannot be numbered: the least that its number can be, if some step before it is known.
     pub iteration_at_least: Option<u32>,
 }
 
@@ -26,14 +25,13 @@ impl Phases {
     pub fn position_at(&self, moment: Moment) -> Position {
         let iteration = self.iteration_at(moment);
         let of_recording = self.iterations.recorded_at(moment);
-        let least = self.iterations.first_at_least;
-        let at_least = of_recording.filter(|_| iteration.is_none() && 0 < least);
+        let ended = self.iterations.ended_at(moment).filter(|&ended| iteration.is_none() && 0 < ended);
         Position {
             phase: self.phase_at(moment),
             basis: self.basis_at(moment),
             iteration,
             iteration_of_recording: of_recording,
-            iteration_at_least: at_least.map(|number| number.saturating_add(least)),
+            iteration_at_least: ended,
         }
     }
 
@@ -61,6 +59,6 @@ impl Phases {
         }
         let has_backward = !self.recurs && self.phases.iter().any(|start| start.phase == Phase::Backward);
         let is_paired = has_backward && 0 < parameters && parameters.saturating_mul(2) <= paired;
-        self.iterations.first_at_least = u32::from(is_made_in_step || is_paired);
+        self.iterations.ended_before = u32::from(is_made_in_step || is_paired);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn starts(
     let mut marks = timed(timeline, own, flow, true);
     for other in others {
         let flow = Flow::of(other, places);
-        let walk = walk(other, &flow);
+        let walk = walk(other, places, &flow);
         marks.extend(timed(other, &walk, &flow, false));
     }
     marks.sort_by_key(|mark| mark.time_us);
@@ -54,7 +54,7 @@ pub(super) fn starts(
 
 /// Without other devices, events are as good as times.
 fn one_device(own: &Walk<'_>, flow: &Flow) -> Vec<Mark> {
-    let steps = flow.steps.iter().map(|&step| (i64::from(step), What::Step));
+    let steps = flow.steps.all.iter().map(|&step| (i64::from(step), What::Step));
     let begins = own.begins.iter().map(|b| (i64::from(b.event), begin(b, Start::Event(b.from))));
     let mut marks: Vec<Mark> =
         steps.chain(begins).map(|(time_us, what)| Mark { time_us, device: 0, what }).collect();
@@ -70,7 +70,7 @@ fn timed(timeline: &Timeline, walk: &Walk<'_>, flow: &Flow, is_own: bool) -> Vec
     let device = timeline.device.0;
     let time = |event: u32| timeline.events.time_us(EventIx(event)).unwrap_or_default();
     let last = (timeline.events.len() as u32).saturating_sub(1);
-    let steps = flow.steps.iter().map(|&step| Mark {
+    let steps = flow.steps.all.iter().map(|&step| Mark {
         time_us: time(step.saturating_sub(1).min(last)),
         device,
         what: What::Step,

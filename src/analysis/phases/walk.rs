@@ -1,7 +1,7 @@
 //! From activities to phases, and the marks between which iterations lie.
 
 use super::{Phase, PhaseStart};
-use crate::analysis::flow::{Act, Call, Flow, Run};
+use crate::analysis::flow::{Act, Call, Flow, Places, Run};
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 
 /// A call of a model, and where its data began.
@@ -15,6 +15,7 @@ pub(super) struct Begin {
 /// Follows the activities of a device.
 pub(super) struct Walk<'a> {
     timeline: &'a Timeline,
+    places: &'a Places,
     flow: &'a Flow,
     phase: Phase,
     pub(super) phases: Vec<PhaseStart>,
@@ -23,11 +24,18 @@ pub(super) struct Walk<'a> {
     data_from: Option<u32>,
 }
 
-pub(super) fn walk<'a>(timeline: &'a Timeline, flow: &'a Flow) -> Walk<'a> {
+pub(super) fn walk<'a>(timeline: &'a Timeline, places: &'a Places, flow: &'a Flow) -> Walk<'a> {
     let is_late = timeline.lifetimes.initial_count() != 0 || !flow.acts.has_stacks;
     let first = if is_late { Phase::Unknown } else { Phase::Init };
-    let mut walk =
-        Walk { timeline, flow, phase: first, phases: Vec::new(), begins: Vec::new(), data_from: None };
+    let mut walk = Walk {
+        timeline,
+        places,
+        flow,
+        phase: first,
+        phases: Vec::new(),
+        begins: Vec::new(),
+        data_from: None,
+    };
     walk.phases.push(PhaseStart { event: EventIx(0), phase: first });
     for run in &flow.acts.runs {
         walk.run(run);
@@ -67,7 +75,7 @@ impl Walk<'_> {
                 }
                 if run.act != Act::Gradients
                     && self.phase != Phase::Forward
-                    && let Some(event) = self.first_input(run)
+                    && let Some(event) = self.first_input(run).or_else(|| self.first_kept(run))
                 {
                     self.enter(event, Phase::Data);
                     self.data_from.get_or_insert(event);
@@ -103,7 +111,29 @@ impl Walk<'_> {
                 let habit = self.flow.inputs.is_input(stack);
                 waits
                     && self.flow.inputs.comes_first(stack)
-                    && habit.unwrap_or_else(|| next.is_some_and(|next| self.is_just_before(run, next.start)))
+                    // What no call follows yet is for the next.
+                    && habit.unwrap_or_else(|| next.is_none_or(|next| self.is_just_before(run, next.start)))
+            })
+            .map(|(_, event)| event.0)
+    }
+
+    /// Where no model is called at all: the first event of a run that allocates what stays for a while, other than
+    /// weights.
+    fn first_kept(&self, run: &Run) -> Option<u32> {
+        let may_follow_a_call = self.phase == Phase::Unknown && self.places.show_torch();
+        if !self.flow.calls.is_empty() || self.places.is_compiled || may_follow_a_call {
+            return None;
+        }
+        let lifetimes = &self.timeline.lifetimes;
+        let first = lifetimes.first_after(Moment(run.start))?;
+        (first.0..lifetimes.len() as u32)
+            .map(AllocId)
+            .map_while(|id| Some((id, lifetimes.start(id).event().filter(|event| event.0 < run.end)?)))
+            .find(|&(id, event)| {
+                let place = self.places.get(self.timeline.events.stack(event));
+                let is_made = place.in_init || place.for_weights || place.on_set_device;
+                let gone = lifetimes.requested(id).or(lifetimes.end(id));
+                !is_made && gone.is_none_or(|gone| run.end < gone.0)
             })
             .map(|(_, event)| event.0)
     }
