@@ -53,6 +53,14 @@ impl<'a> Code<'a> {
         })
     }
 
+    /// Whether an allocation was made below a function of torch.
+    pub fn is_below(&self, stack: StackId, file: &str, function: &str) -> bool {
+        self.keys(stack).any(|key| {
+            let name = self.names.get(key);
+            name.function() == function && name.label.contains(file)
+        })
+    }
+
     /// How many stacks the file has.
     pub fn stack_count(&self) -> u32 {
         self.snapshot.stacks.len() as u32

@@ -55,18 +55,30 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect::<Vec<AllocId>>();
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
     finding.evidence.stacks = stacks.into_iter().take(3).collect();
-    finding.advise_code(
-        "Recompute them in the backward pass (usually 40–60 % less of them for 20–33 % more time):",
-        "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
-    );
+    let is_checkpointed = |a: &&&Allocation| context.code.is_below(a.stack, "checkpoint.py", "checkpoint");
+    let checkpointed = live.iter().filter(is_checkpointed).fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let rest = bytes.saturating_sub(checkpointed);
+    if 0 < checkpointed {
+        finding.explain(format!(
+            "{} of them were made in parts that checkpointing computes again: only their inputs, and what is being worked on, are kept.",
+            units::bytes(checkpointed)
+        ));
+    }
+    if checkpointed < rest {
+        finding.advise_code(
+            "Recompute them in the backward pass (usually 40–60 % less of them for 20–33 % more time):",
+            "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+        );
+        let which = if checkpointed == 0 { "" } else { " that are not checkpointed" };
+        let formula = format!("half of the activations{which}, by checkpointing");
+        finding.saving = Some(Saving { bytes: rest / 2, formula });
+        finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
+    }
     match has_half_copies(context) {
         Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
         Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large (30–50 % less)."),
         None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less)."),
     }
-    finding.saving =
-        Some(Saving { bytes: bytes / 2, formula: "half of the activations, by checkpointing".to_owned() });
-    finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
     let attention = attention(context, &live);
     std::iter::once(finding).chain(attention.map(|sites| quadratic(context, sites))).collect()

@@ -1,6 +1,6 @@
 //! Which batch would fit, from an iteration that did.
 
-use crate::analysis::{Category, Iteration};
+use crate::analysis::{Category, Iteration, Phase};
 use crate::diagnosis::{Context, Finding, Severity, Shortage, verdict};
 use crate::model::{AllocId, Moment};
 use crate::units;
@@ -32,8 +32,13 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
     if failed <= 0 || measured.input <= 0 {
         return None;
     }
-    // Weights, gradients and optimizer state are there whatever the batch.
-    let fixed = measured.fixed.max(context.fixed_bytes());
+    // An evaluation keeps no activations, so what a training took says nothing about it.
+    let evaluates = |at: Moment| context.phases().phase_at(at) == Phase::Eval;
+    if evaluates(context.moment) != evaluates(measured.at) {
+        return None;
+    }
+    let current = iterations.list.get(current)?;
+    let fixed = measured.fixed.max(fixed(context, current, context.moment));
     // The same batch fitted before, and nothing that is there whatever the batch has come since.
     if failed <= measured.input && fixed <= measured.fixed {
         return None;
@@ -63,7 +68,7 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
     evidence.bytes("input_bytes", "inputs of this iteration", failed);
     evidence.bytes("earlier_input_bytes", "inputs of the earlier one", measured.input);
     evidence.bytes("earlier_peak_bytes", "its peak", measured.peak);
-    evidence.bytes("fixed_bytes", "parameters, gradients, optimizer state", fixed);
+    evidence.bytes("fixed_bytes", "there whatever the batch", fixed);
     evidence.share("fitting_share", "of this batch should fit", fits);
     evidence.events.extend(measured.at.event());
     finding.limit("Taken in proportion to the bytes of the inputs: right for a larger batch, too optimistic for a longer sequence where attention is quadratic. Room for holes is not counted.");
@@ -72,11 +77,26 @@ fn estimate(context: &Context<'_>) -> Option<Finding> {
 
 fn measure(context: &Context<'_>, iteration: &Iteration) -> Option<Measured> {
     let input = inputs(context, iteration, iteration.peak);
-    let fixed = Context::fixed(|category| {
-        let live = context.timeline.lifetimes.live_at(iteration.peak);
-        bytes(context, live.filter(|&id| context.category(id) == category))
-    });
+    let fixed = fixed(context, iteration, iteration.peak);
     (0 < input).then_some(Measured { input, peak: iteration.peak_bytes, fixed, at: iteration.peak })
+}
+
+/// Live bytes at a moment that do not depend on the iteration's batch: what was there before it began, and
+/// what it made of weights, gradients and optimizer state.
+fn fixed(context: &Context<'_>, iteration: &Iteration, at: Moment) -> i64 {
+    let lifetimes = &context.timeline.lifetimes;
+    let is_older = |&id: &AllocId| lifetimes.start(id) <= Moment(iteration.start.0);
+    let new = |category| {
+        let live = lifetimes.live_at(at).filter(|id| !is_older(id));
+        bytes(context, live.filter(|&id| context.category(id) == category))
+    };
+    let parameters = |&id: &AllocId| context.category(id) == Category::Parameter;
+    // More gradients than parameters are on their way through the graph.
+    let most = bytes(context, lifetimes.live_at(at).filter(parameters));
+    bytes(context, lifetimes.live_at(at).filter(is_older))
+        .saturating_add(new(Category::Parameter))
+        .saturating_add(new(Category::OptimizerState))
+        .saturating_add(new(Category::Gradient).min(most))
 }
 
 /// Bytes of inputs that an iteration has made and that are live at a moment.

@@ -49,11 +49,11 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
 fn kept_as(times: f64) -> &'static str {
     let is = |wanted: f64| (times - wanted).abs() < wanted / 50.0;
     if is(1.0) {
-        ": one number for each, as momentum does"
+        ": as much as momentum keeps, if all of them are trained"
     } else if is(2.0) {
-        ": two numbers of their dtype for each, as Adam does"
+        ": as much as Adam keeps, if all of them are trained"
     } else if is(4.0) {
-        ": two numbers of twice their width for each, as Adam does at 32 bits beside parameters of 16"
+        ": as much as Adam keeps at 32 bits beside parameters of 16"
     } else {
         ""
     }

@@ -9,6 +9,9 @@ use crate::units;
 /// Less than this share of what is in use is not worth a word.
 const MIN_SHARE: f64 = 0.1;
 
+/// Adam at 32 bits beside parameters of 16 keeps four times their bytes, and may keep a copy of them.
+const USUAL_TIMES: f64 = 6.5;
+
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     [state(context), temporaries(context), gradients(context)].into_iter().flatten().collect()
 }
@@ -39,12 +42,19 @@ fn state(context: &Context<'_>) -> Option<Finding> {
     if 0 < parameters {
         title = format!("{title}, {times:.1} times the parameters");
     }
-    let saved = bytes / 4 * 3;
+    // More is kept by other optimizers, for which 8 bits are not at hand.
+    let is_usual = times <= USUAL_TIMES;
+    let saved = if is_usual { bytes / 4 * 3 } else { 0 };
     let mut finding = Finding::new("optimizer-state", context.severity_of(saved), title);
-    finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
     finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
     finding.evidence.bytes("parameter_bytes", "parameters", parameters);
     places(context, &mut finding, &live);
+    if !is_usual {
+        finding.explain("That is more than Adam keeps (twice the parameters, four times beside parameters of half the width): a history of gradients (L-BFGS), preconditioners (Shampoo), or the state of several optimizers.");
+        finding.advise("Keep a shorter history or smaller blocks, let go of optimizers that are not used any more, or shard the state over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each).");
+        return Some(finding);
+    }
+    finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
     finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
     finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
     finding.saving = Some(Saving {

@@ -122,13 +122,13 @@ fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
     let holes = Context::share(shortage.hole_bytes, shortage.reserved_bytes);
     let is_large = shortage.oom.requested <= shortage.hole_bytes && LARGE_HOLES_SHARE <= holes;
     let is_cut_up = excess <= 0 && (HOLES_SHARE <= holes || is_large);
-    let explains = |kept: &&Kept| {
+    let explains = |kept: &Kept| {
         excess <= kept.bytes
             && LEAK_SHARE <= Context::share(kept.bytes, shortage.reserved_bytes)
             && !(is_cut_up && kept.bytes <= shortage.hole_bytes)
             && !other_than_kept::comes_first(context, shortage, kept)
     };
-    if context.kept.as_ref().filter(explains).is_some() {
+    if context.kept.as_ref().is_some_and(explains) {
         return Cause::Leak;
     }
     let grown = context.growing.as_ref().map_or(0, |growing| growing.grown_bytes);

@@ -1,27 +1,36 @@
 //! What explains a failed request better than what stays from earlier iterations does.
 
-use crate::diagnosis::{Context, Kept, Shortage};
-use crate::model::Moment;
+use crate::analysis::Category;
+use crate::diagnosis::{Context, Kept, Shortage, StackBytes};
+use crate::model::{Allocation, Moment, StackId};
 
-/// Fewer pieces are not put together.
-const MIN_PIECES: usize = 3;
+/// Fewer may be as large together by chance.
+const MIN_PIECES: usize = 8;
 
 /// Fewer iterations do not tell what one needs.
 const MIN_ITERATIONS: usize = 2;
 
 /// Whether something else does.
 pub(super) fn comes_first(context: &Context<'_>, shortage: &Shortage, kept: &Kept) -> bool {
-    gathered(context, shortage, kept) || is_surpassed(context, shortage, kept)
+    let gathered = pieces(context, shortage);
+    let is_kept = |row: StackBytes| kept.stacks.iter().any(|kept| kept.stack == row.stack);
+    gathered.is_some_and(is_kept) || is_surpassed(context, shortage, kept)
 }
 
-/// Whether the request is for as much as all pieces together that some code has made: they are
-/// collected to be put into one tensor, as by `torch.cat`.
-fn gathered(context: &Context<'_>, shortage: &Shortage, kept: &Kept) -> bool {
+/// The pieces that some code has made and that are together as large as the request: they are collected
+/// to be put into one tensor, as by `torch.cat`.
+pub(super) fn pieces(context: &Context<'_>, shortage: &Shortage) -> Option<StackBytes> {
     let requested = shortage.oom.requested;
     let is_sum = |bytes: i64| requested.abs_diff(bytes) <= requested.unsigned_abs() / 100;
-    let live = context.live_stacks();
-    let mut rows = live.iter().filter(|row| MIN_PIECES <= row.count && is_sum(row.bytes));
-    rows.any(|row| kept.stacks.iter().any(|kept| kept.stack == row.stack))
+    let is_piece = |a: &&Allocation| {
+        let category = context.category(a.id);
+        a.size <= requested / 4 && !matches!(category, Category::Parameter | Category::OptimizerState)
+    };
+    let are_pieces =
+        |row: &StackBytes| context.live.iter().filter(|a| a.stack == row.stack).all(|a| is_piece(&a));
+    let live = context.live_stacks().into_iter();
+    let mut sums = live.filter(|row| MIN_PIECES <= row.count && is_sum(row.bytes));
+    sums.find(|row| row.stack != StackId::EMPTY && are_pieces(row))
 }
 
 /// Whether this iteration needs more than any before it, by more than all that stays.

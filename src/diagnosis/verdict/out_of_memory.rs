@@ -1,5 +1,6 @@
 //! The verdict about a request that failed.
 
+use super::other_than_kept::pieces;
 use super::outside::{self, Basis, Outside};
 use super::{Cause, amount, fragmentation, growth, leak, single, words};
 use crate::diagnosis::code::add_sites;
@@ -20,6 +21,9 @@ pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: C
     let mut finding = Finding::new(cause.id(), severity, title(context, shortage, cause));
     words::what_happened(&mut finding, context, shortage);
     figures(&mut finding, shortage);
+    if let Some(row) = pieces(context, shortage) {
+        words::put_together(&mut finding, context, row);
+    }
     match cause {
         Cause::Capacity => capacity(&mut finding, context, shortage),
         Cause::Fragmentation => fragmentation::describe(&mut finding, context, shortage),

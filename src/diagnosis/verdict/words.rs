@@ -1,6 +1,6 @@
 //! What happened at an OOM, in plain words.
 
-use crate::diagnosis::{Context, Finding, Shortage};
+use crate::diagnosis::{Context, Finding, Shortage, StackBytes};
 use crate::model::{Action, EventIx, StackId};
 use crate::units;
 use std::collections::BTreeSet;
@@ -104,4 +104,15 @@ pub(super) fn sizes(context: &Context<'_>, shortage: &Shortage) -> Option<String
             units::bytes(*largest)
         )
     })
+}
+
+/// The request is for as much as some pieces together.
+pub(super) fn put_together(finding: &mut Finding, context: &Context<'_>, pieces: StackBytes) {
+    let lines = context.code.lines(pieces.stack);
+    let by = lines.first().map_or_else(String::new, |&key| format!(" that {} made", context.code.label(key)));
+    finding.explain(format!(
+        "The request is as large as the {} together{by}: if they are put into one tensor (torch.cat, torch.stack), all of it is needed twice.",
+        units::counted(pieces.count, "block"),
+    ));
+    finding.advise("Allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.");
 }
