@@ -37,6 +37,9 @@ mod stack_totals;
 #[cfg(test)]
 pub(crate) mod stacks_fixture;
 
+#[cfg(test)]
+pub(crate) use flow::fixture as program_fixture;
+
 pub use annotations::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use capacity::capacity;

@@ -10,7 +10,7 @@ const TORCH: &str = "/env/lib/python3.11/site-packages/torch/";
 
 /// A program under observation: allocates and frees at addresses of its own choice.
 #[derive(Default)]
-pub(in crate::analysis) struct Program {
+pub(crate) struct Program {
     snapshot: Snapshot,
     events: EventTable,
     live: BTreeMap<u64, (i64, StackId)>,
@@ -29,12 +29,12 @@ fn split(frame: &str) -> (String, &str) {
 
 impl Program {
     /// Recorded without stacks.
-    pub(in crate::analysis) fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         Self { is_bare: true, ..Self::default() }
     }
 
     /// The id of a stack, innermost frame first.
-    pub(in crate::analysis) fn stack(&mut self, frames: &[&str]) -> StackId {
+    pub(crate) fn stack(&mut self, frames: &[&str]) -> StackId {
         let ids: Vec<_> = frames
             .iter()
             .map(|frame| {
@@ -48,7 +48,7 @@ impl Program {
     }
 
     /// Allocate at a new address, which is given back.
-    pub(in crate::analysis) fn alloc(&mut self, size: i64, frames: &[&str]) -> u64 {
+    pub(crate) fn alloc(&mut self, size: i64, frames: &[&str]) -> u64 {
         let addr = self.next + 0x1000_0000;
         self.next += size.unsigned_abs().next_multiple_of(512);
         let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
@@ -62,7 +62,7 @@ impl Program {
     }
 
     /// Give back.
-    pub(in crate::analysis) fn free(&mut self, addr: u64, frames: &[&str]) {
+    pub(crate) fn free(&mut self, addr: u64, frames: &[&str]) {
         let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
         let Some((size, _)) = self.live.remove(&addr) else { return };
         for action in [Action::FreeRequested, Action::FreeCompleted] {
@@ -71,7 +71,7 @@ impl Program {
     }
 
     /// Forget the events so far: the recording starts here.
-    pub(in crate::analysis) fn start_late(&mut self) {
+    pub(crate) fn start_late(&mut self) {
         self.events = EventTable::default();
         for held in self.live.values_mut() {
             held.1 = StackId::EMPTY;
@@ -79,17 +79,17 @@ impl Program {
     }
 
     /// Forget the events, but not the stacks of what is live: only the state was recorded.
-    pub(in crate::analysis) fn forget_events(&mut self) {
+    pub(crate) fn forget_events(&mut self) {
         self.events = EventTable::default();
     }
 
     /// What comes next lies in a segment of its own.
-    pub(in crate::analysis) fn start_segment(&mut self) {
+    pub(crate) fn start_segment(&mut self) {
         self.cuts.push(self.next);
     }
 
     /// The recording.
-    pub(in crate::analysis) fn finish(self) -> Snapshot {
+    pub(crate) fn finish(self) -> Snapshot {
         let Self { mut snapshot, events, live, next, cuts, .. } = self;
         let mut blocks: Vec<Block> = live
             .into_iter()
@@ -127,42 +127,42 @@ const MAIN: &str = "/home/me/train.py <module>";
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 
 /// Where a small training script allocates.
-pub(in crate::analysis) const LOAD: &[&str] =
+pub(crate) const LOAD: &[&str] =
     &["torch/nn/modules/module.py convert", "torch/nn/modules/module.py _apply", MAIN];
-pub(in crate::analysis) const DATA: &[&str] = &["/home/me/data.py next", MAIN];
-pub(in crate::analysis) const FORWARD: &[&str] = &["torch/nn/modules/linear.py forward", CALL, MAIN];
-pub(in crate::analysis) const EVALUATE: &[&str] =
+pub(crate) const DATA: &[&str] = &["/home/me/data.py next", MAIN];
+pub(crate) const FORWARD: &[&str] = &["torch/nn/modules/linear.py forward", CALL, MAIN];
+pub(crate) const EVALUATE: &[&str] =
     &["torch/nn/modules/linear.py forward", CALL, "/home/me/train.py validate", MAIN];
-pub(in crate::analysis) const LOSS: &[&str] = &["/home/me/train.py loss", MAIN];
-pub(in crate::analysis) const BACKWARD: &[&str] = &[];
-pub(in crate::analysis) const STATE: &[&str] = &[
+pub(crate) const LOSS: &[&str] = &["/home/me/train.py loss", MAIN];
+pub(crate) const BACKWARD: &[&str] = &[];
+pub(crate) const STATE: &[&str] = &[
     "torch/optim/adam.py _init_group",
     "torch/optim/adam.py step",
     "torch/optim/optimizer.py wrapper",
     MAIN,
 ];
-pub(in crate::analysis) const FOREACH: &[&str] = &[
+pub(crate) const FOREACH: &[&str] = &[
     "torch/optim/adam.py _multi_tensor_adam",
     "torch/optim/adam.py step",
     "torch/optim/optimizer.py wrapper",
     MAIN,
 ];
-pub(in crate::analysis) const ZERO_GRAD: &[&str] = &["torch/optim/optimizer.py zero_grad", MAIN];
+pub(crate) const ZERO_GRAD: &[&str] = &["torch/optim/optimizer.py zero_grad", MAIN];
 
 /// Sizes of the parameters.
-pub(in crate::analysis) const SIZES: [i64; 4] = [1 << 20, 3 << 20, 5 << 20, 40 << 20];
+pub(crate) const SIZES: [i64; 4] = [1 << 20, 3 << 20, 5 << 20, 40 << 20];
 
 /// What is live at the end of [`train`], by address.
 #[derive(Default)]
-pub(in crate::analysis) struct Held {
-    pub(in crate::analysis) parameters: Vec<u64>,
-    pub(in crate::analysis) state: Vec<u64>,
-    pub(in crate::analysis) gradients: Vec<u64>,
-    pub(in crate::analysis) input: Vec<u64>,
+pub(crate) struct Held {
+    pub(crate) parameters: Vec<u64>,
+    pub(crate) state: Vec<u64>,
+    pub(crate) gradients: Vec<u64>,
+    pub(crate) input: Vec<u64>,
 }
 
 /// Load a model, and train it with Adam for some iterations; the last one stops before its step.
-pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late: Option<usize>) -> Held {
+pub(crate) fn train(program: &mut Program, iterations: usize, late: Option<usize>) -> Held {
     let mut held =
         Held { parameters: SIZES.map(|size| program.alloc(size, LOAD)).to_vec(), ..Held::default() };
     for iteration in 0..iterations {
@@ -204,7 +204,7 @@ pub(in crate::analysis) fn train(program: &mut Program, iterations: usize, late:
 }
 
 /// A state without stacks: sizes of blocks by segment, in the order of addresses; below 0 are holes.
-pub(in crate::analysis) fn state(segments: &[&[i64]]) -> Snapshot {
+pub(crate) fn state(segments: &[&[i64]]) -> Snapshot {
     let mut table = SegmentTable { segments: Vec::new(), blocks: Vec::new() };
     let mut addr = 0x1000_0000u64;
     for sizes in segments {

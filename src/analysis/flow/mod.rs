@@ -4,7 +4,7 @@ mod acts;
 mod calls;
 mod distributed;
 #[cfg(test)]
-pub(in crate::analysis) mod fixture;
+pub(crate) mod fixture;
 mod fold;
 mod hint;
 mod inputs;

@@ -5,6 +5,8 @@ mod origins;
 mod sets;
 mod settled;
 mod sites;
+#[cfg(test)]
+mod tests;
 
 use super::code::by_stack;
 use super::{Context, StackBytes};

@@ -1,0 +1,182 @@
+//! What counts as left behind in made-up programs, and what does not.
+
+use super::Kept;
+use crate::analysis::program_fixture::{
+    BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, ZERO_GRAD,
+};
+use crate::analysis::{At, Attribution, Rules};
+use crate::diagnosis::{Context, Question};
+
+const MIB: i64 = 1 << 20;
+
+/// A loop of its own that calls the model, at four lines of it.
+const VALIDATE: [&[&str]; 4] = [
+    &[
+        "torch/nn/a.py forward",
+        "torch/nn/modules/module.py _call_impl",
+        "/home/me/train.py check",
+        "/home/me/train.py <module>",
+    ],
+    &[
+        "/home/me/model.py b",
+        "torch/nn/modules/module.py _call_impl",
+        "/home/me/train.py check",
+        "/home/me/train.py <module>",
+    ],
+    &[
+        "/home/me/model.py c",
+        "torch/nn/modules/module.py _call_impl",
+        "/home/me/train.py check",
+        "/home/me/train.py <module>",
+    ],
+    &[
+        "/home/me/model.py d",
+        "torch/nn/modules/module.py _call_impl",
+        "/home/me/train.py check",
+        "/home/me/train.py <module>",
+    ],
+];
+
+fn kept(program: Program) -> Option<Kept> {
+    let snapshot = program.finish();
+    let timeline = &snapshot.timelines[0];
+    let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+    let end = At::End;
+    let question = Question { at: Some(end), ..Question::default() };
+    Context::new(&snapshot, timeline, &attribution, question).expect("the moment exists").kept
+}
+
+fn model(program: &mut Program) {
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+}
+
+/// One training step, whose model is called so many times before the backward. Returns its activations if
+/// there is none.
+fn step(program: &mut Program, calls: usize, is_first: bool, has_backward: bool) -> Vec<u64> {
+    let mut graph = Vec::new();
+    for _ in 0..calls {
+        let input = program.alloc(4096, DATA);
+        graph.extend((0..12).map(|_| program.alloc(3 * MIB, FORWARD)));
+        let loss = program.alloc(4, LOSS);
+        program.free(input, DATA);
+        graph.push(loss);
+    }
+    if !has_backward {
+        return graph;
+    }
+    for activation in graph.into_iter().rev() {
+        program.free(activation, BACKWARD);
+    }
+    let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
+    if is_first {
+        for size in SIZES {
+            program.alloc(size, STATE);
+            program.alloc(size, STATE);
+        }
+    }
+    for gradient in gradients {
+        program.free(gradient, ZERO_GRAD);
+    }
+    Vec::new()
+}
+
+#[test]
+fn the_calls_of_one_step_wait_for_its_backward() {
+    let mut program = Program::default();
+    model(&mut program);
+    for at in 0..3 {
+        step(&mut program, 4, at == 0, true);
+    }
+    step(&mut program, 40, false, false);
+    assert_eq!(kept(program).map(|kept| kept.rounds), None);
+}
+
+#[test]
+fn calls_that_no_backward_ever_followed_leave_their_graph_behind() {
+    let mut program = Program::default();
+    model(&mut program);
+    for at in 0..3 {
+        step(&mut program, 1, at == 0, true);
+    }
+    for _ in 0..10 {
+        let input = program.alloc(4096, DATA);
+        for line in VALIDATE {
+            for _ in 0..6 {
+                program.alloc(3 * MIB, line);
+            }
+        }
+        program.free(input, DATA);
+    }
+    let kept = kept(program).expect("nine graphs stay");
+    assert!(kept.is_graph() && 8 <= kept.rounds && !kept.outlives_backward, "{kept:?}");
+}
+
+/// A training whose every step keeps a result in a cache of some size.
+fn cache(steps: usize, limit: usize) -> Option<Kept> {
+    const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
+    let mut program = Program::default();
+    model(&mut program);
+    let mut cache = Vec::new();
+    for at in 0..steps {
+        step(&mut program, 1, at == 0, true);
+        cache.push(program.alloc(2 * MIB, KEEP));
+        if limit < cache.len() {
+            program.free(cache.remove(0), KEEP);
+        }
+    }
+    kept(program)
+}
+
+#[test]
+fn a_cache_that_is_full_does_not_grow() {
+    assert_eq!(cache(30, 10), None);
+    let kept = cache(30, 1000).expect("it grows");
+    assert!((27..=30).contains(&kept.rounds), "{kept:?}");
+    assert_eq!(kept.per_round_bytes, 2 * MIB);
+}
+
+/// A training that makes a new optimizer every few steps, and keeps or drops the old one.
+fn restarts(keeps: bool) -> Option<Kept> {
+    let mut program = Program::default();
+    model(&mut program);
+    let mut old = Vec::new();
+    for at in 0..24 {
+        step(&mut program, 1, false, true);
+        if at % 6 == 0 {
+            if !keeps {
+                for state in std::mem::take(&mut old) {
+                    program.free(state, STATE);
+                }
+            }
+            old.extend(SIZES.iter().flat_map(|&size| [size; 2]).map(|size| program.alloc(size, STATE)));
+        }
+    }
+    kept(program)
+}
+
+#[test]
+fn state_of_earlier_optimizers_is_left_behind() {
+    assert_eq!(restarts(false), None);
+    let kept = restarts(true).expect("three sets stay");
+    assert_eq!(kept.model_bytes, kept.bytes);
+    assert!(2 <= kept.rounds, "{kept:?}");
+}
+
+#[test]
+fn what_is_older_than_the_recording_counts_by_its_stack() {
+    const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
+    let mut program = Program::default();
+    model(&mut program);
+    for at in 0..40 {
+        if at == 25 {
+            program.forget_events();
+        }
+        step(&mut program, 1, at == 0, true);
+        program.alloc(2 * MIB, KEEP);
+    }
+    let kept = kept(program).expect("it grows");
+    assert_eq!(kept.older_bytes, 25 * 2 * MIB);
+    assert!(kept.older_bytes < kept.bytes && 12 <= kept.rounds, "{kept:?}");
+}
