@@ -52,21 +52,21 @@ fn model(program: &mut Program) {
     }
 }
 
-/// One training step, whose model is called so many times before the backward. Returns its activations if
-/// there is none.
-fn step(program: &mut Program, calls: usize, is_first: bool, has_backward: bool) -> Vec<u64> {
+/// Call the model so many times, each with a loss of its own.
+fn forward(program: &mut Program, calls: usize) -> Vec<u64> {
     let mut graph = Vec::new();
     for _ in 0..calls {
         let input = program.alloc(4096, DATA);
         graph.extend((0..12).map(|_| program.alloc(3 * MIB, FORWARD)));
-        let loss = program.alloc(4, LOSS);
+        graph.push(program.alloc(4, LOSS));
         program.free(input, DATA);
-        graph.push(loss);
     }
-    if !has_backward {
-        return graph;
-    }
-    for activation in graph.into_iter().rev() {
+    graph
+}
+
+/// One training step, whose model is called so many times before the backward.
+fn step(program: &mut Program, calls: usize, is_first: bool) {
+    for activation in forward(program, calls).into_iter().rev() {
         program.free(activation, BACKWARD);
     }
     let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
@@ -79,7 +79,6 @@ fn step(program: &mut Program, calls: usize, is_first: bool, has_backward: bool)
     for gradient in gradients {
         program.free(gradient, ZERO_GRAD);
     }
-    Vec::new()
 }
 
 #[test]
@@ -87,9 +86,9 @@ fn the_calls_of_one_step_wait_for_its_backward() {
     let mut program = Program::default();
     model(&mut program);
     for at in 0..3 {
-        step(&mut program, 4, at == 0, true);
+        step(&mut program, 4, at == 0);
     }
-    step(&mut program, 40, false, false);
+    forward(&mut program, 40);
     assert_eq!(kept(program).map(|kept| kept.rounds), None);
 }
 
@@ -98,7 +97,7 @@ fn calls_that_no_backward_ever_followed_leave_their_graph_behind() {
     let mut program = Program::default();
     model(&mut program);
     for at in 0..3 {
-        step(&mut program, 1, at == 0, true);
+        step(&mut program, 1, at == 0);
     }
     for _ in 0..10 {
         let input = program.alloc(4096, DATA);
@@ -120,7 +119,7 @@ fn cache(steps: usize, limit: usize) -> Option<Kept> {
     model(&mut program);
     let mut cache = Vec::new();
     for at in 0..steps {
-        step(&mut program, 1, at == 0, true);
+        step(&mut program, 1, at == 0);
         cache.push(program.alloc(2 * MIB, KEEP));
         if limit < cache.len() {
             program.free(cache.remove(0), KEEP);
@@ -143,7 +142,7 @@ fn restarts(keeps: bool) -> Option<Kept> {
     model(&mut program);
     let mut old = Vec::new();
     for at in 0..24 {
-        step(&mut program, 1, false, true);
+        step(&mut program, 1, false);
         if at % 6 == 0 {
             if !keeps {
                 for state in std::mem::take(&mut old) {
@@ -173,7 +172,7 @@ fn what_is_older_than_the_recording_counts_by_its_stack() {
         if at == 25 {
             program.forget_events();
         }
-        step(&mut program, 1, at == 0, true);
+        step(&mut program, 1, at == 0);
         program.alloc(2 * MIB, KEEP);
     }
     let kept = kept(program).expect("it grows");
