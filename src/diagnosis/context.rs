@@ -2,10 +2,12 @@
 
 use super::code::{Code, by_stack};
 use super::rounds::Rounds;
+use super::verdict::Cause;
 use super::{Growing, Kept, Severity, Shortage, StackBytes};
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Category, MomentError, Phases, live_at, resolve};
 use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// What is in use before the first event of a recording that starts late, as a share of the peak.
@@ -50,6 +52,8 @@ pub struct Context<'a> {
     pub kept: Option<Kept>,
     /// What gets larger from round to round.
     pub growing: Option<Growing>,
+    /// Why the request failed, once that was asked.
+    pub(super) cause: OnceCell<Cause>,
 }
 
 impl<'a> Context<'a> {
@@ -84,6 +88,7 @@ impl<'a> Context<'a> {
             attribution,
             kept: None,
             growing: None,
+            cause: OnceCell::new(),
         };
         context.kept = Kept::of(&context);
         context.growing = Growing::of(&context);
@@ -134,17 +139,12 @@ impl<'a> Context<'a> {
         bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
     }
 
-    /// What is there whatever the batch, given the bytes of each category: parameters, optimizer state
-    /// and gradients. More gradients than parameters are on their way through the graph.
-    pub fn fixed(bytes_of: impl Fn(Category) -> i64) -> i64 {
-        let parameters = bytes_of(Category::Parameter);
-        let gradients = bytes_of(Category::Gradient).min(parameters);
-        parameters.saturating_add(gradients).saturating_add(bytes_of(Category::OptimizerState))
-    }
-
-    /// The same of what is live.
+    /// Live bytes of what a model in training takes: parameters, optimizer state and gradients. More gradients
+    /// than parameters are on their way through the graph.
     pub fn fixed_bytes(&self) -> i64 {
-        Self::fixed(|category| self.bytes_of(category))
+        let parameters = self.bytes_of(Category::Parameter);
+        let gradients = self.bytes_of(Category::Gradient).min(parameters);
+        parameters.saturating_add(gradients).saturating_add(self.bytes_of(Category::OptimizerState))
     }
 
     /// How much a saving matters: a warning if it would have prevented the OOM.

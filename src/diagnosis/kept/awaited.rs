@@ -48,9 +48,7 @@ impl Awaited {
             return true;
         }
         let is_outdated = self.backwards.last().is_some_and(|&start| event.0 < start);
-        is_activation
-            && !is_outdated
-            && (is_trained || (self.trains_unseen && !context.code.says_evaluation(a.stack)))
+        is_activation && !is_outdated && (is_trained || (self.trains_unseen && !evaluates))
     }
 }
 
@@ -59,13 +57,21 @@ fn phases_of(context: &Context<'_>, phase: Phase) -> usize {
     before.filter(|start| start.phase == phase).count()
 }
 
-/// The stacks of what was given back within backward passes.
+/// The stacks of live activations that also made some which a backward pass gave back.
 fn trained(context: &Context<'_>, backwards: &[(u32, u32)]) -> HashSet<StackId> {
     let timeline = context.timeline;
+    let live = context.live.iter().filter(|a| context.category(a.id) == Category::Activation);
+    let mut open: HashSet<StackId> = live.map(|a| a.stack).filter(|&stack| stack != StackId::EMPTY).collect();
     let mut out = HashSet::default();
+    if backwards.is_empty() {
+        return out;
+    }
     for id in timeline.lifetimes.ids() {
+        if open.is_empty() {
+            break;
+        }
         let stack = timeline.lifetimes.stack(id, &timeline.events);
-        if stack == StackId::EMPTY || out.contains(&stack) {
+        if !open.contains(&stack) {
             continue;
         }
         let gone = timeline.lifetimes.requested(id).or(timeline.lifetimes.end(id));
@@ -74,6 +80,7 @@ fn trained(context: &Context<'_>, backwards: &[(u32, u32)]) -> HashSet<StackId> 
         let before = after.checked_sub(1).and_then(|at| backwards.get(at));
         let made = timeline.lifetimes.start(id);
         if before.is_some_and(|range| event.0 < range.1 && made.0 <= range.0) {
+            open.remove(&stack);
             out.insert(stack);
         }
     }

@@ -73,7 +73,7 @@ impl Kept {
         let stacks = by_stack(kept.iter().map(|a| (a.stack, a.size)));
         let bytes = kept.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
         let lines: BTreeSet<FrameKey> =
-            stacks.iter().filter_map(|row| context.code.own_path(row.stack).first().copied()).collect();
+            stacks.iter().filter_map(|row| context.code.own_line(row.stack)).collect();
         let of = |category| {
             let made = kept.iter().filter(|a| context.category(a.id) == category);
             made.fold(0i64, |sum, a| sum.saturating_add(a.size))

@@ -25,6 +25,9 @@ pub(super) fn settled(
     origins: &HashMap<StackId, Origin<'_>>,
     current: usize,
 ) -> HashSet<StackId> {
+    if origins.is_empty() {
+        return HashSet::default();
+    }
     let timeline = context.timeline;
     let begins = begins(context, origins);
     let trend = |(&stack, origin): (&StackId, &Origin<'_>)| {
@@ -35,9 +38,6 @@ pub(super) fn settled(
         (stack, Trend { then, count_then: 0, count_now: origin.allocations.len(), recorded })
     };
     let mut trends: HashMap<StackId, Trend> = origins.iter().map(trend).collect();
-    if trends.is_empty() {
-        return HashSet::default();
-    }
     for id in timeline.lifetimes.ids() {
         let Some(trend) = trends.get_mut(&timeline.lifetimes.stack(id, &timeline.events)) else { continue };
         let gone = timeline.lifetimes.requested(id).or(timeline.lifetimes.end(id));

@@ -35,7 +35,7 @@ const LEAK_SHARE: f64 = 0.1;
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+pub(super) enum Cause {
     /// The program needs more than there is.
     Capacity,
     /// There would be enough if it were in one piece.
@@ -115,7 +115,12 @@ pub(super) fn verdict(context: &Context<'_>) -> Finding {
     }
 }
 
+/// Several detectors ask.
 fn cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
+    *context.cause.get_or_init(|| find_cause(context, shortage))
+}
+
+fn find_cause(context: &Context<'_>, shortage: &Shortage) -> Cause {
     let Some(excess) = shortage.excess_bytes().filter(|_| shortage.is_complete) else {
         return Cause::Unknown;
     };

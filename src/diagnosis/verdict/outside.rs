@@ -11,7 +11,7 @@ const USUAL_BYTES: i64 = 3 * GIB / 2;
 
 /// How sure it is that something outside of PyTorch holds memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Basis {
+pub(in crate::diagnosis) enum Basis {
     /// The user said how much memory the device has.
     Told,
     /// PyTorch had more earlier in the same recording.
@@ -22,7 +22,7 @@ pub(super) enum Basis {
 
 /// Memory that PyTorch could not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outside {
+pub(in crate::diagnosis) struct Outside {
     pub(super) bytes: i64,
     pub(super) basis: Basis,
 }
