@@ -7,6 +7,10 @@ use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+/// Names of functions that evaluate have one of these in them. Where a program calls no model, no phase
+/// says so.
+const EVALUATION: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
+
 /// The readable frames of a file, and whose code they are.
 #[derive(Debug)]
 pub struct Code<'a> {
@@ -40,6 +44,14 @@ impl<'a> Code<'a> {
     pub fn calls(&self, stack: StackId, function: &str) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
         inner.into_iter().any(|key| self.names.get(key).function() == function)
+    }
+
+    /// Whether names of functions on the way to an allocation say that this is evaluation or inference.
+    pub fn says_evaluation(&self, stack: StackId) -> bool {
+        self.own_path(stack).into_iter().any(|key| {
+            let name = self.names.get(key).function().to_ascii_lowercase();
+            EVALUATION.iter().any(|word| name.contains(word))
+        })
     }
 
     /// Whether an allocation was made below a function of torch.

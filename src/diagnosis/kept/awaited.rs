@@ -48,7 +48,9 @@ impl Awaited {
             return true;
         }
         let is_outdated = self.backwards.last().is_some_and(|&start| event.0 < start);
-        is_activation && !is_outdated && (is_trained || (self.trains_unseen && !evaluates))
+        is_activation
+            && !is_outdated
+            && (is_trained || (self.trains_unseen && !context.code.says_evaluation(a.stack)))
     }
 }
 
