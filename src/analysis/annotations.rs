@@ -63,7 +63,7 @@ pub struct Lanes {
 /// range belongs.
 pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
     let Some(first_us) = timeline.times.first_us() else { return Lanes::default() };
-    let mut ranges = pair(snapshot, timeline.device, timeline.times.span_us(), first_us);
+    let mut ranges = pair(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
     for range in &mut ranges {
         let after = |time_us| {
             let moment = timeline.times.moment_at(&timeline.events, time_us);
@@ -99,8 +99,13 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
     lanes.into_iter().filter(|lane| !lane.is_empty()).collect()
 }
 
-/// Ends belong to the latest start of the same name.
-fn pair(snapshot: &Snapshot, device: DeviceId, span_us: i64, first_us: i64) -> Vec<NamedRange> {
+/// The ranges that are announced on a device, or on any. Ends belong to the latest start of the same name.
+pub(super) fn pair(
+    snapshot: &Snapshot,
+    device: Option<DeviceId>,
+    span_us: i64,
+    first_us: i64,
+) -> Vec<NamedRange> {
     let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
     let mut order: Vec<StrId> = Vec::new();
     let mut ranges = Vec::new();
@@ -112,7 +117,7 @@ fn pair(snapshot: &Snapshot, device: DeviceId, span_us: i64, first_us: i64) -> V
     };
     for annotation in &snapshot.annotations {
         let Some(time_us) = annotation.time_us.map(|time| time.saturating_sub(first_us)) else { continue };
-        if annotation.device.is_some_and(|other| other != device) {
+        if device.is_some_and(|device| annotation.device.is_some_and(|other| other != device)) {
             continue;
         }
         let starts = open.entry(annotation.name).or_insert_with(|| {
@@ -196,8 +201,10 @@ mod tests {
             at(false, b, 1045, Some(0)),
             at(false, b, 1050, Some(0)),
         ];
-        let found: Vec<_> =
-            pair(&snapshot, DeviceId(0), 100, 1000).iter().map(|r| (r.name, r.time_us, r.is_whole)).collect();
+        let found: Vec<_> = pair(&snapshot, Some(DeviceId(0)), 100, 1000)
+            .iter()
+            .map(|r| (r.name, r.time_us, r.is_whole))
+            .collect();
         let (a, b) = (RangeName::Recorded(a), RangeName::Recorded(b));
         let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];
         assert_eq!(found, expected);

@@ -4,6 +4,7 @@
 
 mod allocation_order;
 mod annotations;
+mod announced;
 mod call_tree;
 mod capacity;
 mod category;

@@ -14,14 +14,12 @@ const OPEN_PHASES: [(&str, &str); 1] =
     [("pinned_host_only", "plain SGD and a batch are live, no event of the device is there, and no stack")];
 
 /// Recordings whose iterations cannot be numbered, and why.
-const OPEN_NUMBERS: [(&str, &str); 7] = [
+const OPEN_NUMBERS: [(&str, &str); 5] = [
     ("history_late", "recording began at the third step, and nothing in a file counts steps"),
     ("history_off", "nothing was recorded"),
     ("history_state_only", "only what is live was recorded"),
     ("history_stopped", "what was recorded was dropped"),
-    ("leak_metric_ring", "the oldest events were lost, and a file does not say how many"),
     ("pinned_host_only", "no event of the device was recorded"),
-    ("ring_overflow", "the oldest events were lost, and a file does not say how many"),
 ];
 
 /// The share of live bytes that must be right in each recording.

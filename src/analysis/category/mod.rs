@@ -38,6 +38,7 @@ pub use kind::Category;
 pub use reason::Reason;
 pub use rules::{Rules, RulesError};
 
+use super::announced::Announced;
 use super::flow::{Flow, Places};
 use super::phases::{LiveMemory, Phases};
 use crate::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
@@ -107,10 +108,13 @@ impl Attribution {
     pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
         let places = Places::of(snapshot);
         let flow = Flow::of(timeline, &places);
-        let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow);
+        let announced = Announced::of(snapshot, timeline);
+        let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow, &announced);
         let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases);
         let categories = Categories { verdicts };
         phases.look_at_the_start(timeline, &places, &categories);
+        phases.count_announced(timeline, &announced, &categories);
+        phases.count_from_first_step(timeline, &flow.steps.all, &categories);
         phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
         if timeline.device == DeviceId::HOST {
             phases.forget();

@@ -1,8 +1,8 @@
 //! Recordings of made-up programs, event by event, for tests of what is read out of them.
 
 use crate::model::{
-    Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment, SegmentTable,
-    Snapshot, StackId, Timeline, TimelineInput,
+    Action, Anchor, Annotation, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment,
+    SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
 };
 use std::collections::BTreeMap;
 
@@ -19,6 +19,10 @@ pub(crate) struct Program {
     cuts: Vec<u64>,
     /// Whether stacks are left out.
     is_bare: bool,
+    /// The time of the next event, where there are times.
+    clock_us: Option<i64>,
+    /// Whether older events are lost to newer ones, rather than never recorded.
+    is_ring: bool,
 }
 
 /// A frame as `file function`; `torch/…` stands for the installed package.
@@ -31,6 +35,42 @@ impl Program {
     /// Recorded without stacks.
     pub(crate) fn bare() -> Self {
         Self { is_bare: true, ..Self::default() }
+    }
+
+    /// Recorded with times and what torch announces.
+    pub(crate) fn timed() -> Self {
+        Self { clock_us: Some(1_000_000), ..Self::default() }
+    }
+
+    /// The same into a ring buffer, so that the oldest events are lost where [`train`] starts late.
+    pub(crate) fn ring() -> Self {
+        Self { is_ring: true, ..Self::timed() }
+    }
+
+    /// Leave stacks out from here on.
+    pub(crate) fn without_stacks(mut self) -> Self {
+        self.is_bare = true;
+        self
+    }
+
+    /// Record an event with its time.
+    fn push(&mut self, event: &Event) {
+        let time_us = self.tick();
+        self.events.push(&Event { time_us, ..event.clone() });
+    }
+
+    fn tick(&mut self) -> Option<i64> {
+        let now = self.clock_us?;
+        self.clock_us = Some(now + 10);
+        Some(now)
+    }
+
+    /// Announce that a piece of work starts or ends.
+    pub(crate) fn announce(&mut self, name: &str, is_start: bool) {
+        let Some(time_us) = self.tick() else { return };
+        let name = self.snapshot.strings.intern(name.as_bytes()).0;
+        let device = Some(DeviceId(0));
+        self.snapshot.annotations.push(Annotation { device, name, is_start, time_us: Some(time_us) });
     }
 
     /// The id of a stack, innermost frame first.
@@ -52,11 +92,7 @@ impl Program {
         let addr = self.next + 0x1000_0000;
         self.next += size.unsigned_abs().next_multiple_of(512);
         let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
-        self.events.push(&Event {
-            stack,
-            pool: Some(PoolKey::DEFAULT),
-            ..Event::new(Action::Alloc, addr, size)
-        });
+        self.push(&Event { stack, pool: Some(PoolKey::DEFAULT), ..Event::new(Action::Alloc, addr, size) });
         self.live.insert(addr, (size, stack));
         addr
     }
@@ -66,13 +102,17 @@ impl Program {
         let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
         let Some((size, _)) = self.live.remove(&addr) else { return };
         for action in [Action::FreeRequested, Action::FreeCompleted] {
-            self.events.push(&Event { stack, ..Event::new(action, addr, size) });
+            self.push(&Event { stack, ..Event::new(action, addr, size) });
         }
     }
 
     /// Forget the events so far: the recording starts here.
     pub(crate) fn start_late(&mut self) {
         self.events = EventTable::default();
+        if self.is_ring {
+            return;
+        }
+        self.snapshot.annotations.clear();
         for held in self.live.values_mut() {
             held.1 = StackId::EMPTY;
         }
@@ -149,6 +189,10 @@ pub(crate) const FOREACH: &[&str] = &[
 ];
 pub(crate) const ZERO_GRAD: &[&str] = &["torch/optim/optimizer.py zero_grad", MAIN];
 
+/// What torch announces.
+pub(crate) const STEP_NAME: &str = "Optimizer.step#Adam.step";
+pub(crate) const ZERO_GRAD_NAME: &str = "Optimizer.zero_grad#Adam.zero_grad";
+
 /// Sizes of the parameters.
 pub(crate) const SIZES: [i64; 4] = [1 << 20, 3 << 20, 5 << 20, 40 << 20];
 
@@ -186,6 +230,7 @@ pub(crate) fn train(program: &mut Program, iterations: usize, late: Option<usize
             break;
         }
         program.free(gradient_of_loss, LOSS);
+        program.announce(STEP_NAME, true);
         if iteration == 0 {
             for size in SIZES {
                 held.state.extend([program.alloc(size, STATE), program.alloc(size, STATE)]);
@@ -193,9 +238,12 @@ pub(crate) fn train(program: &mut Program, iterations: usize, late: Option<usize
         }
         let temporary = program.alloc(7 << 20, FOREACH);
         program.free(temporary, FOREACH);
+        program.announce(STEP_NAME, false);
+        program.announce(ZERO_GRAD_NAME, true);
         for gradient in held.gradients.drain(..) {
             program.free(gradient, ZERO_GRAD);
         }
+        program.announce(ZERO_GRAD_NAME, false);
         program.free(loss, DATA);
         let validated = program.alloc(20 << 20, EVALUATE);
         program.free(validated, EVALUATE);

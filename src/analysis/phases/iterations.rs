@@ -33,6 +33,8 @@ pub struct Iterations {
     pub list: Vec<Iteration>,
     /// The number of the first in the list; `None` where the recording starts too late to know.
     pub first_number: Option<u32>,
+    /// The number of the one that is under way when the trace starts, where it is known.
+    pub(super) number_before: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
     /// How many iterations surely ended with a step before the trace.
@@ -60,6 +62,7 @@ impl Iterations {
         Self {
             list,
             first_number,
+            number_before: None,
             begun_elsewhere: elsewhere.len() as u32,
             ended_before: 0,
             ended: Vec::new(),
@@ -83,6 +86,12 @@ impl Iterations {
             .collect();
     }
 
+    /// Note that at least so many iterations ended before the first event.
+    pub(super) fn ended_before_trace(&mut self, count: u32) {
+        let first = self.ended.first().copied().unwrap_or_default();
+        self.ended_before = self.ended_before.max(count.saturating_add(first));
+    }
+
     /// How many iterations surely ended before the one that a moment belongs to.
     pub(super) fn ended_at(&self, moment: Moment) -> Option<u32> {
         let within = self.ended.get(self.index_at(moment)?).copied().unwrap_or_default();
@@ -97,9 +106,18 @@ impl Iterations {
         self.list.partition_point(|iteration| iteration.start <= event).checked_sub(1)
     }
 
+    /// Whether a moment lies before the first iteration that starts within the trace.
+    fn is_before_first(&self, moment: Moment) -> bool {
+        let first = self.list.first().map_or(self.events, |iteration| iteration.start.0);
+        moment.0 <= first
+    }
+
     /// Its number, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
-        Some(self.first_number?.saturating_add(self.recorded_at(moment)?))
+        match self.recorded_at(moment) {
+            Some(index) => Some(self.first_number?.saturating_add(index)),
+            None => self.number_before.filter(|_| self.is_before_first(moment)),
+        }
     }
 
     /// How many iterations began before it within the trace.

@@ -12,6 +12,7 @@ mod iterations;
 mod live_memory;
 #[cfg(test)]
 mod live_memory_tests;
+mod numbering;
 mod phase;
 mod position;
 mod recurrence;
@@ -28,6 +29,7 @@ pub(in crate::analysis) use live_memory::LiveMemory;
 pub use phase::{Basis, Phase};
 pub use position::Position;
 
+use super::announced::Announced;
 use super::flow::{Flow, Places};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
 use told::Told;
@@ -59,6 +61,8 @@ pub struct Phases {
     pub iterations: Iterations,
     /// Calls of models, in order.
     pub calls: Vec<ModelCall>,
+    /// How many optimizer steps torch announced before the first event: events were lost since.
+    pub steps_before: usize,
     /// Whether the phases are read from sizes and lifetimes rather than from stacks.
     recurs: bool,
     /// Events whose phase the program said.
@@ -73,7 +77,8 @@ impl Phases {
     /// Find them.
     pub fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         let places = Places::of(snapshot);
-        Self::from_flow(snapshot, timeline, &places, &Flow::of(timeline, &places))
+        let announced = Announced::of(snapshot, timeline);
+        Self::from_flow(snapshot, timeline, &places, &Flow::of(timeline, &places), &announced)
     }
 
     pub(in crate::analysis) fn from_flow(
@@ -81,6 +86,7 @@ impl Phases {
         timeline: &Timeline,
         places: &Places,
         flow: &Flow,
+        announced: &Announced,
     ) -> Self {
         let told = Told::of(snapshot, timeline);
         let steps = annotated::starts(snapshot, timeline)
@@ -89,7 +95,7 @@ impl Phases {
             if flow.acts.has_stacks || timeline.device.0 < 0 { None } else { recurrence::find(timeline) };
         let mut out = match found {
             Some(found) => Self::of_recurring(timeline, found),
-            None => Self::of_walk(snapshot, timeline, places, flow),
+            None => Self::of_walk(snapshot, timeline, places, flow, announced),
         };
         if let Some((starts, first)) = steps {
             out.iterations = Iterations::build(timeline, &starts, Some(first));
@@ -108,9 +114,15 @@ impl Phases {
         Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() }
     }
 
-    fn of_walk(snapshot: &Snapshot, timeline: &Timeline, places: &Places, flow: &Flow) -> Self {
+    fn of_walk(
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        places: &Places,
+        flow: &Flow,
+        announced: &Announced,
+    ) -> Self {
         let walk = walk::walk(timeline, places, flow);
-        let starts = starts::starts(snapshot, timeline, places, flow, &walk);
+        let starts = starts::starts(snapshot, timeline, places, flow, &walk, announced);
         let is_numbered = timeline.lifetimes.initial_count() == 0;
         let mut iterations = Iterations::build(timeline, &starts, is_numbered.then_some(0));
         iterations.count_steps(&flow.steps.seen);

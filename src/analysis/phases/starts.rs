@@ -1,6 +1,7 @@
 //! Where iterations start, over all devices that a process uses.
 
 use super::walk::{Begin, Walk, walk};
+use crate::analysis::announced::Announced;
 use crate::analysis::flow::{Flow, Places};
 use crate::model::{EventIx, Snapshot, Timeline};
 
@@ -30,7 +31,10 @@ pub(super) fn starts(
     places: &Places,
     flow: &Flow,
     own: &Walk<'_>,
+    announced: &Announced,
 ) -> Vec<EventIx> {
+    let is_told = flow.steps.seen.len() <= announced.within_trace().count() && !flow.acts.runs.is_empty();
+    let told = announced.within_trace().filter(|_| is_told);
     let others: Vec<&Timeline> = snapshot
         .timelines
         .iter()
@@ -39,7 +43,9 @@ pub(super) fn starts(
         })
         .collect();
     if others.is_empty() || timeline.device.0 < 0 || !timeline.times.has_times() {
-        return of_marks(&one_device(own, flow), timeline);
+        let told: Vec<u32> = told.map(|step| step.events[1]).collect();
+        let steps = if told.is_empty() { &flow.steps.all } else { &told };
+        return of_marks(&one_device(own, steps), timeline);
     }
     let mut marks = timed(timeline, own, flow, true);
     for other in others {
@@ -48,13 +54,25 @@ pub(super) fn starts(
         marks.extend(timed(other, &walk, &flow, false));
     }
     marks.sort_by_key(|mark| mark.time_us);
+    let first_us = timeline.times.first_us().unwrap_or_default();
+    let told: Vec<Mark> = told
+        .map(|step| {
+            let time_us = step.time_us[1].saturating_add(first_us);
+            Mark { time_us, device: timeline.device.0, what: What::Step }
+        })
+        .collect();
+    if !told.is_empty() {
+        marks.retain(|mark| !matches!(mark.what, What::Step));
+        marks.extend(told);
+        marks.sort_by_key(|mark| mark.time_us);
+    }
     merge_calls(&mut marks);
     of_marks(&marks, timeline)
 }
 
 /// Without other devices, events are as good as times.
-fn one_device(own: &Walk<'_>, flow: &Flow) -> Vec<Mark> {
-    let steps = flow.steps.all.iter().map(|&step| (i64::from(step), What::Step));
+fn one_device(own: &Walk<'_>, steps: &[u32]) -> Vec<Mark> {
+    let steps = steps.iter().map(|&step| (i64::from(step), What::Step));
     let begins = own.begins.iter().map(|b| (i64::from(b.event), begin(b, Start::Event(b.from))));
     let mut marks: Vec<Mark> =
         steps.chain(begins).map(|(time_us, what)| Mark { time_us, device: 0, what }).collect();

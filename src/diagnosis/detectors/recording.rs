@@ -110,13 +110,24 @@ fn late(context: &Context<'_>) -> Option<Gap> {
     if !context.starts_late() {
         return None;
     }
+    let entries =
+        format!("max_entries was reached ({} events are here)", units::count(timeline.events.len() as u64));
+    let why = match context.phases().steps_before {
+        0 => format!("Either recording started late, or the oldest events were dropped because {entries}."),
+        1 => format!(
+            "The oldest events were dropped because {entries}: an optimizer stepped before the first of these while memory was recorded."
+        ),
+        steps => format!(
+            "The oldest events were dropped because {entries}: optimizers stepped {} times before the first of these while memory was recorded.",
+            units::count(steps as u64)
+        ),
+    };
+    let blocks = units::count(timeline.initial_live_blocks as u64);
     Some(Gap {
         title: "the beginning",
         text: format!(
-            "{} in {} blocks were in use before the first event. Either recording started late, or the oldest events were dropped because max_entries was reached ({} events are here).",
-            units::bytes(before),
-            units::count(timeline.initial_live_blocks as u64),
-            units::count(timeline.events.len() as u64)
+            "{} in {blocks} blocks were in use before the first event. {why}",
+            units::bytes(before)
         ),
         fix: Some(Fix {
             how: "from the start of the program, with room for all events",
