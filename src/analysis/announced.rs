@@ -70,6 +70,18 @@ impl Announced {
     pub(in crate::analysis) fn within_trace(&self) -> impl Iterator<Item = &Work> {
         self.steps.iter().filter(|step| !step.is_before)
     }
+
+    /// The step that an event lies in.
+    pub(in crate::analysis) fn step_at(&self, event: u32) -> Option<&Work> {
+        let after = self.steps.partition_point(|step| step.events[0] <= event);
+        self.steps.get(after.checked_sub(1)?).filter(|step| event < step.events[1])
+    }
+
+    /// Whether an event lies where gradients are dropped or set to zero.
+    pub(in crate::analysis) fn is_in_zero_grad(&self, event: u32) -> bool {
+        let after = self.zeroed.partition_point(|work| work.events[0] <= event);
+        after.checked_sub(1).and_then(|at| self.zeroed.get(at)).is_some_and(|work| event < work.events[1])
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

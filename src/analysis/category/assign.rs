@@ -8,6 +8,7 @@ use super::pairing;
 use super::unrecorded;
 use super::workspaces;
 use super::{Category, Reason, Rules, Verdict};
+use crate::analysis::announced::Announced;
 use crate::analysis::flow::{Act, Flow, Part, Place, Places};
 use crate::analysis::phases::Phases;
 use crate::analysis::pools::PoolPlaces;
@@ -20,6 +21,7 @@ pub(super) struct Scene<'a> {
     pub(super) places: &'a Places,
     pub(super) flow: &'a Flow,
     pub(super) phases: &'a Phases,
+    pub(super) announced: &'a Announced,
     /// Pools by address, where events do not say theirs and some are private.
     pools: Option<PoolPlaces<'a>>,
     /// Stacks of blocks that are live at the end, where their events have none.
@@ -27,12 +29,18 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    fn new(timeline: &'a Timeline, places: &'a Places, flow: &'a Flow, phases: &'a Phases) -> Self {
+    fn new(
+        timeline: &'a Timeline,
+        places: &'a Places,
+        flow: &'a Flow,
+        phases: &'a Phases,
+        announced: &'a Announced,
+    ) -> Self {
         let blocks = timeline.segments.blocks.iter();
         let live = blocks.filter(|block| block.is_active() && block.stack != StackId::EMPTY);
         let stacks_at_end = live.map(|block| (block.addr, block.stack)).collect();
         let pools = has_hidden_pools(timeline).then(|| PoolPlaces::new(timeline));
-        Self { timeline, places, flow, phases, pools, stacks_at_end }
+        Self { timeline, places, flow, phases, announced, pools, stacks_at_end }
     }
 
     /// The stack of an allocation: its event's, else that of its block at the end.
@@ -81,8 +89,9 @@ pub(super) fn assign(
     places: &Places,
     flow: &Flow,
     phases: &Phases,
+    announced: &Announced,
 ) -> Vec<Verdict> {
-    let scene = Scene::new(timeline, places, flow, phases);
+    let scene = Scene::new(timeline, places, flow, phases, announced);
     let labels = Labels::of(snapshot, timeline, rules);
     let habits = Habits::of(&scene);
     let main_code = MainCode::new(&scene);

@@ -5,6 +5,7 @@
 //! that pair with those of the parameters. `docs/attribution.md` has them all.
 
 mod alone;
+mod announced_steps;
 mod assign;
 mod bare;
 #[cfg(test)]
@@ -110,11 +111,13 @@ impl Attribution {
         let flow = Flow::of(timeline, &places);
         let announced = Announced::of(snapshot, timeline);
         let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow, &announced);
-        let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases);
+        let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases, &announced);
         let categories = Categories { verdicts };
         phases.look_at_the_start(timeline, &places, &categories);
         phases.count_announced(timeline, &announced, &categories);
-        phases.count_from_first_step(timeline, &flow.steps.all, &categories);
+        let announced_ends: Vec<u32> = announced.within_trace().map(|step| step.events[1]).collect();
+        let steps = if flow.acts.has_stacks { &flow.steps.all } else { &announced_ends };
+        phases.count_from_first_step(timeline, steps, &categories);
         phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
         if timeline.device == DeviceId::HOST {
             phases.forget();

@@ -92,6 +92,10 @@ pub enum Reason {
     EarlyAndKept,
     /// No stacks: pairs with parameters, and is given back in each repetition.
     PairsAndGoes,
+    /// No stacks: given back where an optimizer announced that it drops gradients.
+    DroppedAsGradient,
+    /// No stacks: made where a batch is loaded, judging by what recurs.
+    MadeAsData,
     /// No stacks: given back in each repetition.
     Repeats,
 }
@@ -168,6 +172,8 @@ impl Reason {
             }
             Self::EarlyAndKept => "no stack: made before anything repeats, and kept",
             Self::PairsAndGoes => "no stack: as large as a parameter, and given back in each repetition",
+            Self::DroppedAsGradient => "no stack: given back by Optimizer.zero_grad, which torch announced",
+            Self::MadeAsData => "no stack: made where a batch is loaded, judging by what recurs",
             Self::Repeats => "no stack: given back in each repetition",
         }
     }

@@ -1,6 +1,7 @@
 //! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
 //! what is as large as they are and comes later, gradients and state are told apart by their order.
 
+use super::announced_steps;
 use super::assign::Scene;
 use super::caches;
 use super::pairing::{Sizes, gradients};
@@ -74,6 +75,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     let trained = if knows_gradients { gradients(scene, verdicts) } else { Sizes::default() };
     let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
     let mut later: Vec<AllocId> = Vec::new();
+    let mut has_left_state = false;
     for &id in new.iter().skip(parameters) {
         let is_brief = scene
             .gone(id)
@@ -81,6 +83,11 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         if let Some(pool) = pools.get_mut(&scene.size(id)).filter(|_| !is_brief) {
             pool.later += 1;
             pool.goes += usize::from(pool.later <= pool.parameters && scene.gone(id).is_some());
+        }
+        if let Some(verdict) = announced_steps::verdict(scene, id).filter(|_| !knows_gradients) {
+            has_left_state |= verdict.0 == Category::OptimizerState;
+            set(verdicts, id, verdict);
+            continue;
         }
         let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
             (Some(pool), None) if pairs(scene.size(id)) => {
@@ -103,8 +110,15 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         let parameters: Vec<usize> = pools.values().map(|pool| pool.parameters).collect();
         caches::find(&rest, &parameters, verdicts);
     }
-    let groups = if knows_gradients { Groups::State } else { groups(scene, &later, &pools, has_old_state) };
+    let groups = match () {
+        () if knows_gradients => Groups::State,
+        () if has_left_state => Groups::Gradients,
+        () => groups(scene, &later, &pools, has_old_state),
+    };
     settle_pairs(scene, &later, &pools, &groups, verdicts);
+    if !knows_gradients {
+        announced_steps::refine(scene, new, verdicts);
+    }
 }
 
 fn settle_pairs(

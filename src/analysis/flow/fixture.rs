@@ -56,7 +56,7 @@ impl Program {
     /// Record an event with its time.
     fn push(&mut self, event: &Event) {
         let time_us = self.tick();
-        self.events.push(&Event { time_us, ..event.clone() });
+        self.events.push(&Event { time_us, ..*event });
     }
 
     fn tick(&mut self) -> Option<i64> {

@@ -7,7 +7,6 @@
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
 
 mod annotated;
-mod humps;
 mod iterations;
 mod live_memory;
 #[cfg(test)]
@@ -15,13 +14,9 @@ mod live_memory_tests;
 mod numbering;
 mod phase;
 mod position;
-mod recurrence;
-#[cfg(test)]
-mod recurrence_tests;
+mod stackless;
 mod starts;
-mod tape;
 mod told;
-mod valley;
 mod walk;
 
 pub use iterations::{Iteration, Iterations};
@@ -65,6 +60,8 @@ pub struct Phases {
     pub steps_before: usize,
     /// Whether the phases are read from sizes and lifetimes rather than from stacks.
     recurs: bool,
+    /// Whether torch announced the steps within the trace.
+    steps_are_announced: bool,
     /// Events whose phase the program said.
     told: Vec<[u32; 2]>,
     /// After the last event, judging by what is live; asked only where no event tells.
@@ -91,12 +88,13 @@ impl Phases {
         let told = Told::of(snapshot, timeline);
         let steps = annotated::starts(snapshot, timeline)
             .or_else(|| told.as_ref().and_then(|told| told.starts(timeline)));
-        let found =
-            if flow.acts.has_stacks || timeline.device.0 < 0 { None } else { recurrence::find(timeline) };
+        let is_bare = !flow.acts.has_stacks && 0 <= timeline.device.0;
+        let found = if is_bare { stackless::find(timeline, announced) } else { None };
         let mut out = match found {
             Some(found) => Self::of_recurring(timeline, found),
             None => Self::of_walk(snapshot, timeline, places, flow, announced),
         };
+        out.steps_are_announced = announced.within_trace().next().is_some();
         if let Some((starts, first)) = steps {
             out.iterations = Iterations::build(timeline, &starts, Some(first));
         }
@@ -106,7 +104,7 @@ impl Phases {
         out
     }
 
-    fn of_recurring(timeline: &Timeline, found: recurrence::Recurring) -> Self {
+    fn of_recurring(timeline: &Timeline, found: stackless::Found) -> Self {
         let is_numbered = timeline.lifetimes.initial_count() == 0 && found.is_counted;
         let mut iterations = Iterations::build(timeline, &found.starts, is_numbered.then_some(0));
         iterations.unsure_from = found.unsure_from;
@@ -178,6 +176,7 @@ impl Phases {
         let told = after.checked_sub(1).and_then(|at| self.told.get(at)).filter(|range| event < range[1]);
         let basis = match told {
             Some(_) => Basis::Metadata,
+            None if self.recurs && self.steps_are_announced => Basis::Announced,
             None if self.recurs => Basis::Recurrence,
             None => Basis::Events,
         };

@@ -84,7 +84,10 @@ impl Phases {
     ) {
         let is_open = self.iterations.first_number.is_none() && self.iterations.number_before.is_none();
         let is_early = self.iterations.ended_before == 0 && 0 <= timeline.device.0;
-        let Some(first) = self.iterations.list.first().filter(|_| is_open && is_early) else { return };
+        // What recurs does not show every step.
+        let shows_steps = !self.recurs || self.steps_are_announced;
+        let may_be_first = is_open && is_early && shows_steps;
+        let Some(first) = self.iterations.list.first().filter(|_| may_be_first) else { return };
         let first_end = self.iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
         let initial = timeline.lifetimes.initial_count();
         let (mut early, mut late) = (0i64, 0i64);

@@ -45,6 +45,8 @@ pub enum Basis {
     Metadata,
     /// The stacks of the events.
     Events,
+    /// Steps that torch announced, and sizes and lifetimes between them, where events have no stacks.
+    Announced,
     /// Sizes and lifetimes that recur from iteration to iteration, where events have no stacks.
     Recurrence,
     /// What is live at the dump, where no event tells: the phase that left something behind last.
@@ -57,6 +59,7 @@ impl Basis {
         match self {
             Self::Metadata => "metadata",
             Self::Events => "events",
+            Self::Announced => "announced",
             Self::Recurrence => "recurrence",
             Self::LiveMemory => "live_memory",
         }
@@ -67,6 +70,7 @@ impl Basis {
         match self {
             Self::Metadata => Some("as the program's metadata say"),
             Self::Events => None,
+            Self::Announced => Some("judging by the steps that torch announced"),
             Self::Recurrence => Some("judging by sizes that recur"),
             Self::LiveMemory => Some("judging by what is live"),
         }

@@ -1,8 +1,9 @@
 //! Recordings without stacks beside the same recordings with them.
 
-use super::{Basis, Phase, Phases, recurrence};
+use super::{Phase, recurrence};
 use crate::analysis::flow::fixture::{BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, ZERO_GRAD, train};
 use crate::analysis::table_fixture::{any_events, snapshot};
+use crate::analysis::{Basis, Phases};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
 

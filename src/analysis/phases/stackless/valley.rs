@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         Self { tape, phases: Vec::new(), all_train, forward: Vec::new(), data_sizes: Vec::new() }
     }
 
-    fn enter(&mut self, event: u32, phase: Phase) {
+    pub(super) fn enter(&mut self, event: u32, phase: Phase) {
         while self.phases.last().is_some_and(|last| event <= last.event.0) {
             self.phases.pop();
         }
@@ -74,8 +74,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A pass, and what follows until the next one, or until the recording ends.
-    pub(super) fn pass(&mut self, hump: &Hump, next: u32) -> Option<Tail> {
+    /// A pass, and what follows until the next one, or until the recording ends. Up to `step_end`, it is surely
+    /// the optimizer's.
+    pub(super) fn pass(&mut self, hump: &Hump, next: u32, step_end: u32) -> Option<Tail> {
         if !hump.trains {
             self.enter(hump.data, Phase::Unknown);
             return (next == self.tape.len()).then_some(Tail { start: hump.data, phase: Phase::Unknown });
@@ -100,8 +101,8 @@ impl<'a> Writer<'a> {
         let dropped = hump.gradients_gone.unwrap_or(next);
         let is_new =
             |event: u32| matches!(self.tape.at(event), Mark::Birth(id) if SCALAR_BYTES < self.tape.size(id));
-        let other =
-            (hump.end..next).find(|&event| !self.is_of_step(event) || (dropped < event && is_new(event)))?;
+        let other = (hump.end.max(step_end)..next)
+            .find(|&event| !self.is_of_step(event) || (dropped < event && is_new(event)))?;
         let tail = self.calls(other, next);
         (next == self.tape.len()).then_some(tail)
     }

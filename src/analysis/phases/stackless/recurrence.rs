@@ -1,34 +1,22 @@
-//! Iterations and phases of a recording without stacks, from what recurs: activations that pile up and
+//! What recurs in a recording in which torch announced no step: activations that pile up and
 //! are given back while gradients are made; gradients that are dropped; the sizes of the data.
 
-use super::humps::{Hump, humps};
+use super::humps::{Hump, Window, humps};
 use super::tape::{Mark, Tape};
 use super::valley::Writer;
-use super::{Phase, PhaseStart};
+use super::{Found, Phase};
 use crate::model::{EventIx, Timeline};
 
 /// So many temporaries as large as parameters are an optimizer's work.
 const MIN_TEMPORARIES: usize = 3;
 
-/// What recurs.
-#[derive(Debug)]
-pub(super) struct Recurring {
-    pub(super) phases: Vec<PhaseStart>,
-    /// The first event of each iteration.
-    pub(super) starts: Vec<EventIx>,
-    /// Whether optimizer steps were seen, so that iterations can be counted.
-    pub(super) is_counted: bool,
-    /// From here on a further iteration may have begun.
-    pub(super) unsure_from: Option<u32>,
-}
-
 /// Find what recurs; `None` where nothing does.
-pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
+pub(super) fn find(timeline: &Timeline) -> Option<Found> {
     let tape = Tape::of(timeline);
     if tape.parameter_count() == 0 {
         return None;
     }
-    let humps = humps(&tape)?;
+    let humps = humps(&tape, &[Window::all(&tape)])?;
     let first = humps.iter().position(|hump| hump.trains)?;
     let mut writer = Writer::new(&tape, humps.iter().all(|hump| hump.trains));
     let is_from_start = timeline.lifetimes.initial_count() == 0 && first == 0;
@@ -36,7 +24,7 @@ pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
     let mut last = None;
     for (at, hump) in humps.iter().enumerate() {
         let next = humps.get(at + 1).map(|next| next.data);
-        last = writer.pass(hump, next.unwrap_or(tape.len()));
+        last = writer.pass(hump, next.unwrap_or(tape.len()), 0);
     }
     let steps = steps(&tape, &humps);
     let is_seen = steps.is_some() && humps.iter().rev().skip(1).all(|hump| hump.trains);
@@ -58,7 +46,7 @@ pub(super) fn find(timeline: &Timeline) -> Option<Recurring> {
             _ => {}
         }
     }
-    Some(Recurring { phases: writer.phases, starts, is_counted, unsure_from })
+    Some(Found { phases: writer.phases, starts, is_counted, unsure_from })
 }
 
 /// After which passes an optimizer stepped; `None` if that is never seen.

@@ -1,0 +1,194 @@
+//! Recordings without stacks in which torch announced the optimizer's steps: what a step makes and leaves is its
+//! state, whose sizes tell which parameters are trained.
+
+use super::assign::Scene;
+use super::unrecorded::set;
+use super::{Category, Reason, Verdict};
+use crate::analysis::phases::Phase;
+use crate::model::{AllocId, Moment};
+use foldhash::HashSet;
+
+/// Smaller state is numbers, such as how many steps there were.
+const MIN_STATE_BYTES: i64 = 9;
+
+/// Of state in the sizes of parameters, there must be this part of all; other optimizers keep it in other sizes.
+const MOST: i64 = 5;
+
+/// What is made in a step that torch announced, or dropped where gradients are.
+pub(super) fn verdict(scene: &Scene<'_>, id: AllocId) -> Option<Verdict> {
+    let start = scene.timeline.lifetimes.start(id).event()?;
+    let gone = scene.gone(id);
+    if let Some(step) = scene.announced.step_at(start.0).filter(|step| !step.has_inner) {
+        return Some(match gone {
+            Some(gone) if gone.0 < step.events[1] => (Category::Temporary, Reason::GoneWithStep),
+            _ => (Category::OptimizerState, Reason::KeptAfterStep),
+        });
+    }
+    let is_dropped = gone.is_some_and(|gone| scene.announced.is_in_zero_grad(gone.0));
+    is_dropped.then_some((Category::Gradient, Reason::DroppedAsGradient))
+}
+
+/// Judge again what was told by sizes alone; `new` is what was made in the recording.
+pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
+    if scene.announced.within_trace().next().is_none() {
+        return;
+    }
+    let last_step = Moment(scene.announced.steps.last().map_or(0, |step| step.events[1]));
+    let begun = |phase: &Phase| matches!(phase, Phase::Data | Phase::Forward | Phase::Backward);
+    let first_pass = scene.phases.phases.iter().find(|start| begun(&start.phase)).map(|start| start.event);
+    let is_early = |id: AllocId| {
+        let start = scene.timeline.lifetimes.start(id).event();
+        scene.gone(id).is_none() && start.zip(first_pass).is_some_and(|(start, first)| start < first)
+    };
+    let trained = Trained::of(scene, new, is_early, verdicts);
+    for &id in new {
+        let Some(&(category, reason)) = verdicts.get(id.index()) else { continue };
+        let (size, start) = (scene.size(id), scene.timeline.lifetimes.start(id));
+        let phase = scene.phases.phase_at(start);
+        let is_paired = matches!(reason, Reason::PairsAndGoes | Reason::SizePairing);
+        let is_trained = trained.sizes.contains(&size);
+        let verdict = match (category, phase) {
+            // Frozen parameters have no gradients. What a backward leaves until after a step is one all the same.
+            _ if is_paired
+                && trained.is_all
+                && !is_trained
+                && (phase != Phase::Backward || last_step < start) =>
+            {
+                (Category::Activation, Reason::Repeats)
+            }
+            (Category::Activation | Category::Gradient, Phase::Data) if outlives(scene, id) => {
+                (Category::Input, Reason::MadeAsData)
+            }
+            (Category::Activation, _) if reason != Reason::Repeats || !is_trained => continue,
+            (Category::Activation, _) if is_early(id) && !trained.parameters.contains(&size) => {
+                (Category::Parameter, Reason::SizePairing)
+            }
+            (Category::Activation, Phase::Backward) => (Category::Gradient, Reason::SizePairing),
+            _ => continue,
+        };
+        set(verdicts, id, verdict);
+    }
+}
+
+/// Whether something made as data is there until its phase is over.
+fn outlives(scene: &Scene<'_>, id: AllocId) -> bool {
+    let Some(gone) = scene.gone(id) else { return true };
+    scene.phases.phase_at(Moment(gone.0)) != Phase::Data
+}
+
+/// The sizes of parameters that an optimizer has state for.
+struct Trained {
+    sizes: HashSet<i64>,
+    /// The sizes of all parameters that are known.
+    parameters: HashSet<i64>,
+    /// Whether these are all that are trained.
+    is_all: bool,
+}
+
+impl Trained {
+    fn of(
+        scene: &Scene<'_>,
+        new: &[AllocId],
+        is_early: impl Fn(AllocId) -> bool,
+        verdicts: &[Verdict],
+    ) -> Self {
+        let is =
+            |id: AllocId, wanted| verdicts.get(id.index()).is_some_and(|&(category, _)| category == wanted);
+        let parameters: HashSet<i64> =
+            scene.ids().filter(|&id| is(id, Category::Parameter)).map(|id| scene.size(id)).collect();
+        let early: HashSet<i64> = new.iter().filter(|&&id| is_early(id)).map(|&id| scene.size(id)).collect();
+        let is_state = |id: &&AllocId| {
+            verdicts.get(id.index()) == Some(&(Category::OptimizerState, Reason::KeptAfterStep))
+                && MIN_STATE_BYTES <= scene.size(**id)
+        };
+        let (mut sizes, mut all, mut paired) = (HashSet::default(), 0i64, 0i64);
+        for &id in new.iter().filter(is_state) {
+            let size = scene.size(id);
+            sizes.insert(size);
+            all = all.saturating_add(size);
+            if parameters.contains(&size) || early.contains(&size) {
+                paired = paired.saturating_add(size);
+            }
+        }
+        Self { parameters, is_all: 0 < all && all - all / MOST <= paired, sizes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::flow::fixture::{
+        BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME, train,
+    };
+    use crate::analysis::{Attribution, Category, Reason, Rules};
+    use crate::model::{AllocId, Snapshot};
+
+    /// What each allocation that is live at the end is, by its size.
+    fn live(snapshot: &Snapshot) -> Vec<(i64, Category, Reason)> {
+        let timeline = &snapshot.timelines[0];
+        let categories = Attribution::of(snapshot, timeline, &Rules::default()).categories;
+        (0..timeline.lifetimes.len() as u32)
+            .map(AllocId)
+            .filter(|&id| timeline.lifetimes.end(id).is_none())
+            .map(|id| {
+                (timeline.lifetimes.size(id, &timeline.events), categories.get(id), categories.reason(id))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn state_is_what_steps_leave_and_gradients_are_what_is_dropped() {
+        let mut program = Program::timed().without_stacks();
+        let held = train(&mut program, 3, None);
+        let found = live(&program.finish());
+        let count = |category| found.iter().filter(|live| live.1 == category).count();
+        assert_eq!(count(Category::Parameter), held.parameters.len());
+        assert_eq!(count(Category::OptimizerState), held.state.len());
+        assert_eq!(count(Category::Gradient), held.gradients.len());
+        let state = found.iter().filter(|live| live.1 == Category::OptimizerState);
+        assert!(state.clone().all(|live| live.2 == Reason::KeptAfterStep));
+    }
+
+    /// Large frozen parameters and small ones that are trained, for three steps.
+    fn adapt(program: &mut Program) {
+        let frozen: i64 = 64 << 20;
+        for size in [frozen, frozen, SIZES[0], SIZES[1]] {
+            program.alloc(size, LOAD);
+        }
+        for step in 0..3 {
+            let data = program.alloc(8192, DATA);
+            let mut kept: Vec<u64> =
+                (0..12).map(|at| program.alloc((20 << 20) + at * 512, FORWARD)).collect();
+            // An activation as large as a frozen parameter.
+            kept.push(program.alloc(frozen, FORWARD));
+            let of_loss = program.alloc(4, LOSS);
+            if step == 2 {
+                break;
+            }
+            let gradients = [SIZES[1], SIZES[0]].map(|size| program.alloc(size, BACKWARD));
+            for activation in kept.into_iter().rev() {
+                program.free(activation, BACKWARD);
+            }
+            program.free(of_loss, BACKWARD);
+            program.announce(STEP_NAME, true);
+            for size in [SIZES[0], SIZES[1]].into_iter().filter(|_| step == 0) {
+                program.alloc(size, STATE);
+                program.alloc(size, STATE);
+            }
+            program.announce(STEP_NAME, false);
+            for addr in gradients.into_iter().chain([data]) {
+                program.free(addr, DATA);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_as_large_as_a_frozen_parameter_is_a_gradient() {
+        let mut program = Program::timed().without_stacks();
+        adapt(&mut program);
+        let found = live(&program.finish());
+        let large: Vec<Category> =
+            found.iter().filter(|live| live.0 == 64 << 20).map(|live| live.1).collect();
+        assert_eq!(large, [Category::Parameter, Category::Parameter, Category::Activation]);
+        assert_eq!(found.iter().filter(|live| live.1 == Category::OptimizerState).count(), 4);
+    }
+}

@@ -1,0 +1,66 @@
+//! A recording between the steps that torch announced.
+
+use super::humps::{Hump, SCALAR_BYTES, Window};
+use super::tape::{Mark, Tape};
+use crate::analysis::announced::{Announced, Work};
+
+/// Fewer allocations between two steps are no pass: two optimizers step one after the other.
+const MIN_PASS: usize = 4;
+
+/// What lies between two steps, and the step after it.
+pub(super) struct Round {
+    pub(super) window: Window,
+    /// The first event that makes something; `None` if nothing does.
+    pub(super) begins: Option<u32>,
+    /// Whether that is enough for a pass.
+    pub(super) is_pass: bool,
+    /// The first event after the step; none after the last.
+    pub(super) step_end: Option<u32>,
+    /// Whether a closure's passes lie within the step.
+    pub(super) is_closure: bool,
+}
+
+impl Round {
+    fn of(tape: &Tape<'_>, announced: &Announced, from: u32, step: Option<&Work>, parameters: usize) -> Self {
+        let to = step.map_or(tape.len(), |step| step.events[usize::from(step.has_inner)]).max(from);
+        let is_made =
+            |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if SCALAR_BYTES < tape.size(id));
+        let made: Vec<u32> = (from..to)
+            .filter(is_made)
+            .filter(|&event| !announced.is_in_zero_grad(event))
+            .skip(parameters)
+            .take(MIN_PASS)
+            .collect();
+        Self {
+            window: Window { from, to, leads_to_step: step.is_some() },
+            begins: made.first().copied(),
+            is_pass: made.len() == MIN_PASS,
+            step_end: step.map(|step| step.events[1]),
+            is_closure: step.is_some_and(|step| step.has_inner),
+        }
+    }
+
+    /// The passes within it.
+    pub(super) fn passes<'h>(&self, humps: &'h [Hump]) -> &'h [Hump] {
+        let before = |event: u32| humps.partition_point(|hump| hump.backward < event);
+        humps.get(before(self.window.from)..before(self.window.to)).unwrap_or_default()
+    }
+
+    /// Where the first pass begins that trains.
+    pub(super) fn trained_from(&self, humps: &[Hump]) -> Option<u32> {
+        self.passes(humps).iter().find(|hump| hump.trains).map(|hump| hump.data)
+    }
+}
+
+/// All rounds; the last has no step.
+pub(super) fn rounds(tape: &Tape<'_>, announced: &Announced, is_from_start: bool) -> Vec<Round> {
+    let mut out: Vec<Round> = Vec::new();
+    let mut from = 0;
+    for step in announced.within_trace().map(Some).chain([None]) {
+        let parameters = if out.is_empty() && is_from_start { tape.parameter_count() } else { 0 };
+        let round = Round::of(tape, announced, from, step, parameters);
+        from = round.step_end.unwrap_or(0).max(round.window.to);
+        out.push(round);
+    }
+    out
+}
