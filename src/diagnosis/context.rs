@@ -100,6 +100,12 @@ impl<'a> Context<'a> {
         self.shortage.is_some()
     }
 
+    /// Whether sizes have to tell which allocations belong together: nothing has a stack, but torch announced the
+    /// steps that tell iterations apart.
+    pub(super) fn tells_by_size(&self) -> bool {
+        self.snapshot.frames.is_empty() && self.phases().has_announced_steps()
+    }
+
     /// What an allocation is for.
     pub fn category(&self, id: AllocId) -> Category {
         self.attribution.categories.get(id)

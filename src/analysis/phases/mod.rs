@@ -137,6 +137,11 @@ impl Phases {
         }
     }
 
+    /// Whether torch announced the optimizer's steps within the trace.
+    pub fn has_announced_steps(&self) -> bool {
+        self.steps_are_announced
+    }
+
     fn by_events(&self, moment: Moment) -> Phase {
         self.start_before(moment).map_or(Phase::Unknown, |start| start.phase)
     }

@@ -1,8 +1,9 @@
 //! What waits for a backward pass or a step that is still to come: one step may take many calls of a model.
 
+use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::Context;
-use crate::model::{Allocation, EventIx, Moment, StackId};
+use crate::model::{Allocation, EventIx, Moment};
 use foldhash::HashSet;
 
 /// What tells whether a backward pass has outdated an activation.
@@ -10,7 +11,7 @@ pub(super) struct Awaited {
     /// First events of backward passes until the moment.
     backwards: Vec<u32>,
     /// What made activations that a backward pass gave back.
-    trained: HashSet<StackId>,
+    trained: HashSet<Source>,
     /// Where the iteration begins in which the moment lies, if steps tell iterations apart.
     iteration: Option<EventIx>,
     /// Whether the program trains, although no backward pass is in the recording.
@@ -40,7 +41,7 @@ impl Awaited {
     pub(super) fn contains(&self, context: &Context<'_>, a: &Allocation) -> bool {
         let Some(event) = a.alloc_event() else { return false };
         let is_activation = context.category(a.id) == Category::Activation;
-        let is_trained = self.trained.contains(&a.stack);
+        let is_trained = Source::of(context, a).is_some_and(|source| self.trained.contains(&source));
         // What an evaluation makes is for no step, be it by calls that no backward pass ever followed.
         let evaluates = context.phases().phase_at(Moment::after(event)) == Phase::Eval;
         if !evaluates && (is_trained || !is_activation) && self.iteration.is_some_and(|start| start <= event)
@@ -59,11 +60,11 @@ fn phases_of(context: &Context<'_>, phase: Phase) -> usize {
     before.filter(|start| start.phase == phase).count()
 }
 
-/// The stacks of live activations that also made some which a backward pass gave back.
-fn trained(context: &Context<'_>, backwards: &[(u32, u32)]) -> HashSet<StackId> {
+/// What made live activations that also made some which a backward pass gave back.
+fn trained(context: &Context<'_>, backwards: &[(u32, u32)]) -> HashSet<Source> {
     let timeline = context.timeline;
     let live = context.live.iter().filter(|a| context.category(a.id) == Category::Activation);
-    let mut open: HashSet<StackId> = live.map(|a| a.stack).filter(|&stack| stack != StackId::EMPTY).collect();
+    let mut open: HashSet<Source> = live.filter_map(|a| Source::of(context, a)).collect();
     let mut out = HashSet::default();
     if backwards.is_empty() {
         return out;
@@ -72,18 +73,17 @@ fn trained(context: &Context<'_>, backwards: &[(u32, u32)]) -> HashSet<StackId> 
         if open.is_empty() {
             break;
         }
-        let stack = timeline.lifetimes.stack(id, &timeline.events);
-        if !open.contains(&stack) {
+        let Some(source) = Source::of_id(context, id).filter(|source| open.contains(source)) else {
             continue;
-        }
+        };
         let gone = timeline.lifetimes.requested(id).or(timeline.lifetimes.end(id));
         let Some(event) = gone.and_then(Moment::event) else { continue };
         let after = backwards.partition_point(|range| range.0 <= event.0);
         let before = after.checked_sub(1).and_then(|at| backwards.get(at));
         let made = timeline.lifetimes.start(id);
         if before.is_some_and(|range| event.0 < range.1 && made.0 <= range.0) {
-            open.remove(&stack);
-            out.insert(stack);
+            open.remove(&source);
+            out.insert(source);
         }
     }
     out

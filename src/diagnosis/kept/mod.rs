@@ -5,21 +5,26 @@ mod origins;
 mod sets;
 mod settled;
 mod sites;
+mod source;
 #[cfg(test)]
 mod tests;
 
 use super::code::by_stack;
 use super::{Context, StackBytes};
 use crate::analysis::{Category, FrameKey, Phase};
-use crate::model::{AllocId, Allocation, StackId};
+use crate::model::{AllocId, Allocation};
 use foldhash::HashMap;
 use origins::{Origin, made, origins};
 use settled::settled;
+use source::Source;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Different lines of one round that are too many for results that a program keeps.
 const MIN_GRAPH_LINES: usize = 4;
+
+/// The same of sizes, where a recording has no stacks: one line may make several.
+const MIN_GRAPH_SIZES: usize = 8;
 
 /// Allocations of earlier rounds that are live, at stacks that left some in several rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +51,8 @@ pub struct Kept {
     pub model_bytes: i64,
     /// Innermost lines of the stacks.
     pub lines: usize,
+    /// Where the recording has no stacks: how many sizes they are of.
+    pub sizes: usize,
 }
 
 impl Kept {
@@ -53,16 +60,16 @@ impl Kept {
     pub(super) fn of(context: &Context<'_>) -> Option<Self> {
         let current = context.rounds.round_at(context.moment)?;
         let mut origins = origins(context, current);
-        let once: Vec<(StackId, Option<usize>)> = origins
+        let once: Vec<(Source, Option<usize>)> = origins
             .iter()
             .filter(|(_, origin)| origin.has_activations && !origin.is_repeated(current))
-            .map(|(&stack, origin)| (stack, origin.first_round()))
+            .map(|(&source, origin)| (source, origin.first_round()))
             .collect();
         origins.retain(|_, origin| origin.is_repeated(current));
         // Nobody keeps a graph on purpose, be it of an evaluation that was over long ago.
         let is_graph = is_graph(context, &origins);
         let settled = settled(context, &origins, current);
-        origins.retain(|stack, origin| (is_graph && origin.has_activations) || !settled.contains(stack));
+        origins.retain(|source, origin| (is_graph && origin.has_activations) || !settled.contains(source));
         let per_round = per_round(&origins);
         if !is_consistent(&origins, per_round.len()) || is_one_pass(context, &once, &origins) {
             return None;
@@ -89,6 +96,7 @@ impl Kept {
             activation_bytes: of(Category::Activation),
             model_bytes: of(Category::Parameter).saturating_add(of(Category::OptimizerState)),
             lines: lines.len(),
+            sizes: origins.keys().filter(|source| source.stack().is_none()).count(),
             stacks,
         })
     }
@@ -96,22 +104,24 @@ impl Kept {
     /// Whether so many different tensors stay that a graph must keep them: results that a program
     /// keeps come from a line or two.
     pub fn is_graph(&self) -> bool {
-        MIN_GRAPH_LINES <= self.lines && self.bytes / 2 <= self.activation_bytes
+        (MIN_GRAPH_LINES <= self.lines || MIN_GRAPH_SIZES <= self.sizes)
+            && self.bytes / 2 <= self.activation_bytes
     }
 }
 
 /// Whether most of it are activations of so many lines that only a graph keeps them together.
-fn is_graph(context: &Context<'_>, origins: &HashMap<StackId, Origin<'_>>) -> bool {
+fn is_graph(context: &Context<'_>, origins: &HashMap<Source, Origin<'_>>) -> bool {
     let activations = || origins.iter().filter(|(_, origin)| origin.has_activations);
-    let lines: BTreeSet<FrameKey> =
-        activations().filter_map(|(&stack, _)| context.code.own_line(stack)).collect();
+    let stacks = activations().filter_map(|(source, _)| source.stack());
+    let lines: BTreeSet<FrameKey> = stacks.filter_map(|stack| context.code.own_line(stack)).collect();
+    let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
     let sum = |bytes: i64, origin: &Origin<'_>| bytes.saturating_add(origin.bytes());
     let bytes = activations().map(|(_, origin)| origin).fold(0, sum);
-    MIN_GRAPH_LINES <= lines.len() && origins.values().fold(0, sum) / 2 <= bytes
+    (MIN_GRAPH_LINES <= lines.len() || MIN_GRAPH_SIZES <= sizes) && origins.values().fold(0, sum) / 2 <= bytes
 }
 
 /// Bytes that each round left, but for rounds that left next to nothing: they are parts of others.
-fn per_round(origins: &HashMap<StackId, Origin<'_>>) -> Vec<i64> {
+fn per_round(origins: &HashMap<Source, Origin<'_>>) -> Vec<i64> {
     let mut per_round: BTreeMap<usize, i64> = BTreeMap::new();
     for (&round, &bytes) in origins.values().flat_map(|origin| &origin.by_round) {
         let sum = per_round.entry(round).or_default();
@@ -123,7 +133,7 @@ fn per_round(origins: &HashMap<StackId, Origin<'_>>) -> Vec<i64> {
 
 /// Whether most bytes are at stacks that left something in most rounds. Rounds that are parts of one
 /// pass through a model, layer by layer, each have other stacks.
-fn is_consistent(origins: &HashMap<StackId, Origin<'_>>, rounds: usize) -> bool {
+fn is_consistent(origins: &HashMap<Source, Origin<'_>>, rounds: usize) -> bool {
     let bytes = |is_counted: &dyn Fn(&Origin<'_>) -> bool| {
         let counted = origins.values().filter(|origin| is_counted(origin));
         counted.fold(0i64, |sum, origin| sum.saturating_add(origin.bytes()))
@@ -136,21 +146,24 @@ fn is_consistent(origins: &HashMap<StackId, Origin<'_>>, rounds: usize) -> bool 
 /// come once in all of them, the first of them before the layers. Rounds of a program make them each time.
 fn is_one_pass(
     context: &Context<'_>,
-    once: &[(StackId, Option<usize>)],
-    kept: &HashMap<StackId, Origin<'_>>,
+    once: &[(Source, Option<usize>)],
+    kept: &HashMap<Source, Origin<'_>>,
 ) -> bool {
     let first = kept.values().map(Origin::first_round).min();
     // With frames of compiled code, the first call of a line may have another stack than the later ones.
-    let line = |stack: StackId| context.code.own_line(stack);
-    let lines: BTreeSet<Option<FrameKey>> = kept.keys().map(|&stack| line(stack)).collect();
-    let once: Vec<_> = once.iter().filter(|&&(stack, _)| !lines.contains(&line(stack))).collect();
+    let line = |source: Source| source.stack().and_then(|stack| context.code.own_line(stack));
+    let lines: BTreeSet<Option<FrameKey>> = kept.keys().map(|&source| line(source)).collect();
+    let once: Vec<_> = once.iter().filter(|&&(source, _)| !lines.contains(&line(source))).collect();
     if !once.iter().any(|&&(_, round)| first.is_some_and(|first| round <= first)) {
         return false;
     }
     let made = made(context);
-    let times = |stack: StackId| made.get(stack.index()).map_or(0, |&times| times as usize);
+    let times = |source: Source| {
+        let stack = source.stack().and_then(|stack| made.get(stack.index()));
+        stack.map_or(0, |&times| times as usize)
+    };
     let rounds = kept.values().map(|origin| origin.by_round.len()).max().unwrap_or(0);
-    let once = once.iter().filter(|&&&(stack, _)| times(stack) < rounds / 2).count();
+    let once = once.iter().filter(|&&&(source, _)| times(source) < rounds / 2).count();
     kept.len() < once.saturating_mul(4)
 }
 

@@ -1,14 +1,15 @@
-//! What is live by the stack that made it, and from which rounds it is.
+//! What is live by what made it, and from which rounds it is.
 
 use super::awaited::Awaited;
 use super::sets::renewed;
+use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::Context;
-use crate::model::{Allocation, Moment, StackId};
+use crate::model::{Allocation, Moment};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
-/// What is live of one stack, but for what the current round made.
+/// What is live of one source, but for what the current round made.
 #[derive(Default)]
 pub(super) struct Origin<'a> {
     /// Bytes by the round that made them.
@@ -53,29 +54,30 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// What is live by stack, from rounds before `current`. What is older than the recording counts where
+/// What is live by what made it, from rounds before `current`. What is older than the recording counts where
 /// rounds of the recording left something by the same stack, or where a backward pass has outdated it.
-pub(super) fn origins<'a>(context: &'a Context<'_>, current: usize) -> HashMap<StackId, Origin<'a>> {
+pub(super) fn origins<'a>(context: &'a Context<'_>, current: usize) -> HashMap<Source, Origin<'a>> {
     let has_trained = has_trained(context);
     let renewed = renewed(context);
     let awaited = Awaited::of(context);
     // What waits for a stream was given back.
     let given_back = context.awaiting();
-    let mut origins: HashMap<StackId, Origin<'a>> = HashMap::default();
-    let counts = |a: &&Allocation| {
-        a.stack != StackId::EMPTY && !given_back.contains(&a.id) && !awaited.contains(context, a)
-    };
+    let mut origins: HashMap<Source, Origin<'a>> = HashMap::default();
+    let counts = |a: &&Allocation| !given_back.contains(&a.id) && !awaited.contains(context, a);
     for a in context.live.iter().filter(counts) {
+        let Some(source) = Source::of(context, a) else { continue };
         let category = context.category(a.id);
         let round = match a.alloc_event() {
-            Some(_) if !can_pile_up(category) && !renewed.contains(&a.stack) => continue,
+            Some(_) if !can_pile_up(category) && !renewed.contains(&source) => continue,
             Some(event) => match context.rounds.round(event) {
                 Some(round) if round < current => Some(round),
                 _ => continue,
             },
+            // Of a size alone, nothing ties it to what the recording saw.
+            None if source.stack().is_none() => continue,
             None => None,
         };
-        let origin = origins.entry(a.stack).or_default();
+        let origin = origins.entry(source).or_default();
         origin.add(a, round, category);
         origin.is_left_over |= round.is_none() && has_trained && category == Category::Activation;
     }

@@ -1,16 +1,16 @@
 //! Parameters and optimizer state that are made again and again while the old ones stay: the models of
 //! earlier folds, or the optimizers of earlier cycles.
 
+use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::Context;
-use crate::model::StackId;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
 /// Two models, or a generator and its adversary with an optimizer each, are nothing odd.
 const MIN_SETS: usize = 3;
 
-/// What is live of a stack.
+/// What is live of a source.
 #[derive(Default)]
 struct Made {
     /// How many steps of an optimizer came before each.
@@ -37,13 +37,13 @@ impl Made {
     }
 }
 
-/// The stacks that made whole sets of parameters, or of state for the same parameters, between steps.
-pub(super) fn renewed(context: &Context<'_>) -> HashSet<StackId> {
+/// What made whole sets of parameters, or of state for the same parameters, between steps.
+pub(super) fn renewed(context: &Context<'_>) -> HashSet<Source> {
     let phases = &context.phases().phases;
     let steps: Vec<u32> =
         phases.iter().filter(|start| start.phase == Phase::Optimizer).map(|start| start.event.0).collect();
     let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
-    let mut made: HashMap<(bool, StackId), Made> = HashMap::default();
+    let mut made: HashMap<(bool, Source), Made> = HashMap::default();
     for a in &context.live {
         let is_state = match context.category(a.id) {
             Category::Parameter => false,
@@ -53,16 +53,16 @@ pub(super) fn renewed(context: &Context<'_>) -> HashSet<StackId> {
         if !is_state {
             *parameters.entry(a.size).or_default() += 1;
         }
-        if let Some(event) = a.alloc_event().filter(|_| a.stack != StackId::EMPTY) {
-            let made = made.entry((is_state, a.stack)).or_default();
+        if let Some((event, source)) = a.alloc_event().zip(Source::of(context, a)) {
+            let made = made.entry((is_state, source)).or_default();
             made.after_steps.insert(steps.partition_point(|&step| step <= event.0));
             *made.by_size.entry(a.size).or_default() += 1;
         }
     }
     made.retain(|_, made| made.is_repeated());
     let has_models = made.keys().any(|&(is_state, _)| !is_state);
-    let is_renewed = |&(&(is_state, _), made): &(&(bool, StackId), &Made)| {
+    let is_renewed = |&(&(is_state, _), made): &(&(bool, Source), &Made)| {
         !is_state || has_models || made.exceeds(&parameters)
     };
-    made.iter().filter(is_renewed).map(|(&(_, stack), _)| stack).collect()
+    made.iter().filter(is_renewed).map(|(&(_, source), _)| source).collect()
 }

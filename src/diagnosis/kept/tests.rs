@@ -2,7 +2,7 @@
 
 use super::Kept;
 use crate::analysis::program_fixture::{
-    BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, ZERO_GRAD,
+    BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME, ZERO_GRAD, ZERO_GRAD_NAME,
 };
 use crate::analysis::{At, Attribution, Rules};
 use crate::diagnosis::{Context, Question};
@@ -70,15 +70,19 @@ fn step(program: &mut Program, calls: usize, is_first: bool) {
         program.free(activation, BACKWARD);
     }
     let gradients = SIZES.map(|size| program.alloc(size, BACKWARD));
+    program.announce(STEP_NAME, true);
     if is_first {
         for size in SIZES {
             program.alloc(size, STATE);
             program.alloc(size, STATE);
         }
     }
+    program.announce(STEP_NAME, false);
+    program.announce(ZERO_GRAD_NAME, true);
     for gradient in gradients {
         program.free(gradient, ZERO_GRAD);
     }
+    program.announce(ZERO_GRAD_NAME, false);
 }
 
 #[test]
@@ -113,9 +117,8 @@ fn calls_that_no_backward_ever_followed_leave_their_graph_behind() {
 }
 
 /// A training whose every step keeps a result in a cache of some size.
-fn cache(steps: usize, limit: usize) -> Option<Kept> {
+fn cache(mut program: Program, steps: usize, limit: usize) -> Option<Kept> {
     const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
-    let mut program = Program::default();
     model(&mut program);
     let mut cache = Vec::new();
     for at in 0..steps {
@@ -130,10 +133,21 @@ fn cache(steps: usize, limit: usize) -> Option<Kept> {
 
 #[test]
 fn a_cache_that_is_full_does_not_grow() {
-    assert_eq!(cache(30, 10), None);
-    let kept = cache(30, 1000).expect("it grows");
+    let program = Program::default;
+    assert_eq!(cache(program(), 30, 10), None);
+    let kept = cache(program(), 30, 1000).expect("it grows");
     assert!((27..=30).contains(&kept.rounds), "{kept:?}");
-    assert_eq!(kept.per_round_bytes, 2 * MIB);
+    assert_eq!((kept.per_round_bytes, kept.sizes), (2 * MIB, 0));
+}
+
+#[test]
+fn without_stacks_sizes_tell_what_stays_where_steps_are_announced() {
+    let program = || Program::timed().without_stacks();
+    assert_eq!(cache(program(), 30, 10), None);
+    let kept = cache(program(), 30, 1000).expect("it grows");
+    assert!((27..=30).contains(&kept.rounds), "{kept:?}");
+    assert_eq!((kept.per_round_bytes, kept.sizes, kept.lines), (2 * MIB, 1, 0));
+    assert_eq!(cache(Program::bare(), 30, 1000), None, "nothing says what an iteration is");
 }
 
 /// A training that makes a new optimizer every few steps, and keeps or drops the old one.

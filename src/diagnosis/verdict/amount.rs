@@ -12,10 +12,26 @@ const LARGE_SHARE: f64 = 0.25;
 /// Devices that PyTorch can have less of than this are rare.
 const USUAL_DEVICE_BYTES: i64 = 6 << 30;
 
+/// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.
+fn is_first_step(context: &Context<'_>) -> bool {
+    let current = context.rounds.round_at(context.moment);
+    let mut state =
+        context.live.iter().filter(|a| context.category(a.id) == Category::OptimizerState).peekable();
+    if state.peek().is_none() {
+        return context.phases().iteration_at(context.moment) == Some(0);
+    }
+    current.is_some()
+        && state.all(|a| a.alloc_event().and_then(|event| context.rounds.round(event)) == current)
+}
+
 /// What to make smaller depends on what there is most of.
 pub(super) fn advice(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
     if context.phases().phase_at(context.moment) == Phase::Optimizer {
-        finding.explain("It happened in the optimizer's step: the first one allocates the optimizer's state, on top of parameters and gradients.");
+        finding.explain(if is_first_step(context) {
+            "It happened in the optimizer's first step, which allocates the optimizer's state, on top of parameters and gradients."
+        } else {
+            "It happened in the optimizer's step."
+        });
     }
     if context.device_memory.is_none()
         && let Some(available) = shortage.available_bytes().filter(|&bytes| bytes < USUAL_DEVICE_BYTES)
@@ -89,5 +105,32 @@ fn of_category(category: Category) -> (&'static str, &'static str) {
             "Make what is in use at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.",
             "Half the batch should need about half of the activations; what stays is weights, gradients and optimizer state.",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_first_step;
+    use crate::analysis::program_fixture::{FOREACH, Program, SIZES, STATE, train};
+    use crate::analysis::{At, Attribution, Rules};
+    use crate::diagnosis::{Context, Question};
+
+    /// Whether a program that is trained for so many iterations ends within its first step, of which it allocated
+    /// something at some stack.
+    fn is_first(iterations: usize, frames: &[&str]) -> bool {
+        let mut program = Program::default();
+        train(&mut program, iterations, None);
+        program.alloc(SIZES[0], frames);
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let question = Question { at: Some(At::End), ..Question::default() };
+        is_first_step(&Context::new(&snapshot, timeline, &attribution, question).expect("the moment exists"))
+    }
+
+    #[test]
+    fn only_the_step_that_sets_up_state_is_the_first() {
+        assert!(is_first(1, STATE));
+        assert!(!is_first(3, FOREACH));
     }
 }

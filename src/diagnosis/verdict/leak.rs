@@ -13,7 +13,11 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
     evidence.count("kept_iterations", "iterations that left it", kept.rounds);
     evidence.bytes("kept_per_iteration_bytes", "left by each, on average", kept.per_round_bytes);
     evidence.count("kept_allocations", "allocations", kept.allocations.len());
-    evidence.count("kept_lines", "lines that made them", kept.lines);
+    if 0 < kept.sizes {
+        evidence.count("kept_sizes", "different sizes", kept.sizes);
+    } else {
+        evidence.count("kept_lines", "lines that made them", kept.lines);
+    }
     evidence.sites = kept.sites(context, MAX_SITES);
     evidence.stacks = kept.stacks.iter().take(3).copied().collect();
     evidence.allocations = kept.allocations.iter().take(10).copied().collect();
@@ -28,13 +32,18 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, context: &Context<'_
     } else {
         results(finding, kept);
     }
-    let formula = "bytes from earlier iterations at stacks that left some in at least two".to_owned();
+    let source = if 0 < kept.sizes { "of sizes" } else { "at stacks" };
+    let formula = format!("bytes from earlier iterations {source} that left some in at least two");
     finding.saving = Some(Saving { bytes: kept.bytes, formula });
     let each = if is_each(kept) { " each time" } else { " from time to time" };
     finding.confirm = Some(format!(
         "Print torch.cuda.memory_allocated() at the end of each iteration: it should rise by about {}{each}.",
         units::bytes(kept.per_round_bytes)
     ));
+    if 0 < kept.sizes {
+        finding.limit("The recording has no stacks: allocations of one size are taken for those of one line, and which line that is, it does not tell.");
+        return;
+    }
     finding.limit("Keeping a reference allocates nothing, so the line that keeps it is not in the recording; the sites are the lines that allocated what stays.");
 }
 
@@ -76,9 +85,18 @@ fn models(finding: &mut Finding) {
 }
 
 fn graph(finding: &mut Finding, kept: &Kept) {
+    let made = match kept.sizes {
+        0 => format!(
+            "They were made at {} different lines of the forward pass",
+            units::count(kept.lines as u64)
+        ),
+        sizes => format!(
+            "Most of them were made in the forward pass, in {} different sizes",
+            units::count(sizes as u64)
+        ),
+    };
     finding.explain(format!(
-        "They were made at {} different lines of the forward pass: only the autograd graph keeps so much together. Some tensor that belongs to the graph (a loss or an output with grad_fn) outlives its iteration, as with losses.append(loss) or total += loss, and keeps all of it.",
-        units::count(kept.lines as u64)
+        "{made}: only the autograd graph keeps so much together. Some tensor that belongs to the graph (a loss or an output with grad_fn) outlives its iteration, as with losses.append(loss) or total += loss, and keeps all of it."
     ));
     if !kept.outlives_backward {
         finding.limit("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large: then call backward() for each part instead of adding up losses (gradients accumulate), or checkpoint.");
@@ -91,7 +109,8 @@ fn graph(finding: &mut Finding, kept: &Kept) {
 }
 
 fn results(finding: &mut Finding, kept: &Kept) {
-    let from = if kept.lines == 0 { "It is" } else { "It comes from few lines, so it is" };
+    let from =
+        if kept.lines == 0 { "As far as sizes tell, it is" } else { "It comes from few lines, so it is" };
     finding.explain(format!("{from} results that stay: in a list, a dict or a cache, as an attribute, in a closure, a hook or a stored exception."));
     finding.advise_code("Keep results on the CPU, without a graph:", "results.append(out.detach().cpu())");
     finding.advise(
