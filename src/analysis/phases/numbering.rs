@@ -26,8 +26,10 @@ impl Phases {
         if !is_open || self.steps_before == 0 {
             return;
         }
-        if !self.calls.is_empty() && !self.calls.iter().any(|call| call.trains) {
-            // Evaluation belongs to the iteration before it.
+        let trains = self.calls.iter().any(|call| call.trains) && self.has(Phase::Backward);
+        if !self.calls.is_empty() && !trains {
+            // Evaluation belongs to the iteration before it; of a call that the trace has only the end of, nothing
+            // tells what it was.
             self.iterations.list.clear();
         }
         let starts: Vec<u32> = self.iterations.list.iter().map(|iteration| iteration.start.0).collect();
@@ -49,6 +51,10 @@ impl Phases {
             }
             _ => {}
         }
+    }
+
+    fn has(&self, phase: Phase) -> bool {
+        self.phases.iter().any(|start| start.phase == phase)
     }
 
     /// The number of the iteration at the end, where none begins within the trace.

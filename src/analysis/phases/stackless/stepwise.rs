@@ -24,7 +24,19 @@ pub(super) fn find(timeline: &Timeline, announced: &Announced) -> Option<Found> 
         walk.round(at);
     }
     let unsure_from = walk.end(timeline);
-    Some(Found { phases: walk.writer.phases, starts: walk.starts, is_counted: true, unsure_from })
+    let is_counted = are_alike(&walk.starts, &rounds);
+    Some(Found { phases: walk.writer.phases, starts: walk.starts, is_counted, unsure_from })
+}
+
+/// Whether there are equally many steps from each start to the next: where several optimizers step in turn, some of
+/// their passes may be too small to be seen.
+fn are_alike(starts: &[EventIx], rounds: &[Round]) -> bool {
+    let steps =
+        |start: &EventIx| rounds.partition_point(|round| round.step_end.is_some_and(|end| end <= start.0));
+    let counts: Vec<usize> = starts.iter().map(steps).collect();
+    let mut between = counts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let first = between.next();
+    between.all(|count| Some(count) == first)
 }
 
 /// Follows the rounds.
