@@ -58,6 +58,10 @@ fn problem(truth: &Value, report: &Value) -> Option<String> {
         return Some(format!("{kind}: found {id}"));
     }
     let cause = &truth["cause"];
+    if truth["history"]["context"].is_null() {
+        // Without any stack, no line can be named.
+        return None;
+    }
     let place = if cause["seen_at"].is_object() { &cause["seen_at"] } else { cause };
     (!has_site(verdict, place)).then(|| format!("{kind}: {} is not among the sites", place["text"]))
 }

@@ -56,6 +56,9 @@ pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             {
                 (Category::Activation, Reason::Repeats)
             }
+            (Category::Gradient, Phase::Forward | Phase::Eval) if is_paired => {
+                (Category::Activation, Reason::Repeats)
+            }
             (Category::Activation | Category::Gradient, Phase::Data) if outlives(scene, id) => {
                 (Category::Input, Reason::MadeAsData)
             }
