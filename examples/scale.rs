@@ -4,7 +4,7 @@
 //! cargo run --release --example scale -- SNAPSHOT COPIES OUT.pickle [--own-lists]
 //! ```
 //!
-//! Each copy has the events of the first device again, with later times. Between copies, events are
+//! Each copy has the events of the first device and all annotations again, with later times. Between copies, events are
 //! added that lead from the end state back to the start state, so the result is a trace without
 //! contradictions. The pickle is laid out as torch and Python write it: frames and keys once, then
 //! by memo; a new list of frames for each alloc and for each pair of frees; lists in batches of 1000.
@@ -78,9 +78,32 @@ fn write_snapshot<W: Write>(
     pickle.pair("allocator_settings", &settings(&snapshot.settings))?;
     pickle.key("external_annotations")?;
     pickle.begin_list();
+    for copy in 0..copies {
+        write_annotations(pickle, snapshot, copy * (last_us - first_us + GAP_US))?;
+    }
     pickle.end_list();
     pickle.end_dict();
     Ok(written)
+}
+
+/// What the program and torch announced, once more.
+fn write_annotations<W: Write>(
+    pickle: &mut Pickle<W>,
+    snapshot: &Snapshot,
+    shift_us: i64,
+) -> Result<(), Box<dyn Error>> {
+    for annotation in &snapshot.annotations {
+        pickle.begin_dict();
+        pickle.key("stage")?;
+        pickle.str(if annotation.is_start { "START" } else { "END" })?;
+        pickle.key("name")?;
+        pickle.str(&snapshot.strings.get(annotation.name))?;
+        pickle.int("device", annotation.device.map_or(0, |device| device.0))?;
+        pickle.int("time_us", annotation.time_us.unwrap_or(0).saturating_add(shift_us))?;
+        pickle.end_dict();
+        pickle.item()?;
+    }
+    Ok(())
 }
 
 /// The settings as a value that serde-pickle writes.
