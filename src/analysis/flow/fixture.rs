@@ -97,13 +97,6 @@ impl Program {
         addr
     }
 
-    /// Fail to allocate.
-    pub(crate) fn fail(&mut self, size: i64, frames: &[&str]) {
-        let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
-        let addr = None;
-        self.push(&Event { stack, addr, device_free: Some(0), ..Event::new(Action::Oom, 0, size) });
-    }
-
     /// Give back.
     pub(crate) fn free(&mut self, addr: u64, frames: &[&str]) {
         let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };

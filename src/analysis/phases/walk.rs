@@ -75,10 +75,7 @@ impl Walk<'_> {
                 }
                 if run.act != Act::Gradients
                     && self.phase != Phase::Forward
-                    && let Some(event) = self
-                        .first_input(run)
-                        .or_else(|| self.failed_input(run))
-                        .or_else(|| self.first_kept(run))
+                    && let Some(event) = self.first_input(run).or_else(|| self.first_kept(run))
                 {
                     self.enter(event, Phase::Data);
                     self.data_from.get_or_insert(event);
@@ -118,16 +115,6 @@ impl Walk<'_> {
                     && habit.unwrap_or_else(|| next.is_none_or(|next| self.is_just_before(run, next.start)))
             })
             .map(|(_, event)| event.0)
-    }
-
-    /// Where a run fails to allocate by code that brings what calls are given: where that code begins.
-    fn failed_input(&self, run: &Run) -> Option<u32> {
-        let events = &self.timeline.events;
-        let mut ooms = self.timeline.ooms.iter().map(|oom| oom.event);
-        let oom = ooms.find(|oom| (run.start..run.end).contains(&oom.0))?;
-        let stack = events.stack(oom);
-        let begins = (run.start..=oom.0).find(|&event| events.stack(EventIx(event)) == stack);
-        begins.filter(|_| self.flow.inputs.is_input(stack) == Some(true))
     }
 
     /// Where no model is called at all: the first event of a run that allocates what stays for a while, other than
