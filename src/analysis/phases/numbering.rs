@@ -96,20 +96,22 @@ impl Phases {
         let Some(first) = self.iterations.list.first().filter(|_| may_be_first) else { return };
         let first_end = self.iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
         let initial = timeline.lifetimes.initial_count();
-        let (mut early, mut late) = (0i64, 0i64);
+        let (mut early, mut late, mut parameters) = (0i64, 0i64, 0i64);
         for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
-            if categories.get(id) != Category::OptimizerState {
-                continue;
-            }
-            if id.index() < initial {
-                return;
-            }
             let is_early = timeline.lifetimes.start(id) <= first_end;
-            let sum = if is_early { &mut early } else { &mut late };
+            let sum = match categories.get(id) {
+                Category::OptimizerState if id.index() < initial => return,
+                Category::OptimizerState if is_early => &mut early,
+                Category::OptimizerState => &mut late,
+                Category::Parameter if id.index() < initial => &mut parameters,
+                _ => continue,
+            };
             *sum = sum.saturating_add(timeline.lifetimes.size(id, &timeline.events).max(0));
         }
-        // Something else may be kept in every step.
-        if MIN_STATE_BYTES <= early && late <= early / 8 {
+        // Something else may be kept in every step; and where there is less state than parameters, another optimizer
+        // may have stepped before, whose state reads like parameters.
+        let is_first = MIN_STATE_BYTES <= early && late <= early / 8 && parameters - parameters / 10 <= early;
+        if is_first {
             let before = steps.partition_point(|&step| step <= first.start.0) as u32;
             self.iterations.first_number = Some(before);
             self.iterations.number_before = before.checked_sub(1);
