@@ -46,8 +46,15 @@ pub struct NamedRange {
     pub time_us: [i64; 2],
     /// The moments that start within it.
     pub moments: [Moment; 2],
-    /// Whether the recording has both ends; else it lasts from the start, or until the end.
-    pub is_whole: bool,
+    /// Whether the recording has its start and its end; else it lasts from the start, or until the end.
+    pub has_ends: [bool; 2],
+}
+
+impl NamedRange {
+    /// Whether the recording has both ends.
+    pub fn is_whole(&self) -> bool {
+        self.has_ends == [true; 2]
+    }
 }
 
 /// Annotations of one device. Ranges within a lane are ascending and do not overlap.
@@ -80,7 +87,7 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
     let range = |name, from: u32, to: u32| {
         let moments = [Moment(from.saturating_add(1)), Moment(to.saturating_add(1))];
         let time_us = moments.map(|moment| timeline.times.at(&timeline.events, moment));
-        NamedRange { name, time_us, moments, is_whole: true }
+        NamedRange { name, time_us, moments, has_ends: [true; 2] }
     };
     let end = timeline.events.len() as u32;
     let first = phases.iterations.first_number;
@@ -109,11 +116,11 @@ pub(super) fn pair(
     let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
     let mut order: Vec<StrId> = Vec::new();
     let mut ranges = Vec::new();
-    let range = |name, start, end, is_whole| NamedRange {
+    let range = |name, start, end, has_ends| NamedRange {
         name: RangeName::Recorded(name),
         time_us: [start, end],
         moments: [Moment::START; 2],
-        is_whole,
+        has_ends,
     };
     for annotation in &snapshot.annotations {
         let Some(time_us) = annotation.time_us.map(|time| time.saturating_sub(first_us)) else { continue };
@@ -128,12 +135,13 @@ pub(super) fn pair(
             starts.push(time_us);
         } else {
             let start = starts.pop();
-            ranges.push(range(annotation.name, start.unwrap_or(0).min(time_us), time_us, start.is_some()));
+            let has_ends = [start.is_some(), true];
+            ranges.push(range(annotation.name, start.unwrap_or(0).min(time_us), time_us, has_ends));
         }
     }
     for name in order {
         let starts = open.remove(&name).unwrap_or_default();
-        ranges.extend(starts.into_iter().map(|start| range(name, start, span_us.max(start), false)));
+        ranges.extend(starts.into_iter().map(|start| range(name, start, span_us.max(start), [true, false])));
     }
     ranges
 }
@@ -162,7 +170,7 @@ mod tests {
             name: RangeName::Recorded(StrId(0)),
             time_us: [start, end],
             moments: [Moment::START; 2],
-            is_whole: true,
+            has_ends: [true; 2],
         }
     }
 
@@ -203,7 +211,7 @@ mod tests {
         ];
         let found: Vec<_> = pair(&snapshot, Some(DeviceId(0)), 100, 1000)
             .iter()
-            .map(|r| (r.name, r.time_us, r.is_whole))
+            .map(|r| (r.name, r.time_us, r.is_whole()))
             .collect();
         let (a, b) = (RangeName::Recorded(a), RangeName::Recorded(b));
         let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];

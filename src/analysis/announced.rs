@@ -6,6 +6,7 @@
 use super::annotations::{NamedRange, RangeName, pair};
 use crate::model::{Snapshot, StrId, Timeline};
 use foldhash::HashMap;
+use std::cmp::Reverse;
 
 const STEP: &str = "Optimizer.step#";
 const ZERO_GRAD: &str = "Optimizer.zero_grad#";
@@ -13,8 +14,6 @@ const ZERO_GRAD: &str = "Optimizer.zero_grad#";
 /// A piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Work {
-    /// As it was announced.
-    pub(in crate::analysis) name: StrId,
     /// From when to when, in microseconds since the first event.
     pub(in crate::analysis) time_us: [i64; 2],
     /// The first event within it, and the first after it.
@@ -23,8 +22,8 @@ pub(in crate::analysis) struct Work {
     pub(in crate::analysis) is_before: bool,
     /// Whether the recording ends within it.
     pub(in crate::analysis) is_open: bool,
-    /// Whether other such work is done within it: a closure's.
-    pub(in crate::analysis) has_inner: bool,
+    /// Whether gradients are dropped within it: by a closure, which calls the model as well.
+    pub(in crate::analysis) drops_gradients: bool,
 }
 
 /// All of it, in order.
@@ -42,33 +41,37 @@ impl Announced {
     /// What was announced in the course of a recording, as seen from one of its devices.
     pub(in crate::analysis) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         let Some(first_us) = timeline.times.first_us() else { return Self::default() };
-        let mut ranges = ranges(snapshot, timeline, first_us);
-        ranges.sort_by_key(|(_, range, _)| (range.time_us[0], std::cmp::Reverse(range.time_us[1])));
         let longest = snapshot.timelines.iter().map(|timeline| timeline.events.len()).max().unwrap_or(0);
-        let mut out = Self { is_complete: snapshot.annotations.len() < longest, ..Self::default() };
+        let is_complete = snapshot.damage.is_none() && snapshot.annotations.len() < longest;
+        let mut out = Self { is_complete, ..Self::default() };
         let mut outer_us = i64::MIN;
-        for (name, range, kind) in ranges {
+        for (range, kind) in ranges(snapshot, timeline, first_us) {
             let is_inner = range.time_us[1] <= outer_us;
-            if is_inner && let Some(outer) = out.steps.last_mut() {
-                outer.has_inner = true;
-            }
             match kind {
-                Kind::ZeroGrad => out.zeroed.push(Work::of(timeline, name, &range)),
+                Kind::ZeroGrad => {
+                    if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
+                        outer.drops_gradients = true;
+                    }
+                    out.zeroed.push(Work::of(timeline, &range));
+                }
                 Kind::Step if is_inner => {}
                 Kind::Step => {
                     outer_us = range.time_us[1];
-                    out.steps.push(Work::of(timeline, name, &range));
+                    out.steps.push(Work::of(timeline, &range));
                 }
             }
         }
         out
     }
-}
 
-impl Announced {
     /// The steps that end, or would, after the first event.
     pub(in crate::analysis) fn within_trace(&self) -> impl Iterator<Item = &Work> {
         self.steps.iter().filter(|step| !step.is_before)
+    }
+
+    /// The event after each of them.
+    pub(in crate::analysis) fn ends(&self) -> Vec<u32> {
+        self.within_trace().map(|step| step.events[1]).collect()
     }
 
     /// The step that an event lies in.
@@ -84,7 +87,7 @@ impl Announced {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Step,
     ZeroGrad,
@@ -97,31 +100,41 @@ impl Kind {
     }
 }
 
-/// Ranges of that kind, of all devices: a process has one main thread, whichever device is current there.
-fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(StrId, NamedRange, Kind)> {
+/// Ranges of that kind in order, of all devices: a process has one main thread, whichever device is current there.
+/// One that has no start says nothing, and one that has no end only if the recording may have stopped within it.
+fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedRange, Kind)> {
     let mut kinds: HashMap<StrId, Option<Kind>> = HashMap::default();
     let mut kind = |name| *kinds.entry(name).or_insert_with(|| Kind::of(&snapshot.strings.get(name)));
-    pair(snapshot, None, timeline.times.span_us(), first_us)
+    let mut out: Vec<(NamedRange, Kind)> = pair(snapshot, None, timeline.times.span_us(), first_us)
         .into_iter()
         .filter_map(|range| match range.name {
-            RangeName::Recorded(name) => Some((name, range, kind(name)?)),
-            RangeName::Iteration { .. } | RangeName::Phase(_) => None,
+            RangeName::Recorded(name) if range.has_ends[0] => Some((range, kind(name)?)),
+            _ => None,
         })
-        .collect()
+        .collect();
+    let last_us = |of: Kind| {
+        let whole = out.iter().filter(|(range, kind)| range.is_whole() && *kind == of);
+        whole.map(|(range, _)| range.time_us[1]).max().unwrap_or(i64::MIN)
+    };
+    let (last_step_us, last_zero_us) = (last_us(Kind::Step), last_us(Kind::ZeroGrad));
+    out.retain(|(range, kind)| {
+        let last_us = if *kind == Kind::Step { last_step_us } else { last_zero_us };
+        range.is_whole() || (snapshot.damage.is_none() && last_us <= range.time_us[0])
+    });
+    out.sort_by_key(|(range, _)| (range.time_us[0], Reverse(range.time_us[1])));
+    out
 }
 
 impl Work {
-    fn of(timeline: &Timeline, name: StrId, range: &NamedRange) -> Self {
+    fn of(timeline: &Timeline, range: &NamedRange) -> Self {
         let [start_us, end_us] = range.time_us;
         let until = |time_us: i64| timeline.times.moment_at(&timeline.events, time_us).0;
         Self {
-            name,
             time_us: range.time_us,
             events: [until(start_us.saturating_sub(1)), until(end_us)],
             is_before: end_us < 0,
-            // An end without a start has been there from the first event on.
-            is_open: !range.is_whole && start_us != 0 && (0 < start_us || start_us < end_us),
-            has_inner: false,
+            is_open: !range.is_whole(),
+            drops_gradients: false,
         }
     }
 }
@@ -189,7 +202,17 @@ mod tests {
         ];
         let found = announced(0, &marks);
         assert_eq!(events(&found.steps), [([1, 5], false)]);
-        assert!(found.steps[0].has_inner && !found.steps[0].is_open);
+        assert!(found.steps[0].drops_gradients && !found.steps[0].is_open);
+    }
+
+    #[test]
+    fn ends_that_are_lost_hide_no_later_step() {
+        let step = |at, is_start| (at, STEP_NAME, is_start);
+        let found = announced(0, &[step(0, false), step(1, true), step(2, true), step(3, false)]);
+        assert_eq!(events(&found.steps), [([2, 3], false)], "neither start nor end alone says anything");
+        let open = announced(0, &[step(1, true), step(2, false), step(4, true)]);
+        assert_eq!(events(&open.steps), [([1, 2], false), ([4, 6], false)]);
+        assert!(open.steps[1].is_open);
     }
 
     #[test]

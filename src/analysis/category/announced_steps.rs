@@ -4,12 +4,13 @@
 use super::assign::Scene;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
+use crate::analysis::announced::Work;
 use crate::analysis::phases::Phase;
-use crate::model::{AllocId, Moment};
+use crate::model::{AllocId, EventIx, Moment};
 use foldhash::HashSet;
 
-/// Smaller state is numbers, such as how many steps there were.
-const MIN_STATE_BYTES: i64 = 9;
+/// Smaller blocks of state are numbers, such as how many steps there were.
+const MIN_BLOCK_BYTES: i64 = 9;
 
 /// Of state in the sizes of parameters, there must be this part of all; other optimizers keep it in other sizes.
 const MOST: i64 = 5;
@@ -18,14 +19,27 @@ const MOST: i64 = 5;
 pub(super) fn verdict(scene: &Scene<'_>, id: AllocId) -> Option<Verdict> {
     let start = scene.timeline.lifetimes.start(id).event()?;
     let gone = scene.gone(id);
-    if let Some(step) = scene.announced.step_at(start.0).filter(|step| !step.has_inner) {
-        return Some(match gone {
-            Some(gone) if gone.0 < step.events[1] => (Category::Temporary, Reason::GoneWithStep),
-            _ => (Category::OptimizerState, Reason::KeptAfterStep),
-        });
+    if let Some(step) = scene.announced.step_at(start.0) {
+        // What a closure does in its step is no work of the optimizer.
+        let is_own = scene.phases.phase_at(Moment::after(start)) == Phase::Optimizer;
+        return is_own.then(|| in_step(scene, step, gone));
     }
     let is_dropped = gone.is_some_and(|gone| scene.announced.is_in_zero_grad(gone.0));
     is_dropped.then_some((Category::Gradient, Reason::DroppedAsGradient))
+}
+
+/// What an optimizer makes in a step. Of one that fails, or that the recording ends in, nothing is kept yet: only the
+/// first makes what will be.
+fn in_step(scene: &Scene<'_>, step: &Work, gone: Option<EventIx>) -> Verdict {
+    let has_failed =
+        scene.timeline.ooms.last().is_some_and(|oom| (step.events[0]..step.events[1]).contains(&oom.event.0));
+    let is_first = scene.announced.steps.first() == Some(step);
+    match gone {
+        Some(gone) if gone.0 < step.events[1] => (Category::Temporary, Reason::GoneWithStep),
+        _ if !has_failed && !step.is_open => (Category::OptimizerState, Reason::KeptAfterStep),
+        _ if is_first => (Category::OptimizerState, Reason::LikeKeptInStep),
+        _ => (Category::Temporary, Reason::LikeGoneInStep),
+    }
 }
 
 /// Judge again what was told by sizes alone; `new` is what was made in the recording.
@@ -102,7 +116,7 @@ impl Trained {
         let early: HashSet<i64> = new.iter().filter(|&&id| is_early(id)).map(|&id| scene.size(id)).collect();
         let is_state = |id: &&AllocId| {
             verdicts.get(id.index()) == Some(&(Category::OptimizerState, Reason::KeptAfterStep))
-                && MIN_STATE_BYTES <= scene.size(**id)
+                && MIN_BLOCK_BYTES <= scene.size(**id)
         };
         let (mut sizes, mut all, mut paired) = (HashSet::default(), 0i64, 0i64);
         for &id in new.iter().filter(is_state) {

@@ -115,8 +115,8 @@ impl Attribution {
         let categories = Categories { verdicts };
         phases.look_at_the_start(timeline, &places, &categories);
         phases.count_announced(timeline, &announced, &categories);
-        let announced_ends: Vec<u32> = announced.within_trace().map(|step| step.events[1]).collect();
-        let steps = if flow.acts.has_stacks { &flow.steps.all } else { &announced_ends };
+        let ends = announced.ends();
+        let steps = if flow.acts.has_stacks { &flow.steps.all } else { &ends };
         phases.count_from_first_step(timeline, steps, &categories);
         phases.look_at_the_end(|| LiveMemory::of(timeline, &places, &categories).phase());
         if timeline.device == DeviceId::HOST {

@@ -84,7 +84,8 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             pool.later += 1;
             pool.goes += usize::from(pool.later <= pool.parameters && scene.gone(id).is_some());
         }
-        if let Some(verdict) = announced_steps::verdict(scene, id).filter(|_| !knows_gradients) {
+        let announced = if knows_gradients { None } else { announced_steps::verdict(scene, id) };
+        if let Some(verdict) = announced {
             has_left_state |= verdict.0 == Category::OptimizerState;
             set(verdicts, id, verdict);
             continue;

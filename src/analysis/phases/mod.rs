@@ -7,6 +7,7 @@
 //! begins, so it covers the loss; after a backward it is `optimizer`, until data or a forward come.
 
 mod annotated;
+mod first_step;
 mod iterations;
 mod live_memory;
 #[cfg(test)]
@@ -91,7 +92,7 @@ impl Phases {
         let is_bare = !flow.acts.has_stacks && 0 <= timeline.device.0;
         let found = if is_bare { stackless::find(timeline, announced) } else { None };
         let mut out = match found {
-            Some(found) => Self::of_recurring(timeline, found),
+            Some(found) => Self::of_recurring(timeline, found, &announced.ends()),
             None => Self::of_walk(snapshot, timeline, places, flow, announced),
         };
         out.steps_are_announced = announced.within_trace().next().is_some();
@@ -104,9 +105,10 @@ impl Phases {
         out
     }
 
-    fn of_recurring(timeline: &Timeline, found: stackless::Found) -> Self {
+    fn of_recurring(timeline: &Timeline, found: stackless::Found, steps: &[u32]) -> Self {
         let is_numbered = timeline.lifetimes.initial_count() == 0 && found.is_counted;
         let mut iterations = Iterations::build(timeline, &found.starts, is_numbered.then_some(0));
+        iterations.count_steps(steps);
         iterations.unsure_from = found.unsure_from;
         let events = timeline.events.len() as u32;
         Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() }
@@ -162,6 +164,7 @@ impl Phases {
         self.phases = vec![PhaseStart { event: EventIx(0), phase: Phase::Unknown }];
         self.iterations = Iterations::default();
         self.at_end = None;
+        self.steps_before = 0;
     }
 
     /// The phase that the event before a moment belongs to. Of the last moment, where no event tells,

@@ -5,12 +5,10 @@ use crate::analysis::announced::{Announced, Work};
 use crate::analysis::category::{Categories, Category};
 use crate::model::{AllocId, Moment, StackId, Timeline};
 
-/// Steps that follow on each other by less than this part of the longest times between steps may be those of one
-/// iteration.
-const CLOSE: i64 = 16;
-
-/// Less is no state to speak of, but numbers.
-const MIN_STATE_BYTES: i64 = 1024;
+/// Steps that follow on each other by less than this part of the longest times between steps, or of the time that a
+/// step takes, may be those of one iteration.
+const CLOSE_TO_OTHERS: i64 = 16;
+const CLOSE_TO_STEP: i64 = 4;
 
 impl Phases {
     /// Number iterations by the steps before them, if recording began before the first: the parameters
@@ -22,29 +20,23 @@ impl Phases {
         categories: &Categories,
     ) {
         self.steps_before = announced.steps.partition_point(|step| step.is_before);
-        let is_open = self.iterations.first_number.is_none() && 0 <= timeline.device.0;
-        if !is_open || self.steps_before == 0 {
+        if self.iterations.first_number.is_some() || timeline.device.0 < 0 || self.steps_before == 0 {
             return;
         }
-        let trains = self.calls.iter().any(|call| call.trains) && self.has(Phase::Backward);
-        if !self.calls.is_empty() && !trains {
-            // Evaluation belongs to the iteration before it; of a call that the trace has only the end of, nothing
-            // tells what it was.
-            self.iterations.list.clear();
-        }
         let starts: Vec<u32> = self.iterations.list.iter().map(|iteration| iteration.start.0).collect();
+        let starts = if self.only_evaluates() { Vec::new() } else { starts };
         let Some(per) = steps_per_iteration(&announced.steps, &starts) else { return };
         self.iterations.ended_before_trace((self.steps_before / per) as u32);
         if !announced.is_complete || !are_parameters_recorded(timeline, categories) {
             return;
         }
-        let number = |event: u32| {
+        let number = |&event: &u32| {
             let before = steps_before(&announced.steps, event);
             before.is_multiple_of(per).then_some((before / per) as u32)
         };
-        let numbers: Option<Vec<u32>> = starts.iter().map(|&start| number(start)).collect();
+        let numbers: Option<Vec<u32>> = starts.iter().map(number).collect();
         match numbers.as_deref() {
-            Some([]) => self.iterations.number_before = self.number_at_end(timeline, announced),
+            Some([]) => self.number_the_only(timeline, announced),
             Some([first, ..]) if numbers.iter().flatten().zip(*first..).all(|(&a, b)| a == b) => {
                 self.iterations.first_number = Some(*first);
                 self.iterations.number_before = first.checked_sub(1);
@@ -53,8 +45,20 @@ impl Phases {
         }
     }
 
-    fn has(&self, phase: Phase) -> bool {
-        self.phases.iter().any(|start| start.phase == phase)
+    /// Whether the trace shows calls of models and no training: these belong to the iteration before. Of a call that
+    /// the trace has only the end of, nothing tells what it was.
+    fn only_evaluates(&self) -> bool {
+        let has_backward = self.phases.iter().any(|start| start.phase == Phase::Backward);
+        let has_training = has_backward && self.calls.iter().any(|call| call.trains);
+        !self.calls.is_empty() && !has_training
+    }
+
+    /// Number the iteration that the whole trace lies in.
+    fn number_the_only(&mut self, timeline: &Timeline, announced: &Announced) {
+        let is_one = announced.within_trace().take(2).count() < 2;
+        let Some(number) = self.number_at_end(timeline, announced).filter(|_| is_one) else { return };
+        self.iterations.list.clear();
+        self.iterations.number_before = Some(number);
     }
 
     /// The number of the iteration at the end, where none begins within the trace.
@@ -62,7 +66,7 @@ impl Phases {
         let steps = announced.steps.len() as u32;
         let last = announced.steps.last()?;
         // What follows on a step belongs to its iteration.
-        let begins = |start: &&PhaseStart| {
+        let begins = |start: &PhaseStart| {
             last.events[1] <= start.event.0
                 && matches!(start.phase, Phase::Data | Phase::Forward | Phase::Backward)
         };
@@ -71,51 +75,11 @@ impl Phases {
         let is_after_step = match self.start_before(Moment(timeline.events.len() as u32))?.phase {
             Phase::Data if may_be_evaluated => return None,
             Phase::Data | Phase::Forward | Phase::Backward => last.is_open,
-            Phase::Optimizer => !self.phases.iter().any(|start| begins(&start)),
+            Phase::Optimizer => !self.phases.iter().any(begins),
             Phase::Eval => true,
             Phase::Init | Phase::Unknown => return None,
         };
         steps.checked_sub(u32::from(is_after_step))
-    }
-}
-
-impl Phases {
-    /// Number iterations of a recording that began after the model was made, but before the first step: no
-    /// optimizer has state yet, and the first step that is seen sets it up.
-    pub(in crate::analysis) fn count_from_first_step(
-        &mut self,
-        timeline: &Timeline,
-        steps: &[u32],
-        categories: &Categories,
-    ) {
-        let is_open = self.iterations.first_number.is_none() && self.iterations.number_before.is_none();
-        let is_early = self.iterations.ended_before == 0 && 0 <= timeline.device.0;
-        // What recurs does not show every step.
-        let shows_steps = !self.recurs || self.steps_are_announced;
-        let may_be_first = is_open && is_early && shows_steps;
-        let Some(first) = self.iterations.list.first().filter(|_| may_be_first) else { return };
-        let first_end = self.iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
-        let initial = timeline.lifetimes.initial_count();
-        let (mut early, mut late, mut parameters) = (0i64, 0i64, 0i64);
-        for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
-            let is_early = timeline.lifetimes.start(id) <= first_end;
-            let sum = match categories.get(id) {
-                Category::OptimizerState if id.index() < initial => return,
-                Category::OptimizerState if is_early => &mut early,
-                Category::OptimizerState => &mut late,
-                Category::Parameter if id.index() < initial => &mut parameters,
-                _ => continue,
-            };
-            *sum = sum.saturating_add(timeline.lifetimes.size(id, &timeline.events).max(0));
-        }
-        // Something else may be kept in every step; and where there is less state than parameters, another optimizer
-        // may have stepped before, whose state reads like parameters.
-        let is_first = MIN_STATE_BYTES <= early && late <= early / 8 && parameters - parameters / 10 <= early;
-        if is_first {
-            let before = steps.partition_point(|&step| step <= first.start.0) as u32;
-            self.iterations.first_number = Some(before);
-            self.iterations.number_before = before.checked_sub(1);
-        }
     }
 }
 
@@ -134,7 +98,7 @@ fn are_parameters_recorded(timeline: &Timeline, categories: &Categories) -> bool
 /// How many steps there are in each iteration; `None` where that differs, or does not show.
 fn steps_per_iteration(steps: &[Work], starts: &[u32]) -> Option<usize> {
     let mut counts = starts.windows(2).map(|pair| match pair {
-        [from, to] => steps_before(steps, *to) - steps_before(steps, *from),
+        [from, to] => steps_before(steps, *to).saturating_sub(steps_before(steps, *from)),
         _ => 0,
     });
     let Some(first) = counts.next() else { return is_one_by_one(steps).then_some(1) };
@@ -154,9 +118,13 @@ fn is_one_by_one(steps: &[Work]) -> bool {
     };
     let mut gaps: Vec<i64> = steps.windows(2).map(gap).collect();
     gaps.sort_unstable();
-    gaps.first()
-        .zip(gaps.get(gaps.len() - gaps.len().div_ceil(10)))
-        .is_none_or(|(least, long)| long / CLOSE <= *least)
+    let mut lengths: Vec<i64> =
+        steps.iter().map(|step| step.time_us[1].saturating_sub(step.time_us[0])).collect();
+    lengths.sort_unstable();
+    let length = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
+    let Some(&least) = gaps.first() else { return true };
+    let long = gaps.get(gaps.len() - gaps.len().div_ceil(10)).copied().unwrap_or(0);
+    long / CLOSE_TO_OTHERS <= least && length / CLOSE_TO_STEP <= least
 }
 
 #[cfg(test)]
@@ -192,29 +160,22 @@ mod tests {
     fn without_stacks_steps_before_are_a_bound() {
         let (position, steps) = at_end(Program::ring().without_stacks(), Some(3));
         assert_eq!((position.iteration, steps), (None, 3));
-        assert!(position.iteration_at_least.is_none_or(|least| least <= 5));
-    }
-
-    #[test]
-    fn a_recording_from_before_the_first_step_counts_from_it() {
-        let (position, _) = at_end(Program::default(), Some(0));
-        assert_eq!(position.iteration, Some(5));
-        let (position, steps) = at_end(Program::timed(), Some(1));
-        assert_eq!((position.iteration, steps), (None, 0), "state that is there may be of any step");
+        assert_eq!(position.iteration_at_least, Some(5));
     }
 
     #[test]
     fn steps_that_follow_at_once_are_of_one_iteration() {
         let step = |from: i64| Work {
-            name: crate::model::StrId(0),
             time_us: [from, from + 10],
             events: [0, 0],
             is_before: true,
             is_open: false,
-            has_inner: false,
+            drops_gradients: false,
         };
         let spaced: Vec<Work> = (0..5).map(|at| step(at * 1000)).collect();
         let paired: Vec<Work> = (0..5).flat_map(|at| [step(at * 1000), step(at * 1000 + 15)]).collect();
         assert_eq!((steps_per_iteration(&spaced, &[]), steps_per_iteration(&paired, &[])), (Some(1), None));
+        let one_pair = [Work { time_us: [0, 100], ..step(0) }, Work { time_us: [110, 210], ..step(0) }];
+        assert_eq!(steps_per_iteration(&one_pair, &[]), None, "a step takes longer than what lies between");
     }
 }

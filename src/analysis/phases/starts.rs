@@ -1,7 +1,7 @@
 //! Where iterations start, over all devices that a process uses.
 
 use super::walk::{Begin, Walk, walk};
-use crate::analysis::announced::Announced;
+use crate::analysis::announced::{Announced, Work};
 use crate::analysis::flow::{Flow, Places};
 use crate::model::{EventIx, Snapshot, Timeline};
 
@@ -24,7 +24,8 @@ enum Start {
     TimeUs(i64),
 }
 
-/// The first event of each iteration of one device.
+/// The first event of each iteration of one device. Steps that were announced come before those that stacks show,
+/// unless these are more.
 pub(super) fn starts(
     snapshot: &Snapshot,
     timeline: &Timeline,
@@ -33,41 +34,41 @@ pub(super) fn starts(
     own: &Walk<'_>,
     announced: &Announced,
 ) -> Vec<EventIx> {
-    let is_told = flow.steps.seen.len() <= announced.within_trace().count() && !flow.acts.runs.is_empty();
-    let told = announced.within_trace().filter(|_| is_told);
-    let others: Vec<&Timeline> = snapshot
-        .timelines
-        .iter()
-        .filter(|t| {
-            0 <= t.device.0 && t.device != timeline.device && t.times.has_times() && !t.events.is_empty()
-        })
-        .collect();
+    let is_other = |t: &&Timeline| {
+        0 <= t.device.0 && t.device != timeline.device && t.times.has_times() && !t.events.is_empty()
+    };
+    let others: Vec<&Timeline> = snapshot.timelines.iter().filter(is_other).collect();
     if others.is_empty() || timeline.device.0 < 0 || !timeline.times.has_times() {
-        let told: Vec<u32> = told.map(|step| step.events[1]).collect();
-        let steps = if told.is_empty() { &flow.steps.all } else { &told };
-        return of_marks(&one_device(own, steps), timeline);
+        let told = announced.ends();
+        let is_told = announced.is_complete && !told.is_empty() && flow.steps.seen.len() <= told.len();
+        return of_marks(&one_device(own, if is_told { &told } else { &flow.steps.all }), timeline);
     }
+    let mut most_seen = flow.steps.seen.len();
     let mut marks = timed(timeline, own, flow, true);
     for other in others {
         let flow = Flow::of(other, places);
+        most_seen = most_seen.max(flow.steps.seen.len());
         let walk = walk(other, places, &flow);
         marks.extend(timed(other, &walk, &flow, false));
     }
-    marks.sort_by_key(|mark| mark.time_us);
-    let first_us = timeline.times.first_us().unwrap_or_default();
-    let told: Vec<Mark> = told
-        .map(|step| {
-            let time_us = step.time_us[1].saturating_add(first_us);
-            Mark { time_us, device: timeline.device.0, what: What::Step }
-        })
-        .collect();
-    if !told.is_empty() {
+    if announced.is_complete && most_seen.max(1) <= announced.steps.len() {
         marks.retain(|mark| !matches!(mark.what, What::Step));
-        marks.extend(told);
-        marks.sort_by_key(|mark| mark.time_us);
+        marks.extend(told(timeline, announced));
     }
+    marks.sort_by_key(|mark| mark.time_us);
     merge_calls(&mut marks);
     of_marks(&marks, timeline)
+}
+
+/// The ends of all announced steps, also of those before the device was used.
+fn told(timeline: &Timeline, announced: &Announced) -> Vec<Mark> {
+    let first_us = timeline.times.first_us().unwrap_or_default();
+    let mark = |step: &Work| Mark {
+        time_us: step.time_us[1].saturating_add(first_us),
+        device: timeline.device.0,
+        what: What::Step,
+    };
+    announced.steps.iter().map(mark).collect()
 }
 
 /// Without other devices, events are as good as times.

@@ -294,7 +294,7 @@ fn lanes_ui(ui: &egui::Ui, device: &mut DeviceState, places: &Places, palette: &
     }
     let name = units::printable(&range.name.text(&snapshot));
     let length = units::duration_us(range.time_us[1].saturating_sub(range.time_us[0]));
-    let whole = if range.is_whole { "" } else { " (only one end was recorded)" };
+    let whole = if range.is_whole() { "" } else { " (only one end was recorded)" };
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(theme::strong(name, 13.0));
         ui.label(format!("{length}{whole}"));

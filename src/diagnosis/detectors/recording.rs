@@ -1,7 +1,7 @@
 //! What the recording cannot show, and how to record it.
 
 use crate::diagnosis::{Context, Finding, Severity};
-use crate::model::{Action, Anchor, Moment};
+use crate::model::{Action, AllocId, Anchor, Moment, StackId, Timeline};
 use crate::units;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
@@ -112,7 +112,8 @@ fn late(context: &Context<'_>) -> Option<Gap> {
     }
     let entries =
         format!("max_entries was reached ({} events are here)", units::count(timeline.events.len() as u64));
-    let why = match context.phases().steps_before {
+    let steps = if was_on_before(context) { context.phases().steps_before } else { 0 };
+    let why = match steps {
         0 => format!("Either recording started late, or the oldest events were dropped because {entries}."),
         1 => format!(
             "The oldest events were dropped because {entries}: an optimizer stepped before the first of these while memory was recorded."
@@ -136,6 +137,16 @@ fn late(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
+/// Whether memory of this device was recorded before its first event: something older has a stack, or no other device
+/// was in use when steps were announced.
+fn was_on_before(context: &Context<'_>) -> bool {
+    let Timeline { lifetimes, events, device, .. } = context.timeline;
+    let mut older = (0..lifetimes.initial_count() as u32).map(AllocId);
+    let mut others = context.snapshot.timelines.iter().filter(|other| other.device != *device);
+    older.any(|id| lifetimes.stack(id, events) != StackId::EMPTY)
+        || others.all(|other| other.events.is_empty())
+}
+
 fn no_stacks(context: &Context<'_>) -> Option<Gap> {
     if context.has_history() && context.snapshot.frames.is_empty() {
         return Some(Gap {
@@ -145,7 +156,7 @@ fn no_stacks(context: &Context<'_>) -> Option<Gap> {
             fix: Some(Fix { how: "with stacks, as context=\"all\" does (the default)", needs_native: false }),
         });
     }
-    let without = || context.live.iter().filter(|a| a.stack == crate::model::StackId::EMPTY);
+    let without = || context.live.iter().filter(|a| a.stack == StackId::EMPTY);
     let bytes = without().fold(0i64, |sum, a| sum.saturating_add(a.size));
     let total = context.live_bytes();
     if Context::share(bytes, total) < MIN_SHARE {

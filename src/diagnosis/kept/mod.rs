@@ -149,6 +149,10 @@ fn is_one_pass(
     once: &[(Source, Option<usize>)],
     kept: &HashMap<Source, Origin<'_>>,
 ) -> bool {
+    if context.tells_by_size() {
+        // Layers of one size are one source.
+        return false;
+    }
     let first = kept.values().map(Origin::first_round).min();
     // With frames of compiled code, the first call of a line may have another stack than the later ones.
     let line = |source: Source| source.stack().and_then(|stack| context.code.own_line(stack));

@@ -15,18 +15,14 @@ const MOST_COMPARED: usize = 64;
 /// Of so many, one may differ.
 const TOLERANCE: usize = 10;
 
-/// The allocations of a stretch of events, in order.
-pub(super) fn births(tape: &Tape<'_>, from: u32, to: u32) -> Vec<u32> {
-    let born = |event| match tape.at(event) {
-        Mark::Birth(id) => Some(id),
-        _ => None,
-    };
-    (from..to).filter_map(born).collect()
-}
-
 /// What something is as far as it does not depend on the batch.
 fn kind(tape: &Tape<'_>, id: u32) -> i64 {
     if tape.is_like_parameter(id) || tape.size(id) <= SCALAR_BYTES { tape.size(id) } else { -1 }
+}
+
+/// Whether nearly all of so many are.
+fn is_most(count: usize, of: usize) -> bool {
+    of - of / TOLERANCE <= count
 }
 
 /// How two stretches go together, as far as the shorter of them goes.
@@ -69,7 +65,7 @@ pub(super) fn follow(
     let next = old.get(new.len()).map(|&id| tape.birth(id));
     let old = old.get(..new.len()).filter(|old| MIN_BIRTHS <= old.len())?;
     let fit = Fit::of(tape, new, old);
-    let most = |count: usize| new.len() - new.len() / TOLERANCE <= count;
+    let most = |count: usize| is_most(count, new.len());
     let start = |phase, id: u32| PhaseStart { event: EventIx(tape.birth(id)), phase };
     let first = *new.first()?;
     if !most(fit.same) {
@@ -95,7 +91,7 @@ pub(super) fn follow(
 pub(super) fn are_alike(tape: &Tape<'_>, some: &[u32], others: &[u32]) -> bool {
     let count = MOST_COMPARED.min(some.len()).min(others.len());
     let (some, others) = (some.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
-    MIN_BIRTHS <= count && count - count / TOLERANCE <= Fit::of(tape, some, others).same
+    MIN_BIRTHS <= count && is_most(Fit::of(tape, some, others).same, count)
 }
 
 /// The phases of a batch that goes like an earlier one before the same step. Its gradients are added to those that
@@ -108,7 +104,7 @@ pub(super) fn repeat(
 ) -> Option<Vec<PhaseStart>> {
     let old = old.get(..new.len()).filter(|old| MIN_BIRTHS <= old.len())?;
     let fit = Fit::of(tape, new, old);
-    (new.len() - new.len() / TOLERANCE <= fit.alike).then(|| copied(tape, phases, new, old))
+    is_most(fit.alike, new.len()).then(|| copied(tape, phases, new, old))
 }
 
 fn copied(tape: &Tape<'_>, phases: &[PhaseStart], new: &[u32], old: &[u32]) -> Vec<PhaseStart> {

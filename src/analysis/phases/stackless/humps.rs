@@ -114,7 +114,7 @@ impl Window {
         if most < least {
             return out;
         }
-        let (low, high) = (most / 3, most / 5 * 3);
+        let (low, high) = (most / 3, (most.saturating_mul(3) / 5).max(1));
         let mut span = Span { peak: self.from, down: self.from, height: 0 };
         self.count(tape, |event, live| {
             if span.height < live {

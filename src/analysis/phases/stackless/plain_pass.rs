@@ -1,7 +1,6 @@
 //! The pass before an announced step, where it shows no rise and fall: gradients that stay until the step tell where
 //! its backward begins, and what is live then is what its forward left.
 
-use super::alignment::births;
 use super::humps::SCALAR_BYTES;
 use super::tape::Tape;
 use super::{Phase, PhaseStart, alignment};
@@ -12,7 +11,7 @@ pub(super) const MOST_BEFORE: usize = 12;
 
 /// The phases of what is made from an event on until a step; empty if they do not show.
 pub(super) fn phases(tape: &Tape<'_>, from: u32, step: u32) -> Vec<PhaseStart> {
-    let made = births(tape, from, step);
+    let made: Vec<u32> = tape.births(from, step).collect();
     let Some((mut out, end)) = first_pass(tape, &made, step) else { return Vec::new() };
     // Further batches before the same step go like the first.
     let count = made.partition_point(|&id| tape.birth(id) < end);

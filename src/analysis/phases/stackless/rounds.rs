@@ -7,6 +7,12 @@ use crate::analysis::announced::{Announced, Work};
 /// Fewer allocations between two steps are no pass: two optimizers step one after the other.
 const MIN_PASS: usize = 4;
 
+/// Small buffers and numbers are made by optimizers.
+const SMALL_BYTES: i64 = 64 << 10;
+
+/// So many larger allocations in a step that are not as large as parameters are a model's.
+const MIN_FOREIGN: usize = 16;
+
 /// What lies between two steps, and the step after it.
 pub(super) struct Round {
     pub(super) window: Window,
@@ -21,14 +27,14 @@ pub(super) struct Round {
 }
 
 impl Round {
-    fn of(tape: &Tape<'_>, announced: &Announced, from: u32, step: Option<&Work>, parameters: usize) -> Self {
-        let to = step.map_or(tape.len(), |step| step.events[usize::from(step.has_inner)]).max(from);
+    fn of(tape: &Tape<'_>, announced: &Announced, from: u32, step: Option<&Work>) -> Self {
+        let is_closure = step.is_some_and(|step| is_closure(tape, step));
+        let to = step.map_or(tape.len(), |step| step.events[usize::from(is_closure)]).max(from);
         let is_made =
             |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if SCALAR_BYTES < tape.size(id));
         let made: Vec<u32> = (from..to)
             .filter(is_made)
             .filter(|&event| !announced.is_in_zero_grad(event))
-            .skip(parameters)
             .take(MIN_PASS)
             .collect();
         Self {
@@ -36,7 +42,7 @@ impl Round {
             begins: made.first().copied(),
             is_pass: made.len() == MIN_PASS,
             step_end: step.map(|step| step.events[1]),
-            is_closure: step.is_some_and(|step| step.has_inner),
+            is_closure,
         }
     }
 
@@ -52,13 +58,21 @@ impl Round {
     }
 }
 
-/// All rounds; the last has no step.
+/// Whether a step calls a closure, which calls the model: it drops gradients, or makes much that neither has the
+/// size of a parameter nor is small.
+fn is_closure(tape: &Tape<'_>, step: &Work) -> bool {
+    let is_foreign = |&id: &u32| SMALL_BYTES < tape.size(id) && !tape.is_like_parameter(id);
+    let made = || tape.births(step.events[0], step.events[1]);
+    step.drops_gradients || made().filter(is_foreign).take(MIN_FOREIGN).count() == MIN_FOREIGN
+}
+
+/// All rounds; the last has no step. A closure's step that is not over belongs to it.
 pub(super) fn rounds(tape: &Tape<'_>, announced: &Announced, is_from_start: bool) -> Vec<Round> {
     let mut out: Vec<Round> = Vec::new();
-    let mut from = 0;
-    for step in announced.within_trace().map(Some).chain([None]) {
-        let parameters = if out.is_empty() && is_from_start { tape.parameter_count() } else { 0 };
-        let round = Round::of(tape, announced, from, step, parameters);
+    let mut from = if is_from_start { tape.after_parameters() } else { 0 };
+    let steps = announced.within_trace().filter(|step| !step.is_open || !is_closure(tape, step));
+    for step in steps.map(Some).chain([None]) {
+        let round = Round::of(tape, announced, from, step);
         from = round.step_end.unwrap_or(0).max(round.window.to);
         out.push(round);
     }

@@ -24,19 +24,20 @@ pub(super) fn find(timeline: &Timeline, announced: &Announced) -> Option<Found> 
         walk.round(at);
     }
     let unsure_from = walk.end(timeline);
-    let is_counted = are_alike(&walk.starts, &rounds);
+    let is_counted = announced.is_complete && is_even(&walk.starts, &rounds);
     Some(Found { phases: walk.writer.phases, starts: walk.starts, is_counted, unsure_from })
 }
 
-/// Whether there are equally many steps from each start to the next: where several optimizers step in turn, some of
-/// their passes may be too small to be seen.
-fn are_alike(starts: &[EventIx], rounds: &[Round]) -> bool {
-    let steps =
+/// Whether there are equally many steps from each start to the next, and no more after the last: where several
+/// optimizers step in turn, some of their passes may be too small to be seen.
+fn is_even(starts: &[EventIx], rounds: &[Round]) -> bool {
+    let before =
         |start: &EventIx| rounds.partition_point(|round| round.step_end.is_some_and(|end| end <= start.0));
-    let counts: Vec<usize> = starts.iter().map(steps).collect();
+    let counts: Vec<usize> = starts.iter().map(before).collect();
     let mut between = counts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let first = between.next();
-    between.all(|count| Some(count) == first)
+    let each = between.next().unwrap_or(1);
+    let last = counts.last().map_or(0, |&count| rounds.len().saturating_sub(1).saturating_sub(count));
+    last <= each && between.all(|count| count == each)
 }
 
 /// Follows the rounds.

@@ -1,6 +1,6 @@
 //! What is under way when a recording ends, after the last step: read beside one of the last rounds.
 
-use super::alignment::{self, births};
+use super::alignment;
 use super::humps::Hump;
 use super::rounds::Round;
 use super::tape::Tape;
@@ -22,13 +22,15 @@ pub(super) fn phases(
     // What follows on a failure is given back because of it.
     let until = timeline.ooms.last().map(|oom| oom.event.0).filter(|&event| begins < event);
     let until = until.unwrap_or(tape.len());
-    let new = births(tape, begins, until);
+    let births = |from, to| tape.births(from, to).collect::<Vec<u32>>();
+    let new = births(begins, until);
     let passes = rounds.iter().rev().filter(|round| round.step_end.is_some() && round.is_pass);
     let like = |round: &Round| {
         let starts = [round.begins, round.trained_from(humps)];
-        starts.into_iter().flatten().find_map(|from| {
-            alignment::follow(tape, known, &new, until, &births(tape, from, round.window.to))
-        })
+        starts
+            .into_iter()
+            .flatten()
+            .find_map(|from| alignment::follow(tape, known, &new, until, &births(from, round.window.to)))
     };
     let found = passes.clone().take(MOST_ROUNDS).find_map(like)?;
     let has = |phase| found.iter().any(|start| start.phase == phase);
@@ -41,5 +43,6 @@ pub(super) fn phases(
 /// like a training forward.
 fn has_other_graph(tape: &Tape<'_>, round: &Round, humps: &[Hump]) -> bool {
     let Some((begins, data)) = round.begins.zip(round.trained_from(humps)) else { return false };
-    alignment::are_alike(tape, &births(tape, begins, data), &births(tape, data, round.window.to))
+    let births = |from, to| tape.births(from, to).collect::<Vec<u32>>();
+    alignment::are_alike(tape, &births(begins, data), &births(data, round.window.to))
 }

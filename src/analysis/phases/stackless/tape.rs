@@ -27,11 +27,13 @@ pub(super) struct Tape<'a> {
     like_parameters: Vec<bool>,
     parameter_count: usize,
     parameter_sizes: usize,
+    /// The event that makes the first thing that is no parameter.
+    after_parameters: u32,
 }
 
 impl<'a> Tape<'a> {
     pub(super) fn of(timeline: &'a Timeline) -> Self {
-        let all = parameters(timeline);
+        let (first, all) = parameters(timeline);
         let sizes: HashSet<i64> = all.iter().copied().collect();
         let mut marks = vec![NEVER; timeline.events.len()];
         let mut like_parameters = Vec::with_capacity(timeline.lifetimes.len());
@@ -48,7 +50,10 @@ impl<'a> Tape<'a> {
             like_parameters.push(sizes.contains(&timeline.lifetimes.size(id, &timeline.events)));
         }
         let (parameter_count, parameter_sizes) = (all.len(), sizes.len());
-        Self { timeline, marks, like_parameters, parameter_count, parameter_sizes }
+        let after = Some(AllocId(first as u32)).filter(|_| first < timeline.lifetimes.len());
+        let after_parameters =
+            after.and_then(|id| timeline.lifetimes.start(id).event()).map_or(0, |event| event.0);
+        Self { timeline, marks, like_parameters, parameter_count, parameter_sizes, after_parameters }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -88,6 +93,19 @@ impl<'a> Tape<'a> {
         self.parameter_sizes
     }
 
+    /// The event that makes the first thing that is no parameter.
+    pub(super) fn after_parameters(&self) -> u32 {
+        self.after_parameters
+    }
+
+    /// What is made in a stretch of events, in order.
+    pub(super) fn births(&self, from: u32, to: u32) -> impl Iterator<Item = u32> {
+        (from..to).filter_map(|event| match self.at(event) {
+            Mark::Birth(id) => Some(id),
+            _ => None,
+        })
+    }
+
     /// How many blocks there are that may be parameters.
     pub(super) fn parameter_count(&self) -> usize {
         self.parameter_count
@@ -99,17 +117,14 @@ fn gone(timeline: &Timeline, id: AllocId) -> Option<Moment> {
 }
 
 /// What stays from before the first event; in a recording from the start, what is made before
-/// anything goes again.
-fn parameters(timeline: &Timeline) -> Vec<i64> {
+/// anything goes again. Their sizes, and how many allocations there are until the last of them.
+fn parameters(timeline: &Timeline) -> (usize, Vec<i64>) {
     let lifetimes = &timeline.lifetimes;
     let initial = lifetimes.initial_count();
     let ids = (0..lifetimes.len() as u32).map(AllocId);
     let stays = |&id: &AllocId| gone(timeline, id).is_none();
     let size = |id: AllocId| lifetimes.size(id, &timeline.events);
-    if initial != 0 {
-        return ids.take(initial).filter(stays).map(size).collect();
-    }
     let life = |id: AllocId| gone(timeline, id).map(|gone| gone.0.saturating_sub(lifetimes.start(id).0));
-    let first = first_blocks::parameters(ids.clone().map(life));
-    ids.take(first).filter(stays).map(size).collect()
+    let first = if initial == 0 { first_blocks::parameters(ids.clone().map(life)) } else { initial };
+    (first, ids.take(first).filter(stays).map(size).collect())
 }

@@ -87,7 +87,7 @@ impl<'a> Writer<'a> {
             return Some(Tail { start: hump.data, phase: Phase::Backward });
         }
         self.data_sizes.clone_from(&hump.data_sizes);
-        self.forward = births(self.tape, hump.forward, hump.backward, usize::MAX);
+        self.forward = self.tape.births(hump.forward, hump.backward).collect();
         if hump.data < hump.forward {
             self.enter(hump.data, Phase::Data);
         }
@@ -124,7 +124,11 @@ impl<'a> Writer<'a> {
         if self.data_sizes.first() != Some(&self.tape.size(id)) {
             return None;
         }
-        let births = births(self.tape, event, event.saturating_add(DATA_EVENTS), self.data_sizes.len() + 1);
+        let births: Vec<u32> = self
+            .tape
+            .births(event, event.saturating_add(DATA_EVENTS))
+            .take(self.data_sizes.len() + 1)
+            .collect();
         let wanted =
             self.data_sizes.iter().copied().chain(self.forward.first().map(|&id| self.tape.size(id)));
         if !births.iter().map(|&id| self.tape.size(id)).zip(wanted).all(|(size, wanted)| size == wanted) {
@@ -168,7 +172,7 @@ impl<'a> Writer<'a> {
         let tape = self.tape;
         let is_next = |&event: &u32| self.data_at(event).is_some();
         let to_next = (start.saturating_add(1)..to).find(is_next).unwrap_or(to);
-        let mine = births(tape, start, to_next, self.forward.len().saturating_add(1));
+        let mine: Vec<u32> = tape.births(start, to_next).take(self.forward.len().saturating_add(1)).collect();
         let next = mine.get(self.forward.len()).map_or(to_next, |&id| tape.birth(id));
         let length = mine.len().min(self.forward.len());
         let (mine, like) = (mine.get(..length), self.forward.get(..length));
@@ -197,14 +201,6 @@ impl<'a> Writer<'a> {
         let is_falling = held(self.tape.len()) < held(from) - held(from) / 4;
         if gradients == MIN_GRADIENTS && is_falling { Phase::Backward } else { Phase::Unknown }
     }
-}
-
-fn births(tape: &Tape<'_>, from: u32, to: u32, most: usize) -> Vec<u32> {
-    let born = (from..to).filter_map(|event| match tape.at(event) {
-        Mark::Birth(id) => Some(id),
-        _ => None,
-    });
-    born.take(most).collect()
 }
 
 /// Whether nearly all are as large as those of the other list.
