@@ -1,7 +1,7 @@
 //! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
 //! what is as large as they are and comes later, gradients and state are told apart by their order.
 
-use super::announced_steps;
+use super::announced_steps::{self, CutStep};
 use super::assign::Scene;
 use super::caches;
 use super::pairing::{Sizes, gradients};
@@ -76,6 +76,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
     let mut later: Vec<AllocId> = Vec::new();
     let mut has_left_state = false;
+    let cut = CutStep::of(scene);
     for &id in new.iter().skip(parameters) {
         let is_brief = scene
             .gone(id)
@@ -84,7 +85,8 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             pool.later += 1;
             pool.goes += usize::from(pool.later <= pool.parameters && scene.gone(id).is_some());
         }
-        let announced = if knows_gradients { None } else { announced_steps::verdict(scene, id) };
+        let announced =
+            if knows_gradients { None } else { announced_steps::verdict(scene, cut.as_ref(), id) };
         if let Some(verdict) = announced {
             has_left_state |= verdict.0 == Category::OptimizerState;
             set(verdicts, id, verdict);

@@ -8,7 +8,7 @@ use foldhash::HashSet;
 const MIN_HEIGHT: u32 = 8;
 
 /// Those before an announced step may be smaller.
-const MIN_HEIGHT_BEFORE_STEP: u32 = 2;
+const MIN_HEIGHT_BEFORE_STEP: u32 = 4;
 
 /// More that stays than usual is a pass that is not over.
 const MIN_KEPT: usize = 4;

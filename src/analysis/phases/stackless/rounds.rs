@@ -28,7 +28,7 @@ pub(super) struct Round {
 
 impl Round {
     fn of(tape: &Tape<'_>, announced: &Announced, from: u32, step: Option<&Work>) -> Self {
-        let is_closure = step.is_some_and(|step| is_closure(tape, step));
+        let is_closure = step.is_some_and(|step| is_closure(tape, from, step));
         let to = step.map_or(tape.len(), |step| step.events[usize::from(is_closure)]).max(from);
         let is_made =
             |&event: &u32| matches!(tape.at(event), Mark::Birth(id) if SCALAR_BYTES < tape.size(id));
@@ -46,10 +46,12 @@ impl Round {
         }
     }
 
-    /// The passes within it.
+    /// The passes within it; none if a step follows and none of them trains.
     pub(super) fn passes<'h>(&self, humps: &'h [Hump]) -> &'h [Hump] {
         let before = |event: u32| humps.partition_point(|hump| hump.backward < event);
-        humps.get(before(self.window.from)..before(self.window.to)).unwrap_or_default()
+        let passes = humps.get(before(self.window.from)..before(self.window.to)).unwrap_or_default();
+        let is_told = self.step_end.is_none() || passes.iter().any(|hump| hump.trains);
+        if is_told { passes } else { &[] }
     }
 
     /// Where the first pass begins that trains.
@@ -58,20 +60,25 @@ impl Round {
     }
 }
 
-/// Whether a step calls a closure, which calls the model: it drops gradients, or makes much that neither has the
-/// size of a parameter nor is small.
-fn is_closure(tape: &Tape<'_>, step: &Work) -> bool {
+/// Whether a step calls a closure, which calls the model: it drops gradients, or much is made in it that neither has
+/// the size of a parameter nor is small, and next to nothing between the step before and this one.
+fn is_closure(tape: &Tape<'_>, from: u32, step: &Work) -> bool {
     let is_foreign = |&id: &u32| SMALL_BYTES < tape.size(id) && !tape.is_like_parameter(id);
-    let made = || tape.births(step.events[0], step.events[1]);
-    step.drops_gradients || made().filter(is_foreign).take(MIN_FOREIGN).count() == MIN_FOREIGN
+    let foreign = || tape.births(step.events[0], step.events[1]).filter(is_foreign);
+    // Where the trace begins late, the pass may be lost.
+    let follows_none =
+        || 0 < from && tape.births(from, step.events[0]).take(MIN_FOREIGN).count() < MIN_FOREIGN;
+    step.drops_gradients || (follows_none() && foreign().take(MIN_FOREIGN).count() == MIN_FOREIGN)
 }
 
 /// All rounds; the last has no step. A closure's step that is not over belongs to it.
 pub(super) fn rounds(tape: &Tape<'_>, announced: &Announced, is_from_start: bool) -> Vec<Round> {
     let mut out: Vec<Round> = Vec::new();
     let mut from = if is_from_start { tape.after_parameters() } else { 0 };
-    let steps = announced.within_trace().filter(|step| !step.is_open || !is_closure(tape, step));
-    for step in steps.map(Some).chain([None]) {
+    for step in announced.within_trace().map(Some).chain([None]) {
+        if step.is_some_and(|step| step.is_open && is_closure(tape, from, step)) {
+            continue;
+        }
         let round = Round::of(tape, announced, from, step);
         from = round.step_end.unwrap_or(0).max(round.window.to);
         out.push(round);

@@ -178,6 +178,31 @@ fn two_optimizers_that_step_one_after_the_other_end_one_iteration() {
     assert_eq!(phases.iteration_at(end(&snapshot)), Some(STEPS as u32 - 1));
 }
 
+#[test]
+fn a_step_that_calls_the_model_is_no_work_of_the_optimizer() {
+    let mut program = Program::timed().without_stacks();
+    load(&mut program);
+    for _ in 0..STEPS {
+        let data = program.alloc(4096, DATA);
+        program.announce(STEP_NAME, true);
+        let kept = (0..20).map(|at| program.alloc((20 << 20) + at * 4096, FORWARD)).collect();
+        let gradients = backward(&mut program, kept);
+        program.announce(STEP_NAME, false);
+        for addr in gradients.into_iter().chain([data]) {
+            program.free(addr, ZERO_GRAD);
+        }
+    }
+    program.alloc(4096, DATA);
+    program.announce(STEP_NAME, true);
+    for at in 0..20 {
+        program.alloc((20 << 20) + at * 4096, FORWARD);
+    }
+    let snapshot = program.finish();
+    let found = phases(&snapshot);
+    assert_ne!(found.phase_at(end(&snapshot)), Phase::Optimizer);
+    assert_eq!(starts(&found).len(), STEPS + usize::from(found.iteration_at(end(&snapshot)).is_some()));
+}
+
 proptest! {
     #[test]
     fn whatever_is_announced_starts_are_in_order_and_within(
