@@ -6,8 +6,11 @@ use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::Context;
 use crate::model::{Allocation, Moment};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
+
+/// Fewer sizes are as large as parameters by chance.
+const MIN_COPIED: usize = 3;
 
 /// What is live of one source, but for what the current round made.
 #[derive(Default)]
@@ -81,7 +84,22 @@ pub(super) fn origins<'a>(context: &'a Context<'_>, current: usize) -> HashMap<S
         origin.add(a, round, category);
         origin.is_left_over |= round.is_none() && has_trained && category == Category::Activation;
     }
+    let copied = copied(context, &origins);
+    origins.retain(|source, _| !copied.contains(source) || renewed.contains(source));
     origins
+}
+
+/// Where sizes have to tell: those of most parameters, if all of these are there. Gradients, copies and averages of them
+/// may stay for many reasons.
+fn copied(context: &Context<'_>, origins: &HashMap<Source, Origin<'_>>) -> HashSet<Source> {
+    if !context.tells_by_size() {
+        return HashSet::default();
+    }
+    let parameters = context.live.iter().filter(|a| context.category(a.id) == Category::Parameter);
+    let mut sizes: HashSet<Source> = parameters.filter_map(|a| Source::of(context, a)).collect();
+    let all = sizes.len();
+    sizes.retain(|source| origins.contains_key(source));
+    if sizes.len() < MIN_COPIED || sizes.len() < all / 2 { HashSet::default() } else { sizes }
 }
 
 /// Whether a step of the optimizer, and a forward pass after it, lie between the start of the recording

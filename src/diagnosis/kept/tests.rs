@@ -193,3 +193,16 @@ fn what_is_older_than_the_recording_counts_by_its_stack() {
     assert_eq!(kept.older_bytes, 25 * 2 * MIB);
     assert!(kept.older_bytes < kept.bytes && 12 <= kept.rounds, "{kept:?}");
 }
+
+#[test]
+fn copies_of_a_model_that_is_trained_in_turn_are_no_leak_for_their_sizes_alone() {
+    let mut program = Program::timed().without_stacks();
+    model(&mut program);
+    for at in 0..8 {
+        step(&mut program, 1, at == 0);
+        for size in SIZES {
+            program.alloc(size, LOAD);
+        }
+    }
+    assert_eq!(kept(program), None);
+}
