@@ -2,65 +2,18 @@
 //! state, whose sizes tell which parameters are trained.
 
 use super::assign::Scene;
+use super::cut_step::CutStep;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
-use crate::analysis::announced::Work;
 use crate::analysis::phases::Phase;
 use crate::model::{AllocId, Moment};
 use foldhash::HashSet;
-use std::ops::Range;
 
 /// Smaller blocks of state are numbers, such as how many steps there were.
 const MIN_BLOCK_BYTES: i64 = 9;
 
-/// Of state in the sizes of parameters, there must be this part of all; other optimizers keep it in other sizes.
-const MOST: i64 = 5;
-
-/// The last step, if it failed or the recording ends in it: nothing that it made is given back yet.
-pub(super) struct CutStep {
-    /// Its allocations.
-    ids: Range<u32>,
-    /// Those of the step before, if it began to make the same.
-    like: Option<Range<u32>>,
-    like_end: u32,
-}
-
-impl CutStep {
-    /// `None` where the last step is over.
-    pub(super) fn of(scene: &Scene<'_>) -> Option<Self> {
-        let mut steps = scene.announced.within_trace().collect::<Vec<_>>().into_iter().rev();
-        let (last, before) = (steps.next()?, steps.next());
-        let [from, to] = last.events;
-        let has_failed = scene.timeline.ooms.last().is_some_and(|oom| (from..to).contains(&oom.event.0));
-        if !has_failed && !last.is_open {
-            return None;
-        }
-        let ids = made_in(scene, last);
-        let like = before.map(|before| made_in(scene, before)).filter(|like| {
-            let pairs = ids.clone().zip(like.clone());
-            let same = pairs.clone().filter(|&(a, b)| scene.size(AllocId(a)) == scene.size(AllocId(b)));
-            !like.is_empty() && pairs.count() * 9 <= same.count() * 10
-        });
-        Some(Self { ids, like, like_end: before.map_or(0, |before| before.events[1]) })
-    }
-
-    /// What it makes as the step before did is as that: kept, or gone. What it did not make is new state.
-    fn verdict(&self, scene: &Scene<'_>, id: AllocId) -> Verdict {
-        let kept = (Category::OptimizerState, Reason::LikeKeptInStep);
-        let Some(like) = &self.like else { return kept };
-        let before = like.start.saturating_add(id.0.saturating_sub(self.ids.start));
-        let gone =
-            scene.gone(AllocId(before)).filter(|gone| like.contains(&before) && gone.0 < self.like_end);
-        if gone.is_some() { (Category::Temporary, Reason::LikeGoneInStep) } else { kept }
-    }
-}
-
-/// The allocations of a step, by number.
-fn made_in(scene: &Scene<'_>, step: &Work) -> Range<u32> {
-    let lifetimes = &scene.timeline.lifetimes;
-    let first = |event: u32| lifetimes.first_after(Moment(event)).map_or(lifetimes.len() as u32, |id| id.0);
-    first(step.events[0])..first(step.events[1])
-}
+/// All but this part of the state must have sizes of parameters; some optimizers keep it in others.
+const OTHER_PART: i64 = 5;
 
 /// What is made in a step that torch announced, or dropped where gradients are.
 pub(super) fn verdict(scene: &Scene<'_>, cut: Option<&CutStep>, id: AllocId) -> Option<Verdict> {
@@ -69,7 +22,7 @@ pub(super) fn verdict(scene: &Scene<'_>, cut: Option<&CutStep>, id: AllocId) -> 
     if let Some(step) = scene.announced.step_at(start.0) {
         // What a closure does in its step is no work of the optimizer.
         let is_own = scene.phases.phase_at(Moment::after(start)) == Phase::Optimizer;
-        let cut = cut.filter(|cut| cut.ids.contains(&id.0));
+        let cut = cut.filter(|cut| cut.contains(id));
         return is_own.then(|| match (gone, cut) {
             (Some(gone), _) if gone.0 < step.events[1] => (Category::Temporary, Reason::GoneWithStep),
             (_, Some(cut)) => cut.verdict(scene, id),
@@ -165,7 +118,7 @@ impl Trained {
                 paired = paired.saturating_add(size);
             }
         }
-        Self { parameters, is_all: 0 < all && all - all / MOST <= paired, sizes }
+        Self { parameters, is_all: 0 < all && all - all / OTHER_PART <= paired, sizes }
     }
 }
 
@@ -245,49 +198,5 @@ mod tests {
             found.iter().filter(|live| live.0 == 64 << 20).map(|live| live.1).collect();
         assert_eq!(large, [Category::Parameter, Category::Parameter, Category::Activation]);
         assert_eq!(found.iter().filter(|live| live.1 == Category::OptimizerState).count(), 4);
-    }
-
-    /// What a step makes that the recording ends in, after so many that are over. Each makes a temporary for every
-    /// parameter, and the first may make state before.
-    fn cut(steps: usize, makes_state: bool) -> Vec<Category> {
-        let mut program = Program::timed().without_stacks();
-        for size in SIZES {
-            program.alloc(size, LOAD);
-        }
-        for at in 0..=steps {
-            let kept: Vec<u64> = (0..14).map(|at| program.alloc((20 << 20) + at * 512, FORWARD)).collect();
-            let of_loss = program.alloc(4, LOSS);
-            for (place, activation) in kept.into_iter().rev().enumerate() {
-                if let Some(&size) = SIZES.get(place) {
-                    program.alloc(size, BACKWARD);
-                }
-                program.free(activation, BACKWARD);
-            }
-            program.free(of_loss, BACKWARD);
-            program.announce(STEP_NAME, true);
-            for size in SIZES.into_iter().filter(|_| makes_state && at == 0) {
-                program.alloc(size, STATE);
-            }
-            let temporaries = SIZES.map(|size| program.alloc(size, STATE));
-            if at < steps {
-                for addr in temporaries {
-                    program.free(addr, STATE);
-                }
-                program.announce(STEP_NAME, false);
-            }
-        }
-        let found = live(&program.finish());
-        found.iter().rev().take(SIZES.len()).map(|live| live.1).collect()
-    }
-
-    #[test]
-    fn a_step_that_is_not_over_does_what_the_one_before_did() {
-        assert_eq!(cut(3, false), [Category::Temporary; 4]);
-        assert_eq!(cut(3, true), [Category::Temporary; 4]);
-        assert_eq!(
-            cut(0, true),
-            [Category::OptimizerState; 4],
-            "the first one sets up state, for all that is known"
-        );
     }
 }

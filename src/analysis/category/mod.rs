@@ -12,6 +12,7 @@ mod bare;
 mod bare_tests;
 mod buckets;
 mod caches;
+mod cut_step;
 #[cfg(test)]
 mod early_tests;
 mod explicit;

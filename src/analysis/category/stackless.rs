@@ -1,9 +1,10 @@
 //! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
 //! what is as large as they are and comes later, gradients and state are told apart by their order.
 
-use super::announced_steps::{self, CutStep};
+use super::announced_steps;
 use super::assign::Scene;
 use super::caches;
+use super::cut_step::CutStep;
 use super::pairing::{Sizes, gradients};
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};

@@ -14,6 +14,7 @@ mod stepwise_tests;
 mod tail;
 mod tape;
 mod valley;
+mod window;
 
 use super::{Phase, PhaseStart};
 use crate::analysis::announced::Announced;

@@ -1,9 +1,10 @@
 //! What recurs in a recording in which torch announced no step: activations that pile up and
 //! are given back while gradients are made; gradients that are dropped; the sizes of the data.
 
-use super::humps::{Hump, Window, humps};
+use super::humps::{Hump, humps};
 use super::tape::{Mark, Tape};
 use super::valley::Writer;
+use super::window::Window;
 use super::{Found, Phase};
 use crate::model::{EventIx, Timeline};
 

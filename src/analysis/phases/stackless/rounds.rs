@@ -1,7 +1,8 @@
 //! A recording between the steps that torch announced.
 
-use super::humps::{Hump, SCALAR_BYTES, Window};
+use super::humps::{Hump, SCALAR_BYTES};
 use super::tape::{Mark, Tape};
+use super::window::Window;
 use crate::analysis::announced::{Announced, Work};
 
 /// Fewer allocations between two steps are no pass: two optimizers step one after the other.

@@ -1,10 +1,11 @@
 //! Recordings in which torch announced the optimizer's steps: what lies between two steps is an
 //! iteration, whatever it allocates.
 
-use super::humps::{Hump, Window, humps};
+use super::humps::{Hump, humps};
 use super::rounds::{Round, rounds};
 use super::tape::Tape;
 use super::valley::{Tail, Writer};
+use super::window::Window;
 use super::{Found, Phase, PhaseStart, plain_pass, tail};
 use crate::analysis::announced::Announced;
 use crate::model::{EventIx, Timeline};
