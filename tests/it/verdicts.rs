@@ -58,8 +58,8 @@ fn problem(truth: &Value, report: &Value) -> Option<String> {
         return Some(format!("{kind}: found {id}"));
     }
     let cause = &truth["cause"];
-    if truth["history"]["context"].is_null() {
-        // Without any stack, no line can be named.
+    if truth["history"].get("context").is_some_and(Value::is_null) {
+        // It was recorded without any stack, so no line can be named.
         return None;
     }
     let place = if cause["seen_at"].is_object() { &cause["seen_at"] } else { cause };

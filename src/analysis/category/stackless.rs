@@ -55,15 +55,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     if new.is_empty() || (scene.flow.acts.has_stacks && !knows_gradients) {
         return;
     }
-    let mut pools = Pools::default();
-    let mut has_old_state = false;
-    for id in scene.ids().take(scene.timeline.lifetimes.initial_count()) {
-        match verdicts.get(id.index()).map(|verdict| verdict.0) {
-            Some(Category::Parameter) => pools.entry(scene.size(id)).or_default().parameters += 1,
-            Some(Category::OptimizerState) => has_old_state = true,
-            _ => {}
-        }
-    }
+    let (mut pools, has_old_state) = old(scene, verdicts);
     // What a late recording sees being made are no parameters.
     let life = |&id: &AllocId| {
         scene.gone(id).map(|gone| gone.0.saturating_sub(scene.timeline.lifetimes.start(id).0))
@@ -105,12 +97,8 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
         set(verdicts, id, verdict);
     }
     if !knows_gradients && scene.phases.iterations.list.is_empty() && is_little(&pools) {
-        let rest: Vec<(AllocId, i64)> = new
-            .iter()
-            .skip(parameters)
-            .filter(|&&id| scene.gone(id).is_none())
-            .map(|&id| (id, scene.size(id)))
-            .collect();
+        let rest = new.iter().skip(parameters).filter(|&&id| scene.gone(id).is_none());
+        let rest: Vec<(AllocId, i64)> = rest.map(|&id| (id, scene.size(id))).collect();
         let parameters: Vec<usize> = pools.values().map(|pool| pool.parameters).collect();
         caches::find(&rest, &parameters, verdicts);
     }
@@ -123,6 +111,20 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     if !knows_gradients {
         announced_steps::refine(scene, new, verdicts);
     }
+}
+
+/// The sizes of parameters that are older than the recording, and whether state is.
+fn old(scene: &Scene<'_>, verdicts: &[Verdict]) -> (Pools, bool) {
+    let mut pools = Pools::default();
+    let mut has_state = false;
+    for id in scene.ids().take(scene.timeline.lifetimes.initial_count()) {
+        match verdicts.get(id.index()).map(|verdict| verdict.0) {
+            Some(Category::Parameter) => pools.entry(scene.size(id)).or_default().parameters += 1,
+            Some(Category::OptimizerState) => has_state = true,
+            _ => {}
+        }
+    }
+    (pools, has_state)
 }
 
 fn settle_pairs(

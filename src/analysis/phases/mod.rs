@@ -39,6 +39,12 @@ pub struct PhaseStart {
     pub phase: Phase,
 }
 
+/// The phase that an event lies in.
+fn start_at(phases: &[PhaseStart], event: u32) -> Option<&PhaseStart> {
+    let after = phases.partition_point(|start| start.event.0 <= event);
+    after.checked_sub(1).and_then(|at| phases.get(at))
+}
+
 /// A call of a model from outside of any model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelCall {
@@ -57,7 +63,7 @@ pub struct Phases {
     pub iterations: Iterations,
     /// Calls of models, in order.
     pub calls: Vec<ModelCall>,
-    /// How many optimizer steps torch announced before the first event: events were lost since.
+    /// How many optimizer steps torch announced before the first event.
     pub steps_before: usize,
     /// Whether the phases are read from sizes and lifetimes rather than from stacks.
     recurs: bool,
@@ -149,9 +155,7 @@ impl Phases {
     }
 
     fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
-        let event = moment.event().map_or(0, |event| event.0);
-        let after = self.phases.partition_point(|start| start.event.0 <= event);
-        after.checked_sub(1).and_then(|at| self.phases.get(at))
+        start_at(&self.phases, moment.event().map_or(0, |event| event.0))
     }
 
     /// The first event of the backward that a moment lies in; `None` in other phases.

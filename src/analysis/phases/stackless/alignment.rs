@@ -3,14 +3,14 @@
 
 use super::humps::SCALAR_BYTES;
 use super::tape::{Mark, Tape};
-use super::{Phase, PhaseStart};
+use super::{Phase, PhaseStart, start_at};
 use crate::model::EventIx;
 
 /// Fewer allocations look like anything.
 const MIN_BIRTHS: usize = 12;
 
 /// More are not looked at where it is only asked whether two stretches are alike.
-const MOST_COMPARED: usize = 64;
+pub(super) const MOST_COMPARED: usize = 64;
 
 /// Of so many, one may differ.
 const TOLERANCE: usize = 10;
@@ -87,9 +87,9 @@ pub(super) fn follow(
     out.last().is_some_and(|last| last.phase != Phase::Unknown).then_some(out)
 }
 
-/// Whether the first allocations of two stretches go together.
+/// Whether two stretches go together, as far as the shorter of them goes.
 pub(super) fn are_alike(tape: &Tape<'_>, some: &[u32], others: &[u32]) -> bool {
-    let count = MOST_COMPARED.min(some.len()).min(others.len());
+    let count = some.len().min(others.len());
     let (some, others) = (some.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
     MIN_BIRTHS <= count && is_most(Fit::of(tape, some, others).same, count)
 }
@@ -119,6 +119,5 @@ fn copied(tape: &Tape<'_>, phases: &[PhaseStart], new: &[u32], old: &[u32]) -> V
 }
 
 fn phase_at(phases: &[PhaseStart], event: u32) -> Phase {
-    let after = phases.partition_point(|start| start.event.0 <= event);
-    after.checked_sub(1).and_then(|at| phases.get(at)).map_or(Phase::Unknown, |start| start.phase)
+    start_at(phases, event).map_or(Phase::Unknown, |start| start.phase)
 }

@@ -13,10 +13,12 @@ mod stepwise;
 mod stepwise_tests;
 mod tail;
 mod tape;
+#[cfg(test)]
+mod twins;
 mod valley;
 mod window;
 
-use super::{Phase, PhaseStart};
+use super::{Phase, PhaseStart, start_at};
 use crate::analysis::announced::Announced;
 use crate::model::{EventIx, Timeline};
 

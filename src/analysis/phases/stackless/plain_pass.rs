@@ -7,7 +7,7 @@ use super::{Phase, PhaseStart, alignment};
 use crate::model::EventIx;
 
 /// So many allocations before the forward are something else: an evaluation.
-pub(super) const MOST_BEFORE: usize = 12;
+const MOST_BEFORE: usize = 12;
 
 /// The phases of what is made from an event on until a step; empty if they do not show.
 pub(super) fn phases(tape: &Tape<'_>, from: u32, step: u32) -> Vec<PhaseStart> {

@@ -1,37 +1,20 @@
 //! Recordings without stacks beside the same recordings with them.
 
+use super::twins::{self, phases, starts};
 use super::{Phase, recurrence};
+use crate::analysis::Basis;
 use crate::analysis::flow::fixture::{BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, ZERO_GRAD, train};
 use crate::analysis::table_fixture::{any_events, snapshot};
-use crate::analysis::{Basis, Phases};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
 
-fn phases(snapshot: &Snapshot) -> Phases {
-    Phases::of(snapshot, &snapshot.timelines[0])
-}
-
 /// The same program, recorded with stacks and without.
 fn twice(run: impl Fn(&mut Program)) -> [Snapshot; 2] {
-    [Program::default(), Program::bare()].map(|mut program| {
-        run(&mut program);
-        program.finish()
-    })
+    twins::twice([Program::default(), Program::bare()], run)
 }
 
-/// How many of the moments' phases were found, none of them wrong.
-fn agreeing([with, without]: &[Snapshot; 2]) -> f64 {
-    let (with, without, events) = (phases(with), phases(without), with.timelines[0].events.len() as u32);
-    let mut found = 0;
-    for moment in (1..=events).map(Moment) {
-        let phase = without.phase_at(moment);
-        if phase != Phase::Unknown {
-            assert_eq!(phase, with.phase_at(moment), "{moment:?}");
-            assert_eq!(without.basis_at(moment), Some(Basis::Recurrence));
-            found += 1;
-        }
-    }
-    f64::from(found) / f64::from(events)
+fn agreeing(recordings: &[Snapshot; 2]) -> f64 {
+    twins::agreeing(recordings, Basis::Recurrence)
 }
 
 #[test]
@@ -42,9 +25,6 @@ fn phases_and_iterations_are_those_that_stacks_tell() {
         });
         assert!(0.6 < agreeing(&recordings));
         let [with, without] = recordings.each_ref().map(phases);
-        let starts = |phases: &Phases| -> Vec<u32> {
-            phases.iterations.list.iter().map(|iteration| iteration.start.0).collect()
-        };
         // The last iteration is cut off, so nothing shows that its activations were for a backward.
         assert_eq!(starts(&without), starts(&with)[..iterations - 1]);
         assert_eq!(without.iterations.first_number, Some(0));

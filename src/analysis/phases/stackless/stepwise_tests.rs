@@ -1,48 +1,27 @@
 //! Recordings without stacks, with the steps that torch announces, beside the same recordings with stacks.
 
+use super::twins::{self, phases, starts};
 use super::{Phase, stepwise};
+use crate::analysis::Basis;
 use crate::analysis::announced::Announced;
 use crate::analysis::flow::fixture::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STEP_NAME, ZERO_GRAD, train,
 };
 use crate::analysis::table_fixture::{any_events, snapshot};
-use crate::analysis::{Basis, Phases};
 use crate::model::{Annotation, DeviceId, Moment, Snapshot};
 use proptest::prelude::*;
 
-fn phases(snapshot: &Snapshot) -> Phases {
-    Phases::of(snapshot, &snapshot.timelines[0])
-}
-
 /// The same program, recorded with stacks and without.
 fn twice(run: impl Fn(&mut Program)) -> [Snapshot; 2] {
-    [Program::timed(), Program::timed().without_stacks()].map(|mut program| {
-        run(&mut program);
-        program.finish()
-    })
+    twins::twice([Program::timed(), Program::timed().without_stacks()], run)
+}
+
+fn agreeing(recordings: &[Snapshot; 2]) -> f64 {
+    twins::agreeing(recordings, Basis::Announced)
 }
 
 fn end(snapshot: &Snapshot) -> Moment {
     Moment(snapshot.timelines[0].events.len() as u32)
-}
-
-/// How many of the moments' phases were found, none of them wrong.
-fn agreeing([with, without]: &[Snapshot; 2]) -> f64 {
-    let (last, with, without) = (end(with), phases(with), phases(without));
-    let mut found = 0;
-    for moment in (1..=last.0).map(Moment) {
-        let phase = without.phase_at(moment);
-        if phase != Phase::Unknown {
-            assert_eq!(phase, with.phase_at(moment), "{moment:?}");
-            assert_eq!(without.basis_at(moment), Some(Basis::Announced));
-            found += 1;
-        }
-    }
-    f64::from(found) / f64::from(last.0)
-}
-
-fn starts(phases: &Phases) -> Vec<u32> {
-    phases.iterations.list.iter().map(|iteration| iteration.start.0).collect()
 }
 
 #[test]

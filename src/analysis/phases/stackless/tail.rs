@@ -43,6 +43,6 @@ pub(super) fn phases(
 /// like a training forward.
 fn has_other_graph(tape: &Tape<'_>, round: &Round, humps: &[Hump]) -> bool {
     let Some((begins, data)) = round.begins.zip(round.trained_from(humps)) else { return false };
-    let births = |from, to| tape.births(from, to).collect::<Vec<u32>>();
+    let births = |from, to| tape.births(from, to).take(alignment::MOST_COMPARED).collect::<Vec<u32>>();
     alignment::are_alike(tape, &births(begins, data), &births(data, round.window.to))
 }
