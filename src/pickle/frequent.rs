@@ -67,6 +67,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
 
     /// The value that the opcode at `pos` pushes, and where the next one starts. `None` for opcodes
     /// that do something else, and for values that are rare, long or wrong.
+    ///
+    /// Takes a MEMOIZE that follows only if it writes a new entry: keys and lists that are recognised
+    /// by the bytes of their references must mean the same until the end of what is being read.
     #[inline]
     fn frequent_value(&mut self, pos: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
         let Some(head) = self.feed.buf[pos..].first_chunk::<10>().copied() else { return Ok(None) };
@@ -95,7 +98,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     return Ok(None);
                 }
                 let text = Value::reference(Kind::Str, self.short_string(pos + 2..end, word, len)?);
-                if self.feed.buf[end] == opcode::MEMOIZE {
+                if self.feed.buf[end] == opcode::MEMOIZE && self.memo.next_is_new() {
                     self.memo.memoize(text)?;
                     return Ok(Some((text, end + 1)));
                 }
@@ -195,7 +198,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             let tuple = self.tuple(self.stack.len() - 2)?;
             self.stack.push(tuple);
             pos += 3;
-            if after == opcode::MEMOIZE {
+            if after == opcode::MEMOIZE && self.memo.next_is_new() {
                 self.memo.memoize(tuple)?;
                 pos += 1;
             }
@@ -233,6 +236,10 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// again and again: comparing bytes finds out without decoding them.
     #[inline(never)]
     fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
+        // The list is memoized before it is filled, so it must not take the place of one of its items.
+        if !self.memo.next_is_new() {
+            return Ok(None);
+        }
         self.forget_if_replaced();
         let Some(window) = self.feed.buf.get(start..last) else { return Ok(None) };
         let known = self.runs.expected(window).or_else(|| self.runs.find(window));

@@ -35,10 +35,17 @@ impl Memo {
         Self { dense: Vec::with_capacity(entries.min(MAX_ROOM) as usize), ..Self::default() }
     }
 
+    /// Whether MEMOIZE would write an entry for the first time, for sure. Only pickles that also PUT
+    /// numbers out of order have entries ahead of the count, which MEMOIZE may hit.
+    #[inline]
+    pub(super) fn next_is_new(&self) -> bool {
+        self.used == self.dense.len() as u64 && self.sparse.is_empty()
+    }
+
     /// MEMOIZE: store under the next number.
     #[inline]
     pub(super) fn memoize(&mut self, value: Value) -> Result<(), ErrorKind> {
-        if self.used == self.dense.len() as u64 {
+        if self.next_is_new() {
             let packed = self.pack(value)?;
             self.dense.push(packed);
             self.used += 1;
@@ -50,19 +57,22 @@ impl Memo {
     /// PUT: store under a number of the pickle's choice.
     pub(super) fn put(&mut self, index: u64, value: Value) -> Result<(), ErrorKind> {
         let packed = self.pack(value)?;
-        let len = self.dense.len() as u64;
-        let before = if index < len {
+        let before = if index < self.dense.len() as u64 || index <= 2 * self.used + MAX_GAP {
+            self.grow(index);
             std::mem::replace(&mut self.dense[index as usize], packed)
-        } else if index <= 2 * self.used + MAX_GAP {
-            self.dense.resize(index as usize, UNUSED);
-            self.dense.push(packed);
-            UNUSED
         } else {
             self.sparse.insert(index, packed).unwrap_or(UNUSED)
         };
         self.used += u64::from(before == UNUSED);
         self.replacements += u64::from(before != UNUSED);
         Ok(())
+    }
+
+    /// Make the dense part reach up to an index. Sparse entries that it reaches move into it.
+    fn grow(&mut self, index: u64) {
+        for i in self.dense.len() as u64..=index {
+            self.dense.push(self.sparse.remove(&i).unwrap_or(UNUSED));
+        }
     }
 
     #[inline]
@@ -105,6 +115,26 @@ mod tests {
         assert_eq!(memo.get(0), None);
         assert_eq!(memo.get(1), Some(Value::int(5)));
         assert_eq!(memo.get(3), Some(Value::reference(Kind::Str, Handle(7))));
+    }
+
+    #[test]
+    fn an_entry_far_beyond_the_others_stays_when_they_reach_it() {
+        let mut memo = Memo::default();
+        memo.put(5000, Value::int(-1)).unwrap();
+        memo.put(6000, Value::int(-2)).unwrap();
+        for i in 0..4000 {
+            memo.put(i, Value::int(1)).unwrap();
+        }
+        memo.put(7000, Value::int(-3)).unwrap();
+        let found = [4999, 5000, 5001, 6000, 7000].map(|index| memo.get(index));
+        assert_eq!(found, [None, Some(Value::int(-1)), None, Some(Value::int(-2)), Some(Value::int(-3))]);
+        // 4003 entries so far: MEMOIZE goes on with 4003 and stays at 5000, as the count does.
+        assert_eq!(memo.replacements, 0);
+        for _ in 4003..=5001 {
+            memo.memoize(Value::int(2)).unwrap();
+        }
+        assert_eq!([5000, 5001].map(|index| memo.get(index)), [Some(Value::int(2)), None]);
+        assert_eq!(memo.replacements, 2);
     }
 
     #[test]

@@ -14,6 +14,8 @@ mod feed;
 mod frequent;
 mod machine;
 mod memo;
+#[cfg(test)]
+mod memo_tests;
 mod number;
 mod opcode;
 mod runs;

@@ -2,6 +2,9 @@
 
 use super::{ErrorKind, Handle, Kind, Sink, Value, View, decode};
 
+/// Lists may hold themselves: what lies deeper is not printed.
+const MAX_DEPTH: usize = 30;
+
 /// Keeps values as the text that Python would print.
 #[derive(Default)]
 struct Printer {
@@ -17,8 +20,15 @@ impl Printer {
     }
 
     fn print(&self, value: Value) -> String {
+        self.print_to(value, MAX_DEPTH)
+    }
+
+    fn print_to(&self, value: Value, depth: usize) -> String {
         let list = |handle: Handle| -> Vec<String> {
-            self.items[handle.0 as usize].iter().map(|&item| self.print(item)).collect()
+            let items = self.items[handle.0 as usize].iter();
+            items
+                .map(|&item| depth.checked_sub(1).map_or("...".into(), |depth| self.print_to(item, depth)))
+                .collect()
         };
         match value.view() {
             View::None => "None".to_owned(),
@@ -123,7 +133,8 @@ fn read(pickle: &[u8]) -> (String, Option<String>) {
     }
 }
 
-fn whole(pickle: &[u8]) -> String {
+/// What a pickle that must be whole holds.
+pub(super) fn whole(pickle: &[u8]) -> String {
     let (root, damage) = read(pickle);
     assert_eq!(damage, None, "{root}");
     root
@@ -222,10 +233,30 @@ fn a_dict_with_known_keys_that_is_cut_keeps_its_whole_pairs() {
 fn a_memo_entry_that_memoize_replaces_changes_the_lists_that_refer_to_it() {
     // MEMOIZE numbers by the count of entries, so the fourth one hits entry 3.
     let list: &[u8] = b"]\x94(h\x03e";
+    let last: &[u8] = b"](h\x03e";
     let pickle =
-        [b"\x80\x04](\x8c\x01aq\x03".as_slice(), list, list, b"\x8c\x01b\x94", list, b"e.", &[0; 20]]
+        [b"\x80\x04](\x8c\x01aq\x03".as_slice(), list, list, b"\x8c\x01b\x94", last, b"e.", &[0; 20]]
             .concat();
     assert_eq!(whole(&pickle), "['a', ['a'], ['a'], 'b', ['b']]");
+}
+
+#[test]
+fn a_list_that_replaces_the_memo_entry_of_its_item_holds_itself() {
+    // Picklers memoize a list before they fill it: the third one hits entry 3, to which its item refers.
+    let list: &[u8] = b"]\x94(h\x03e";
+    let pickle = [b"\x80\x04](\x8c\x01aq\x03".as_slice(), list, list, list, b"e.", &[0; 20]].concat();
+    let (open, close) = ("[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
+    assert_eq!(whole(&pickle), format!("['a', ['a'], ['a'], {open}...{close}]"));
+}
+
+#[test]
+fn a_list_inside_a_known_dict_may_follow_a_replaced_memo_entry() {
+    // The string in the third dict hits entry 6, and the list behind it is all references.
+    let keys: &[u8] = b"\x80\x04](\x8c\x01aq\x00\x8c\x01bq\x01\x8c\x01cq\x06";
+    let dict: &[u8] = b"}\x94(h\x00K\x01h\x01K\x02u";
+    let replacing: &[u8] = b"}\x94(h\x00\x8c\x01d\x94h\x01]\x94(h\x00eu";
+    let pickle = [keys, dict, dict, replacing, b"e.", &[0; 20]].concat();
+    assert_eq!(whole(&pickle), "['a', 'b', 'c', {'a': 1, 'b': 2}, {'a': 1, 'b': 2}, {'a': 'd', 'b': ['a']}]");
 }
 
 #[test]
