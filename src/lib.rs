@@ -6,12 +6,14 @@
 //! lifetimes) → [`analysis`] (questions to the model) and [`simulator`] (the recording under other
 //! allocator settings) → [`diagnosis`] (what happened, and why) → [`report`] (text) → [`cli`]. [`load`]
 //! joins the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
-//! together to whole pictures, and [`app`] is the window around them.
+//! together to whole pictures, and `app` is the window around them, which a build may leave out. [`save`]
+//! writes files whole or not at all.
 //!
 //! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+#[cfg(feature = "window")]
 pub mod app;
 pub mod cli;
 pub mod diagnosis;
@@ -21,6 +23,7 @@ pub mod load;
 pub mod model;
 pub mod pickle;
 pub mod report;
+pub mod save;
 pub mod simulator;
 pub mod snapshot;
 pub mod units;

@@ -187,16 +187,15 @@ pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
 }
 
+/// Whether a character acts instead of showing: control characters (C0, DEL, C1), and marks that change
+/// the direction of the text around them.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Text from a file, made safe for a terminal or a label: control characters are replaced.
 pub fn printable(text: &str) -> String {
-    let replace = |c: char| {
-        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
-    text.chars().map(replace).collect()
+    text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// The same for text of several lines, which stay apart.

@@ -134,7 +134,7 @@ pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
 }
 
 /// The whole stack, a line per frame, innermost first.
-pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> Vec<String> {
+pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> impl ExactSizeIterator<Item = String> {
     let line = |&id| {
         let frame = site_frame(snapshot, id);
         match (frame.file.as_str(), frame.line) {
@@ -142,7 +142,7 @@ pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> Vec<String> {
             (file, line) => format!("{file}:{line} {}", frame.name),
         }
     };
-    snapshot.stacks.frames(stack).iter().map(line).collect()
+    snapshot.stacks.frames(stack).iter().map(line)
 }
 
 #[cfg(test)]

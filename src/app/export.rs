@@ -3,16 +3,18 @@
 
 use crate::app::attribution::Finder;
 use crate::app::device::DeviceState;
+use crate::app::files::dialog_log::{explain, take_reason};
 use crate::app::filter::work::FilterMode;
 use crate::app::navigation::Selection;
 use crate::app::theme;
 use crate::diagnosis::{Question, diagnose};
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, Format, Shot, What, report_pictures};
+use crate::load::Input;
 use crate::report::{Document, ReportInput, report_html};
+use crate::save::{self, Existing, NewFile, SaveError};
 use crate::units;
 use eframe::egui;
-use std::fs::OpenOptions;
 use std::future::Future;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,9 @@ use std::thread;
 
 /// Pictures have at least this many pixels per point, so that they stay sharp when they are enlarged.
 const MIN_SCALE: f32 = 2.0;
+
+/// What works without a dialog.
+const INSTEAD: &str = "use 'oomscope render' and 'oomscope report', which write the same files";
 
 /// Lines, stacks and allocations that each finding of a report lists.
 const REPORT_LISTS: usize = 8;
@@ -81,6 +86,8 @@ pub(super) const CHOICES: [Choice; 8] = [
 pub(super) struct Order {
     choice: Choice,
     shot: Shot,
+    /// The recording, which is never written.
+    input: Input,
     size_points: [f32; 2],
     scale: f32,
     /// What a report is asked.
@@ -97,7 +104,7 @@ pub(super) struct Exporter {
 
 impl Order {
     /// A picture of what a device shows now, as large as the window.
-    pub(super) fn new(choice: Choice, name: String, device: &mut DeviceState, ctx: &egui::Context) -> Self {
+    pub(super) fn new(choice: Choice, input: Input, device: &mut DeviceState, ctx: &egui::Context) -> Self {
         let palette = theme::palette_of(ctx.theme());
         let size = ctx.viewport_rect().size();
         let selected = match device.selection() {
@@ -108,7 +115,7 @@ impl Order {
         let shot = Shot {
             snapshot: device.snapshot(),
             at: device.index(),
-            name,
+            name: input.name(),
             what: match choice.product {
                 Product::Picture(what, _) => what,
                 Product::Report => What::Timeline,
@@ -135,6 +142,7 @@ impl Order {
         Self {
             choice,
             shot,
+            input,
             size_points: [size.x, size.y],
             scale,
             question: device.question(),
@@ -159,13 +167,19 @@ impl Order {
             Err(error) => return format!("No {noun}: {error}"),
         };
         // The dialog has only asked whether to replace what was chosen.
-        let (replaces, is_new) = (is_as_chosen, !is_as_chosen);
-        let opened =
-            OpenOptions::new().write(true).create(true).truncate(replaces).create_new(is_new).open(&path);
-        match opened.and_then(|mut out| out.write_all(&file)) {
+        let existing = if is_as_chosen { Existing::Replace } else { Existing::Keep };
+        match self.save(&path, &file, existing) {
             Ok(()) => format!("{}{} written to {shown}", noun[..1].to_uppercase(), &noun[1..]),
-            Err(error) => format!("The {noun} cannot be written to {shown}: {error}"),
+            Err(error) => format!("No {noun}: {error}"),
         }
+    }
+
+    fn save(&self, path: &Path, contents: &[u8], existing: Existing) -> Result<(), SaveError> {
+        save::refuse_inputs(path, self.input.path())?;
+        let mut file = NewFile::create(path)?;
+        let refused = |source| SaveError::Refused { path: path.to_owned(), source };
+        file.write_all(contents).map_err(refused)?;
+        file.finish(existing)
     }
 
     fn contents(&self) -> Result<Vec<u8>, String> {
@@ -213,20 +227,29 @@ impl Exporter {
             .set_file_name(order.file_name())
             .add_filter(extension.to_uppercase(), &[extension])
             .save_file();
-        self.start(order, async { dialog.await.map(|file| file.path().to_owned()) }, ctx)
+        let chosen = async {
+            match dialog.await {
+                Some(file) => Ok(Some(file.path().to_owned())),
+                None => take_reason().map_or(Ok(None), |reason| Err(explain(&reason, INSTEAD))),
+            }
+        };
+        self.start(order, chosen, ctx)
     }
 
-    /// Paint and write a picture to the path that an answer gives, if it gives one.
+    /// Paint and write a picture to the path that an answer gives, if it gives one. An error is said.
     pub(super) fn start(
         &mut self,
         order: Order,
-        path: impl Future<Output = Option<PathBuf>> + Send + 'static,
+        path: impl Future<Output = Result<Option<PathBuf>, String>> + Send + 'static,
         ctx: &egui::Context,
     ) -> Option<String> {
         let (sender, outcome) = sync_channel(1);
         let ctx = ctx.clone();
         let work = move || {
-            let said = pollster::block_on(path).map(|path| order.write(&path));
+            let said = match pollster::block_on(path) {
+                Ok(path) => path.map(|path| order.write(&path)),
+                Err(why) => Some(why),
+            };
             // The window may be gone.
             sender.send(said).ok();
             ctx.request_repaint();

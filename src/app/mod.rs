@@ -39,6 +39,7 @@ use crate::analysis::Rules;
 use crate::load::Input;
 use eframe::egui;
 use export::{Choice, Exporter, Order};
+pub use files::dialog_log::DialogLog;
 use files::dialogs::OpenDialog;
 use files::document::{Document, Fate};
 use files::recent::Recent;
@@ -138,6 +139,8 @@ enum Command {
     ForgetRecent,
     /// Show or hide the help.
     Help,
+    /// Do not show the notice any more.
+    DismissNotice,
     /// Export what is shown as a picture.
     Export(Choice),
     /// Arrange the panes as they were at first.
@@ -153,6 +156,8 @@ struct App {
     recent: Recent,
     watch: FileWatch,
     exporter: Exporter,
+    /// What is said below everything, until it is dismissed.
+    notice: Option<String>,
     layout: Layout,
     shows_help: bool,
     preferences: Preferences,
@@ -171,6 +176,7 @@ impl App {
             recent: Recent::default(),
             watch: FileWatch::new(ctx),
             exporter: Exporter::default(),
+            notice: None,
             layout: Layout::default(),
             shows_help: false,
             preferences: Preferences::default(),
@@ -197,7 +203,10 @@ impl App {
     fn run_commands(&mut self, ctx: &egui::Context) {
         for command in std::mem::take(&mut self.commands) {
             match command {
-                Command::OpenDialog => self.dialog.show(ctx),
+                Command::OpenDialog => {
+                    let refused = self.dialog.show(ctx);
+                    self.notice = refused.or(self.notice.take());
+                }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::Reload(at) => {
                     if let Some(document) = self.documents.get_mut(at) {
@@ -214,6 +223,7 @@ impl App {
                     self.notify(refused);
                 }
                 Command::Help => self.shows_help = !self.shows_help,
+                Command::DismissNotice => self.notice = None,
             }
             ctx.request_repaint();
         }
@@ -253,17 +263,17 @@ impl App {
     /// A picture of what the current file shows.
     fn order(&mut self, choice: Choice, ctx: &egui::Context) -> Option<Order> {
         let document = self.documents.get_mut(self.current)?;
-        let name = document.input().name();
-        document.open_file()?.device().map(|device| Order::new(choice, name, device, ctx))
+        let input = document.input().clone();
+        document.open_file()?.device().map(|device| Order::new(choice, input, device, ctx))
     }
 
-    /// Say something in the status bar of the current file.
+    /// Say something in the status bar of the current file, or below everything where there is none.
     fn notify(&mut self, notice: Option<String>) {
         let Some(notice) = notice else { return };
         let document = self.documents.get_mut(self.current);
         match document.and_then(|document| document.open_file()?.device()) {
             Some(device) => device.notify(notice),
-            None => log::warn!("{notice}"),
+            None => self.notice = Some(notice),
         }
     }
 
@@ -271,7 +281,10 @@ impl App {
     fn take_files(&mut self, ctx: &egui::Context) {
         let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
         self.commands.extend(dropped.iter().map(|file| Command::OpenFile(file.path().to_owned())));
-        self.commands.extend(self.dialog.chosen().into_iter().map(Command::OpenFile));
+        match self.dialog.answer() {
+            Ok(chosen) => self.commands.extend(chosen.into_iter().map(Command::OpenFile)),
+            Err(why) => self.notice = Some(why),
+        }
     }
 }
 
@@ -297,6 +310,9 @@ impl App {
         let recent = self.recent.entries(&self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
         files::tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
+        if let Some(notice) = &self.notice {
+            files::file_page::dismissible_ui(ui, notice, commands);
+        }
         match self.documents.get_mut(self.current) {
             None => files::start_page::ui(ui, &recent, &self.samples, &mut self.commands),
             Some(document) => {

@@ -6,8 +6,8 @@ use crate::load::Input;
 use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
 use crate::units;
 use clap::{ArgGroup, Args};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Exit code when a limit is exceeded.
@@ -21,8 +21,8 @@ const EXCEEDED: u8 = 3;
   oomscope check snapshot.pickle --no-oom
   oomscope check rank*.pickle --max-peak 60GiB --max-reserved 70GiB
 
-Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, 1 a file
-cannot be read or does not tell. Pinned host memory is not checked."
+Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, else 1 if a
+file cannot be read or does not tell. Pinned host memory is not checked."
 )]
 pub(super) struct CheckArgs {
     /// Snapshots; '-' is standard input
@@ -45,28 +45,74 @@ struct Outcome {
     holds: bool,
 }
 
-pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let mut out = output::stdout();
-    let mut all_hold = true;
-    for path in &args.files {
-        let snapshot = loading::load(path)?;
-        let name = units::printable(&Input::from_arg(path).name());
-        if devices(&snapshot).next().is_none() {
-            let what = format!("{name}: the snapshot holds no memory of any device, so nothing was checked");
-            return Err(Failure::new(what, "record it on a machine with a GPU"));
-        }
-        for timeline in devices(&snapshot) {
-            can_tell(&snapshot, timeline, &name)?;
-            has_history(timeline, &name)?;
-            for outcome in outcomes(args, timeline) {
-                let word = if outcome.holds { "ok" } else { "EXCEEDED" };
-                writeln!(out, "{word}: {name}, {}: {}", timeline.device, outcome.text)?;
-                all_hold &= outcome.holds;
-            }
+/// What checking found so far. It does not depend on whether anybody reads the lines about it.
+#[derive(Default)]
+struct Verdict {
+    is_exceeded: bool,
+    is_incomplete: bool,
+    /// The first line that could not be written.
+    unwritten: Option<io::Error>,
+}
+
+impl Verdict {
+    fn add(&mut self, out: &mut dyn Write, place: &str, outcome: &Outcome) {
+        self.is_exceeded |= !outcome.holds;
+        let word = if outcome.holds { "ok" } else { "EXCEEDED" };
+        self.write(|| writeln!(out, "{word}: {place}: {}", outcome.text));
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        failure.report();
+        self.is_incomplete = true;
+    }
+
+    fn write(&mut self, write: impl FnOnce() -> io::Result<()>) {
+        if self.unwritten.is_none() {
+            self.unwritten = write().err();
         }
     }
-    out.flush()?;
-    if all_hold { Ok(()) } else { Err(Failure::Silent(ExitCode::from(EXCEEDED))) }
+
+    fn end(self) -> Result<(), Failure> {
+        let unwritten = self.unwritten.map_or(Ok(()), |error| Err(error.into()));
+        if self.is_exceeded {
+            unwritten.inspect_err(|failure: &Failure| _ = failure.report()).ok();
+            return Err(Failure::Silent(ExitCode::from(EXCEEDED)));
+        }
+        if self.is_incomplete { Err(Failure::Silent(ExitCode::FAILURE)) } else { unwritten }
+    }
+}
+
+pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    let mut verdict = Verdict::default();
+    for path in &args.files {
+        if let Err(failure) = check(&mut out, &mut verdict, args, path) {
+            verdict.fail(&failure);
+        }
+    }
+    verdict.write(|| out.flush());
+    verdict.end()
+}
+
+fn check(out: &mut dyn Write, verdict: &mut Verdict, args: &CheckArgs, path: &Path) -> Result<(), Failure> {
+    let snapshot = loading::load(path)?;
+    let name = units::printable(&Input::from_arg(path).name());
+    if devices(&snapshot).next().is_none() {
+        let what = format!("{name}: the snapshot holds no memory of any device, so nothing was checked");
+        return Err(Failure::new(what, "record it on a machine with a GPU"));
+    }
+    for timeline in devices(&snapshot) {
+        can_tell(&snapshot, timeline, &name)?;
+        if let Err(failure) = has_history(timeline, &name) {
+            verdict.fail(&failure);
+            continue;
+        }
+        let place = format!("{name}, {}", timeline.device);
+        for outcome in outcomes(args, timeline) {
+            verdict.add(out, &place, &outcome);
+        }
+    }
+    Ok(())
 }
 
 fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {

@@ -1,12 +1,12 @@
 //! `oomscope live`.
 
+use super::output::Target;
 use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{At, Categories, MomentError, Rules, resolve};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Rows of the table where `--top` does not say.
@@ -21,7 +21,7 @@ const TEXT_ROWS: usize = 30;
   oomscope live snapshot.pickle --at oom --filter 'size>100MB stack:attention'
 
 Sizes are in bytes as requested, without rounding. Stacks are innermost first, and empty where none
-was recorded.")]
+was recorded; 'frames_left_out' counts the frames that --frames does not show.")]
 pub(super) struct LiveArgs {
     /// A snapshot; '-' is standard input
     #[arg(value_name = "FILE")]
@@ -41,6 +41,12 @@ pub(super) struct LiveArgs {
     /// Only the N largest
     #[arg(long, value_name = "N")]
     top: Option<usize>,
+    /// At most N frames of each stack, innermost first; JSON and CSV say how many are left out
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    frames: usize,
+    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -73,19 +79,21 @@ pub(super) fn parse_filter(text: &str) -> Result<Filter, String> {
 }
 
 pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
+    let target =
+        Target::new(args.output.as_deref(), [&args.file].into_iter().chain(&args.rules).map(|p| &**p))?;
     let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
     let sets = live_sets(&snapshot, args, &rules)?;
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
-    let rows = report::live_rows(&snapshot, &sets, args.top.unwrap_or(default_top));
-    let mut out = output::stdout();
-    match args.format {
-        Format::Text => report::live_text(&mut out, &snapshot, &sets, &rows)?,
-        Format::Json => report::live_json(&mut out, &rows)?,
-        Format::Csv => report::live_csv(&mut out, &snapshot, &rows)?,
-    }
-    out.flush()?;
-    Ok(())
+    let rows = report::live_rows(&sets, args.top.unwrap_or(default_top));
+    target.write(|out| {
+        match args.format {
+            Format::Text => report::live_text(out, &snapshot, &sets, &rows),
+            Format::Json => report::live_json(out, &snapshot, &sets, &rows, args.frames),
+            Format::Csv => report::live_csv(out, &snapshot, &sets, &rows, args.frames),
+        }
+        .map_err(Failure::from)
+    })
 }
 
 /// The moment on each device that is asked for. Without `--device`, devices that do not have the

@@ -5,7 +5,8 @@ use crate::load::{Input, LoadJob, Progress};
 use crate::model::Snapshot;
 use crate::units;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,46 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
         ));
     }
     Ok(snapshot)
+}
+
+/// Several files, loaded one after the other. One that cannot be loaded is reported and left out.
+#[derive(Debug)]
+pub(super) struct Loaded<'a> {
+    paths: std::slice::Iter<'a, PathBuf>,
+    has_failed: bool,
+}
+
+impl<'a> Loaded<'a> {
+    pub(super) fn new(paths: &'a [PathBuf]) -> Self {
+        Self { paths: paths.iter(), has_failed: false }
+    }
+
+    /// How a command ends that wrote something about each: a file that could not be loaded is a failure,
+    /// whether or not somebody reads what is said of the others.
+    pub(super) fn end(&self, written: Result<(), Failure>) -> Result<(), Failure> {
+        if !self.has_failed {
+            return written;
+        }
+        written.inspect_err(|failure| _ = failure.report()).ok();
+        Err(Failure::Silent(ExitCode::FAILURE))
+    }
+}
+
+impl<'a> Iterator for Loaded<'a> {
+    type Item = (&'a Path, Arc<Snapshot>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        for path in &mut self.paths {
+            match load(path) {
+                Ok(snapshot) => return Some((path, snapshot)),
+                Err(failure) => {
+                    failure.report();
+                    self.has_failed = true;
+                }
+            }
+        }
+        None
+    }
 }
 
 fn new_bar(progress: &Progress) -> ProgressBar {

@@ -39,6 +39,17 @@ impl Failure {
     fn new(message: impl fmt::Display, hint: impl Into<String>) -> Self {
         Self::Message { message: message.to_string(), hint: hint.into() }
     }
+
+    /// Tell the user, and with which exit code to end.
+    fn report(&self) -> ExitCode {
+        match self {
+            Self::Silent(code) => *code,
+            Self::Message { message, hint } => {
+                output::error(message, hint);
+                ExitCode::FAILURE
+            }
+        }
+    }
 }
 
 impl From<io::Error> for Failure {
@@ -52,9 +63,20 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Show on standard error what `OOMSCOPE_LOG` asks for.
+fn install_log() {
+    let shown = env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).build();
+    // The window hears of errors in any case.
+    log::set_max_level(shown.filter().max(log::LevelFilter::Error));
+    #[cfg(feature = "window")]
+    let shown = crate::app::DialogLog(shown);
+    // There is no other log yet.
+    log::set_boxed_logger(Box::new(shown)).ok();
+}
+
 /// Run the program with the process's arguments.
 pub fn run() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).init();
+    install_log();
     let args = Args::parse();
     let outcome = match args.command {
         Some(Command::Check(args)) => check::run(&args),
@@ -67,10 +89,6 @@ pub fn run() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Silent(code)) => code,
-        Err(Failure::Message { message, hint }) => {
-            output::error(&message, &hint);
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.report(),
     }
 }

@@ -1,13 +1,10 @@
 //! `oomscope FILE…`: the window.
 
-use super::{Failure, loading, output, rules};
+use super::loading::Loaded;
+use super::{Failure, output, rules, stats};
 use crate::analysis::Rules;
-use crate::app;
-use crate::load::Input;
-use crate::report;
 use crate::units;
 use clap::Args;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Arguments without a subcommand.
@@ -30,9 +27,24 @@ pub(super) fn parse_bytes(text: &str) -> Result<i64, String> {
 
 pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
     let rules = rules::read(args.rules.as_deref())?;
+    window(args, &rules).or_else(|reason| print_instead(args, &rules, &reason))
+}
+
+/// Open the window, and return when it is closed; or why there is none.
+#[cfg(feature = "window")]
+fn window(args: &OpenArgs, rules: &Rules) -> Result<(), String> {
+    use crate::{app, load::Input};
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     app::run(app::Options { files, capacity: args.capacity, rules: rules.clone() })
-        .or_else(|error| print_instead(args, &rules, &error.to_string()))
+        .map_err(|error| error.to_string())
+}
+
+/// This program was built without the window.
+#[cfg(not(feature = "window"))]
+fn window(args: &OpenArgs, _: &Rules) -> Result<(), String> {
+    // Only the window draws it.
+    _ = args.capacity;
+    Err("this oomscope was built without its window".to_owned())
 }
 
 /// Without a window, the same files as text.
@@ -44,10 +56,7 @@ fn print_instead(args: &OpenArgs, rules: &Rules, reason: &str) -> Result<(), Fai
         ));
     }
     output::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
-    let mut out = output::stdout();
-    for path in &args.files {
-        report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?, rules)?;
-    }
-    out.flush()?;
-    Ok(())
+    let mut files = Loaded::new(&args.files);
+    let written = stats::text(&mut output::stdout(), &mut files, rules);
+    files.end(written)
 }

@@ -2,7 +2,8 @@
 
 use super::live::{no_device, parse_at};
 use super::open::parse_bytes;
-use super::{Failure, loading, output, rules};
+use super::output::Target;
+use super::{Failure, loading, rules};
 use crate::analysis::{At, Attribution, Rules};
 use crate::diagnosis::{Question, diagnose};
 use crate::export::report_pictures;
@@ -11,7 +12,6 @@ use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{Document, Picture, ReportInput};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct ReportArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// The file to write; an existing one is replaced. Without it, standard output
+    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The moment: peak (most bytes active), oom (the last one), end, or after an event's number; else the
@@ -65,21 +65,15 @@ enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let target =
+        Target::new(args.output.as_deref(), [&args.file].into_iter().chain(&args.rules).map(|p| &**p))?;
     let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
-    let bytes = write(args, &snapshot, &rules)?;
-    let Some(path) = &args.output else {
-        let mut out = output::stdout();
-        out.write_all(&bytes)?;
-        return Ok(out.flush()?);
-    };
-    std::fs::write(path, bytes).map_err(|e| {
-        let what = format!("cannot write {}: {e}", path.display());
-        Failure::new(what, "check the folder and its permissions")
-    })
+    let bytes = contents(args, &snapshot, &rules)?;
+    target.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-fn write(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Vec<u8>, Failure> {
+fn contents(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Vec<u8>, Failure> {
     let timeline = timeline(args, snapshot)?;
     let question = Question { at: args.at, device_memory: args.capacity };
     let attribution = Arc::new(Attribution::of(snapshot, timeline, rules));

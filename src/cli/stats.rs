@@ -1,9 +1,11 @@
 //! `oomscope stats`.
 
-use super::{Failure, loading, output, rules};
+use super::loading::Loaded;
+use super::{Failure, output, rules};
+use crate::analysis::Rules;
 use crate::report;
 use clap::{Args, ValueEnum};
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `stats`.
@@ -14,7 +16,8 @@ use std::path::PathBuf;
   ssh node cat oom.pickle | oomscope stats -
 
 The JSON is an array with one record per device and file; sizes are in bytes, and an event index
-of -1 is the state before the first event.")]
+of -1 is the state before the first event. A file that cannot be read is named on standard error and
+left out; the exit code is then 1.")]
 pub(super) struct StatsArgs {
     /// Snapshots; '-' is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -36,25 +39,30 @@ enum Format {
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let rules = rules::read(args.rules.as_deref())?;
     let mut out = output::stdout();
-    match args.format {
-        Format::Text => {
-            for (i, path) in args.files.iter().enumerate() {
-                if i != 0 {
-                    writeln!(out)?;
-                }
-                report::stats_text(&mut out, &path.display().to_string(), &*loading::load(path)?, &rules)?;
-            }
+    let mut files = Loaded::new(&args.files);
+    let written = match args.format {
+        Format::Text => text(&mut out, &mut files, &rules),
+        Format::Json => json(&mut out, &mut files, &rules),
+    };
+    files.end(written)
+}
+
+/// The figures of each file, with an empty line between them.
+pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &Rules) -> Result<(), Failure> {
+    for (i, (path, snapshot)) in files.enumerate() {
+        if i != 0 {
+            writeln!(out)?;
         }
-        Format::Json => {
-            let mut snapshots = Vec::new();
-            for path in &args.files {
-                snapshots.push((path.display().to_string(), loading::load(path)?));
-            }
-            let files: Vec<_> =
-                snapshots.iter().map(|(name, snapshot)| (name.clone(), &**snapshot)).collect();
-            report::stats_json(&mut out, &files, &rules)?;
-        }
+        report::stats_text(out, &path.display().to_string(), &snapshot, rules)?;
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
+}
+
+fn json(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &Rules) -> Result<(), Failure> {
+    let mut files = files.map(|(path, snapshot)| (path.display().to_string(), snapshot)).peekable();
+    // Where nothing can be read, an empty array would look like an answer.
+    if files.peek().is_some() {
+        report::stats_json(out, files, rules)?;
+    }
+    Ok(out.flush()?)
 }

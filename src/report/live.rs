@@ -1,12 +1,14 @@
 //! `live`: what is live at a moment, largest first.
 
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
+use super::json;
 use super::table::{self, Align};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Categories, live_at, site_label, stack_lines};
-use crate::model::{Allocation, Anchor, Moment, Snapshot, Timeline};
+use crate::model::{Allocation, Anchor, FrameId, Moment, Snapshot, Timeline};
 use crate::units;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// The live set of one device at one moment.
@@ -22,9 +24,30 @@ pub struct LiveSet<'a> {
     pub categories: Categories,
 }
 
-/// One live allocation, as text sees it.
-#[derive(Debug, Serialize)]
+/// One live allocation: where it is among the live sets, and itself.
+#[derive(Debug)]
 pub struct LiveRow {
+    set: usize,
+    allocation: Allocation,
+}
+
+/// The rows of some live sets, largest first over all of them, at most `top`.
+pub fn live_rows(sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
+    let mut rows: Vec<LiveRow> = Vec::new();
+    for (i, set) in sets.iter().enumerate() {
+        let mut live = live_at(set.timeline, set.moment);
+        live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
+        rows.extend(live.into_iter().map(|allocation| LiveRow { set: i, allocation }));
+    }
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.allocation.size), row.allocation.addr));
+    rows.truncate(top);
+    rows
+}
+
+/// What there is to say about a row. Made when it is written: stacks of all rows together can be much
+/// larger than the file, which holds each stack once.
+#[derive(Serialize)]
+struct Record<'a> {
     device: i64,
     addr: String,
     size: i64,
@@ -33,39 +56,47 @@ pub struct LiveRow {
     alloc_event: Option<u32>,
     alloc_time_us: Option<i64>,
     category: &'static str,
-    stack: Vec<RowFrame>,
+    stack: FrameRecords<'a>,
+    /// Frames of the stack beyond those in `stack`.
+    frames_left_out: usize,
     #[serde(skip)]
     age_us: Option<i64>,
-    #[serde(skip)]
-    allocation: Allocation,
 }
 
-#[derive(Debug, Serialize)]
-struct RowFrame {
-    file: String,
+/// The innermost frames of a stack.
+struct FrameRecords<'a> {
+    snapshot: &'a Snapshot,
+    frames: &'a [FrameId],
+}
+
+#[derive(Serialize)]
+struct FrameRecord<'a> {
+    file: Cow<'a, str>,
     line: i64,
-    name: String,
+    name: Cow<'a, str>,
 }
 
-/// The rows of some live sets, largest first over all of them, at most `top`.
-pub fn live_rows(snapshot: &Snapshot, sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
-    let mut all: Vec<(usize, Allocation)> = Vec::new();
-    for (i, set) in sets.iter().enumerate() {
-        let mut live = live_at(set.timeline, set.moment);
-        live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
-        all.extend(live.into_iter().map(|a| (i, a)));
+impl Serialize for FrameRecords<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { snapshot, frames } = self;
+        serializer.collect_seq(frames.iter().map(|&id| {
+            // JSON escapes what a terminal must not see, so the text stays as it was recorded.
+            let frame = snapshot.frames.get(id);
+            let text = |id| snapshot.strings.get(id);
+            FrameRecord { file: text(frame.file), line: frame.line, name: text(frame.name) }
+        }))
     }
-    all.sort_by_key(|(_, a)| (std::cmp::Reverse(a.size), a.addr));
-    all.into_iter().take(top).map(|(i, allocation)| row(snapshot, &sets[i], allocation)).collect()
 }
 
-fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRow {
-    let &LiveSet { timeline, moment, .. } = set;
+fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_frames: usize) -> Record<'a> {
+    let LiveRow { set, allocation } = row;
+    let LiveSet { timeline, moment, categories, .. } = &sets[*set];
     let alloc_event = allocation.alloc_event();
     let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
     let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
-    let frames = snapshot.stacks.frames(allocation.stack).iter();
-    LiveRow {
+    let frames = snapshot.stacks.frames(allocation.stack);
+    let shown = frames.len().min(max_frames);
+    Record {
         device: timeline.device.0,
         addr: units::address(allocation.addr),
         size: allocation.size,
@@ -73,34 +104,38 @@ fn row(snapshot: &Snapshot, set: &LiveSet<'_>, allocation: Allocation) -> LiveRo
         pool: allocation.pool.map(|pool| [pool.0, pool.1]),
         alloc_event: alloc_event.map(|ix| ix.0),
         alloc_time_us,
-        category: set.categories.get(allocation.id).key(),
-        stack: frames
-            .map(|&id| {
-                // JSON escapes what a terminal must not see, so the text stays as it was recorded.
-                let frame = snapshot.frames.get(id);
-                let text = |id| snapshot.strings.get(id).into_owned();
-                RowFrame { file: text(frame.file), line: frame.line, name: text(frame.name) }
-            })
-            .collect(),
+        category: categories.get(allocation.id).key(),
+        stack: FrameRecords { snapshot, frames: &frames[..shown] },
+        frames_left_out: frames.len() - shown,
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
-        allocation,
     }
 }
 
-/// Write a JSON array of objects.
+/// Write a JSON array of objects, with at most `max_frames` frames of each stack.
 ///
 /// # Errors
 /// When writing fails.
-pub fn live_json(out: &mut dyn Write, rows: &[LiveRow]) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, rows)?;
-    writeln!(out)
+pub fn live_json(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+    max_frames: usize,
+) -> io::Result<()> {
+    json::write_array(out, rows.iter().map(|row| record(snapshot, sets, row, max_frames)))
 }
 
-/// Write CSV with a header line; the stack is one field, frames separated by ` < `.
+/// Write CSV with a header line; the stack is one field, at most `max_frames` frames separated by ` < `.
 ///
 /// # Errors
 /// When writing fails.
-pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> io::Result<()> {
+pub fn live_csv(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+    max_frames: usize,
+) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
         "device",
@@ -113,20 +148,24 @@ pub fn live_csv(out: &mut dyn Write, snapshot: &Snapshot, rows: &[LiveRow]) -> i
         "age_us",
         "category",
         "stack",
+        "frames_left_out",
     ])
     .map_err(io_error)?;
     for row in rows {
+        let frames: Vec<String> = stack_lines(snapshot, row.allocation.stack).take(max_frames).collect();
+        let record = record(snapshot, sets, row, max_frames);
         csv.write_record([
-            row.device.to_string(),
-            row.addr.clone(),
-            row.size.to_string(),
-            optional(row.stream),
+            record.device.to_string(),
+            record.addr,
+            record.size.to_string(),
+            optional(record.stream),
             pool(row.allocation.pool),
-            optional(row.alloc_event.map(i64::from)),
-            optional(row.alloc_time_us),
-            optional(row.age_us),
-            row.category.to_owned(),
-            spreadsheet_safe(&stack_lines(snapshot, row.allocation.stack).join(" < ")),
+            optional(record.alloc_event.map(i64::from)),
+            optional(record.alloc_time_us),
+            optional(record.age_us),
+            record.category.to_owned(),
+            spreadsheet_safe(&frames.join(" < ")),
+            record.frames_left_out.to_string(),
         ])
         .map_err(io_error)?;
     }
@@ -172,7 +211,7 @@ pub fn live_text(
         writeln!(out, "the trace is cut off: blocks that it does not mention are missing")?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
-    table.extend(rows.iter().map(|row| text_cells(snapshot, row)));
+    table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(snapshot, sets, row, 0))));
     table::write(out, &HEADER.map(|(_, align)| align), &table)
 }
 
@@ -189,22 +228,22 @@ const HEADER: [(&str, Align); 10] = [
     ("site", Align::Left),
 ];
 
-fn text_cells(snapshot: &Snapshot, row: &LiveRow) -> Vec<String> {
+fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {
     let unknown = || "?".to_owned();
     vec![
-        if row.device < 0 { "host".to_owned() } else { row.device.to_string() },
-        row.addr.clone(),
-        units::bytes(row.size),
-        units::count(row.size),
-        row.stream.map_or_else(unknown, |stream| stream.to_string()),
-        match row.pool {
+        if record.device < 0 { "host".to_owned() } else { record.device.to_string() },
+        record.addr.clone(),
+        units::bytes(record.size),
+        units::count(record.size),
+        record.stream.map_or_else(unknown, |stream| stream.to_string()),
+        match record.pool {
             None => unknown(),
             Some([0, 0]) => "default".to_owned(),
             Some([a, b]) => format!("{a}.{b}"),
         },
-        row.alloc_event.map_or_else(|| "before".to_owned(), units::count),
-        row.age_us.map_or_else(unknown, units::duration_us),
-        row.category.to_owned(),
+        record.alloc_event.map_or_else(|| "before".to_owned(), units::count),
+        record.age_us.map_or_else(unknown, units::duration_us),
+        record.category.to_owned(),
         site_label(snapshot, row.allocation.stack),
     ]
 }

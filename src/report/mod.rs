@@ -7,6 +7,7 @@ mod csv_text;
 mod diagnosis;
 mod flame_svg;
 mod headline;
+mod json;
 mod live;
 mod settings;
 mod simulation;

@@ -1,5 +1,6 @@
 //! Simulated settings as a table and as JSON.
 
+use super::json;
 use super::table::{self, Align};
 use crate::model::Timeline;
 use crate::simulator::{Fidelity, Outcome, Reach, Settings};
@@ -132,8 +133,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
     };
-    serde_json::to_writer_pretty(&mut *out, &record)?;
-    writeln!(out)
+    json::write(out, &record)
 }
 
 /// The line that sets the environment variable.

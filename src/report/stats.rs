@@ -1,6 +1,6 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
-use super::non_default_settings;
+use super::{json, non_default_settings};
 use crate::analysis::{
     Attribution, Basis, Category, DeviceStats, Phase, Position, Rules, device_stats, live_at, site_label,
     sites,
@@ -10,11 +10,12 @@ use crate::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// One record of the JSON: a device's figures, and what the whole file has to say.
 #[derive(Serialize)]
-struct Record<'a> {
-    file: &'a str,
+struct Record {
+    file: String,
     #[serde(flatten)]
     stats: DeviceStats,
     /// Whether the whole file was read.
@@ -26,11 +27,11 @@ struct Record<'a> {
     categories: CategoryRecord,
     /// Where the recording stood.
     structure: StructureRecord,
-    damage: Option<DamageRecord<'a>>,
+    damage: Option<DamageRecord>,
     settings: Vec<String>,
     annotations: usize,
-    unknown_keys: Vec<UnknownKeyRecord<'a>>,
-    issues: Vec<IssueRecord<'a>>,
+    unknown_keys: Vec<UnknownKeyRecord>,
+    issues: Vec<IssueRecord>,
 }
 
 #[derive(Serialize)]
@@ -58,42 +59,45 @@ struct PlaceRecord {
 }
 
 #[derive(Serialize)]
-struct DamageRecord<'a> {
+struct DamageRecord {
     offset: u64,
-    reason: &'a str,
+    reason: String,
 }
 
 #[derive(Serialize)]
-struct UnknownKeyRecord<'a> {
-    record: &'a str,
-    key: &'a str,
+struct UnknownKeyRecord {
+    record: &'static str,
+    key: String,
     count: u64,
 }
 
 #[derive(Serialize)]
-struct IssueRecord<'a> {
-    what: &'a str,
+struct IssueRecord {
+    what: String,
     count: u64,
 }
 
-/// Write the figures of all devices of all files as one JSON array.
+/// Write the figures of all devices of all files as one JSON array. A file's records are written before
+/// the next file is asked for, so that only one needs to be in memory.
 ///
 /// # Errors
 /// When writing fails.
-pub fn stats_json(out: &mut dyn Write, files: &[(String, &Snapshot)], rules: &Rules) -> io::Result<()> {
-    let records: Vec<Record<'_>> = files
-        .iter()
-        .flat_map(|(file, snapshot)| snapshot.timelines.iter().map(|t| record(file, snapshot, t, rules)))
-        .collect();
-    serde_json::to_writer_pretty(&mut *out, &records)?;
-    writeln!(out)
+pub fn stats_json(
+    out: &mut dyn Write,
+    files: impl Iterator<Item = (String, Arc<Snapshot>)>,
+    rules: &Rules,
+) -> io::Result<()> {
+    let records = |(file, snapshot): (String, Arc<Snapshot>)| -> Vec<Record> {
+        snapshot.timelines.iter().map(|timeline| record(&file, &snapshot, timeline, rules)).collect()
+    };
+    json::write_array(out, files.flat_map(records))
 }
 
-fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline, rules: &Rules) -> Record<'a> {
+fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Record {
     let attribution = Attribution::of(snapshot, timeline, rules);
     let unknown = snapshot.unknown_keys.iter();
     Record {
-        file,
+        file: file.to_owned(),
         stats: device_stats(snapshot, timeline),
         complete: snapshot.damage.is_none(),
         anchor: match timeline.anchor {
@@ -105,13 +109,17 @@ fn record<'a>(file: &'a str, snapshot: &'a Snapshot, timeline: &Timeline, rules:
             end: by_key(&attribution, timeline, end(timeline)),
         },
         structure: structure(&attribution, timeline),
-        damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: &d.reason }),
+        damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: d.reason.clone() }),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
         unknown_keys: unknown
-            .map(|u| UnknownKeyRecord { record: u.record, key: &u.key, count: u.count })
+            .map(|u| UnknownKeyRecord { record: u.record, key: u.key.clone(), count: u.count })
             .collect(),
-        issues: snapshot.issues.iter().map(|i| IssueRecord { what: &i.what, count: i.count }).collect(),
+        issues: snapshot
+            .issues
+            .iter()
+            .map(|i| IssueRecord { what: i.what.clone(), count: i.count })
+            .collect(),
     }
 }
 

@@ -19,7 +19,7 @@ struct Layer {
 /// What only the outermost layers use.
 const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "clap"];
 
-const LAYERS: [Layer; 12] = [
+const LAYERS: [Layer; 13] = [
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
     Layer { name: "model", knows: &[], is_without: &["std::path", "serde_json"] },
@@ -27,24 +27,37 @@ const LAYERS: [Layer; 12] = [
     Layer { name: "simulator", knows: &["model"], is_without: &["serde_json"] },
     Layer { name: "diagnosis", knows: &["model", "analysis", "simulator"], is_without: &["serde_json"] },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
+    Layer { name: "save", knows: &[], is_without: &[] },
     Layer { name: "report", knows: &["model", "analysis", "simulator", "diagnosis"], is_without: &[] },
     Layer { name: "draw", knows: &["model", "analysis"], is_without: &[] },
     Layer { name: "export", knows: &["model", "analysis", "report", "draw"], is_without: &[] },
     Layer {
         name: "cli",
-        knows: &["load", "model", "analysis", "simulator", "diagnosis", "report", "draw", "export", "app"],
+        knows: &[
+            "load",
+            "save",
+            "model",
+            "analysis",
+            "simulator",
+            "diagnosis",
+            "report",
+            "draw",
+            "export",
+            "app",
+        ],
         is_without: &[],
     },
     Layer {
         name: "app",
-        knows: &["load", "model", "analysis", "simulator", "diagnosis", "report", "draw", "export"],
+        knows: &["load", "save", "model", "analysis", "simulator", "diagnosis", "report", "draw", "export"],
         is_without: &["indicatif"],
     },
 ];
 
 /// What parts of [`WORLD`] a layer may use all the same.
-const EXCEPTIONS: [(&str, &[&str]); 5] = [
+const EXCEPTIONS: [(&str, &[&str]); 6] = [
     ("load", &["std::fs", "std::thread"]),
+    ("save", &["std::fs"]),
     ("draw", &["egui"]),
     ("export", &["egui"]),
     ("cli", &["std::fs", "std::thread", "clap"]),

@@ -11,6 +11,7 @@ mod findings;
 mod formats;
 mod layering;
 mod loading;
+mod outputs;
 mod pickles;
 mod properties;
 mod render;
@@ -23,4 +24,5 @@ mod stats_golden;
 mod stats_shared;
 mod support;
 mod verdicts;
+#[cfg(feature = "window")]
 mod window;

@@ -82,9 +82,7 @@ impl Plain {
                 let until = a.end.map_or(timeline.events.len() as i64 + 1, |end| i64::from(end.0));
                 events < until - i64::from(a.start.0)
             }
-            Self::Stack(text) => {
-                crate::analysis::stack_lines(snapshot, a.stack).iter().any(|l| l.contains(text))
-            }
+            Self::Stack(text) => crate::analysis::stack_lines(snapshot, a.stack).any(|l| l.contains(text)),
             Self::Stream(stream) => a.stream == Some(stream),
             Self::Private => {
                 let mut ranges = timeline.ranges.all().iter().filter(|range| range.is_live_at(a.start));

@@ -45,7 +45,7 @@ impl AllocationFacts {
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
         rows.extend(annotations(snapshot, lanes, allocation.start).map(|names| ("Annotations", names)));
         let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        lines.extend(stack_lines(snapshot, allocation.stack).iter().map(|line| format!("  {line}")));
+        lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
         Self {
             id,
             site: site_label(snapshot, allocation.stack),

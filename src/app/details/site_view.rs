@@ -43,7 +43,7 @@ impl SiteFacts {
             largest: allocations.iter().max_by_key(size).copied(),
             allocations,
             frames: frames(snapshot, stack),
-            copy: stack_lines(snapshot, stack).join("\n"),
+            copy: stack_lines(snapshot, stack).collect::<Vec<_>>().join("\n"),
             live: None,
             at_peak: live(timeline, stack, peak),
         }

@@ -1,5 +1,6 @@
-//! The system's file dialog, without blocking the window.
+//! The system's file dialogs, without blocking the window.
 
+use super::dialog_log::{explain, take_reason};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
@@ -8,14 +9,20 @@ use std::thread;
 /// The Open dialog; at most one is shown.
 #[derive(Debug, Default)]
 pub(in crate::app) struct OpenDialog {
-    answer: Option<Receiver<Vec<PathBuf>>>,
+    answer: Option<Receiver<Answer>>,
 }
 
+/// The files that were chosen, or why no dialog could open.
+type Answer = Result<Vec<PathBuf>, String>;
+
+/// What works without a dialog.
+const INSTEAD: &str = "drop files on this window, or name them after 'oomscope' on the command line";
+
 impl OpenDialog {
-    /// Show it, unless it is already there.
-    pub(in crate::app) fn show(&mut self, ctx: &egui::Context) {
+    /// Show it, unless it is already there. Says if that cannot be done.
+    pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Option<String> {
         if self.answer.is_some() {
-            return;
+            return None;
         }
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
         let dialog = rfd::AsyncFileDialog::new()
@@ -26,24 +33,30 @@ impl OpenDialog {
         let (sender, answer) = sync_channel(1);
         let ctx = ctx.clone();
         let waiting = thread::Builder::new().name("oomscope-dialog".to_owned()).spawn(move || {
-            let files = pollster::block_on(dialog).unwrap_or_default();
+            let files = match pollster::block_on(dialog) {
+                Some(files) => Ok(files.into_iter().map(|file| file.path().to_owned()).collect()),
+                None => take_reason().map_or(Ok(Vec::new()), |reason| Err(explain(&reason, INSTEAD))),
+            };
             // The window may be gone.
-            sender.send(files.into_iter().map(|file| file.path().to_owned()).collect()).ok();
+            sender.send(files).ok();
             ctx.request_repaint();
         });
         match waiting {
-            Ok(_) => self.answer = Some(answer),
-            Err(error) => log::error!("cannot start a thread for the file dialog: {error}"),
+            Ok(_) => {
+                self.answer = Some(answer);
+                None
+            }
+            Err(error) => Some(explain(&error.to_string(), INSTEAD)),
         }
     }
 
-    /// The files that were chosen, once.
-    pub(in crate::app) fn chosen(&mut self) -> Vec<PathBuf> {
+    /// The files that were chosen, or why none could be; once.
+    pub(in crate::app) fn answer(&mut self) -> Answer {
         match self.answer.as_ref().map(Receiver::try_recv) {
-            None | Some(Err(TryRecvError::Empty)) => Vec::new(),
+            None | Some(Err(TryRecvError::Empty)) => Ok(Vec::new()),
             Some(answer) => {
                 self.answer = None;
-                answer.unwrap_or_default()
+                answer.unwrap_or(Ok(Vec::new()))
             }
         }
     }

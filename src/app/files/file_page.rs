@@ -2,7 +2,7 @@
 
 use super::document::OpenFile;
 use crate::app::panes::Layout;
-use crate::app::{filter, header, status_bar, theme};
+use crate::app::{Command, filter, header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
@@ -37,9 +37,26 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, la
 }
 
 fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
-    let palette = theme::palette(ui);
-    let frame = theme::panel_frame(ui, 12, 6).fill(theme::color(palette.panel.mix(palette.peak, 0.14)));
-    Panel::top(format!("notice {number}")).resizable(false).frame(frame).show(ui, |ui| {
+    Panel::top(format!("notice {number}")).resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
         ui.add(egui::Label::new(text).wrap());
     });
+}
+
+/// A notice of the window itself, with a button that makes it go.
+pub(in crate::app) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &mut Vec<Command>) {
+    Panel::bottom("notice of the window").resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
+            if ui.button("Dismiss").clicked() {
+                commands.push(Command::DismissNotice);
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                ui.add(egui::Label::new(text).wrap());
+            });
+        });
+    });
+}
+
+fn notice_frame(ui: &egui::Ui) -> egui::Frame {
+    let palette = theme::palette(ui);
+    theme::panel_frame(ui, 12, 6).fill(theme::color(palette.panel.mix(palette.peak, 0.14)))
 }

@@ -1,5 +1,6 @@
 //! Files: tabs, what is loading, recent ones, changes on disk, the start page and dialogs.
 
+pub(in crate::app) mod dialog_log;
 pub(in crate::app) mod dialogs;
 pub(in crate::app) mod document;
 pub(in crate::app) mod file_page;

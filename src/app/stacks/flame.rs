@@ -304,7 +304,7 @@ fn menu_ui(response: &egui::Response, state: &mut State, shown: &Shown<'_>) -> O
                 chosen = Some(Click::Select(stack));
             }
             if ui.button("Copy that stack").clicked() {
-                ui.copy_text(stack_lines(shown.snapshot, stack).join("\n"));
+                ui.copy_text(stack_lines(shown.snapshot, stack).collect::<Vec<_>>().join("\n"));
                 ui.close();
             }
         }

@@ -46,9 +46,9 @@ pub(in crate::app) fn site(labels: Option<&SiteLabels>, snapshot: &Snapshot, sta
 
 /// The stack, innermost frame first.
 pub(in crate::app) fn stack_hint(snapshot: &Snapshot, stack: StackId) -> Option<String> {
-    let mut lines = stack_lines(snapshot, stack);
+    let lines = stack_lines(snapshot, stack);
     let more = lines.len().saturating_sub(MAX_HINT_FRAMES);
-    lines.truncate(MAX_HINT_FRAMES);
+    let mut lines: Vec<String> = lines.take(MAX_HINT_FRAMES).collect();
     if more != 0 {
         lines.push(format!("… {} more frames", units::count(more as u64)));
     }

@@ -27,6 +27,15 @@ fn harness() -> Harness<'static, App> {
 
 /// Export to where the dialog says, and wait for what the status bar says.
 fn export(harness: &mut Harness<'static, App>, choice: usize, path: Option<PathBuf>) -> Option<String> {
+    answer(harness, choice, Ok(path))
+}
+
+/// As [`export`], with a dialog that may fail.
+fn answer(
+    harness: &mut Harness<'static, App>,
+    choice: usize,
+    path: Result<Option<PathBuf>, String>,
+) -> Option<String> {
     let ctx = harness.ctx.clone();
     let app = harness.state_mut();
     let order = app.order(export::CHOICES[choice], &ctx).expect("an open file");
@@ -107,7 +116,23 @@ fn a_dialog_that_is_cancelled_says_nothing_and_a_failure_is_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let missing = folder.path().join("missing").join("a.png");
     let said = export(&mut harness, TIMELINE, Some(missing)).expect("something is said");
-    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+    assert!(said.starts_with("No picture: cannot write ") && said.contains("missing"), "{said}");
+    let said = answer(&mut harness, TIMELINE, Err("No file dialog could open".to_owned()));
+    assert_eq!(said.as_deref(), Some("No file dialog could open"));
+}
+
+#[test]
+fn the_recording_itself_is_never_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // A recording may have any name.
+    let path = folder.path().join("recording.png");
+    std::fs::copy(sample("frag_oom.pickle"), &path).expect("the sample can be copied");
+    let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
+    open_path(&mut harness, path.clone());
+    let said = export(&mut harness, TIMELINE, Some(path.clone())).expect("something is said");
+    assert!(said.contains("is the file that is read"), "{said}");
+    let read = |path: &Path| std::fs::read(path).expect("the file");
+    assert!(read(&path) == read(&sample("frag_oom.pickle")));
 }
 
 #[test]
@@ -118,7 +143,7 @@ fn a_name_without_the_extension_gets_it_but_replaces_nothing() {
     let said = export(&mut harness, CURVES, Some(named.clone())).expect("something is said");
     assert!(said.ends_with("run.v2.png"), "{said}");
     let said = export(&mut harness, CURVES, Some(named)).expect("something is said");
-    assert!(said.starts_with("The picture cannot be written to "), "{said}");
+    assert!(said.starts_with("No picture: cannot write ") && said.contains("run.v2.png"), "{said}");
 }
 
 #[test]

@@ -5,11 +5,11 @@ mod shot;
 
 pub(super) use args::RenderArgs;
 
-use super::{Failure, loading, output, rules};
+use super::output::Target;
+use super::{Failure, loading, rules};
 use crate::draw::software::MAX_SIDE_PX;
 use crate::export::Format;
 use args::ViewArg;
-use std::io::Write as _;
 use std::path::Path;
 
 /// The most pixels of a picture: four times those of an 8K screen.
@@ -17,22 +17,14 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
+    let target = Target::new(Some(&args.output), [&args.file].into_iter().chain(&args.rules).map(|p| &**p))?;
     let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
     let shot = shot::shot(args, &snapshot, &rules)?;
     let file = shot
         .file(format, args.size, args.scale)
         .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another size"))?;
-    if args.output == Path::new("-") {
-        let mut out = output::stdout();
-        out.write_all(&file)?;
-        out.flush()?;
-        return Ok(());
-    }
-    std::fs::write(&args.output, file).map_err(|e| {
-        let path = args.output.display();
-        Failure::new(format_args!("cannot write {path}: {e}"), "check the folder and its permissions")
-    })
+    target.write(|out| Ok(out.write_all(&file)?))
 }
 
 /// The format of the output, and what can be refused before a large file is read.

@@ -37,8 +37,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "verdict": document.verdict(),
         "findings": document.cards.iter().map(finding).collect::<Vec<_>>(),
     });
-    serde_json::to_writer_pretty(&mut *out, &report)?;
-    writeln!(out)
+    crate::report::json::write(out, &report)
 }
 
 fn place(place: Place, text: Option<&str>) -> Json {

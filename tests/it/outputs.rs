@@ -1,0 +1,213 @@
+//! Files that are written, lines that nobody reads, and several inputs of which one is bad: nothing the
+//! user has is lost, and a verdict does not depend on its reader.
+
+use crate::support::{oomscope, root, run, sample, stdout};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn path(name: &str) -> String {
+    sample(name).to_string_lossy().into_owned()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A copy of a sample, and the folder that keeps it.
+fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(name);
+    std::fs::copy(sample(name), &path).expect("the sample can be copied");
+    (folder, path)
+}
+
+/// Run the program with a standard output that nobody reads.
+fn unread(args: &[&str]) -> Output {
+    let mut child = oomscope()
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    child.wait_with_output().expect("the program ends")
+}
+
+#[test]
+fn a_verdict_does_not_depend_on_its_reader() {
+    let oom = path("frag_oom.pickle");
+    for limit in [&["--max-peak", "1"][..], &["--no-oom"]] {
+        let args = [&["check", &oom][..], limit].concat();
+        let output = unread(&args);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), String::new()), "{args:?}");
+    }
+    // Files behind the first are looked at, too.
+    let output = unread(&["check", &path("streams.pickle"), &oom, "--no-oom"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(unread(&["check", &path("streams.pickle"), "--no-oom"]).status.code(), Some(0));
+    assert_eq!(unread(&["check", "no/such.pickle", "--no-oom"]).status.code(), Some(1));
+    assert_eq!(unread(&["stats", "no/such.pickle", &oom]).status.code(), Some(1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_verdict_stands_where_its_lines_cannot_be_written() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("the device is there");
+    let output = oomscope()
+        .args(["check", &path("frag_oom.pickle"), "--no-oom"])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("cannot write the output"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_recording_is_never_overwritten() {
+    let (folder, recording) = copy("frag_oom.pickle");
+    let before = std::fs::read(&recording).expect("the recording");
+    let recording = recording.to_string_lossy().into_owned();
+    let link = folder.path().join("link.png");
+    std::fs::hard_link(&recording, &link).expect("a link");
+    let link = link.to_string_lossy().into_owned();
+    let roundabout = folder.path().join(".").join("frag_oom.pickle").to_string_lossy().into_owned();
+    for args in [
+        ["report", &recording, "-o", &recording],
+        ["report", &recording, "-o", &roundabout],
+        ["live", &recording, "-o", &recording],
+        ["render", &recording, "-o", &link],
+        ["render", &link, "-o", &link],
+    ] {
+        let output = run(args);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {errors}");
+        assert!(errors.contains("is the file that is read"), "{args:?}: {errors}");
+        assert!(std::fs::read(&recording).expect("the recording") == before, "{args:?}");
+    }
+}
+
+#[test]
+fn rules_are_not_overwritten_either() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "[[rule]]\ncategory = 'comm'\nfile = 'x'\n").expect("a temporary file");
+    let rules = rules.to_string_lossy();
+    let output = run(["report", &path("frag_oom.pickle"), "--rules", &rules, "-o", &rules]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("is the file that is read"));
+}
+
+#[test]
+fn a_file_says_what_standard_output_does() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("out");
+    let oom = path("frag_oom.pickle");
+    for args in [
+        &["report", &oom, "--format", "json"][..],
+        &["report", &oom, "--format", "markdown"],
+        &["live", &oom],
+        &["live", &oom, "--format", "json"],
+        &["live", &oom, "--format", "csv"],
+    ] {
+        // An earlier, longer file goes as a whole.
+        std::fs::write(&out, vec![b'#'; 10 << 20]).expect("a temporary file");
+        assert_eq!(stdout([args, &["-o", &out.to_string_lossy()]].concat()), "");
+        let file = std::fs::read_to_string(&out).expect("the output");
+        assert!(file == stdout(args), "{args:?}");
+        assert!(file == stdout([args, &["-o", "-"]].concat()), "{args:?}");
+    }
+}
+
+/// Run the program where no file can be longer than some blocks of 512 bytes, as on a full disk.
+#[cfg(unix)]
+fn run_on_full_disk<A: AsRef<OsStr>>(blocks: u32, args: impl IntoIterator<Item = A>) -> Output {
+    let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_oomscope")]).args(args);
+    shell.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().expect("the shell starts")
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_what_was_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("out.png");
+    std::fs::write(&out, "what was there").expect("a temporary file");
+    let oom = path("frag_oom.pickle");
+    let target = out.to_string_lossy();
+    for args in [
+        &["report", &oom, "--format", "html", "-o", &target][..],
+        &["render", &oom, "-o", &target],
+        &["live", &oom, "--format", "json", "-o", &target],
+    ] {
+        let output = run_on_full_disk(8, args);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {errors}");
+        assert!(errors.contains("cannot write") && errors.contains("hint: "), "{args:?}: {errors}");
+        assert_eq!(std::fs::read_to_string(&out).expect("the file"), "what was there", "{args:?}");
+        let names = std::fs::read_dir(folder.path()).expect("the folder").count();
+        assert_eq!(names, 1, "{args:?} leaves something behind");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let output = run(["report", &path("frag_oom.pickle"), "-o", "no/such/folder/a.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot write no/such/folder/a.html"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_bad_file_does_not_hide_the_others() {
+    let (first, last) = (path("streams.pickle"), path("pools.pickle"));
+    let bad = root().join("Cargo.toml").to_string_lossy().into_owned();
+    let output = run(["stats", &first, &bad, "no/such.pickle", &last]);
+    let (shown, errors) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(shown == stdout(["stats", &first, &last]), "{shown}");
+    assert_eq!(errors.lines().count(), 4, "{errors}");
+    assert!(errors.contains("Cargo.toml") && errors.contains("no/such.pickle"), "{errors}");
+
+    let output = run(["stats", &bad, &first, &bad, &last, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout) == stdout(["stats", &first, &last, "--format", "json"]));
+    assert_eq!(text(&output.stderr).matches("Cargo.toml").count(), 2);
+    // An empty array would look like an answer.
+    let output = run(["stats", &bad, "--format", "json"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
+}
+
+#[test]
+fn a_check_goes_on_behind_a_bad_file() {
+    let (good, oom) = (path("streams.pickle"), path("frag_oom.pickle"));
+    let bad = root().join("Cargo.toml").to_string_lossy().into_owned();
+    let state_only = path("history_state_only.pickle");
+    let output = run(["check", &good, &bad, &state_only, &good, "--no-oom"]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert_eq!(text(&output.stdout).matches("ok: ").count(), 2);
+    assert!(errors.contains("Cargo.toml") && errors.contains("history_state_only"), "{errors}");
+    // A limit that is exceeded is the stronger statement.
+    let output = run(["check", &bad, &oom, "--no-oom"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("Cargo.toml"));
+    assert!(text(&output.stdout).starts_with("EXCEEDED: "));
+}
+
+#[test]
+fn json_of_many_files_is_one_array() {
+    let files = ["streams.pickle", "two_devices_oom.pickle", "pools.pickle"].map(path);
+    let args = |files: &[String]| -> Vec<String> {
+        ["stats", "--format", "json"].map(str::to_owned).iter().chain(files).cloned().collect()
+    };
+    let parse = |text: &str| -> Vec<Value> { serde_json::from_str(text).expect("an array") };
+    let all = parse(&stdout(args(&files)));
+    let each: Vec<Value> =
+        files.iter().flat_map(|file| parse(&stdout(args(std::slice::from_ref(file))))).collect();
+    assert_eq!(all, each);
+    assert_eq!(all.len(), 4);
+    assert!(Path::new(all[3]["file"].as_str().expect("a path")).ends_with("pools.pickle"));
+}
