@@ -82,6 +82,9 @@ impl LoadError {
                 ErrorKind::Forbidden(_) => {
                     "a memory snapshot holds only plain data; this file is another pickle or has been tampered with"
                 }
+                ErrorKind::Expansion { .. } => {
+                    "if you trust where it comes from, decompress it and open the result, which may take more"
+                }
                 ErrorKind::Protocol(_) => "write it again with pickle protocol 5 or lower",
                 _ => RECORD,
             },

@@ -104,6 +104,10 @@ impl ChunkSource for Chunks {
             Err(_closed) => Ok(None),
         }
     }
+
+    fn stored_bytes(&self) -> Option<u64> {
+        Some(self.progress.read_bytes())
+    }
 }
 
 /// What a panic said.

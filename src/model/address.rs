@@ -33,6 +33,10 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.addresses) + self.lookup.allocation_size()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.addresses.len()
     }

@@ -56,8 +56,11 @@ impl CurveBuilder {
 
     fn finish_group(&mut self) {
         let (at, first) = (self.left / GROUP, self.left);
-        let min = self.group.iter().copied().min().unwrap_or(0);
-        let max = self.group.iter().copied().max().unwrap_or(0);
+        // A loop, since the adapters for the least and the most are not inlined in every build.
+        let (mut min, mut max) = self.group.first().map_or((0, 0), |&value| (value, value));
+        for &value in &self.group {
+            (min, max) = (min.min(value), max.max(value));
+        }
         (self.curve.group_min[at], self.curve.group_max[at]) = (min, max);
         let values = self.group.drain(..).rev();
         if max.checked_sub(min).is_some_and(|span| u32::try_from(span).is_ok()) {

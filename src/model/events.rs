@@ -142,6 +142,13 @@ impl EventTable {
         });
     }
 
+    /// Bytes of memory that the events take, roughly.
+    pub fn held_bytes(&self) -> usize {
+        /// Of all columns together, where sizes and times differ from event to event.
+        const EVENT_BYTES: usize = 32;
+        self.len() * EVENT_BYTES + self.addresses.held_bytes()
+    }
+
     /// Number of events.
     pub fn len(&self) -> usize {
         self.actions.len()

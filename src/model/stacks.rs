@@ -46,6 +46,11 @@ impl StackTable {
         slice(&self.frames, &self.ends, id.0)
     }
 
+    /// Bytes of memory that the stacks take.
+    pub fn held_bytes(&self) -> usize {
+        size_of_val(&*self.frames) + size_of_val(&*self.ends) + self.lookup.allocation_size()
+    }
+
     /// Number of distinct stacks, the empty one included.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -66,6 +66,14 @@ pub enum ErrorKind {
         /// The largest number that is read.
         limit: u64,
     },
+    /// What the pickle makes takes out of proportion more memory than the input takes where it is stored.
+    #[error("{stored} bytes of input take more than {limit} bytes of memory")]
+    Expansion {
+        /// Bytes that the input took so far where it is stored.
+        stored: u64,
+        /// The most bytes of memory that such an input may take.
+        limit: u64,
+    },
     /// Reading the input failed.
     #[error("reading failed: {0}")]
     Io(#[from] std::io::Error),
@@ -78,6 +86,13 @@ impl ErrorKind {
     /// Whether what was read before the error may still be used: the input is cut off or damaged,
     /// as opposed to unwanted, hostile or abandoned.
     pub fn is_damage(&self) -> bool {
-        !matches!(self, Self::Forbidden(_) | Self::Protocol(_) | Self::Limit { .. } | Self::Cancelled)
+        !matches!(
+            self,
+            Self::Forbidden(_)
+                | Self::Protocol(_)
+                | Self::Limit { .. }
+                | Self::Expansion { .. }
+                | Self::Cancelled
+        )
     }
 }

@@ -40,6 +40,12 @@ impl Chunk {
 pub trait ChunkSource {
     /// The next chunk, or `None` at the end. `spent` is a chunk that may be filled again.
     fn next_chunk(&mut self, spent: Option<Chunk>) -> Result<Option<Chunk>, ErrorKind>;
+
+    /// Bytes that the input took so far where it is stored, which is less than the pickle's if it is
+    /// compressed. `None` where memory need not follow it.
+    fn stored_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Whole pickles in memory, in one chunk.
@@ -75,6 +81,11 @@ impl<S: ChunkSource> Feed<S> {
     /// A window over all that `source` will give.
     pub(super) fn new(source: S) -> Self {
         Self { source, buf: vec![0; PADDING], pos: 0, end: 0, base: 0, finished: false }
+    }
+
+    /// As [`ChunkSource::stored_bytes`].
+    pub(super) fn stored_bytes(&self) -> Option<u64> {
+        self.source.stored_bytes()
     }
 
     /// Offset in the pickle of the next unread byte.

@@ -15,6 +15,15 @@ const MAX_STACK: usize = 1 << 25;
 /// The deepest nesting that is followed.
 const MAX_MARKS: usize = 1 << 20;
 
+/// What is kept of any input may take this much memory, and more for each byte that the input takes where
+/// it is stored. Compressed snapshots take up to 20 times their length; an answer takes up to four times
+/// what is kept. So an input below 1 MB, whatever it expands to, stays below 1 GiB.
+const BASE_MEMORY_BYTES: u64 = 128 << 20;
+const MEMORY_BYTES_PER_STORED_BYTE: u64 = 100;
+
+/// Bytes of the pickle between two looks at the memory.
+const MEMORY_CHECK_BYTES: u64 = 256 << 10;
+
 /// Snapshots have at most one memo entry in this many bytes.
 const BYTES_PER_MEMO_ENTRY: u64 = 24;
 
@@ -52,6 +61,7 @@ pub fn decode<S: ChunkSource, K: Sink>(
         short_strings: ShortStrings::default(),
         known_replacements: 0,
         op_start: 0,
+        memory_checked: 0,
     };
     let outcome = machine.run();
     let offset = machine.op_start;
@@ -79,6 +89,8 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) known_replacements: u64,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
+    /// Offset at the last look at the memory.
+    memory_checked: u64,
 }
 
 /// What to do after an opcode.
@@ -320,14 +332,26 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     }
 
     /// Called between runs of opcodes, which are at most a chunk long.
-    fn check_limits(&self) -> Result<(), ErrorKind> {
+    fn check_limits(&mut self) -> Result<(), ErrorKind> {
         if MAX_STACK < self.stack.len() {
             return Err(ErrorKind::Limit { what: "values on the stack", limit: MAX_STACK as u64 });
         }
         if MAX_MARKS < self.marks.len() {
             return Err(ErrorKind::Limit { what: "nested containers", limit: MAX_MARKS as u64 });
         }
+        if MEMORY_CHECK_BYTES <= self.op_start - self.memory_checked {
+            self.memory_checked = self.op_start;
+            self.check_memory()?;
+        }
         Ok(())
+    }
+
+    fn check_memory(&self) -> Result<(), ErrorKind> {
+        let Some(stored) = self.feed.stored_bytes() else { return Ok(()) };
+        let machine = size_of_val(&*self.stack) + size_of_val(&*self.marks) + self.memo.held_bytes();
+        let held = (machine + self.sink.held_bytes()) as u64;
+        let limit = BASE_MEMORY_BYTES.saturating_add(stored.saturating_mul(MEMORY_BYTES_PER_STORED_BYTE));
+        if limit < held { Err(ErrorKind::Expansion { stored, limit }) } else { Ok(()) }
     }
 
     /// The lowest height that the topmost frame of the stack may be popped to.

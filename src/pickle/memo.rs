@@ -79,8 +79,19 @@ impl Memo {
     pub(super) fn get(&self, index: u64) -> Option<Value> {
         match self.dense.get(index as usize) {
             Some(&packed) => self.unpack(packed),
-            None => self.sparse.get(&index).and_then(|&packed| self.unpack(packed)),
+            None => self.get_sparse(index),
         }
+    }
+
+    #[cold]
+    fn get_sparse(&self, index: u64) -> Option<Value> {
+        self.sparse.get(&index).and_then(|&packed| self.unpack(packed))
+    }
+
+    /// Bytes of memory that the entries take.
+    pub(super) fn held_bytes(&self) -> usize {
+        let sparse = self.sparse.capacity() * size_of::<(u64, u32)>();
+        size_of_val(&*self.dense) + sparse + size_of_val(&*self.scalars)
     }
 
     #[inline]
@@ -98,7 +109,13 @@ impl Memo {
 
     #[inline]
     fn unpack(&self, packed: u32) -> Option<Value> {
-        Value::unpack(packed).or_else(|| self.scalars.get((packed - SCALAR) as usize).copied())
+        let value = Value::unpack(packed);
+        if value.is_some() { value } else { self.scalar(packed) }
+    }
+
+    #[cold]
+    fn scalar(&self, packed: u32) -> Option<Value> {
+        self.scalars.get((packed - SCALAR) as usize).copied()
     }
 }
 

@@ -42,6 +42,9 @@ pub trait Sink {
     /// Add `items` to a set.
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
 
+    /// Bytes of memory that everything takes that was handed over so far, roughly.
+    fn held_bytes(&self) -> usize;
+
     /// A name for what the list holds now, under which [`Self::repeat_list`] can make equal lists.
     /// `None` where the sink has no such name.
     fn list_contents(&self, list: Handle) -> Option<u32>;

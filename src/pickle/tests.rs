@@ -102,6 +102,10 @@ impl Sink for Printer {
         self.extend_list(set, items)
     }
 
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     fn list_contents(&self, list: Handle) -> Option<u32> {
         Some(list.0)
     }

@@ -429,6 +429,10 @@ impl Sink for Builder {
         Ok(())
     }
 
+    fn held_bytes(&self) -> usize {
+        self.tables_bytes()
+    }
+
     fn list_contents(&self, list: Handle) -> Option<u32> {
         match self.lists.get(list) {
             ListState::Stack(id) => Some(id.0),

@@ -60,6 +60,10 @@ impl Dicts {
         RecordKind::Annotation,
     ];
 
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+
     pub(super) fn reserve(&mut self, n: usize) {
         self.0.reserve(n);
     }
@@ -102,6 +106,10 @@ impl Dicts {
 pub(super) struct Lists(Vec<u32>);
 
 impl Lists {
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+
     pub(super) fn reserve(&mut self, n: usize) {
         self.0.reserve(n);
     }
@@ -205,6 +213,10 @@ impl LooseValues {
             }
             _ => self.dropped += values.len() as u64,
         }
+    }
+
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.containers) + self.total * size_of::<Value>()
     }
 
     pub(super) fn get(&self, container: u32) -> &[Value] {

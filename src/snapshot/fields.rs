@@ -7,6 +7,16 @@ use crate::pickle::{Handle, Kind, Value, View};
 /// In [`Shape::positions`]: the dict does not have the key.
 const ABSENT: u8 = u8::MAX;
 
+/// Keys of events that few recordings have: asking for each, for every event, would take a while.
+const LABELS: [Key; 6] = [
+    Key::CompileContext,
+    Key::UserMetadata,
+    Key::InternalMetadata,
+    Key::Category,
+    Key::ForwardFrames,
+    Key::DeviceFree,
+];
+
 /// The keys of a dict, in their order. All events of a trace share a few shapes, so what the keys
 /// mean is found out once per shape.
 #[derive(Debug)]
@@ -16,6 +26,8 @@ pub(super) struct Shape {
     pub(super) kind: Option<RecordKind>,
     /// The pair that has each key.
     positions: [u8; Key::COUNT],
+    /// Whether it has one of [`LABELS`].
+    is_labelled: bool,
     /// Keys that are understood, but not in this kind of record.
     pub(super) misplaced: Vec<Key>,
     /// Keys that no record has.
@@ -45,7 +57,9 @@ impl Shape {
         let is_snapshot = present.without(KeySet::default()).any(Key::is_of_snapshot);
         let kind = RecordKind::of(present).filter(|_| !is_snapshot);
         let misplaced = kind.map(|kind| present.without(kind.known()).collect()).unwrap_or_default();
-        Self { keys: pairs.iter().step_by(2).copied().collect(), kind, positions, misplaced, unknown }
+        let is_labelled = LABELS.iter().any(|&key| positions[key as usize] != ABSENT);
+        let keys = pairs.iter().step_by(2).copied().collect();
+        Self { keys, kind, positions, is_labelled, misplaced, unknown }
     }
 
     /// Whether a dict has these keys in this order.
@@ -64,13 +78,13 @@ impl Shape {
     /// The fields of a dict of this shape of which only the values are given.
     #[inline]
     pub(super) fn fields_of_values<'a>(&self, values: &'a [Value]) -> Fields<'a> {
-        Fields { values, stride: 1, positions: self.positions }
+        Fields { values, stride: 1, positions: self.positions, is_labelled: self.is_labelled }
     }
 
     /// The fields of a dict of this shape.
     #[inline]
     pub(super) fn fields<'a>(&self, pairs: &'a [Value]) -> Fields<'a> {
-        Fields { values: pairs, stride: 2, positions: self.positions }
+        Fields { values: pairs, stride: 2, positions: self.positions, is_labelled: self.is_labelled }
     }
 }
 
@@ -81,6 +95,8 @@ pub(super) struct Fields<'a> {
     /// 1 if there are only values, 2 if each follows its key.
     stride: usize,
     positions: [u8; Key::COUNT],
+    /// Whether an event has one of [`LABELS`].
+    pub(super) is_labelled: bool,
 }
 
 impl Fields<'_> {

@@ -11,6 +11,7 @@ mod containers;
 mod error;
 mod fields;
 mod finish;
+mod held;
 mod keys;
 mod notes;
 mod records;

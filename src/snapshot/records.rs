@@ -53,8 +53,7 @@ impl Builder {
     fn event(&mut self, fields: &Fields<'_>) -> Result<Event, ErrorKind> {
         let kind = RecordKind::Event;
         let stack = self.stack_field(fields, kind, Key::Frames)?;
-        let forward_stack = self.stack_field(fields, kind, Key::ForwardFrames)?;
-        Ok(Event {
+        let event = Event {
             action: self.action(fields),
             addr: self.checked(kind, fields.address(Key::Addr)),
             size: self.size_field(fields, kind, Key::Size).unwrap_or(0),
@@ -62,12 +61,27 @@ impl Builder {
             stream: self.stream_field(fields, kind),
             stack,
             pool: self.pool_field(fields, kind, Key::PoolId),
+            compile_context: None,
+            user_metadata: None,
+            internal_metadata: None,
+            category: None,
+            forward_stack: StackId::EMPTY,
+            device_free: None,
+        };
+        if fields.is_labelled { self.labels(fields, event) } else { Ok(event) }
+    }
+
+    /// The fields of an event that few recordings have.
+    fn labels(&mut self, fields: &Fields<'_>, event: Event) -> Result<Event, ErrorKind> {
+        let kind = RecordKind::Event;
+        Ok(Event {
             compile_context: self.str_field(fields, kind, Key::CompileContext),
             user_metadata: self.str_field(fields, kind, Key::UserMetadata),
             internal_metadata: self.str_field(fields, kind, Key::InternalMetadata),
             category: self.str_field(fields, kind, Key::Category),
-            forward_stack,
+            forward_stack: self.stack_field(fields, kind, Key::ForwardFrames)?,
             device_free: self.size_field(fields, kind, Key::DeviceFree),
+            ..event
         })
     }
 

@@ -11,6 +11,7 @@ mod findings;
 mod formats;
 mod layering;
 mod loading;
+mod memory;
 mod outputs;
 mod pickles;
 mod properties;
