@@ -2,6 +2,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod address_order;
 mod allocation_order;
 mod annotations;
 mod announced;

@@ -96,10 +96,13 @@ pub(super) struct Order {
     finder: Finder,
 }
 
+/// What is said of an export, if anything; or why no dialog could open.
+type Outcome = Result<Option<String>, String>;
+
 /// Exports; at most one runs.
 #[derive(Default)]
 pub(super) struct Exporter {
-    running: Option<Receiver<Option<String>>>,
+    running: Option<Receiver<Outcome>>,
 }
 
 impl Order {
@@ -246,10 +249,7 @@ impl Exporter {
         let (sender, outcome) = sync_channel(1);
         let ctx = ctx.clone();
         let work = move || {
-            let said = match pollster::block_on(path) {
-                Ok(path) => path.map(|path| order.write(&path)),
-                Err(why) => Some(why),
-            };
+            let said = pollster::block_on(path).map(|path| path.map(|path| order.write(&path)));
             // The window may be gone.
             sender.send(said).ok();
             ctx.request_repaint();
@@ -270,10 +270,11 @@ impl Exporter {
     }
 
     /// What came of an export that is finished; once.
-    pub(super) fn outcome(&mut self) -> Option<String> {
-        let outcome = match self.running.as_ref()?.try_recv() {
-            Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => Some("No picture: painting it failed".to_owned()),
+    pub(super) fn outcome(&mut self) -> Outcome {
+        let Some(running) = &self.running else { return Ok(None) };
+        let outcome = match running.try_recv() {
+            Err(TryRecvError::Empty) => return Ok(None),
+            Err(TryRecvError::Disconnected) => Ok(Some("No picture: painting it failed".to_owned())),
             Ok(outcome) => outcome,
         };
         self.running = None;

@@ -296,8 +296,10 @@ impl App {
         let open = self.documents.iter().filter_map(|document| document.input().path());
         let recent = self.recent.files().iter().map(PathBuf::as_path);
         self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
-        let outcome = self.exporter.outcome();
-        self.notify(outcome);
+        match self.exporter.outcome() {
+            Ok(said) => self.notify(said),
+            Err(why) => self.notice = Some(why),
+        }
         for document in &mut self.documents {
             document.prefer(&self.preferences);
         }

@@ -48,4 +48,6 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Replay a recording under other allocator settings
     Simulate(SimulateArgs),
+    /// Print the licences of this program and of the packages it is built from
+    Licenses,
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod check;
+mod licenses;
 mod live;
 mod loading;
 mod open;
@@ -85,6 +86,7 @@ pub fn run() -> ExitCode {
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Licenses) => licenses::run(),
         None => open::run(&args.open),
     };
     match outcome {

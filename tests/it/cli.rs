@@ -284,6 +284,19 @@ fn top_keeps_the_largest() {
 }
 
 #[test]
+fn licences_of_what_is_inside_are_printed() {
+    let text = stdout(["licenses"]);
+    for part in [
+        "Permission is hereby granted",
+        "SIL OPEN FONT LICENSE",
+        "COMMON DEVELOPMENT AND DISTRIBUTION",
+        "inferno",
+    ] {
+        assert!(text.to_uppercase().contains(&part.to_uppercase()), "no {part:?}");
+    }
+}
+
+#[test]
 fn frames_are_limited_and_what_is_left_out_is_counted() {
     let sample = path("gpt_oom_forward.pickle");
     let all = live(&[&sample, "--frames", "100000"]);

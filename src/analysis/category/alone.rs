@@ -3,6 +3,7 @@
 use super::assign::Scene;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
+use crate::analysis::address_order::AddressKey;
 use crate::analysis::flow::{Act, Optimizer};
 use crate::model::{AllocId, Origin, Segment};
 use foldhash::HashMap;
@@ -15,7 +16,7 @@ pub(super) struct Alone<'a> {
     scene: &'a Scene<'a>,
     ids: Vec<AllocId>,
     /// Addresses of the last trained parameters: of small blocks, of large ones.
-    last: [Option<u64>; 2],
+    last: [Option<AddressKey>; 2],
     /// Bytes of trained parameters.
     trained_bytes: i64,
 }
@@ -29,7 +30,7 @@ impl<'a> Alone<'a> {
     pub(super) fn paired(&mut self, ids: &[AllocId]) {
         for &id in ids {
             self.trained_bytes = self.trained_bytes.saturating_add(self.scene.size(id));
-            let addr = self.addr(id);
+            let addr = self.scene.address_key(id);
             let last = &mut self.last[usize::from(SMALL_BYTES < self.scene.size(id))];
             *last = (*last).max(Some(addr));
         }
@@ -39,14 +40,10 @@ impl<'a> Alone<'a> {
         self.ids.extend_from_slice(ids);
     }
 
-    fn addr(&self, id: AllocId) -> u64 {
-        self.scene.timeline.lifetimes.addr(id, &self.scene.timeline.events)
-    }
-
     /// Whether a block lies behind all trained parameters of its kind.
     fn is_behind(&self, id: AllocId) -> bool {
         let last = self.last[usize::from(SMALL_BYTES < self.scene.size(id))];
-        last.is_some_and(|last| last < self.addr(id))
+        last.is_some_and(|last| last < self.scene.address_key(id))
     }
 
     fn bytes(&self, ids: impl Iterator<Item = AllocId>) -> i64 {
@@ -54,19 +51,19 @@ impl<'a> Alone<'a> {
     }
 
     /// The first segment that is empty by now.
-    fn first_empty(&self) -> Option<u64> {
+    fn first_empty(&self) -> Option<AddressKey> {
         let segments = &self.scene.timeline.segments;
         let is_empty =
             |segment: &&Segment| segments.blocks_of(segment).iter().all(|block| !block.is_active());
-        segments.segments.iter().filter(is_empty).map(|segment| segment.addr).min()
+        segments.segments.iter().filter(is_empty).map(|segment| self.scene.order.key(segment.addr)).min()
     }
 
     /// Whether what lies behind that segment may be activations: a graph is kept only where something
     /// trains, as far as stacks show what is going on; and it is not most of what is old, as a whole
     /// model is that was loaded late.
-    fn keeps_a_graph(&self, first_empty: Option<u64>) -> bool {
+    fn keeps_a_graph(&self, first_empty: Option<AddressKey>) -> bool {
         let lifetimes = &self.scene.timeline.lifetimes;
-        let is_later = |id: &AllocId| first_empty.is_some_and(|empty| empty < self.addr(*id));
+        let is_later = |id: &AllocId| first_empty.is_some_and(|empty| empty < self.scene.address_key(*id));
         let later = self.bytes(self.ids.iter().copied().filter(is_later));
         let old = self.bytes(self.scene.ids().filter(|&id| lifetimes.origin(id) == Origin::Before));
         let runs = &self.scene.flow.acts.runs;
@@ -94,7 +91,7 @@ impl<'a> Alone<'a> {
             && behind_bytes <= self.trained_bytes.saturating_add(self.trained_bytes / 4);
         let has_own_state = self.scene.places.optimizers.contains(&Optimizer::OfItsOwn);
         for &id in &self.ids {
-            let is_later = first_empty.is_some_and(|empty| empty < self.addr(id));
+            let is_later = first_empty.is_some_and(|empty| empty < self.scene.address_key(id));
             let verdict = match self.is_behind(id) {
                 true if are_buckets => (Category::Comm, Reason::OldBuckets),
                 true if has_own_state => (Category::OptimizerState, Reason::OldState),

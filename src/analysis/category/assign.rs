@@ -8,6 +8,7 @@ use super::pairing;
 use super::unrecorded;
 use super::workspaces;
 use super::{Category, Reason, Rules, Verdict};
+use crate::analysis::address_order::{AddressKey, AddressOrder};
 use crate::analysis::announced::Announced;
 use crate::analysis::flow::{Act, Flow, Part, Place, Places};
 use crate::analysis::phases::Phases;
@@ -22,6 +23,8 @@ pub(super) struct Scene<'a> {
     pub(super) flow: &'a Flow,
     pub(super) phases: &'a Phases,
     pub(super) announced: &'a Announced,
+    /// Which addresses are older.
+    pub(super) order: AddressOrder,
     /// Pools by address, where events do not say theirs and some are private.
     pools: Option<PoolPlaces<'a>>,
     /// Stacks of blocks that are live at the end, where their events have none.
@@ -40,7 +43,8 @@ impl<'a> Scene<'a> {
         let live = blocks.filter(|block| block.is_active() && block.stack != StackId::EMPTY);
         let stacks_at_end = live.map(|block| (block.addr, block.stack)).collect();
         let pools = has_hidden_pools(timeline).then(|| PoolPlaces::new(timeline));
-        Self { timeline, places, flow, phases, announced, pools, stacks_at_end }
+        let order = AddressOrder::of(timeline);
+        Self { timeline, places, flow, phases, announced, order, pools, stacks_at_end }
     }
 
     /// The stack of an allocation: its event's, else that of its block at the end.
@@ -63,6 +67,11 @@ impl<'a> Scene<'a> {
     pub(super) fn gone(&self, id: AllocId) -> Option<EventIx> {
         let lifetimes = &self.timeline.lifetimes;
         lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event)
+    }
+
+    /// A key by which allocations with older addresses come first.
+    pub(super) fn address_key(&self, id: AllocId) -> AddressKey {
+        self.order.key(self.timeline.lifetimes.addr(id, &self.timeline.events))
     }
 
     pub(super) fn size(&self, id: AllocId) -> i64 {

@@ -122,3 +122,10 @@ fn a_first_forward_pass_ends_the_parameters_though_it_gives_nothing_back_for_goo
     let activations = 12 * 100 * MIB + 66;
     assert_eq!(at_end(&program.finish()), [(Parameter, 78 * MIB), (Activation, activations)]);
 }
+
+#[test]
+fn falling_addresses_show_the_same_as_rising_ones() {
+    let states = each(&MODEL[..4], 2);
+    let found = at_end(&state(&[EMPTY, &states, EMPTY, MODEL]));
+    assert_eq!(found, [(Parameter, 16 * MIB), (OptimizerState, 32 * MIB)]);
+}

@@ -48,13 +48,13 @@ impl Usual {
     }
 }
 
-/// The blocks in address order. So many segments among those of the parameters may be none of theirs.
+/// The blocks in the order of their addresses, older ones first. So many segments among those of the parameters may be none of theirs.
 pub(super) fn placed(scene: &Scene<'_>, ids: &[AllocId], patience: usize) -> Vec<Placed> {
     let addr = |id: AllocId| scene.timeline.lifetimes.addr(id, &scene.timeline.events);
     let ids: HashMap<u64, AllocId> = ids.iter().map(|&id| (addr(id), id)).collect();
     let table = &scene.timeline.segments;
     let mut segments: Vec<&Segment> = table.segments.iter().collect();
-    segments.sort_by_key(|segment| segment.addr);
+    segments.sort_by_key(|segment| scene.order.key(segment.addr));
     let (mut out, mut others) = (Vec::new(), 0);
     let mut usual = Usual::default();
     for segment in segments {

@@ -8,6 +8,7 @@ use super::pairing::{Sizes, gradients};
 use super::renewed::Renewed;
 use super::unrecorded::set;
 use super::{Category, Reason, Verdict};
+use crate::analysis::address_order::AddressKey;
 use crate::analysis::flow::{Act, Optimizer};
 use crate::model::{AllocId, Anchor};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ const NEGLIGIBLE: i64 = 200;
 /// Requests up to this size come from small segments, where order says little.
 const SMALL_BYTES: i64 = 1 << 20;
 
-/// Old blocks by size, in address order.
+/// Old blocks by size, older addresses first.
 pub(super) type BySize = BTreeMap<i64, Vec<AllocId>>;
 
 /// How many blocks of one size are what, in address order: parameters come first, as they were there
@@ -42,7 +43,7 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
         by_size.entry(scene.size(id)).or_default().push(id);
     }
     for ids in by_size.values_mut() {
-        ids.sort_by_key(|&id| scene.timeline.lifetimes.addr(id, &scene.timeline.events));
+        ids.sort_by_key(|&id| scene.address_key(id));
     }
     let seen = Seen::of(scene, verdicts, &by_size);
     let is_bare = seen.trained.is_empty() && seen.passing.is_empty() && !seen.uses_ddp;
@@ -199,10 +200,9 @@ fn has_copy_first(scene: &Scene<'_>, by_size: &BySize, trained: &Sizes) -> bool 
     let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {
         SMALL_BYTES < **size && trained.get(size).is_some_and(|&trained| ids.len() == 4 * trained)
     };
-    let mut blocks: Vec<(u64, i64)> = Vec::new();
+    let mut blocks: Vec<(AddressKey, i64)> = Vec::new();
     for (&size, ids) in by_size.iter().filter(is_four) {
-        let addr = |&id: &AllocId| scene.timeline.lifetimes.addr(id, &scene.timeline.events);
-        blocks.extend(ids.iter().map(|id| (addr(id), size)));
+        blocks.extend(ids.iter().map(|&id| (scene.address_key(id), size)));
     }
     blocks.sort_unstable();
     let mut first = Sizes::default();

@@ -5,6 +5,7 @@
 //! every rule asks for more than it needs.
 
 use super::Phase;
+use crate::analysis::address_order::AddressOrder;
 use crate::analysis::category::{Categories, Category};
 use crate::analysis::flow::{Part, Place, Places};
 use crate::model::{Anchor, Moment, Segment, StackId, Timeline};
@@ -191,7 +192,8 @@ fn bytes<'a>(live: impl Iterator<Item = &'a Live>) -> i64 {
 fn later_blocks(timeline: &Timeline) -> (HashSet<u64>, bool) {
     let table = &timeline.segments;
     let mut segments: Vec<&Segment> = table.segments.iter().collect();
-    segments.sort_by_key(|segment| segment.addr);
+    let order = AddressOrder::of(timeline);
+    segments.sort_by_key(|segment| order.key(segment.addr));
     let mut later = HashSet::default();
     let (mut after_hole, mut is_untouched) = (false, true);
     for segment in segments {

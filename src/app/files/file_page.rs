@@ -5,6 +5,9 @@ use crate::app::panes::Layout;
 use crate::app::{Command, filter, header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
+/// Room for the button that dismisses a notice.
+const DISMISS_PX: f32 = 84.0;
+
 pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
     for (i, notice) in file.notices.iter().enumerate() {
         notice_ui(ui, i, notice);
@@ -45,13 +48,15 @@ fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
 /// A notice of the window itself, with a button that makes it go.
 pub(in crate::app) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &mut Vec<Command>) {
     Panel::bottom("notice of the window").resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
+        ui.horizontal_top(|ui| {
+            let text_px = ui.available_width() - DISMISS_PX;
+            ui.vertical(|ui| {
+                ui.set_width(text_px);
+                ui.add(egui::Label::new(text).wrap());
+            });
             if ui.button("Dismiss").clicked() {
                 commands.push(Command::DismissNotice);
             }
-            ui.with_layout(egui::Layout::left_to_right(egui::Align::Min), |ui| {
-                ui.add(egui::Label::new(text).wrap());
-            });
         });
     });
 }

@@ -46,8 +46,9 @@ fn answer(
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(!harness.state_mut().exporter.is_busy(), "the export does not end");
-    let file = harness.state_mut().documents[0].open_file().expect("an open file");
-    file.device().expect("a device").notice.take()
+    let app = harness.state_mut();
+    let file = app.documents[0].open_file().expect("an open file");
+    file.device().expect("a device").notice.take().or(app.notice.take())
 }
 
 fn size_px(path: &Path) -> [u32; 2] {

@@ -1,0 +1,22 @@
+//! `oomscope licenses`.
+
+use super::{Failure, output};
+use std::io::Write as _;
+
+/// Licences of the program, its fonts and the packages it is built from. `about.hbs` says how the last
+/// file is made; `.ci/release` that it is current.
+const NOTICES: [(&str, &str); 5] = [
+    ("oomscope, under either of two licences: MIT", include_str!("../../LICENSE-MIT")),
+    ("oomscope, under either of two licences: Apache-2.0", include_str!("../../LICENSE-APACHE")),
+    ("The font Inter", include_str!("../../assets/fonts/Inter-OFL.txt")),
+    ("The font JetBrains Mono", include_str!("../../assets/fonts/JetBrainsMono-OFL.txt")),
+    ("Packages", include_str!("../../assets/third-party.txt")),
+];
+
+pub(super) fn run() -> Result<(), Failure> {
+    let mut out = output::stdout();
+    for (title, text) in NOTICES {
+        writeln!(out, "{title}\n\n{}\n", text.trim())?;
+    }
+    Ok(out.flush()?)
+}
