@@ -1,6 +1,6 @@
 //! The program as a user and a script see it.
 
-use crate::support::{json, oomscope, run, run_with_input, sample, stdout};
+use crate::support::{has_window, json, oomscope, run, run_with_input, sample, stdout};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -411,7 +411,7 @@ fn without_a_display_the_figures_are_printed() {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
-    let reason = if cfg!(feature = "window") { "no display" } else { "without its window" };
+    let reason = if has_window() { "no display" } else { "without its window" };
     assert!(errors.contains(reason), "{errors}");
     assert_eq!(text, stdout(["stats", &path("gpt_oom_forward.pickle")]));
     let output = run(["no/such.pickle"]);

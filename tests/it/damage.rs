@@ -1,7 +1,7 @@
 //! Files that are cut off, garbled or hostile: a typed error or what was whole, never a panic, and
 //! never much time or memory.
 
-use crate::support::{load_bytes, oomscope, root, sample};
+use crate::support::{load_bytes, oomscope, program, root, sample};
 use oomscope::analysis::{DeviceStats, device_stats};
 use oomscope::load::LoadError;
 use oomscope::model::{Action, Anchor, Event, Moment, Snapshot};
@@ -346,7 +346,7 @@ fn hostile_files_cost_little_memory() {
         std::fs::write(&path, bytes).expect("the file can be written");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &format!("ulimit -v {LIMIT_KIB} && exec \"$0\" stats \"$1\"")]);
-        let output = command.arg(env!("CARGO_BIN_EXE_oomscope")).arg(&path).output().expect("sh starts");
+        let output = command.arg(program()).arg(&path).output().expect("sh starts");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{what}: {:?} {errors}", output.status);
     }

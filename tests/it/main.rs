@@ -7,6 +7,7 @@ mod attribution;
 mod check;
 mod cli;
 mod damage;
+mod declared;
 mod findings;
 mod formats;
 mod layering;

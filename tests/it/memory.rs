@@ -1,6 +1,6 @@
 //! Small files that would make much: no command takes more than 1 GiB for an input below 1 MB.
 
-use crate::support::load_bytes;
+use crate::support::{load_bytes, program};
 use oomscope::load::LoadError;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -142,7 +142,7 @@ fn zstd(pickle: &[u8]) -> Vec<u8> {
 fn run_in_1_gib(args: &[&str], file: &Path, folder: &Path) -> Output {
     let limited = "ulimit -v 1048576; cd \"$1\"; shift; exec \"$0\" \"$@\"";
     let mut shell = Command::new("sh");
-    shell.args(["-c", limited, env!("CARGO_BIN_EXE_oomscope")]).arg(folder).arg(args[0]).arg(file);
+    shell.args(["-c", limited]).arg(program()).arg(folder).arg(args[0]).arg(file);
     // The C library sets much address space aside for each thread.
     shell.args(&args[1..]).env("MALLOC_ARENA_MAX", "1").output().expect("the shell starts")
 }

@@ -1,7 +1,7 @@
 //! Files that are written, lines that nobody reads, and several inputs of which one is bad: nothing the
 //! user has is lost, and a verdict does not depend on its reader.
 
-use crate::support::{oomscope, root, run, sample, stdout};
+use crate::support::{oomscope, program, root, run, sample, stdout};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ fn a_file_says_what_standard_output_does() {
 fn run_on_full_disk<A: AsRef<OsStr>>(blocks: u32, args: impl IntoIterator<Item = A>) -> Output {
     let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut shell = Command::new("sh");
-    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_oomscope")]).args(args);
+    shell.args(["-c", &limited]).arg(program()).args(args);
     shell.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().expect("the shell starts")
 }
 

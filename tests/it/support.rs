@@ -45,9 +45,22 @@ pub(crate) fn load_bytes(bytes: &[u8]) -> Result<Snapshot, LoadError> {
     load_from(bytes, "test", &Progress::default())
 }
 
+/// Names another program to test than the one that was built with the tests: one without the window.
+const WITHOUT_WINDOW: &str = "OOMSCOPE_WITHOUT_WINDOW";
+
+/// Where the program is.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os(WITHOUT_WINDOW).map_or_else(|| env!("CARGO_BIN_EXE_oomscope").into(), PathBuf::from)
+}
+
+/// Whether the program was built with its window.
+pub(crate) fn has_window() -> bool {
+    cfg!(feature = "window") && std::env::var_os(WITHOUT_WINDOW).is_none()
+}
+
 /// The program, without a display and without any setting of the caller.
 pub(crate) fn oomscope() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_oomscope"));
+    let mut command = Command::new(program());
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "OOMSCOPE_LOG", "RUST_LOG", "COLUMNS"] {
         command.env_remove(name);
     }

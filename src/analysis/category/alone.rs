@@ -1,8 +1,8 @@
 //! Old blocks that nothing pairs with: by where they lie.
 
 use super::assign::Scene;
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::flow::{Act, Optimizer};
 use crate::model::{AllocId, Origin, Segment};
@@ -73,7 +73,7 @@ impl<'a> Alone<'a> {
 
     /// When parameters were made hardly anything had been given back yet, so a small part that lies
     /// behind segments that are empty by now came later.
-    pub(super) fn settle(self, verdicts: &mut [Verdict]) {
+    pub(super) fn settle(self, verdicts: &mut Verdicts) {
         let first_empty = self.first_empty();
         let keeps_a_graph = self.keeps_a_graph(first_empty);
         let mut counts: HashMap<i64, usize> = HashMap::default();
@@ -99,7 +99,7 @@ impl<'a> Alone<'a> {
                 _ if is_later && counts.get(&self.scene.size(id)) == Some(&1) => single,
                 _ => (Category::Parameter, Reason::OldAndAlone),
             };
-            set(verdicts, id, verdict);
+            verdicts.set(id, verdict);
         }
     }
 }

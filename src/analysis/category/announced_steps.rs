@@ -3,7 +3,7 @@
 
 use super::assign::Scene;
 use super::cut_step::CutStep;
-use super::unrecorded::set;
+use super::verdicts::Verdicts;
 use super::{Category, Reason, Verdict};
 use crate::analysis::phases::Phase;
 use crate::model::{AllocId, Moment};
@@ -34,7 +34,7 @@ pub(super) fn verdict(scene: &Scene<'_>, cut: Option<&CutStep>, id: AllocId) -> 
 }
 
 /// Judge again what was told by sizes alone; `new` is what was made in the recording.
-pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
+pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut Verdicts) {
     if scene.announced.within_trace().next().is_none() {
         return;
     }
@@ -47,7 +47,7 @@ pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     };
     let trained = Trained::of(scene, new, is_early, verdicts);
     for &id in new {
-        let Some(&(category, reason)) = verdicts.get(id.index()) else { continue };
+        let (category, reason) = verdicts.get(id);
         let (size, start) = (scene.size(id), scene.timeline.lifetimes.start(id));
         let phase = scene.phases.phase_at(start);
         let is_paired = matches!(reason, Reason::PairsAndGoes | Reason::SizePairing);
@@ -74,7 +74,7 @@ pub(super) fn refine(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             (Category::Activation, Phase::Backward) => (Category::Gradient, Reason::SizePairing),
             _ => continue,
         };
-        set(verdicts, id, verdict);
+        verdicts.set(id, verdict);
     }
 }
 
@@ -98,15 +98,14 @@ impl Trained {
         scene: &Scene<'_>,
         new: &[AllocId],
         is_early: impl Fn(AllocId) -> bool,
-        verdicts: &[Verdict],
+        verdicts: &Verdicts,
     ) -> Self {
-        let is =
-            |id: AllocId, wanted| verdicts.get(id.index()).is_some_and(|&(category, _)| category == wanted);
+        let is = |id: AllocId, wanted| verdicts.is(id, wanted);
         let parameters: HashSet<i64> =
             scene.ids().filter(|&id| is(id, Category::Parameter)).map(|id| scene.size(id)).collect();
         let early: HashSet<i64> = new.iter().filter(|&&id| is_early(id)).map(|&id| scene.size(id)).collect();
         let is_state = |id: &&AllocId| {
-            verdicts.get(id.index()) == Some(&(Category::OptimizerState, Reason::KeptAfterStep))
+            verdicts.get(**id) == (Category::OptimizerState, Reason::KeptAfterStep)
                 && MIN_BLOCK_BYTES <= scene.size(**id)
         };
         let (mut sizes, mut all, mut paired) = (HashSet::default(), 0i64, 0i64);

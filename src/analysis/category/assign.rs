@@ -6,6 +6,7 @@ use super::heirs;
 use super::main_code::MainCode;
 use super::pairing;
 use super::unrecorded;
+use super::verdicts::Verdicts;
 use super::workspaces;
 use super::{Category, Reason, Rules, Verdict};
 use crate::analysis::address_order::{AddressKey, AddressOrder};
@@ -99,12 +100,12 @@ pub(super) fn assign(
     flow: &Flow,
     phases: &Phases,
     announced: &Announced,
-) -> Vec<Verdict> {
+) -> Verdicts {
     let scene = Scene::new(timeline, places, flow, phases, announced);
     let labels = Labels::of(snapshot, timeline, rules);
     let habits = Habits::of(&scene);
     let main_code = MainCode::new(&scene);
-    let mut verdicts: Vec<Verdict> = scene
+    let mut verdicts: Verdicts = scene
         .ids()
         .map(|id| {
             let stack = scene.stack(id);

@@ -5,8 +5,8 @@ use super::assign::Scene;
 use super::caches;
 use super::layout::{Placed, placed};
 use super::rounds::{Counts, Rounds, counts, rounds};
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::model::AllocId;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const MOST_OTHERS: usize = 3;
 
 /// Settle them; those that do not lie in any segment are left out.
-pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut [Verdict]) {
+pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut Verdicts) {
     let (placed, counts, rounds) = look(scene, ids);
     let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();
     for (at, &block) in placed.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut [Verdict
         let mut later = blocks.split_off(own.min(blocks.len()));
         later.sort_by_key(|(at, _)| *at);
         for (_, block) in &blocks {
-            set(verdicts, block.id, (Category::Parameter, Reason::LiesFirst));
+            verdicts.set(block.id, (Category::Parameter, Reason::LiesFirst));
         }
         if 0 < own {
             parameters.push(own);
@@ -42,7 +42,7 @@ pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut [Verdict
         rest.extend(settle_later(&later, own, rounds, verdicts));
     }
     for block in &rest {
-        set(verdicts, block.id, (Category::Activation, Reason::LiesLater));
+        verdicts.set(block.id, (Category::Activation, Reason::LiesLater));
     }
     if !is_trained {
         let rest: Vec<(AllocId, i64)> = rest.iter().map(|block| (block.id, block.size)).collect();
@@ -94,7 +94,7 @@ fn settle_later(
     later: &[(usize, Placed)],
     own: usize,
     rounds: Rounds,
-    verdicts: &mut [Verdict],
+    verdicts: &mut Verdicts,
 ) -> Vec<Placed> {
     let more = later.len().saturating_sub(own.saturating_mul(rounds.each.saturating_sub(1)));
     let gradients = own.saturating_mul(rounds.gradients);
@@ -122,7 +122,7 @@ fn settle_later(
     for (rank, at) in order.into_iter().enumerate() {
         let category = if rank < gradients { Category::Gradient } else { Category::OptimizerState };
         if let Some((_, block)) = later.get(at) {
-            set(verdicts, block.id, (category, Reason::SizePairing));
+            verdicts.set(block.id, (category, Reason::SizePairing));
         }
     }
     rest.iter().map(|(_, block)| *block).collect()

@@ -1,30 +1,28 @@
 //! Buckets of `DistributedDataParallel` that gradients are parts of (`gradient_as_bucket_view`).
 
 use super::assign::Scene;
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::flow::Act;
 use crate::model::AllocId;
 
 /// After a backward that leaves next to no gradients of its own, the gradients lie in the buckets
 /// that were there before it. They do until the step that uses them is over.
-pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+pub(super) fn find(scene: &Scene<'_>, verdicts: &mut Verdicts) {
     let Some(backward) = unused_backward(scene) else { return };
     let stays = |category: Category| -> Vec<AllocId> {
         let ids = scene.ids().filter(|&id| scene.gone(id).is_none());
-        ids.filter(|id| verdicts.get(id.index()).is_some_and(|v| v.0 == category)).collect()
+        ids.filter(|id| verdicts.is(*id, category)).collect()
     };
     let bytes = |ids: &[AllocId]| ids.iter().fold(0i64, |sum, &id| sum.saturating_add(scene.size(id)));
     let buckets: Vec<AllocId> = stays(Category::Comm)
         .into_iter()
         .filter(|&id| scene.timeline.lifetimes.start(id).0 <= backward)
-        .filter(|id| {
-            verdicts.get(id.index()).is_some_and(|v| matches!(v.1, Reason::CommBuffer | Reason::OldBuckets))
-        })
+        .filter(|&id| matches!(verdicts.get(id).1, Reason::CommBuffer | Reason::OldBuckets))
         .collect();
     if bytes(&stays(Category::Gradient)) < bytes(&buckets) / 4 {
         for id in buckets {
-            set(verdicts, id, (Category::Gradient, Reason::BucketOfGradients));
+            verdicts.set(id, (Category::Gradient, Reason::BucketOfGradients));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Keys and values that inference keeps, where no stack shows them: two blocks for each layer.
 
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::model::AllocId;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const MIN_LAYERS: usize = 4;
 
 /// Of what a model without training holds besides its parameters, most is equal blocks, two for each layer; while they
 /// grow, some have another size already. `parameters` are the numbers of parameters of each size.
-pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut [Verdict]) {
+pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut Verdicts) {
     let mut by_size: BTreeMap<i64, usize> = BTreeMap::new();
     for &(_, size) in rest {
         *by_size.entry(size).or_default() += 1;
@@ -36,7 +36,7 @@ pub(super) fn find(rest: &[(AllocId, i64)], parameters: &[usize], verdicts: &mut
         let is_most = alike && total / 10 * 9 <= held && of.iter().all(|size| MIN_BYTES <= size.1);
         if is_most && has_layers {
             for (id, _) in rest.iter().filter(|(_, size)| of.iter().any(|taken| taken.1 == *size)) {
-                set(verdicts, *id, (Category::KvCache, Reason::TwoForEachLayer));
+                verdicts.set(*id, (Category::KvCache, Reason::TwoForEachLayer));
             }
             return;
         }

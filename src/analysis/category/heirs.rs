@@ -2,8 +2,8 @@
 
 use super::assign::Scene;
 use super::swapped::Copies;
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::flow::Part;
 use crate::model::{AllocId, Moment, StackId};
 use foldhash::HashMap;
@@ -16,9 +16,8 @@ const MIN_IN_A_ROW: usize = 3;
 
 /// Where a parameter is given back just after the program's own code has made a block of its size
 /// that stays, that block is the parameter from then on; and so is what takes its place.
-pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
-    let is_parameter =
-        |id: &AllocId| verdicts.get(id.index()).is_some_and(|verdict| verdict.0 == Category::Parameter);
+pub(super) fn find(scene: &Scene<'_>, verdicts: &mut Verdicts) {
+    let is_parameter = |id: &AllocId| verdicts.is(*id, Category::Parameter);
     let mut open: Vec<AllocId> = scene.ids().filter(is_parameter).collect();
     let copies = Copies::of(scene, verdicts, &open);
     while !open.is_empty() {
@@ -27,14 +26,14 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         let mut heirs = copies.put_in_place(scene, verdicts, &open);
         heirs.extend(found.into_values());
         for &heir in &heirs {
-            set(verdicts, heir, (Category::Parameter, Reason::ReplacesParameter));
+            verdicts.set(heir, (Category::Parameter, Reason::ReplacesParameter));
         }
         open = heirs;
     }
 }
 
 /// The blocks that were made just before others went, and took their place.
-fn near(scene: &Scene<'_>, verdicts: &[Verdict], open: &[AllocId]) -> HashMap<AllocId, AllocId> {
+fn near(scene: &Scene<'_>, verdicts: &Verdicts, open: &[AllocId]) -> HashMap<AllocId, AllocId> {
     let mut in_a_row: HashMap<StackId, usize> = HashMap::default();
     let mut found = Vec::new();
     for &id in open {
@@ -51,7 +50,7 @@ fn near(scene: &Scene<'_>, verdicts: &[Verdict], open: &[AllocId]) -> HashMap<Al
 }
 
 /// The block that takes the place of another.
-fn heir(scene: &Scene<'_>, verdicts: &[Verdict], id: AllocId) -> Option<AllocId> {
+fn heir(scene: &Scene<'_>, verdicts: &Verdicts, id: AllocId) -> Option<AllocId> {
     let lifetimes = &scene.timeline.lifetimes;
     let (gone, size) = (scene.gone(id)?, scene.size(id));
     let first = lifetimes.first_after(Moment(gone.0.saturating_sub(WINDOW_EVENTS)))?;
@@ -73,12 +72,13 @@ fn heir(scene: &Scene<'_>, verdicts: &[Verdict], id: AllocId) -> Option<AllocId>
 }
 
 /// Whether what a block is called may be mistaken.
-pub(super) fn is_open(verdicts: &[Verdict], id: AllocId) -> bool {
-    verdicts.get(id.index()).is_some_and(|&(category, reason)| match category {
+pub(super) fn is_open(verdicts: &Verdicts, id: AllocId) -> bool {
+    let (category, reason) = verdicts.get(id);
+    match category {
         Category::Input | Category::Other | Category::Temporary | Category::Activation => {
-            !matches!(reason, Reason::Rule | Reason::Recorded | Reason::Annotated)
+            !reason.is_declared()
         }
         Category::OptimizerState => matches!(reason, Reason::KeptAfterStep | Reason::LikeKeptInStep),
         _ => false,
-    })
+    }
 }

@@ -1,8 +1,9 @@
 //! What every allocation is for.
 //!
-//! Rules in order, the first that holds decides: labels (private pools, the user's own rules, the
-//! recorded category, annotations), then the stack, then structure: lifetime, repetition, and sizes
-//! that pair with those of the parameters. `docs/attribution.md` has them all.
+//! Labels come first: the user's own rules, the recorded category, annotations. Nothing that is found
+//! replaces them ([`verdicts`]). Then come private pools and the stack; then, one after the other, passes
+//! over structure, which may replace what earlier ones found: lifetime, repetition, and sizes that pair
+//! with those of the parameters. `docs/attribution.md` has them all.
 
 mod alone;
 mod announced_steps;
@@ -13,6 +14,8 @@ mod bare_tests;
 mod buckets;
 mod caches;
 mod cut_step;
+#[cfg(test)]
+mod declared_tests;
 #[cfg(test)]
 mod early_tests;
 mod explicit;
@@ -33,6 +36,7 @@ mod swapped;
 #[cfg(test)]
 mod tests;
 mod unrecorded;
+mod verdicts;
 mod without_modules;
 mod workspaces;
 
@@ -113,7 +117,7 @@ impl Attribution {
         let announced = Announced::of(snapshot, timeline);
         let mut phases = Phases::from_flow(snapshot, timeline, &places, &flow, &announced);
         let verdicts = assign::assign(snapshot, timeline, rules, &places, &flow, &phases, &announced);
-        let categories = Categories { verdicts };
+        let categories = Categories { verdicts: verdicts.into_inner() };
         phases.look_at_the_start(timeline, &places, &categories);
         phases.count_announced(timeline, &announced, &categories);
         let ends = announced.ends();

@@ -6,7 +6,7 @@ use super::assign::Scene;
 use super::bare;
 use super::pairing::{Sizes, gradients};
 use super::renewed::Renewed;
-use super::unrecorded::set;
+use super::verdicts::Verdicts;
 use super::{Category, Reason, Verdict};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::flow::{Act, Optimizer};
@@ -32,7 +32,7 @@ struct Shares {
 }
 
 /// Settle what is older than the recording.
-pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict]) {
+pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut Verdicts) {
     if old.is_empty() {
         return;
     }
@@ -56,7 +56,7 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
         bare::settle(scene, &stays, verdicts);
         let renewed = Renewed::of(scene, verdicts);
         for id in goes {
-            set(verdicts, id, gone_old(scene, id, &seen.trained, &renewed));
+            verdicts.set(id, gone_old(scene, id, &seen.trained, &renewed));
         }
         return;
     }
@@ -73,11 +73,11 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut [Verdict
     alone.settle(verdicts);
     let renewed = Renewed::of(scene, verdicts);
     for id in goes {
-        set(verdicts, id, gone_old(scene, id, &seen.trained, &renewed));
+        verdicts.set(id, gone_old(scene, id, &seen.trained, &renewed));
     }
 }
 
-fn settle_size(ids: &[AllocId], shares: Shares, verdicts: &mut [Verdict]) {
+fn settle_size(ids: &[AllocId], shares: Shares, verdicts: &mut Verdicts) {
     let buckets = shares.parameters + shares.buckets;
     let gradients = buckets + shares.gradients;
     for (at, &id) in ids.iter().enumerate() {
@@ -87,7 +87,7 @@ fn settle_size(ids: &[AllocId], shares: Shares, verdicts: &mut [Verdict]) {
             _ if at < gradients => Category::Gradient,
             _ => Category::OptimizerState,
         };
-        set(verdicts, id, (category, Reason::SizePairing));
+        verdicts.set(id, (category, Reason::SizePairing));
     }
 }
 
@@ -116,7 +116,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(scene: &Scene<'_>, verdicts: &[Verdict], by_size: &BySize) -> Self {
+    fn of(scene: &Scene<'_>, verdicts: &Verdicts, by_size: &BySize) -> Self {
         let trained = gradients(scene, verdicts);
         let copies = scene.places.optimizers.iter().filter_map(|optimizer| match optimizer {
             Optimizer::Copies(copies) => Some(*copies),
@@ -125,7 +125,7 @@ impl Seen {
         let of = |category: Category, stays: bool| {
             let mut out = Sizes::default();
             for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
-                let is_it = verdicts.get(id.index()).is_some_and(|v| v.0 == category);
+                let is_it = verdicts.is(id, category);
                 if is_it && (!stays || scene.gone(id).is_none()) {
                     *out.entry(scene.size(id)).or_default() += 1;
                 }

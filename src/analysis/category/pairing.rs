@@ -1,7 +1,8 @@
 //! Parameters that were not made as parts of modules, found by the gradients that they have.
 
 use super::assign::Scene;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::flow::{Act, Part};
 use crate::model::{AllocId, Origin, StackId};
 use foldhash::HashMap;
@@ -13,14 +14,14 @@ pub(super) type Sizes = HashMap<i64, usize>;
 const MIN_COPY: usize = 4;
 
 /// Look again at what was made before the first backward, outside of modules.
-pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut Verdicts) {
     let backward = scene.flow.acts.runs.iter().find(|run| run.act == Act::Backward).map(|run| run.start);
     let limit = backward.or_else(|| scene.flow.calls.first().map(|call| call.start));
     let Some(limit) = limit else { return };
     let mut wanted = backward.map(|_| gradients(scene, verdicts)).unwrap_or_default();
     let mut known = Sizes::default();
     for id in scene.ids() {
-        let verdict = verdicts.get(id.index()).copied().unwrap_or((Category::Unknown, Reason::Nothing));
+        let verdict = verdicts.get(id);
         let is_old = scene.timeline.lifetimes.origin(id) == Origin::Before && verdict.0 == Category::Unknown;
         if is_old && let Some(count) = wanted.get_mut(&scene.size(id)) {
             *count = count.saturating_sub(1);
@@ -50,14 +51,12 @@ pub(super) fn adopt_parameters(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         } else {
             continue;
         };
-        if let Some(slot) = verdicts.get_mut(id.index()) {
-            *slot = verdict;
-        }
+        verdicts.set(id, verdict);
     }
 }
 
 /// Sizes of the gradients that stay after a backward: for each size, the most at a time.
-pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
+pub(super) fn gradients(scene: &Scene<'_>, verdicts: &Verdicts) -> Sizes {
     let mut changes: Vec<(u32, bool, i64)> = Vec::new();
     let mut run = 0;
     let runs = &scene.flow.acts.runs;
@@ -66,7 +65,7 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
     let under_way = runs.last().filter(|run| run.act == Act::Backward).map_or(u32::MAX, |run| run.start);
     for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
         let Some(start) = scene.timeline.lifetimes.start(id).event() else { continue };
-        if verdicts.get(id.index()).is_none_or(|v| v.0 != Category::Gradient) {
+        if !verdicts.is(id, Category::Gradient) {
             continue;
         }
         while runs.get(run).is_some_and(|run| run.end <= start.0) {
@@ -93,19 +92,18 @@ pub(super) fn gradients(scene: &Scene<'_>, verdicts: &[Verdict]) -> Sizes {
 }
 
 /// What the program's own code made before the limit and kept beyond it.
-fn early(scene: &Scene<'_>, verdicts: &[Verdict], limit: u32) -> Vec<AllocId> {
+fn early(scene: &Scene<'_>, verdicts: &Verdicts, limit: u32) -> Vec<AllocId> {
     scene
         .ids()
         .skip(scene.timeline.lifetimes.initial_count())
         .take_while(|&id| scene.timeline.lifetimes.start(id).event().is_some_and(|start| start.0 < limit))
         .filter(|&id| {
             let part = scene.places.get(scene.stack(id)).part;
+            let (category, reason) = verdicts.get(id);
             let is_open = matches!(part, Part::Main | Part::Restore)
-                && verdicts.get(id.index()).is_some_and(|v| {
-                    matches!(v.0, Category::Input | Category::Other | Category::Temporary)
-                        && v.1 != Reason::Rule
-                        && v.1 != Reason::BeforeCall
-                });
+                && matches!(category, Category::Input | Category::Other | Category::Temporary)
+                && !reason.is_declared()
+                && reason != Reason::BeforeCall;
             is_open && scene.gone(id).is_none_or(|gone| limit <= gone.0)
         })
         .collect()
@@ -113,27 +111,23 @@ fn early(scene: &Scene<'_>, verdicts: &[Verdict], limit: u32) -> Vec<AllocId> {
 
 /// Key/value caches that are set up beforehand: in a recording without training, one line in an
 /// `__init__` makes equal blocks, one or two for each layer, after the parameters.
-pub(super) fn adopt_caches(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+pub(super) fn adopt_caches(scene: &Scene<'_>, verdicts: &mut Verdicts) {
     let trains = scene.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
     if trains || scene.flow.calls.is_empty() {
         return;
     }
-    let last_parameter = scene.ids().rev().find(|id| {
-        verdicts.get(id.index()).is_some_and(|v| v.1 == Reason::ModuleLoad) && scene.gone(*id).is_none()
-    });
+    let last_parameter =
+        scene.ids().rev().find(|id| verdicts.get(*id).1 == Reason::ModuleLoad && scene.gone(*id).is_none());
     let mut lines: HashMap<(StackId, i64), Vec<AllocId>> = HashMap::default();
     for id in scene.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
         let stack = scene.stack(id);
         let place = scene.places.get(stack);
-        let is_open =
-            verdicts.get(id.index()).is_some_and(|v| matches!(v.0, Category::Input | Category::Other));
+        let is_open = matches!(verdicts.get(id).0, Category::Input | Category::Other);
         if is_open && place.in_init && place.part == Part::Main {
             lines.entry((stack, scene.size(id))).or_default().push(id);
         }
     }
     for id in lines.into_values().filter(|ids| MIN_COPY <= ids.len()).flatten() {
-        if let Some(slot) = verdicts.get_mut(id.index()) {
-            *slot = (Category::KvCache, Reason::CacheBlocks);
-        }
+        verdicts.set(id, (Category::KvCache, Reason::CacheBlocks));
     }
 }

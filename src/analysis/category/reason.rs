@@ -101,6 +101,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether the user, the program or the recording said so. Nothing that is found can be surer.
+    pub fn is_declared(self) -> bool {
+        matches!(self, Self::Rule | Self::Recorded | Self::Annotated)
+    }
+
     /// The rule in words: what was seen that decided.
     pub fn text(self) -> &'static str {
         match self {

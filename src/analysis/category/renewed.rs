@@ -1,7 +1,8 @@
 //! State that an optimizer does not update in place, but makes anew in each step.
 
 use super::assign::Scene;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::flow::Act;
 use crate::model::EventIx;
 use foldhash::HashSet;
@@ -15,13 +16,12 @@ pub(super) struct Renewed {
 }
 
 impl Renewed {
-    pub(super) fn of(scene: &Scene<'_>, verdicts: &[Verdict]) -> Self {
+    pub(super) fn of(scene: &Scene<'_>, verdicts: &Verdicts) -> Self {
         let mut out = Self { steps: steps(scene), sizes: HashSet::default() };
         for id in scene.ids().skip(scene.timeline.lifetimes.initial_count()) {
             // What is set up takes the place of nothing.
-            let is_made_anew = verdicts.get(id.index()).is_some_and(|&(category, reason)| {
-                category == Category::OptimizerState && reason != Reason::StateSetup
-            });
+            let (category, reason) = verdicts.get(id);
+            let is_made_anew = category == Category::OptimizerState && reason != Reason::StateSetup;
             let start = scene.timeline.lifetimes.start(id).event().filter(|_| is_made_anew);
             if let Some(step) = start.and_then(|start| out.step_at(start)) {
                 out.sizes.insert((step, scene.size(id)));

@@ -6,8 +6,8 @@ use super::assign::Scene;
 use super::caches;
 use super::cut_step::CutStep;
 use super::pairing::{Sizes, gradients};
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::analysis::first_blocks;
 use crate::model::AllocId;
 use foldhash::HashMap;
@@ -49,7 +49,7 @@ enum Groups {
     GradientsFrom(u32),
 }
 
-pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict]) {
+pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut Verdicts) {
     // Frames of compiled code show the autograd engine, and nothing else.
     let knows_gradients = scene.places.is_compiled && scene.flow.acts.has_stacks;
     if new.is_empty() || (scene.flow.acts.has_stacks && !knows_gradients) {
@@ -62,7 +62,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
     };
     let parameters = if pools.is_empty() { first_blocks::parameters(new.iter().map(life)) } else { 0 };
     for &id in new.iter().take(parameters).filter(|&&id| scene.gone(id).is_none()) {
-        set(verdicts, id, (Category::Parameter, Reason::EarlyAndKept));
+        verdicts.set(id, (Category::Parameter, Reason::EarlyAndKept));
         pools.entry(scene.size(id)).or_default().parameters += 1;
     }
     let trained = if knows_gradients { gradients(scene, verdicts) } else { Sizes::default() };
@@ -82,7 +82,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             if knows_gradients { None } else { announced_steps::verdict(scene, cut.as_ref(), id) };
         if let Some(verdict) = announced {
             has_left_state |= verdict.0 == Category::OptimizerState;
-            set(verdicts, id, verdict);
+            verdicts.set(id, verdict);
             continue;
         }
         let verdict = match (pools.get_mut(&scene.size(id)), scene.gone(id)) {
@@ -94,7 +94,7 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
             (Some(_), Some(_)) if !knows_gradients => (Category::Gradient, Reason::PairsAndGoes),
             _ => (Category::Activation, Reason::Repeats),
         };
-        set(verdicts, id, verdict);
+        verdicts.set(id, verdict);
     }
     if !knows_gradients && scene.phases.iterations.list.is_empty() && is_little(&pools) {
         let rest = new.iter().skip(parameters).filter(|&&id| scene.gone(id).is_none());
@@ -114,13 +114,13 @@ pub(super) fn settle(scene: &Scene<'_>, new: &[AllocId], verdicts: &mut [Verdict
 }
 
 /// The sizes of parameters that are older than the recording, and whether state is.
-fn old(scene: &Scene<'_>, verdicts: &[Verdict]) -> (Pools, bool) {
+fn old(scene: &Scene<'_>, verdicts: &Verdicts) -> (Pools, bool) {
     let mut pools = Pools::default();
     let mut has_state = false;
     for id in scene.ids().take(scene.timeline.lifetimes.initial_count()) {
-        match verdicts.get(id.index()).map(|verdict| verdict.0) {
-            Some(Category::Parameter) => pools.entry(scene.size(id)).or_default().parameters += 1,
-            Some(Category::OptimizerState) => has_state = true,
+        match verdicts.get(id).0 {
+            Category::Parameter => pools.entry(scene.size(id)).or_default().parameters += 1,
+            Category::OptimizerState => has_state = true,
             _ => {}
         }
     }
@@ -132,14 +132,14 @@ fn settle_pairs(
     later: &[AllocId],
     pools: &Pools,
     groups: &Groups,
-    verdicts: &mut [Verdict],
+    verdicts: &mut Verdicts,
 ) {
     let mut seen: HashMap<i64, usize> = HashMap::default();
     for &id in later {
         let size = scene.size(id);
         let pool = pools.get(&size).copied().unwrap_or_default();
         if matches!(groups, Groups::Neither) || pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
-            set(verdicts, id, (Category::Activation, Reason::Repeats));
+            verdicts.set(id, (Category::Activation, Reason::Repeats));
             continue;
         }
         let order = seen.entry(size).or_default();
@@ -151,7 +151,7 @@ fn settle_pairs(
         };
         *order += 1;
         let category = if is_gradient { Category::Gradient } else { Category::OptimizerState };
-        set(verdicts, id, (category, Reason::SizePairing));
+        verdicts.set(id, (category, Reason::SizePairing));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Copies of parameters that were made before a backward and take their place after it: `p.data = state["old_p"]`.
 
+use super::Category;
 use super::assign::Scene;
 use super::heirs::is_open;
-use super::{Category, Verdict};
+use super::verdicts::Verdicts;
 use crate::analysis::flow::{Act, Part};
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
@@ -21,7 +22,7 @@ pub(super) struct Copies {
 
 impl Copies {
     /// Find what may be copies.
-    pub(super) fn of(scene: &Scene<'_>, verdicts: &[Verdict], parameters: &[AllocId]) -> Self {
+    pub(super) fn of(scene: &Scene<'_>, verdicts: &Verdicts, parameters: &[AllocId]) -> Self {
         let sizes: HashSet<i64> = parameters.iter().map(|&id| scene.size(id)).collect();
         let mut by_line: HashMap<StackId, Vec<AllocId>> = HashMap::default();
         let mut by_size: HashMap<i64, Vec<(StackId, usize)>> = HashMap::default();
@@ -52,7 +53,7 @@ impl Copies {
     pub(super) fn put_in_place(
         &self,
         scene: &Scene<'_>,
-        verdicts: &[Verdict],
+        verdicts: &Verdicts,
         parameters: &[AllocId],
     ) -> Vec<AllocId> {
         if self.by_line.is_empty() {
@@ -71,7 +72,7 @@ impl Copies {
     fn of_row(
         &self,
         scene: &Scene<'_>,
-        verdicts: &[Verdict],
+        verdicts: &Verdicts,
         row: &[(EventIx, AllocId)],
     ) -> Option<&[AllocId]> {
         let (first, last) = (row.first()?, row.last()?);
@@ -91,7 +92,7 @@ impl Copies {
         rows.take(MOST_TRIED).find(|copies| {
             copies.iter().zip(row).all(|(&copy, &(gone, old))| {
                 scene.size(copy) == scene.size(old)
-                    && verdicts.get(copy.index()).is_some_and(|verdict| verdict.0 != Category::Parameter)
+                    && !verdicts.is(copy, Category::Parameter)
                     && start(copy).is_some_and(|start| start.0 < backward)
                     && scene.gone(copy).is_none_or(|end| gone < end && last.0 < end)
             })

@@ -3,20 +3,20 @@
 use super::assign::Scene;
 use super::old;
 use super::stackless;
+use super::verdicts::Verdicts;
 use super::{Category, Reason, Verdict};
 use crate::model::{AllocId, Origin, StackId};
 
 /// Fill in what no stack could tell.
-pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
-    let open: Vec<AllocId> =
-        scene.ids().filter(|id| verdicts.get(id.index()).is_some_and(|&v| is_open(v))).collect();
+pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut Verdicts) {
+    let open: Vec<AllocId> = scene.ids().filter(|&id| is_open(verdicts.get(id))).collect();
     if open.is_empty() {
         return;
     }
-    let was_recorded = scene.ids().take(scene.timeline.lifetimes.initial_count()).any(|id| {
-        scene.stack(id) != StackId::EMPTY
-            && verdicts.get(id.index()).is_some_and(|v| v.0 == Category::Parameter)
-    });
+    let was_recorded = scene
+        .ids()
+        .take(scene.timeline.lifetimes.initial_count())
+        .any(|id| scene.stack(id) != StackId::EMPTY && verdicts.is(id, Category::Parameter));
     let has_block_stacks = scene.has_stacks_at_end();
     let mut rest = Vec::new();
     for id in open {
@@ -26,7 +26,7 @@ pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         let is_bare = scene.stack(id) == StackId::EMPTY;
         let by_engine = is_at_end && is_bare && has_block_stacks && (!is_old || was_recorded);
         if by_engine {
-            set(verdicts, id, (Category::Gradient, Reason::Backward));
+            verdicts.set(id, (Category::Gradient, Reason::Backward));
         } else {
             rest.push(id);
         }
@@ -39,10 +39,4 @@ pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
 
 fn is_open(verdict: Verdict) -> bool {
     verdict == (Category::Unknown, Reason::Nothing)
-}
-
-pub(super) fn set(verdicts: &mut [Verdict], id: AllocId, verdict: Verdict) {
-    if let Some(slot) = verdicts.get_mut(id.index()) {
-        *slot = verdict;
-    }
 }

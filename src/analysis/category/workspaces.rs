@@ -1,8 +1,8 @@
 //! Workspaces that cuBLAS keeps for good, one for each stream, where no C++ frame names them.
 
 use super::assign::Scene;
-use super::unrecorded::set;
-use super::{Category, Reason, Verdict};
+use super::verdicts::Verdicts;
+use super::{Category, Reason};
 use crate::model::StackId;
 use foldhash::HashSet;
 
@@ -17,7 +17,7 @@ const BRIEF_EVENTS: u32 = 2;
 /// same stack, in the same stream, and only the workspace stays to the end. Later products have none.
 /// Where products make blocks of its size for a moment, none keeps one for good.
 /// Without stacks, a gradient of that size would look the same.
-pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+pub(super) fn find(scene: &Scene<'_>, verdicts: &mut Verdicts) {
     let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
     let mut brief: HashSet<i64> = HashSet::default();
     let mut found = Vec::new();
@@ -28,8 +28,7 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         let follows = before
             .replace(now)
             .is_some_and(|(stack, size)| stack != StackId::EMPTY && stack == now.0 && size != now.1);
-        let is_work =
-            verdicts.get(id.index()).is_some_and(|v| matches!(v.1, Reason::ModuleCall | Reason::Backward));
+        let is_work = matches!(verdicts.get(id).1, Reason::ModuleCall | Reason::Backward);
         if !SIZES_BYTES.contains(&now.1) || !is_work {
             continue;
         }
@@ -44,6 +43,6 @@ pub(super) fn find(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
         }
     }
     for (id, _) in found.into_iter().filter(|(_, size)| !brief.contains(size)) {
-        set(verdicts, id, (Category::Temporary, Reason::Workspace));
+        verdicts.set(id, (Category::Temporary, Reason::Workspace));
     }
 }
