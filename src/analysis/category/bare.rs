@@ -50,12 +50,6 @@ pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut Verdicts
     }
 }
 
-/// Whether where they lie and how often each size is there shows what training keeps.
-pub(super) fn show_training(scene: &Scene<'_>, ids: &[AllocId]) -> bool {
-    let (_, counts, rounds) = look(scene, ids);
-    is_trained(&counts, rounds)
-}
-
 /// A model that is made on the device leaves a segment or two that are none of its parameters': where that makes
 /// numbers even, it was so.
 fn look(scene: &Scene<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Rounds) {

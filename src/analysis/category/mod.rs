@@ -19,6 +19,9 @@ mod declared_tests;
 #[cfg(test)]
 mod early_tests;
 mod explicit;
+mod gone;
+#[cfg(test)]
+mod gone_tests;
 mod heirs;
 #[cfg(test)]
 mod heirs_tests;

@@ -4,10 +4,10 @@
 use super::alone::Alone;
 use super::assign::Scene;
 use super::bare;
+use super::gone;
 use super::pairing::{Sizes, gradients};
-use super::renewed::Renewed;
 use super::verdicts::Verdicts;
-use super::{Category, Reason, Verdict};
+use super::{Category, Reason};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::flow::{Act, Optimizer};
 use crate::model::{AllocId, Anchor};
@@ -49,15 +49,9 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut Verdicts
     let is_bare = seen.trained.is_empty() && seen.passing.is_empty() && !seen.uses_ddp;
     // Where stacks show a model at work that was not trained, all that is old is the model.
     let is_quiet = scene.flow.acts.runs.is_empty();
-    if is_bare
-        && scene.timeline.anchor == Anchor::EndState
-        && (is_quiet || bare::show_training(scene, &stays))
-    {
+    if is_bare && is_quiet && scene.timeline.anchor == Anchor::EndState {
         bare::settle(scene, &stays, verdicts);
-        let renewed = Renewed::of(scene, verdicts);
-        for id in goes {
-            verdicts.set(id, gone_old(scene, id, &seen.trained, &renewed));
-        }
+        gone::settle(scene, &goes, &seen.trained, verdicts);
         return;
     }
     let mut alone = Alone::new(scene);
@@ -71,10 +65,7 @@ pub(super) fn settle(scene: &Scene<'_>, old: &[AllocId], verdicts: &mut Verdicts
         }
     }
     alone.settle(verdicts);
-    let renewed = Renewed::of(scene, verdicts);
-    for id in goes {
-        verdicts.set(id, gone_old(scene, id, &seen.trained, &renewed));
-    }
+    gone::settle(scene, &goes, &seen.trained, verdicts);
 }
 
 fn settle_size(ids: &[AllocId], shares: Shares, verdicts: &mut Verdicts) {
@@ -144,7 +135,11 @@ impl Seen {
             is_flat: matched < all / 2,
             steps_within_backward: steps_within_backward(scene),
             keeps_maximum: !has_copy_first(scene, by_size, &trained),
-            guessed: if trained.is_empty() && passing.is_empty() { guess(by_size) } else { 1 },
+            guessed: if trained.is_empty() && passing.is_empty() && may_train(scene) {
+                guess(by_size)
+            } else {
+                1
+            },
             uses_ddp: scene.places.uses_ddp,
             trained,
             passing,
@@ -215,6 +210,12 @@ fn has_copy_first(scene: &Scene<'_>, by_size: &BySize, trained: &Sizes) -> bool 
     off <= blocks.len() / 20
 }
 
+/// Whether anything speaks for training: a step, or that nothing shows at all what is going on.
+fn may_train(scene: &Scene<'_>) -> bool {
+    let runs = &scene.flow.acts.runs;
+    runs.is_empty() || runs.iter().any(|run| run.act == Act::Step)
+}
+
 /// Whether most steps are followed by more of the backward.
 fn steps_within_backward(scene: &Scene<'_>) -> bool {
     let runs = scene.flow.acts.runs.iter().map(|run| run.act).filter(|&act| act != Act::Gradients);
@@ -225,20 +226,6 @@ fn steps_within_backward(scene: &Scene<'_>) -> bool {
         before = act;
     }
     steps / 2 < within
-}
-
-/// Old, and given back within the trace.
-fn gone_old(scene: &Scene<'_>, id: AllocId, with_gradient: &Sizes, renewed: &Renewed) -> Verdict {
-    let act = scene.gone(id).map(|gone| scene.flow.acts.at(gone.0));
-    match act {
-        Some(Act::Backward) => (Category::Activation, Reason::Repeats),
-        Some(Act::Step) if scene.gone(id).is_some_and(|gone| renewed.has(gone, scene.size(id))) => {
-            (Category::OptimizerState, Reason::RenewedInStep)
-        }
-        Some(_) if with_gradient.contains_key(&scene.size(id)) => (Category::Gradient, Reason::PairsAndGoes),
-        Some(Act::Main | Act::Data) => (Category::Input, Reason::Repeats),
-        _ => (Category::Activation, Reason::Repeats),
-    }
 }
 
 /// How many blocks there are for each parameter, where the sizes of all that matters say so: three

@@ -98,6 +98,8 @@ pub enum Reason {
     MadeAsData,
     /// No stacks: given back in each repetition.
     Repeats,
+    /// Older than the recording, given back in it, and as large as what the calls of models in it make.
+    LikeThisCall,
 }
 
 impl Reason {
@@ -180,6 +182,9 @@ impl Reason {
             Self::DroppedAsGradient => "no stack: given back by Optimizer.zero_grad, which torch announced",
             Self::MadeAsData => "no stack: made where a batch is loaded, judging by what recurs",
             Self::Repeats => "no stack: given back in each repetition",
+            Self::LikeThisCall => {
+                "no stack: older than the recording, and as large as what the calls of models in it make"
+            }
         }
     }
 }

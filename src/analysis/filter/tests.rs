@@ -86,9 +86,9 @@ fn terms_find_what_they_say() {
         ("addr:0x400064", "F"),
         ("addr:0x0..0x1fffff", "A"),
         ("addr:1fffff-200000", "B"),
-        // What was recorded with it, or is found: B is old, gone, and pairs with nothing
-        ("category:activation", "BD"),
-        ("-category:activation", "ACEF"),
+        // What was recorded with it, or is found: B is old and gone, and nothing shows what it was
+        ("category:activation", "D"),
+        ("-category:activation", "ABCEF"),
         ("meta:step", "E"),
         ("annotation:\"step 3\"", "E"),
         ("-meta:step", "ABCDF"),
