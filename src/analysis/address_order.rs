@@ -1,13 +1,19 @@
 //! Which memory came first, as far as addresses tell: some drivers hand out rising addresses, most
 //! devices falling ones. Within a segment the allocator always starts at its lowest address.
 
-use crate::model::{Block, Moment, Segment, Timeline};
+use crate::model::{Moment, Segment, Timeline};
 use std::cmp::Reverse;
+
+/// Of the bytes in use, at least this part (one in 32) lies at the older end, before the first empty segment. With
+/// Adam one in four is a parameter, and segments that loading left empty may lie between them; where a load moved
+/// layer by layer leaves every second segment empty, the ends show nothing.
+const OLDER_END_SHARE: i64 = 32;
 
 /// The order in which the driver handed out the segments of a device.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct AddressOrder {
-    falls: bool,
+    /// `None` where nothing shows it.
+    falls: Option<bool>,
     /// Where the segments start, rising.
     starts: Vec<u64>,
 }
@@ -23,15 +29,20 @@ impl AddressOrder {
         let mut segments: Vec<&Segment> = timeline.segments.segments.iter().collect();
         segments.sort_by_key(|segment| segment.addr);
         let starts = segments.iter().map(|segment| segment.addr).collect();
-        // Expandable segments grow upwards within one range of addresses.
-        let falls = !segments.iter().any(|segment| segment.is_expandable)
-            && made_falling(timeline).unwrap_or_else(|| is_empty_below(timeline, &segments));
-        Self { falls, starts }
+        // Within a segment addresses rise, and expandable segments grow upwards within one range of them.
+        let rises = segments.len() < 2 || segments.iter().any(|segment| segment.is_expandable);
+        let falls = if rises { Some(false) } else { made_falling(timeline) };
+        Self { falls: falls.or_else(|| is_empty_below(timeline, &segments)), starts }
+    }
+
+    /// Whether the recording shows the order.
+    pub(in crate::analysis) fn is_shown(&self) -> bool {
+        self.falls.is_some()
     }
 
     /// A key by which older addresses come first.
     pub(in crate::analysis) fn key(&self, addr: u64) -> AddressKey {
-        if !self.falls {
+        if self.falls != Some(true) {
             return AddressKey(Reverse(0), addr);
         }
         let after = self.starts.partition_point(|&start| start <= addr);
@@ -51,13 +62,22 @@ fn made_falling(timeline: &Timeline) -> Option<bool> {
     (falls != rises).then_some(rises < falls)
 }
 
-/// Whether the lowest segment is empty and the highest is not. The first one that a program makes holds its
-/// parameters for as long as it runs, so it is never empty.
-fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> bool {
-    let is_used = |segment: &&Segment| timeline.segments.blocks_of(segment).iter().any(Block::is_active);
-    match segments {
-        [lowest, .., highest] => !is_used(lowest) && is_used(highest),
-        _ => false,
+/// Whether addresses fall, as far as empty segments show it: parameters are made before anything is given back, and
+/// stay. So the older end begins with segments that are in use, and the younger one with an empty segment.
+fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> Option<bool> {
+    fn used<'a>(timeline: &Timeline, segments: impl Iterator<Item = &'a &'a Segment>) -> i64 {
+        let active = segments.map(|segment| {
+            let blocks = timeline.segments.blocks_of(segment).iter();
+            blocks.filter(|block| block.is_active()).fold(0_i64, |sum, block| sum.saturating_add(block.size))
+        });
+        active.take_while(|&bytes| 0 < bytes).fold(0, i64::saturating_add)
+    }
+    let active = timeline.segments.blocks.iter().filter(|block| block.is_active());
+    let enough = active.fold(0_i64, |sum, block| sum.saturating_add(block.size)) / OLDER_END_SHARE;
+    match (used(timeline, segments.iter()), used(timeline, segments.iter().rev())) {
+        (0, high) if enough < high => Some(true),
+        (low, 0) if enough < low => Some(false),
+        _ => None,
     }
 }
 

@@ -25,6 +25,13 @@ const OPEN_NUMBERS: [(&str, &str); 5] = [
 /// The share of live bytes that must be right in each recording.
 const WANTED: f64 = 0.95;
 
+/// Of what is stated of [`OPEN_CATEGORIES`], the share that must be right.
+const WANTED_OF_STATED: f64 = 0.97;
+
+/// Recordings of whose bytes part cannot be told, and why.
+const OPEN_CATEGORIES: [(&str, &str); 1] =
+    [("pinned_host_only", "a batch is live on the device, of which no event and no stack was recorded")];
+
 /// A recording with what is known of it.
 struct Labelled {
     name: String,
@@ -130,7 +137,15 @@ fn live_bytes_are_attributed_as_the_programs_own_objects_say() {
                 writeln!(report, "    {bytes:>14} bytes of {wanted} taken for {given}")
                     .expect("text takes everything");
             }
-            if share(right, total) < WANTED {
+            let is_open = OPEN_CATEGORIES.iter().any(|(name, _)| *name == labelled.name);
+            let unknown: i64 =
+                confusion.iter().filter(|((_, given), _)| *given == "unknown").map(|(_, b)| b).sum();
+            let is_bad = if is_open {
+                share(right, total - unknown) < WANTED_OF_STATED
+            } else {
+                share(right, total) < WANTED
+            };
+            if is_bad {
                 bad.push(labelled.name.clone());
             }
         }

@@ -16,6 +16,10 @@ const MOST_OTHERS: usize = 3;
 /// Settle them; those that do not lie in any segment are left out.
 pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut Verdicts) {
     let (placed, counts, rounds) = look(scene, ids);
+    // Which of several blocks of a size are the parameters, only their order tells.
+    if 1 < rounds.each && !scene.order.is_shown() {
+        return;
+    }
     let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();
     for (at, &block) in placed.iter().enumerate() {
         by_size.entry(block.size).or_default().push((at, block));
@@ -40,9 +44,6 @@ pub(super) fn settle(scene: &Scene<'_>, ids: &[AllocId], verdicts: &mut Verdicts
             continue;
         }
         rest.extend(settle_later(&later, own, rounds, verdicts));
-    }
-    for block in &rest {
-        verdicts.set(block.id, (Category::Activation, Reason::LiesLater));
     }
     if !is_trained {
         let rest: Vec<(AllocId, i64)> = rest.iter().map(|block| (block.id, block.size)).collect();

@@ -4,13 +4,18 @@ use super::{Category, Rules};
 use crate::analysis::Attribution;
 use crate::analysis::flow::fixture::{Program, state};
 use crate::model::{Moment, Snapshot};
-use Category::{Activation, Gradient, KvCache, OptimizerState, Parameter};
+use Category::{Activation, Gradient, KvCache, OptimizerState, Parameter, Unknown};
 
 const MIB: i64 = 1 << 20;
 const KIB: i64 = 1 << 10;
 /// The parameters of a model, and what is left of their segment of 20 MiB.
 const MODEL: &[i64] = &[2 * MIB, 3 * MIB, 5 * MIB, 6 * MIB, -4 * MIB];
 const EMPTY: &[i64] = &[-40 * MIB];
+
+/// A state whose addresses show that they rise: the last segment is empty.
+fn rising(segments: &[&[i64]]) -> Snapshot {
+    state(&[segments, &[EMPTY]].concat())
+}
 
 /// Bytes by category at the end.
 fn at_end(snapshot: &Snapshot) -> Vec<(Category, i64)> {
@@ -25,12 +30,12 @@ fn each(sizes: &[i64], times: usize) -> Vec<i64> {
 }
 
 #[test]
-fn adam_keeps_two_more_of_each_size_and_the_rest_is_activations() {
+fn adam_keeps_two_more_of_each_size_and_the_rest_is_unknown() {
     let states = each(&MODEL[..4], 2);
-    let after = state(&[MODEL, EMPTY, &states]);
+    let after = rising(&[MODEL, EMPTY, &states]);
     assert_eq!(at_end(&after), [(Parameter, 16 * MIB), (OptimizerState, 32 * MIB)]);
-    let forward = state(&[MODEL, EMPTY, &states, &[7 * MIB, 7 * MIB, 9 * MIB, 24 * MIB]]);
-    let expected = [(Parameter, 16 * MIB), (OptimizerState, 32 * MIB), (Activation, 47 * MIB)];
+    let forward = rising(&[MODEL, EMPTY, &states, &[7 * MIB, 7 * MIB, 9 * MIB, 24 * MIB]]);
+    let expected = [(Parameter, 16 * MIB), (OptimizerState, 32 * MIB), (Unknown, 47 * MIB)];
     assert_eq!(at_end(&forward), expected);
 }
 
@@ -38,7 +43,7 @@ fn adam_keeps_two_more_of_each_size_and_the_rest_is_activations() {
 fn a_fourth_of_each_size_is_the_gradient() {
     let states = each(&MODEL[..4], 2);
     let gradients: &[i64] = &[6 * MIB, -30 * MIB, 5 * MIB, -30 * MIB, 3 * MIB, -30 * MIB, 2 * MIB];
-    let found = at_end(&state(&[MODEL, EMPTY, &states, gradients]));
+    let found = at_end(&rising(&[MODEL, EMPTY, &states, gradients]));
     assert_eq!(found, [(Parameter, 16 * MIB), (Gradient, 16 * MIB), (OptimizerState, 32 * MIB)]);
 }
 
@@ -68,10 +73,10 @@ fn momentum_comes_in_the_order_of_the_parameters_and_gradients_in_another() {
 fn two_equal_blocks_for_each_layer_are_a_cache() {
     let layers = each(&[2 * MIB, 3 * MIB], 4);
     let cache = [24 * MIB; 8];
-    assert_eq!(at_end(&state(&[&layers, EMPTY, &cache])), [(Parameter, 20 * MIB), (KvCache, 192 * MIB)]);
+    assert_eq!(at_end(&rising(&[&layers, EMPTY, &cache])), [(Parameter, 20 * MIB), (KvCache, 192 * MIB)]);
     assert_eq!(
-        at_end(&state(&[&layers, EMPTY, &cache[..5]])),
-        [(Parameter, 20 * MIB), (Activation, 120 * MIB)]
+        at_end(&rising(&[&layers, EMPTY, &cache[..5]])),
+        [(Parameter, 20 * MIB), (Unknown, 120 * MIB)]
     );
 }
 
@@ -82,7 +87,7 @@ fn scratch_memory_of_a_model_made_on_the_device_does_not_end_its_parameters() {
     let mut segments: Vec<&[i64]> = vec![MODEL, EMPTY];
     segments.extend(own.iter().map(<[i64; 2]>::as_slice));
     let more = each(&MODEL[..4], 2);
-    segments.extend([EMPTY, &more, EMPTY, &states]);
+    segments.extend([EMPTY, &more, EMPTY, &states, EMPTY]);
     let parameters = 16 * MIB + 6 * (16 * MIB - 100);
     assert_eq!(at_end(&state(&segments)), [(Parameter, parameters), (OptimizerState, 2 * parameters)]);
 }
@@ -128,4 +133,11 @@ fn falling_addresses_show_the_same_as_rising_ones() {
     let states = each(&MODEL[..4], 2);
     let found = at_end(&state(&[EMPTY, &states, EMPTY, MODEL]));
     assert_eq!(found, [(Parameter, 16 * MIB), (OptimizerState, 32 * MIB)]);
+}
+
+#[test]
+fn where_nothing_shows_which_end_is_older_state_is_not_told_from_parameters() {
+    let states = each(&MODEL[..4], 2);
+    assert_eq!(at_end(&state(&[MODEL, EMPTY, &states])), [(Unknown, 48 * MIB)]);
+    assert_eq!(at_end(&state(&[EMPTY, MODEL, &states, EMPTY])), [(Unknown, 48 * MIB)]);
 }

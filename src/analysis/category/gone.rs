@@ -24,9 +24,13 @@ pub(super) fn settle(scene: &Scene<'_>, goes: &[AllocId], trained: &Sizes, verdi
         }
     }
     if !scene.flow.acts.has_stacks {
-        rest.iter().for_each(|&id| verdicts.set(id, (Category::Activation, Reason::Repeats)));
+        for id in rest {
+            verdicts.set(id, (Category::Activation, Reason::Repeats));
+        }
     } else if are_like_calls(scene, &rest, verdicts) {
-        rest.iter().for_each(|&id| verdicts.set(id, (Category::Activation, Reason::LikeThisCall)));
+        for id in rest {
+            verdicts.set(id, (Category::Activation, Reason::LikeThisCall));
+        }
     }
 }
 

@@ -70,6 +70,8 @@ pub enum Reason {
     KeptOutside,
     /// A workspace of a library.
     Workspace,
+    /// Sizes: as large as the workspace that torch sets aside for cuBLAS.
+    WorkspaceSize,
     /// Sizes: one of several blocks of a size, of which the first are parameters.
     SizePairing,
     /// Sizes: no other block pairs with it, and it is older than the recording.
@@ -82,8 +84,6 @@ pub enum Reason {
     OldBuckets,
     /// No stacks: lies before anything that had been given back, and is one of the first of its size.
     LiesFirst,
-    /// No stacks: its size pairs with no parameter.
-    LiesLater,
     /// No stacks: one of equal blocks, two for each layer of a model that does not train.
     TwoForEachLayer,
     /// Sizes: older than the recording, given back by a step that left state of its size.
@@ -156,6 +156,9 @@ impl Reason {
             Self::BetweenSteps => "made outside of models between backward and the next batch, for a moment",
             Self::KeptOutside => "made outside of models and kept",
             Self::Workspace => "a library's workspace",
+            Self::WorkspaceSize => {
+                "no stack: exactly as large as the workspace that PyTorch sets aside for cuBLAS"
+            }
             Self::SizePairing => "no stack: its size pairs with those of other blocks",
             Self::OldAndAlone => "no stack: older than the recording, and nothing pairs with its size",
             Self::OldButLater => {
@@ -170,7 +173,6 @@ impl Reason {
             Self::LiesFirst => {
                 "no stack: lies where memory was used first, and is one of the first of its size"
             }
-            Self::LiesLater => "no stack: lies behind the parameters, and its size pairs with none of them",
             Self::TwoForEachLayer => {
                 "no stack: one of equal blocks, two for each layer of a model that does not train"
             }

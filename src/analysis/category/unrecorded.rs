@@ -4,12 +4,15 @@ use super::assign::Scene;
 use super::old;
 use super::stackless;
 use super::verdicts::Verdicts;
+use super::workspaces;
 use super::{Category, Reason, Verdict};
 use crate::model::{AllocId, Origin, StackId};
 
 /// Fill in what no stack could tell.
 pub(super) fn fill(scene: &Scene<'_>, verdicts: &mut Verdicts) {
     let open: Vec<AllocId> = scene.ids().filter(|&id| is_open(verdicts.get(id))).collect();
+    workspaces::by_size(scene, &open, verdicts);
+    let open: Vec<AllocId> = open.into_iter().filter(|&id| is_open(verdicts.get(id))).collect();
     if open.is_empty() {
         return;
     }

@@ -3,12 +3,28 @@
 use super::assign::Scene;
 use super::verdicts::Verdicts;
 use super::{Category, Reason};
-use crate::model::StackId;
+use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
 
 /// What torch sets aside for cuBLAS: `:4096:2:16:8`, and `:4096:8` on devices of compute capability 9;
 /// and for cuBLASLt.
 const SIZES_BYTES: [i64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 << 20];
+
+/// The first of these, 8.125 MiB, is no size that tensors have: where no stack says otherwise, it decides.
+const TELLING_BYTES: i64 = SIZES_BYTES[0];
+
+/// Streams that have a workspace each; more blocks of that size are something else.
+const MOST_STREAMS: usize = 8;
+
+/// The workspaces among blocks that no stack explains.
+pub(super) fn by_size(scene: &Scene<'_>, open: &[AllocId], verdicts: &mut Verdicts) {
+    let found: Vec<AllocId> = open.iter().copied().filter(|&id| scene.size(id) == TELLING_BYTES).collect();
+    if found.len() <= MOST_STREAMS {
+        for id in found {
+            verdicts.set(id, (Category::Temporary, Reason::WorkspaceSize));
+        }
+    }
+}
 
 /// What is gone within so many events was scratch memory of a single product.
 const BRIEF_EVENTS: u32 = 2;
