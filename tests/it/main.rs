@@ -16,6 +16,7 @@ mod memory;
 mod outputs;
 mod pickles;
 mod properties;
+mod public;
 mod render;
 mod reports;
 mod segment_maps;

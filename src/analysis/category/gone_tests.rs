@@ -59,3 +59,16 @@ fn without_training_all_that_stays_is_the_model() {
     let found = verdicts(&program.finish());
     assert!(found.iter().take(9).all(|verdict| verdict.0 == Category::Parameter), "{found:?}");
 }
+
+#[test]
+fn a_block_as_large_as_a_workspace_of_cublas_is_one() {
+    let workspace = (2 * 4096 + 8 * 16) << 10;
+    for (blocks, expected) in [(2, Category::Temporary), (20, Category::Parameter)] {
+        let mut program = Program::default();
+        (0..blocks).for_each(|_| _ = program.alloc(workspace, LOAD));
+        program.start_late();
+        let made = program.alloc(MIB, EVALUATE);
+        program.free(made, EVALUATE);
+        assert_eq!(verdicts(&program.finish())[0].0, expected, "{blocks}");
+    }
+}
