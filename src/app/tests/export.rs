@@ -123,6 +123,17 @@ fn a_dialog_that_is_cancelled_says_nothing_and_a_failure_is_told() {
 }
 
 #[test]
+fn a_notice_of_the_window_stays_until_it_is_dismissed() {
+    let mut harness = harness();
+    harness.state_mut().notice = Some("No file dialog could open".to_owned());
+    harness.run_steps(3);
+    assert!(harness.query_by_label("No file dialog could open").is_some());
+    harness.get_by_label("Dismiss").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("No file dialog could open").is_none());
+}
+
+#[test]
 fn the_recording_itself_is_never_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // A recording may have any name.
