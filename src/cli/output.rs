@@ -18,15 +18,12 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// What `--output` means: no path, or `-`, is standard output. Asked before the inputs are read, which
-    /// are never overwritten.
-    pub(super) fn new<'i>(
-        path: Option<&'a Path>,
-        inputs: impl IntoIterator<Item = &'i Path>,
-    ) -> Result<Self, Failure> {
+    /// What `--output` means: no path, or `-`, is standard output. Asked before the recording and the rules
+    /// are read, which are never overwritten.
+    pub(super) fn new(path: Option<&'a Path>, file: &Path, rules: Option<&Path>) -> Result<Self, Failure> {
         let path = path.filter(|path| *path != Path::new("-"));
         if let Some(path) = path {
-            save::refuse_inputs(path, inputs)?;
+            save::refuse_inputs(path, rules.into_iter().chain([file]))?;
         }
         Ok(Self { path })
     }

@@ -17,7 +17,7 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
-    let target = Target::new(Some(&args.output), [&args.file].into_iter().chain(&args.rules).map(|p| &**p))?;
+    let target = Target::new(Some(&args.output), &args.file, args.rules.as_deref())?;
     let rules = rules::read(args.rules.as_deref())?;
     let snapshot = loading::load(&args.file)?;
     let shot = shot::shot(args, &snapshot, &rules)?;
