@@ -9,7 +9,7 @@
 mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::{Attribution, Rules};
+use oomscope::analysis::{Attribution, UserRules};
 use oomscope::diagnosis::{Question, diagnose};
 use oomscope::model::Snapshot;
 use std::hint::black_box;
@@ -21,7 +21,7 @@ fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
     group.bench_function("diagnose", |b| {
         b.iter(|| {
-            let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+            let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
             black_box(diagnose(snapshot, timeline, &attribution, Question::default()))
         });
     });

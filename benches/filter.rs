@@ -7,7 +7,7 @@
 mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::Rules;
+use oomscope::analysis::UserRules;
 use oomscope::analysis::filter::{Filter, Matches, Prepared, Vocabulary};
 use oomscope::model::Moment;
 use std::hint::black_box;
@@ -34,7 +34,7 @@ fn filtering(c: &mut Criterion) {
         group.bench_function(query, |b| {
             b.iter(|| Matches::compute(black_box(&filter), &snapshot, timeline, middle).count());
         });
-        let prepared = Prepared::new(&filter, &snapshot, timeline, &Rules::default());
+        let prepared = Prepared::new(&filter, &snapshot, timeline, &UserRules::default());
         group.bench_function(format!("{query}, curve"), |b| {
             b.iter_batched(
                 || prepared.matches(timeline, middle),

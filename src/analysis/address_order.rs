@@ -84,7 +84,7 @@ fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::flow::fixture::state;
+    use crate::analysis::attribution::fixture::state;
 
     const MIB: i64 = 1 << 20;
     const PARAMETERS: &[i64] = &[6 * MIB, 14 * MIB];

@@ -1,6 +1,6 @@
 //! Ranges that the program or a profiler named, put into lanes.
 
-use super::phases::{Phase, Phases};
+use super::attribution::{Phase, Phases};
 use crate::model::{DeviceId, Moment, Snapshot, StrId, Timeline};
 use foldhash::HashMap;
 use std::borrow::Cow;

@@ -5,22 +5,18 @@
 mod address_order;
 mod allocation_order;
 mod annotations;
-mod announced;
+mod attribution;
 mod call_tree;
 mod capacity;
-mod category;
 mod clock;
 mod event_search;
 mod event_set;
 pub mod filter;
-mod first_blocks;
-mod flow;
 mod frame_names;
 mod gap;
 mod life_span;
 mod live;
 mod native_frame;
-mod phases;
 mod pools;
 mod same_event;
 mod segment_rows;
@@ -40,12 +36,16 @@ mod stack_totals;
 pub(crate) mod stacks_fixture;
 
 #[cfg(test)]
-pub(crate) use flow::fixture as program_fixture;
+pub(crate) use attribution::fixture as program_fixture;
 
 pub use annotations::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
+pub use attribution::{
+    Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
+    Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
+    RuleId, Stratum, UserRules, UserRulesError, Verdict,
+};
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use capacity::capacity;
-pub use category::{Attribution, Categories, Category, Reason, Rules, RulesError};
 pub use clock::Clock;
 pub use event_search::{EventMatches, EventSearch, SearchError};
 pub use event_set::EventSet;
@@ -53,7 +53,6 @@ pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use gap::{Gap, gap_at};
 pub use life_span::LifeSpan;
 pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
-pub use phases::{Basis, Iteration, Iterations, ModelCall, Phase, PhaseStart, Phases, Position};
 pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use same_event::same_event;
 pub use segment_rows::{Place, RowOrder, SegmentRow, SegmentRows, Shared};

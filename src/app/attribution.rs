@@ -1,7 +1,7 @@
 //! What allocations are for and where iterations and phases lie: found once for each device, in the
 //! background.
 
-use crate::analysis::{Attribution, Rules};
+use crate::analysis::{Attribution, UserRules};
 use crate::app::background::Background;
 use crate::app::worker::{RasterMode, Setup, Task};
 use crate::model::Snapshot;
@@ -13,13 +13,13 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Finder {
     snapshot: Arc<Snapshot>,
     at: usize,
-    rules: Arc<Rules>,
+    rules: Arc<UserRules>,
     found: Arc<OnceLock<Arc<Attribution>>>,
 }
 
 impl Finder {
     /// For a device of a file.
-    fn new(snapshot: Arc<Snapshot>, at: usize, rules: Arc<Rules>) -> Self {
+    fn new(snapshot: Arc<Snapshot>, at: usize, rules: Arc<UserRules>) -> Self {
         Self { snapshot, at, rules, found: Arc::default() }
     }
 

@@ -35,7 +35,7 @@ mod screenshots;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::load::Input;
 use eframe::egui;
 use export::{Choice, Exporter, Order};
@@ -77,7 +77,7 @@ pub struct Options {
     /// Bytes that the device has, where the user knows.
     pub capacity: Option<i64>,
     /// The user's own rules for categories.
-    pub rules: Rules,
+    pub rules: UserRules,
 }
 
 /// Open the window. Returns when it is closed.

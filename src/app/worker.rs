@@ -3,7 +3,7 @@
 //! The window says what it wants in every frame. Only the latest wish counts: earlier ones that were
 //! not begun are dropped, and the window shows the last finished result until the right one lands.
 
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use eframe::egui;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -23,7 +23,7 @@ pub(super) struct Setup {
     /// Where work is done.
     pub(super) mode: RasterMode,
     /// The user's own rules for categories.
-    pub(super) rules: Arc<Rules>,
+    pub(super) rules: Arc<UserRules>,
 }
 
 impl Setup {

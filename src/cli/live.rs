@@ -3,7 +3,7 @@
 use super::output::Target;
 use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{At, Categories, MomentError, Rules, resolve};
+use crate::analysis::{At, Categories, MomentError, UserRules, resolve};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
@@ -100,7 +100,7 @@ pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
 fn live_sets<'a>(
     snapshot: &'a Snapshot,
     args: &LiveArgs,
-    rules: &Rules,
+    rules: &UserRules,
 ) -> Result<Vec<LiveSet<'a>>, Failure> {
     let timelines = match args.device {
         None => snapshot.timelines.iter().collect(),
@@ -135,7 +135,7 @@ fn live_set<'a>(
     timeline: &'a Timeline,
     moment: Moment,
     args: &LiveArgs,
-    rules: &Rules,
+    rules: &UserRules,
 ) -> LiveSet<'a> {
     let categories = Categories::of(snapshot, timeline, rules);
     let matches = args.filter.as_ref().map(|filter| {

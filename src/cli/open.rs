@@ -2,7 +2,7 @@
 
 use super::loading::Loaded;
 use super::{Failure, output, rules, stats};
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::units;
 use clap::Args;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 
 /// Open the window, and return when it is closed; or why there is none.
 #[cfg(feature = "window")]
-fn window(args: &OpenArgs, rules: &Rules) -> Result<(), String> {
+fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
     use crate::{app, load::Input};
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     app::run(app::Options { files, capacity: args.capacity, rules: rules.clone() })
@@ -41,14 +41,14 @@ fn window(args: &OpenArgs, rules: &Rules) -> Result<(), String> {
 
 /// This program was built without the window.
 #[cfg(not(feature = "window"))]
-fn window(args: &OpenArgs, _: &Rules) -> Result<(), String> {
+fn window(args: &OpenArgs, _: &UserRules) -> Result<(), String> {
     // Only the window draws it.
     _ = args.capacity;
     Err("this oomscope was built without its window".to_owned())
 }
 
 /// Without a window, the same files as text.
-fn print_instead(args: &OpenArgs, rules: &Rules, reason: &str) -> Result<(), Failure> {
+fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(), Failure> {
     if args.files.is_empty() {
         return Err(Failure::new(
             format_args!("{reason}"),

@@ -4,7 +4,7 @@ use super::live::{no_device, parse_at};
 use super::open::parse_bytes;
 use super::output::Target;
 use super::{Failure, loading, rules};
-use crate::analysis::{At, Attribution, Rules};
+use crate::analysis::{At, Attribution, UserRules};
 use crate::diagnosis::{Question, diagnose};
 use crate::export::report_pictures;
 use crate::load::Input;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     target.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-fn contents(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Vec<u8>, Failure> {
+fn contents(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &UserRules) -> Result<Vec<u8>, Failure> {
     let timeline = timeline(args, snapshot)?;
     let question = Question { at: args.at, device_memory: args.capacity };
     let attribution = Arc::new(Attribution::of(snapshot, timeline, rules));

@@ -4,7 +4,7 @@ use super::live::{no_device, parse_filter};
 use super::open::parse_bytes;
 use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{EventSet, Rules};
+use crate::analysis::{EventSet, UserRules};
 use crate::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
 use crate::report::{self, Simulation};
 use crate::simulator::{
@@ -150,7 +150,7 @@ fn changed(
     snapshot: &Snapshot,
     timeline: &Timeline,
     subject: &Subject,
-    rules: &Rules,
+    rules: &UserRules,
 ) -> (Option<Subject>, String) {
     if args.batch.is_none() && args.without.is_none() {
         return (None, String::new());

@@ -2,7 +2,7 @@
 
 use super::loading::Loaded;
 use super::{Failure, output, rules};
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::report;
 use clap::{Args, ValueEnum};
 use std::io::Write;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
 }
 
 /// The figures of each file, with an empty line between them.
-pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &Rules) -> Result<(), Failure> {
+pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
     for (i, (path, snapshot)) in files.enumerate() {
         if i != 0 {
             writeln!(out)?;
@@ -58,7 +58,7 @@ pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &Rules) -
     Ok(out.flush()?)
 }
 
-fn json(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &Rules) -> Result<(), Failure> {
+fn json(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
     let mut files = files.map(|(path, snapshot)| (path.display().to_string(), snapshot)).peekable();
     // Where nothing can be read, an empty array would look like an answer.
     if files.peek().is_some() {

@@ -2,7 +2,7 @@
 
 use super::{Question, Severity, diagnose};
 use crate::analysis::stacks_fixture::Recording;
-use crate::analysis::{At, Attribution, Rules};
+use crate::analysis::{At, Attribution, UserRules};
 use crate::model::{
     Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Moment, PoolKey, Segment, SegmentTable,
     Snapshot, StackId, Timeline, TimelineInput,
@@ -94,7 +94,7 @@ proptest! {
         let snapshot = snapshot(&raw, anchor, &end);
         let timeline = &snapshot.timelines[0];
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
-        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         for at in moments {
             let question = Question { at, device_memory: Some(1 << 30) };
             let Ok(found) = diagnose(&snapshot, timeline, &attribution, question) else {
@@ -131,7 +131,7 @@ fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
         let end: Vec<(u64, i64)> = (0..if keeps { 20 } else { 0 }).map(|slot| (slot, 1 << 20)).collect();
         let snapshot = snapshot(&raw, Anchor::EndState, &end);
         let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
         found.findings[0].clone()
     };
@@ -150,7 +150,7 @@ fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> &'static str {
     let end: Vec<(u64, i64)> = live.iter().map(|&slot| (slot, 1 << 20)).collect();
     let snapshot = snapshot(raw, Anchor::EndState, &end);
     let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
     let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
     found.findings[0].id
 }
@@ -206,7 +206,7 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         }
         let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
         let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let question = Question { at: Some(At::End), device_memory: None };
         let found = diagnose(&snapshot, timeline, &attribution, question).expect("a moment");
         let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");

@@ -77,7 +77,7 @@ fn shot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{RangeName, Rules};
+    use crate::analysis::{RangeName, UserRules};
     use crate::load::{Input, Progress, load};
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let timeline = snapshot.main_timeline().expect("a device");
-        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &Rules::default()));
+        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
         let of = |attribution| {
             let end = Moment(timeline.events.len() as u32);
             shot(&snapshot, timeline.device, attribution, end, "a", What::Timeline, &Palette::DARK)

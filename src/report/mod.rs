@@ -3,6 +3,7 @@
 //! Functions here write to whatever they are given. They do not decide what is worth saying, and
 //! they do not know where the text goes.
 
+mod category_text;
 mod csv_text;
 mod diagnosis;
 mod flame_svg;
@@ -16,6 +17,7 @@ mod table;
 mod tables;
 mod weights;
 
+pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use diagnosis::{
     Document, MAX_MARKDOWN_CHARS, Picture, ReportInput, report_html, report_json, report_markdown,
     report_text,

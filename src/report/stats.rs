@@ -1,9 +1,9 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
-use super::{json, non_default_settings};
+use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use crate::analysis::{
-    Attribution, Basis, Category, DeviceStats, Phase, Position, Rules, device_stats, live_at, site_label,
-    sites,
+    Attribution, DeviceStats, Facts, Phase, PhaseBasis, Position, UserRules, device_stats, live_at,
+    site_label, sites,
 };
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -85,16 +85,17 @@ struct IssueRecord {
 pub fn stats_json(
     out: &mut dyn Write,
     files: impl Iterator<Item = (String, Arc<Snapshot>)>,
-    rules: &Rules,
+    rules: &UserRules,
 ) -> io::Result<()> {
     let records = |(file, snapshot): (String, Arc<Snapshot>)| -> Vec<Record> {
-        snapshot.timelines.iter().map(|timeline| record(&file, &snapshot, timeline, rules)).collect()
+        let facts = Facts::of(&snapshot, rules);
+        snapshot.timelines.iter().map(|timeline| record(&file, &snapshot, timeline, &facts)).collect()
     };
     json::write_array(out, files.flat_map(records))
 }
 
-fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Record {
-    let attribution = Attribution::of(snapshot, timeline, rules);
+fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -> Record {
+    let attribution = Attribution::of_device(facts, snapshot, timeline);
     let unknown = snapshot.unknown_keys.iter();
     Record {
         file: file.to_owned(),
@@ -129,7 +130,7 @@ fn end(timeline: &Timeline) -> Moment {
 
 fn by_key(attribution: &Attribution, timeline: &Timeline, moment: Moment) -> BTreeMap<&'static str, i64> {
     let bytes = attribution.categories.bytes_at(timeline, moment).into_iter();
-    bytes.map(|(category, bytes)| (category.key(), bytes)).collect()
+    bytes.map(|of| (of.category.key(), of.bytes)).collect()
 }
 
 fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord {
@@ -138,7 +139,7 @@ fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord 
         let position = phases.position_at(moment);
         PlaceRecord {
             phase: position.phase.key(),
-            phase_basis: position.basis.map(Basis::key),
+            phase_basis: position.basis.map(PhaseBasis::key),
             iteration: position.iteration,
             iteration_of_recording: position.iteration_of_recording,
             iteration_at_least: position.iteration_at_least,
@@ -156,7 +157,7 @@ fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord 
 ///
 /// # Errors
 /// When writing fails.
-pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &Rules) -> io::Result<()> {
+pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &UserRules) -> io::Result<()> {
     writeln!(out, "{}", units::printable(file))?;
     if let Some(damage) = &snapshot.damage {
         writeln!(
@@ -183,8 +184,9 @@ pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &
     if snapshot.timelines.is_empty() {
         writeln!(out, "  empty: no segments and no events were recorded")?;
     }
+    let facts = Facts::of(snapshot, rules);
     for timeline in &snapshot.timelines {
-        device_text(out, snapshot, timeline, rules)?;
+        device_text(out, snapshot, timeline, &facts)?;
     }
     Ok(())
 }
@@ -193,7 +195,7 @@ fn device_text(
     out: &mut dyn Write,
     snapshot: &Snapshot,
     timeline: &Timeline,
-    rules: &Rules,
+    facts: &Facts,
 ) -> io::Result<()> {
     let stats = device_stats(snapshot, timeline);
     let span = stats
@@ -237,7 +239,7 @@ fn device_text(
     for (kind, n) in contradictions {
         writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
     }
-    attribution_text(out, timeline, &Attribution::of(snapshot, timeline, rules))?;
+    attribution_text(out, timeline, &Attribution::of_device(facts, snapshot, timeline))?;
     top_sites_text(out, snapshot, timeline)
 }
 
@@ -245,7 +247,7 @@ fn device_text(
 fn position_text(position: Position) -> Option<String> {
     let basis = position.basis?;
     // What is live shows that a step was made, not that it is still under way.
-    let is_after = basis == Basis::LiveMemory && position.phase == Phase::Optimizer;
+    let is_after = basis == PhaseBasis::LiveMemory && position.phase == Phase::Optimizer;
     let mut parts = vec![format!("{} phase {}", if is_after { "after" } else { "in" }, position.phase.key())];
     if let Some(number) = position.iteration {
         parts.push(format!("iteration {}", units::count(number)));
@@ -275,15 +277,18 @@ fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attr
             writeln!(out, "  {name:<12} {text}")?;
         }
     }
+    let mut has_inferred = false;
     for (name, moment) in [("peak is for", peak), ("end is for", end(timeline))] {
         let mut totals = attribution.categories.bytes_at(timeline, moment);
-        totals.sort_by_key(|&(category, bytes)| (std::cmp::Reverse(bytes), category));
-        let text =
-            |&(category, bytes): &(Category, i64)| format!("{} {}", category.label(), units::bytes(bytes));
-        let parts: Vec<String> = totals.iter().map(text).collect();
+        totals.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.category));
+        let parts: Vec<String> = totals.iter().map(category_text).collect();
         if !parts.is_empty() {
             writeln!(out, "  {name:<12} {}", parts.join(", "))?;
         }
+        has_inferred |= totals.iter().any(|of| of.inferred_bytes != 0);
+    }
+    if has_inferred {
+        writeln!(out, "  {:<12} {CATEGORY_LEGEND}", "")?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Categories, iterations and phases against what the recorded programs said of themselves.
 
 use crate::support;
-use oomscope::analysis::{Attribution, Basis, Category, Phase, Rules, stack_lines};
+use oomscope::analysis::{Attribution, Category, Phase, PhaseBasis, UserRules, stack_lines};
 use oomscope::load::{Progress, load_from};
 use oomscope::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
 use serde_json::Value;
@@ -119,7 +119,7 @@ fn live_bytes_are_attributed_as_the_programs_own_objects_say() {
     let (mut ours, mut theirs, mut bytes) = (0, 0, 0);
     for labelled in recordings().iter().filter_map(|path| labelled(path)) {
         for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
-            let found = Attribution::of(&labelled.snapshot, timeline, &Rules::default());
+            let found = Attribution::of(&labelled.snapshot, timeline, &UserRules::default());
             let (right, total, confusion) = judge(&labelled, timeline, |id| found.categories.get(id).key());
             let (other, ..) =
                 judge(&labelled, timeline, |id| by_first_name(&labelled.snapshot, timeline, id));
@@ -165,7 +165,7 @@ fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
     let (mut devices, mut told, mut numbered) = (0, 0, 0);
     for labelled in recordings().iter().filter_map(|path| labelled(path)) {
         for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
-            let phases = Attribution::of(&labelled.snapshot, timeline, &Rules::default()).phases;
+            let phases = Attribution::of(&labelled.snapshot, timeline, &UserRules::default()).phases;
             let end = Moment(timeline.events.len() as u32);
             let moment = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
             let (phase, number) = (phases.phase_at(moment), phases.iteration_at(moment));
@@ -185,7 +185,7 @@ fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
                 labelled.name,
                 phase.key(),
                 wanted_phase.unwrap_or("not stated"),
-                phases.basis_at(moment).map_or("nothing", Basis::key),
+                phases.basis_at(moment).map_or("nothing", PhaseBasis::key),
                 seen.len()
             )
             .expect("text takes everything");
@@ -224,7 +224,7 @@ fn frames_of_the_interpreter_do_not_split_a_forward() {
     }
     let labelled = labelled(&path).expect("the recording has labels");
     let timeline = labelled.snapshot.main_timeline().expect("the recording has a device");
-    let phases = Attribution::of(&labelled.snapshot, timeline, &Rules::default()).phases;
+    let phases = Attribution::of(&labelled.snapshot, timeline, &UserRules::default()).phases;
     let found: Vec<Phase> = phases.phases.iter().map(|start| start.phase).collect();
     assert!(found.contains(&Phase::Forward), "{found:?}");
     assert!(!found.contains(&Phase::Eval), "{found:?}");
@@ -235,15 +235,16 @@ fn rules_come_before_everything_else() {
     let path = support::sample("kv_cache_oom.pickle");
     let labelled = labelled(&path).expect("the sample has labels");
     let timeline = labelled.snapshot.main_timeline().expect("the sample has a device");
-    let rules = Rules::parse("[[rule]]\ncategory = 'comm'\nfile = 'generate\\.py$'\nfunction = '^append$'\n");
+    let rules =
+        UserRules::parse("[[rule]]\ncategory = 'comm'\nfile = 'generate\\.py$'\nfunction = '^append$'\n");
     let rules = rules.expect("these are rules");
     let end = Moment(timeline.events.len() as u32);
-    let total = |rules: &Rules, wanted: Category| {
+    let total = |rules: &UserRules, wanted: Category| {
         let found = Attribution::of(&labelled.snapshot, timeline, rules).categories.bytes_at(timeline, end);
-        found.iter().find(|&&(category, _)| category == wanted).map_or(0, |&(_, bytes)| bytes)
+        found.iter().find(|row| row.category == wanted).map_or(0, |row| row.bytes)
     };
-    assert_eq!(total(&Rules::default(), Category::Comm), 0);
-    assert_eq!(total(&rules, Category::Comm), total(&Rules::default(), Category::KvCache));
+    assert_eq!(total(&UserRules::default(), Category::Comm), 0);
+    assert_eq!(total(&rules, Category::Comm), total(&UserRules::default(), Category::KvCache));
     assert_ne!(total(&rules, Category::Comm), 0);
 }
 
@@ -251,10 +252,10 @@ fn rules_come_before_everything_else() {
 fn memory_of_the_host_does_not_tell_what_the_device_was_doing() {
     let labelled = labelled(&support::sample("pinned_host.pickle")).expect("the sample has labels");
     let host = labelled.snapshot.timeline(DeviceId::HOST).expect("the host's memory was recorded");
-    let phases = Attribution::of(&labelled.snapshot, host, &Rules::default()).phases;
+    let phases = Attribution::of(&labelled.snapshot, host, &UserRules::default()).phases;
     let position = phases.position_at(Moment(host.events.len() as u32));
     assert_eq!((position.phase, position.basis, position.iteration), (Phase::Unknown, None, None));
     let device = labelled.snapshot.main_timeline().expect("the sample has a device");
-    let phases = Attribution::of(&labelled.snapshot, device, &Rules::default()).phases;
+    let phases = Attribution::of(&labelled.snapshot, device, &UserRules::default()).phases;
     assert_eq!(phases.phase_at(Moment(device.events.len() as u32)), Phase::Optimizer);
 }

@@ -2,7 +2,7 @@
 //! sample, whatever rules hold there.
 
 use crate::support::{load_bytes, pickles_in, root, sample, skipped};
-use oomscope::analysis::{Attribution, Category, Reason, Rules};
+use oomscope::analysis::{Attribution, Category, RuleId, UserRules};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{AllocId, DeviceId, Snapshot, StackId, Timeline};
 use std::collections::{BTreeSet, HashSet};
@@ -26,9 +26,9 @@ fn cases() -> Vec<(PathBuf, [Category; 2])> {
 /// Assert that everything that was declared is what it was declared to be.
 fn holds(
     snapshot: &Snapshot,
-    rules: &Rules,
+    rules: &UserRules,
     category: Category,
-    reason: Reason,
+    rule: RuleId,
     is_declared: impl Fn(&Timeline, AllocId) -> bool,
 ) -> usize {
     let mut count = 0;
@@ -36,12 +36,7 @@ fn holds(
         let found = Attribution::of(snapshot, timeline, rules).categories;
         let ids = (0..timeline.lifetimes.len() as u32).map(AllocId);
         for id in ids.filter(|&id| is_declared(timeline, id)) {
-            assert_eq!(
-                (found.get(id), found.reason(id)),
-                (category, reason),
-                "{id:?} of {}",
-                timeline.device
-            );
+            assert_eq!((found.get(id), found.rule(id)), (category, rule), "{id:?} of {}", timeline.device);
             count += 1;
         }
     }
@@ -80,10 +75,10 @@ fn a_rule_of_the_user_loses_to_nothing() {
                 .collect();
             for category in categories {
                 let text = format!("[[rule]]\ncategory = '{}'\nfunction = '^{function}$'\n", category.key());
-                let rules = Rules::parse(&text).expect("these are rules");
+                let rules = UserRules::parse(&text).expect("these are rules");
                 let is_declared =
                     |timeline: &Timeline, id| calls.contains(&timeline.lifetimes.stack(id, &timeline.events));
-                count += holds(&snapshot, &rules, category, Reason::Rule, is_declared);
+                count += holds(&snapshot, &rules, category, RuleId::UserRule, is_declared);
             }
         }
     }
@@ -121,7 +116,7 @@ fn metadata_of_the_program_loses_to_nothing() {
         for category in categories {
             let label = format!("category={}", category.key());
             let Some(snapshot) = with_entry(&path, "user_metadata", &label) else { return };
-            count += holds(&snapshot, &Rules::default(), category, Reason::Annotated, has_event);
+            count += holds(&snapshot, &UserRules::default(), category, RuleId::Metadata, has_event);
         }
     }
     assert!(10_000 < count, "{count} allocations are few");
@@ -132,13 +127,13 @@ fn a_recorded_category_loses_to_nothing_but_a_rule() {
     for (path, categories) in cases() {
         for category in categories {
             let Some(snapshot) = with_entry(&path, "category", category.key()) else { return };
-            holds(&snapshot, &Rules::default(), category, Reason::Recorded, has_event);
+            holds(&snapshot, &UserRules::default(), category, RuleId::Recorded, has_event);
         }
     }
     let Some(snapshot) = with_entry(&sample("streams.pickle"), "category", "gradient") else { return };
-    let rules = Rules::parse("[[rule]]\ncategory = 'comm'\nstack = '.'\n").expect("these are rules");
+    let rules = UserRules::parse("[[rule]]\ncategory = 'comm'\nstack = '.'\n").expect("these are rules");
     let has_stack = |timeline: &Timeline, id| {
         has_event(timeline, id) && timeline.lifetimes.stack(id, &timeline.events) != StackId::EMPTY
     };
-    assert!(0 < holds(&snapshot, &rules, Category::Comm, Reason::Rule, has_stack));
+    assert!(0 < holds(&snapshot, &rules, Category::Comm, RuleId::UserRule, has_stack));
 }

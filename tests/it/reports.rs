@@ -1,7 +1,7 @@
 //! Reports as their readers get them, and what must never get into one.
 
 use crate::support::{self, run, sample, stdout};
-use oomscope::analysis::{Attribution, Rules};
+use oomscope::analysis::{Attribution, UserRules};
 use oomscope::diagnosis::{Question, diagnose};
 use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
@@ -173,7 +173,7 @@ fn hostile(frames: usize, stacks: usize) -> Snapshot {
 
 fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
     let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(snapshot, timeline, &Rules::default());
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
     let diagnosis = diagnose(snapshot, timeline, &attribution, Question::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
     Document::new(&ReportInput { name: &name, snapshot, timeline, diagnosis: &diagnosis, top, redacted })

@@ -1,7 +1,7 @@
 //! The allocations that a filter lets through: a bit each.
 
 use super::{Filter, Prepared};
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::model::{AllocId, Curve, Moment, Snapshot, Timeline};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ impl Matches {
     /// The allocations of a timeline that a filter lets through while the cursor is at a moment.
     /// Where the cursor moves, keep the [`Prepared`] instead.
     pub fn compute(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, cursor: Moment) -> Self {
-        Prepared::new(filter, snapshot, timeline, &Rules::default()).matches(timeline, cursor)
+        Prepared::new(filter, snapshot, timeline, &UserRules::default()).matches(timeline, cursor)
     }
 
     /// Those of `allocations` ids that hold.

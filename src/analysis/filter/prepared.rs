@@ -5,7 +5,7 @@ use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
 use crate::analysis::pools::PoolPlaces;
-use crate::analysis::{Categories, MomentError, Rules};
+use crate::analysis::{Categories, MomentError, UserRules};
 use crate::model::{
     AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,
 };
@@ -51,7 +51,7 @@ enum RowTest {
 
 impl Prepared {
     /// Fill the tables; categories, if the filter asks for one, are found by the user's rules first.
-    pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &Rules) -> Self {
+    pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
         let categories = filter.needs_categories().then(|| Categories::of(snapshot, timeline, rules));
         Self::with_categories(filter, snapshot, timeline, &categories.unwrap_or_default())
     }

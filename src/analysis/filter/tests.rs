@@ -2,7 +2,7 @@
 
 use super::fixture::{KIB, MIB, sample};
 use super::{Filter, Matches, Prepared, Vocabulary, complete};
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
 
@@ -196,7 +196,9 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
 fn what_was_not_recorded_is_said() {
     let snapshot = super::fixture::Recording::default().finish(crate::model::Anchor::EndState);
     let notes = |query| {
-        Prepared::new(&parse(query), &snapshot, &snapshot.timelines[0], &Rules::default()).notes().join("; ")
+        Prepared::new(&parse(query), &snapshot, &snapshot.timelines[0], &UserRules::default())
+            .notes()
+            .join("; ")
     };
     assert_eq!(notes("attention site:a"), "no stacks were recorded");
     assert_eq!(notes("lifetime<1ms pool:private"), "no times were recorded; no pools were recorded");
@@ -206,7 +208,9 @@ fn what_was_not_recorded_is_said() {
     assert_eq!(notes("category:a meta:b stream:1"), "no metadata was recorded; no streams were recorded");
     let full = sample();
     let query = "attention lifetime<1ms pool:private category:a meta:b stream:1 live:oom";
-    assert!(Prepared::new(&parse(query), &full, &full.timelines[0], &Rules::default()).notes().is_empty());
+    assert!(
+        Prepared::new(&parse(query), &full, &full.timelines[0], &UserRules::default()).notes().is_empty()
+    );
 }
 
 #[test]

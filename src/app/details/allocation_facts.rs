@@ -135,8 +135,8 @@ fn world(timeline: &Timeline, allocation: &Allocation) -> [(&'static str, String
 
 /// What it is for and why that is so, and when in the program it was made.
 fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, String)> {
-    let (category, reason) = (found.categories.get(allocation.id), found.categories.reason(allocation.id));
-    let mut rows = vec![("Category", format!("{}: {}", category.label(), reason.text()))];
+    let verdict = found.categories.verdict(allocation.id);
+    let mut rows = vec![("Category", format!("{}: {}", verdict.category.label(), verdict.rule.rule().says))];
     let position = found.phases.position_at(allocation.start);
     if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
         let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));

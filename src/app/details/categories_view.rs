@@ -1,8 +1,8 @@
 //! What live memory is for: a bar of shares, and a row for each category.
 
-use crate::analysis::Category;
+use crate::analysis::{Category, CategoryBytes};
 use crate::app::theme;
-use crate::units;
+use crate::{report, units};
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 
 const BAR_PX: f32 = 10.0;
@@ -12,12 +12,11 @@ const ROW_PX: f32 = 20.0;
 const SWATCH_PX: f32 = 16.0;
 const SHARE_PX: f32 = 52.0;
 
+/// How strong the colour of what is only inferred is.
+const INFERRED: f32 = 0.5;
+
 /// Show categories with their bytes and blocks; returns the one that was clicked.
-pub(in crate::app) fn ui(
-    ui: &mut egui::Ui,
-    categories: &[(Category, i64, usize)],
-    total: i64,
-) -> Option<Category> {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, categories: &[CategoryBytes], total: i64) -> Option<Category> {
     if categories.is_empty() {
         return None;
     }
@@ -25,8 +24,11 @@ pub(in crate::app) fn ui(
     let mut clicked = None;
     for row in categories {
         if row_ui(ui, row, total) {
-            clicked = Some(row.0);
+            clicked = Some(row.category);
         }
+    }
+    if categories.iter().any(|row| row.inferred_bytes != 0) {
+        ui.label(theme::muted(ui, report::CATEGORY_LEGEND));
     }
     ui.add_space(10.0);
     ui.label(theme::muted(ui, "By site"));
@@ -34,25 +36,32 @@ pub(in crate::app) fn ui(
     clicked
 }
 
-fn bar_ui(ui: &mut egui::Ui, categories: &[(Category, i64, usize)]) {
+/// What is only inferred is drawn lighter.
+fn bar_ui(ui: &mut egui::Ui, categories: &[CategoryBytes]) {
     let palette = theme::palette(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PX), Sense::hover());
-    let all: f64 = categories.iter().map(|row| row.1.max(0) as f64).sum();
+    let all: f64 = categories.iter().map(|row| row.bytes.max(0) as f64).sum();
     let mut left = rect.left();
-    for &(category, bytes, _) in categories {
-        let width = (f64::from(rect.width()) * bytes.max(0) as f64 / all.max(1.0)) as f32;
-        let part = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
-        ui.painter().rect_filled(part, 0.0, theme::color(palette.category(category)));
-        left += width;
+    for row in categories {
+        let color = theme::color(palette.category(row.category));
+        let known_bytes = row.bytes.saturating_sub(row.inferred_bytes);
+        for (bytes, color) in [(known_bytes, color), (row.inferred_bytes, color.gamma_multiply(INFERRED))] {
+            let width = (f64::from(rect.width()) * bytes.max(0) as f64 / all.max(1.0)) as f32;
+            let part = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
+            ui.painter().rect_filled(part, 0.0, color);
+            left += width;
+        }
     }
     ui.add_space(4.0);
 }
 
 /// One category; true when it was clicked.
-fn row_ui(ui: &mut egui::Ui, &(category, bytes, blocks): &(Category, i64, usize), total: i64) -> bool {
+fn row_ui(ui: &mut egui::Ui, row: &CategoryBytes, total: i64) -> bool {
+    let CategoryBytes { category, bytes, inferred_bytes, count } = *row;
     let palette = theme::palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), Sense::click());
-    let size = units::bytes(bytes);
+    let is_inferred = inferred_bytes != 0 && inferred_bytes == bytes;
+    let size = format!("{}{}", if is_inferred { "≈ " } else { "" }, units::bytes(bytes));
     let name = format!("{} {size}", category.label());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.hovered() {
@@ -61,7 +70,9 @@ fn row_ui(ui: &mut egui::Ui, &(category, bytes, blocks): &(Category, i64, usize)
     let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
     let (y, font) = (rect.center().y, egui::TextStyle::Body.resolve(ui.style()));
     let swatch = Rect::from_center_size(pos2(rect.left() + 5.0, y), vec2(10.0, 10.0));
-    ui.painter().rect_filled(swatch, 1.0, theme::color(palette.category(category)));
+    let strength = if is_inferred { INFERRED } else { 1.0 };
+    let color = theme::color(palette.category(category)).gamma_multiply(strength);
+    ui.painter().rect_filled(swatch, 1.0, color);
     let put = |x: f32, align: egui::Align2, words: String, font: egui::FontId, color| {
         ui.painter().text(pos2(x, y), align, words, font, color)
     };
@@ -72,10 +83,14 @@ fn row_ui(ui: &mut egui::Ui, &(category, bytes, blocks): &(Category, i64, usize)
     let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
     ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, text);
     put(rect.right(), egui::Align2::RIGHT_CENTER, units::percent(bytes, total), theme::axis_font(), muted);
+    let inferred = match inferred_bytes {
+        0 => String::new(),
+        _ => format!("\n≈ {} of them inferred", units::bytes_exact(inferred_bytes)),
+    };
     let hint = format!(
-        "{} in {}\nClick to filter: category:{}",
+        "{} in {}{inferred}\nClick to filter: category:{}",
         units::bytes_exact(bytes),
-        units::counted(blocks, "block"),
+        units::counted(count, "block"),
         category.key()
     );
     response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()

@@ -1,7 +1,7 @@
 //! What fills the memory at a moment: by what it is for, and by the code that allocated it.
 
 use crate::analysis::filter::Matches;
-use crate::analysis::{Attribution, Category, SiteLabels, site_label};
+use crate::analysis::{Attribution, CategoryBytes, SiteLabels, site_label};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
@@ -20,8 +20,8 @@ pub(in crate::app) struct Contributors {
     matches: Option<Arc<Matches>>,
     /// Whether it was known what allocations are for.
     has_categories: bool,
-    /// Categories with their bytes and blocks, most bytes first; empty until they are known.
-    pub(in crate::app) categories: Vec<(Category, i64, usize)>,
+    /// Categories, most bytes first; empty until they are known.
+    pub(in crate::app) categories: Vec<CategoryBytes>,
     /// The largest sites.
     pub(in crate::app) rows: Vec<SiteRow>,
     /// Sites that are not in `rows`.
@@ -69,7 +69,7 @@ impl Contributors {
         labels: Option<&SiteLabels>,
         attribution: Option<&Attribution>,
     ) -> Self {
-        let (stacks, categories) = by_stack(timeline, moment, matches.as_deref(), attribution);
+        let stacks = by_stack(timeline, moment, matches.as_deref());
         let all = stacks.iter().fold(Live::default(), |sum, (_, live)| sum.and(*live));
         let mut sites = match labels {
             Some(labels) => by_site(&stacks, |stack| labels.rank(stack)),
@@ -93,13 +93,14 @@ impl Contributors {
             example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
+        let categories = by_category(timeline, moment, matches.as_deref(), attribution);
         Self {
             moment,
             blocks: all.blocks,
             bytes: all.bytes,
             matches,
             has_categories: attribution.is_some(),
-            categories: by_bytes(&categories),
+            categories,
             rows,
             more,
         }
@@ -119,14 +120,27 @@ impl Contributors {
 }
 
 /// Categories that something is live of, most bytes first.
-fn by_bytes(categories: &[Live; Category::ALL.len()]) -> Vec<(Category, i64, usize)> {
-    let all = Category::ALL.into_iter().zip(categories);
-    let mut rows: Vec<_> = all
-        .filter(|(_, live)| live.blocks != 0)
-        .map(|(category, live)| (category, live.bytes, live.blocks))
-        .collect();
-    rows.sort_by_key(|&(_, bytes, _)| std::cmp::Reverse(bytes));
+fn by_category(
+    timeline: &Timeline,
+    moment: Moment,
+    matches: Option<&Matches>,
+    attribution: Option<&Attribution>,
+) -> Vec<CategoryBytes> {
+    let Some(found) = attribution else { return Vec::new() };
+    let size = |id| (id, timeline.lifetimes.size(id, &timeline.events));
+    let mut rows = found.categories.bytes_of(live(timeline, moment, matches).map(size));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
     rows
+}
+
+/// What is live and passes the filter.
+fn live<'a>(
+    timeline: &'a Timeline,
+    moment: Moment,
+    matches: Option<&'a Matches>,
+) -> impl Iterator<Item = AllocId> + 'a {
+    let live = timeline.lifetimes.live_at(moment);
+    live.filter(move |&id| matches.is_none_or(|matches| matches.contains(id)))
 }
 
 impl Live {
@@ -136,19 +150,12 @@ impl Live {
     }
 }
 
-/// What is live by stack, in the order in which the stacks were met, and by category in the order of
-/// [`Category::ALL`].
-fn by_stack(
-    timeline: &Timeline,
-    moment: Moment,
-    matches: Option<&Matches>,
-    attribution: Option<&Attribution>,
-) -> (Vec<(StackId, Live)>, [Live; Category::ALL.len()]) {
+/// What is live by stack, in the order in which the stacks were met.
+fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> Vec<(StackId, Live)> {
     let Timeline { lifetimes, events, .. } = timeline;
     let mut places: HashMap<StackId, usize> = HashMap::default();
     let mut stacks: Vec<(StackId, Live)> = Vec::new();
-    let mut categories = [Live::default(); Category::ALL.len()];
-    for id in lifetimes.live_at(moment).filter(|&id| matches.is_none_or(|matches| matches.contains(id))) {
+    for id in live(timeline, moment, matches) {
         let stack = lifetimes.stack(id, events);
         let place = *places.entry(stack).or_insert(stacks.len());
         if place == stacks.len() {
@@ -156,12 +163,8 @@ fn by_stack(
         }
         let live = Live { bytes: lifetimes.size(id, events), blocks: 1, first: Some(id) };
         stacks[place].1 = stacks[place].1.and(live);
-        if let Some(found) = attribution {
-            let total = &mut categories[found.categories.get(id) as usize];
-            *total = total.and(live);
-        }
     }
-    (stacks, categories)
+    stacks
 }
 
 /// The sites of stacks, where `site_of` is the same for the stacks of one site.
@@ -185,7 +188,7 @@ fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Rules, live_at, sites};
+    use crate::analysis::{UserRules, live_at, sites};
     use crate::load::{Input, Progress, load};
     use std::collections::BTreeMap;
 
@@ -208,7 +211,7 @@ mod tests {
         let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
         let timeline = snapshot.main_timeline().expect("a device");
         let labels = SiteLabels::new(&snapshot);
-        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         for at in (0..timeline.moments() as u32).step_by(97) {
             let expected = naive(&snapshot, timeline, Moment(at));
             for labels in [None, Some(&labels)] {
@@ -217,9 +220,8 @@ mod tests {
                 let rows = found.rows.iter().map(|row| (row.bytes, row.blocks, row.label.clone()));
                 assert_eq!(rows.collect::<Vec<_>>(), expected[..expected.len().min(MAX_ROWS)]);
                 let mut categories = attribution.categories.bytes_at(timeline, Moment(at));
-                categories.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
-                let named = found.categories.iter().map(|&(category, bytes, _)| (category, bytes));
-                assert_eq!(named.filter(|&(_, bytes)| bytes != 0).collect::<Vec<_>>(), categories);
+                categories.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+                assert_eq!(found.categories, categories);
                 assert_eq!(found.more, expected.len().saturating_sub(MAX_ROWS));
                 assert_eq!(found.blocks, expected.iter().map(|row| row.1).sum::<usize>());
             }

@@ -3,7 +3,7 @@
 //! Typing and scrubbing never wait: the search runs on a worker, and what was found before stays
 //! until the new result is there.
 
-use crate::analysis::Rules;
+use crate::analysis::UserRules;
 use crate::analysis::filter::{Filter, FilterError, Matches, Prepared, Vocabulary};
 use crate::app::attribution;
 use crate::app::worker::{RasterMode, Task, Worker};
@@ -231,7 +231,7 @@ impl Finder {
             let found = self.attribution.get();
             Prepared::with_categories(filter, &self.snapshot, timeline, &found.categories)
         } else {
-            Prepared::new(filter, &self.snapshot, timeline, &Rules::default())
+            Prepared::new(filter, &self.snapshot, timeline, &UserRules::default())
         };
         let prepared = Arc::new(prepared);
         *known = Some((Arc::clone(filter), Arc::clone(&prepared)));

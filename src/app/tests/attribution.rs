@@ -56,9 +56,10 @@ fn the_details_list_categories_and_filter_to_one() {
     let device = super::device(&mut harness);
     let (found, cursor) = (device.attribution().expect("it is found at once"), device.cursor);
     let mut expected = found.categories.bytes_at(device.timeline(), cursor);
-    expected.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
-    for (category, bytes) in expected {
-        let name = format!("{} {}", category.label(), units::bytes(bytes));
+    expected.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+    for row in expected {
+        let mark = if row.inferred_bytes == row.bytes { "≈ " } else { "" };
+        let name = format!("{} {mark}{}", row.category.label(), units::bytes(row.bytes));
         harness.get_by_role_and_label(Role::Button, &name);
     }
     harness.get_by_role_and_label(Role::Button, "activations 21.2 GiB").click();
@@ -71,7 +72,7 @@ fn the_details_list_categories_and_filter_to_one() {
 
 #[test]
 fn the_users_rules_hold_in_every_view_and_in_the_report() {
-    let rules = Rules::parse("[[rule]]\ncategory = 'comm'\nstack = 'forward'\n").expect("rules");
+    let rules = UserRules::parse("[[rule]]\ncategory = 'comm'\nstack = 'forward'\n").expect("rules");
     let mut harness = harness();
     harness.state_mut().setup.rules = Arc::new(rules);
     let ctx = harness.ctx.clone();
@@ -80,11 +81,8 @@ fn the_users_rules_hold_in_every_view_and_in_the_report() {
     let device = super::device(&mut harness);
     let found = device.attribution().expect("it is found at once");
     let bytes = found.categories.bytes_at(device.timeline(), device.cursor);
-    assert!(
-        bytes.iter().any(|&(category, bytes)| category == Category::Comm && 1 << 30 < bytes),
-        "{bytes:?}"
-    );
-    assert!(bytes.iter().all(|&(category, _)| category != Category::Activation), "{bytes:?}");
+    assert!(bytes.iter().any(|row| row.category == Category::Comm && 1 << 30 < row.bytes), "{bytes:?}");
+    assert!(bytes.iter().all(|row| row.category != Category::Activation), "{bytes:?}");
     let report = device.report(&ctx).expect("it is found at once").expect("a report");
     let text = format!("{:?}", report.diagnosis);
     assert!(text.contains("communication"), "{text}");

@@ -2,7 +2,7 @@
 
 use super::args::{AxisArg, Query, RenderArgs, ThemeArg, WeighArg};
 use crate::analysis::filter::Prepared;
-use crate::analysis::{At, Attribution, Categories, Direction, Measure, Rules, TreeOptions, resolve};
+use crate::analysis::{At, Attribution, Categories, Direction, Measure, TreeOptions, UserRules, resolve};
 use crate::cli::live::no_device;
 use crate::cli::{Failure, output};
 use crate::draw::picture::{Selected, view_of};
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What the arguments mean for a file.
-pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &Rules) -> Result<Shot, Failure> {
+pub(super) fn shot(args: &RenderArgs, snapshot: &Arc<Snapshot>, rules: &UserRules) -> Result<Shot, Failure> {
     let refuse = |what: &dyn fmt::Display, hint: &str| {
         Failure::new(format_args!("{}: {what}", args.file.display()), hint)
     };

@@ -4,7 +4,7 @@ use super::Kept;
 use crate::analysis::program_fixture::{
     BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME, ZERO_GRAD, ZERO_GRAD_NAME,
 };
-use crate::analysis::{At, Attribution, Rules};
+use crate::analysis::{At, Attribution, UserRules};
 use crate::diagnosis::{Context, Question};
 
 const MIB: i64 = 1 << 20;
@@ -40,7 +40,7 @@ const VALIDATE: [&[&str]; 4] = [
 fn kept(program: Program) -> Option<Kept> {
     let snapshot = program.finish();
     let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
     let end = At::End;
     let question = Question { at: Some(end), ..Question::default() };
     Context::new(&snapshot, timeline, &attribution, question).expect("the moment exists").kept

@@ -112,7 +112,7 @@ fn of_category(category: Category) -> (&'static str, &'static str) {
 mod tests {
     use super::is_first_step;
     use crate::analysis::program_fixture::{FOREACH, Program, SIZES, STATE, train};
-    use crate::analysis::{At, Attribution, Rules};
+    use crate::analysis::{At, Attribution, UserRules};
     use crate::diagnosis::{Context, Question};
 
     /// Whether a program that is trained for so many iterations ends within its first step, of which it allocated
@@ -123,7 +123,7 @@ mod tests {
         program.alloc(SIZES[0], frames);
         let snapshot = program.finish();
         let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &Rules::default());
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let question = Question { at: Some(At::End), ..Question::default() };
         is_first_step(&Context::new(&snapshot, timeline, &attribution, question).expect("the moment exists"))
     }

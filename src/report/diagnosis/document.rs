@@ -4,7 +4,7 @@
 //! own affair.
 
 use super::redact;
-use crate::analysis::{Basis, Phase, SiteFrame, site_frame};
+use crate::analysis::{Phase, PhaseBasis, SiteFrame, site_frame};
 use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
 use crate::model::{AllocId, Anchor, Moment, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
@@ -207,7 +207,7 @@ fn doing(place: Place) -> Option<String> {
         Phase::Eval => "evaluation",
         Phase::Unknown => return None,
     };
-    let after = if position.basis == Some(Basis::LiveMemory) && position.phase == Phase::Optimizer {
+    let after = if position.basis == Some(PhaseBasis::LiveMemory) && position.phase == Phase::Optimizer {
         "after an "
     } else {
         ""
@@ -223,7 +223,7 @@ fn doing(place: Place) -> Option<String> {
         let number = units::count(number);
         format!("; at least iteration {number} of the training, as an optimizer had stepped before")
     });
-    let basis = position.basis.and_then(Basis::text).map(|text| format!(", {text}"));
+    let basis = position.basis.and_then(PhaseBasis::text).map(|text| format!(", {text}"));
     Some([after, phase, &iteration, &least.unwrap_or_default(), &basis.unwrap_or_default()].concat())
 }
 

@@ -2,7 +2,7 @@
 //! a key changes its meaning or goes away.
 
 use super::document::{AllocationText, Card, Document, StackText};
-use crate::analysis::Basis;
+use crate::analysis::PhaseBasis;
 use crate::diagnosis::{Place, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
@@ -44,7 +44,7 @@ fn place(place: Place, text: Option<&str>) -> Json {
     let mut out = json!({
         "event": i64::from(place.moment.0) - 1,
         "phase": place.position.phase.key(),
-        "phase_basis": place.position.basis.map(Basis::key),
+        "phase_basis": place.position.basis.map(PhaseBasis::key),
         "iteration": place.position.iteration,
         "iteration_of_recording": place.position.iteration_of_recording,
         "iteration_at_least": place.position.iteration_at_least,

@@ -1,0 +1,77 @@
+//! The evidence of a verdict.
+
+use super::{Blocks, Categories, EvidenceKind, RuleId};
+use crate::model::{AllocId, EventIx, FrameId, Moment, Origin, StackId, Timeline};
+
+/// What a rule shows for its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// Its size in bytes, and when it was made.
+    Size(i64),
+    /// A label.
+    Label,
+    /// The frame that decided.
+    Frame(FrameId),
+    /// It has no stack.
+    NoStack,
+    /// When it was given back.
+    GivenBack(EventIx),
+    /// It is never given back within the recording.
+    Kept,
+    /// Blocks of its size in bytes.
+    Blocks(i64, Blocks),
+    /// The allocation whose place it took.
+    TookThePlaceOf(AllocId),
+    /// It lies in a private pool.
+    Pool,
+}
+
+impl Categories {
+    /// What speaks for the category of an allocation.
+    pub fn because(&self, timeline: &Timeline, id: AllocId) -> Because {
+        self.because_of(timeline, id, self.rule(id))
+    }
+
+    /// What a rule that claims an allocation shows.
+    pub fn because_of(&self, timeline: &Timeline, id: AllocId, rule: RuleId) -> Because {
+        let lifetimes = &timeline.lifetimes;
+        let size = lifetimes.size(id, &timeline.events);
+        match rule.rule().evidence {
+            EvidenceKind::Size => Because::Size(size),
+            EvidenceKind::Label => Because::Label,
+            EvidenceKind::Pool => Because::Pool,
+            EvidenceKind::Frame => match self.places.get(self.stack(timeline, id)).decided_by {
+                Some(frame) => Because::Frame(frame),
+                None => Because::NoStack,
+            },
+            EvidenceKind::Fate => {
+                let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event);
+                gone.map_or(Because::Kept, Because::GivenBack)
+            }
+            EvidenceKind::Blocks => {
+                let blocks = self.grounds.blocks.get(&(rule, size));
+                blocks.map_or(Because::Size(size), |&blocks| Because::Blocks(size, blocks))
+            }
+            EvidenceKind::Other => self
+                .grounds
+                .replaced
+                .get(&id)
+                .map_or(Because::Size(size), |&other| Because::TookThePlaceOf(other)),
+        }
+    }
+
+    /// The stack of an allocation: its event's, else that of its block at the end.
+    pub fn stack(&self, timeline: &Timeline, id: AllocId) -> StackId {
+        let stack = timeline.lifetimes.stack(id, &timeline.events);
+        if stack != StackId::EMPTY || timeline.lifetimes.end(id).is_some() {
+            return stack;
+        }
+        let addr = timeline.lifetimes.addr(id, &timeline.events);
+        self.stacks_at_end.get(&addr).copied().unwrap_or(StackId::EMPTY)
+    }
+
+    /// Whether an allocation is older than the recording.
+    pub fn is_older(timeline: &Timeline, id: AllocId) -> bool {
+        timeline.lifetimes.origin(id) == Origin::Before
+    }
+}

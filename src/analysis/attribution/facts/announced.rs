@@ -1,0 +1,224 @@
+//! Work that torch announces by itself: every `Optimizer.step` and `Optimizer.zero_grad` of the thread that
+//! records is a range with a name and times (torch/optim/optimizer.py), whether or not it allocates anything.
+//! Such ranges have a ring buffer of their own, as long as that of the events, and there are fewer of them: they
+//! reach further back than the events do.
+
+use crate::analysis::annotations::{NamedRange, RangeName, pair};
+use crate::model::{Snapshot, StrId, Timeline};
+use foldhash::HashMap;
+use std::cmp::Reverse;
+
+const STEP: &str = "Optimizer.step#";
+const ZERO_GRAD: &str = "Optimizer.zero_grad#";
+
+/// A piece of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct Work {
+    /// From when to when, in microseconds since the first event.
+    pub(in crate::analysis) time_us: [i64; 2],
+    /// The first event within it, and the first after it.
+    pub(in crate::analysis) events: [u32; 2],
+    /// Whether it ended before the first event.
+    pub(in crate::analysis) is_before: bool,
+    /// Whether the recording ends within it.
+    pub(in crate::analysis) is_open: bool,
+    /// Whether gradients are dropped within it: by a closure, which calls the model as well.
+    pub(in crate::analysis) drops_gradients: bool,
+}
+
+/// All of it, in order.
+#[derive(Debug, Default)]
+pub(in crate::analysis) struct Announced {
+    /// Steps of optimizers. One within another is left out.
+    pub(in crate::analysis) steps: Vec<Work>,
+    /// Where gradients are dropped or set to zero.
+    pub(in crate::analysis) zeroed: Vec<Work>,
+    /// Whether surely nothing was lost since recording began.
+    pub(in crate::analysis) is_complete: bool,
+}
+
+impl Announced {
+    /// What was announced in the course of a recording, as seen from one of its devices.
+    pub(in crate::analysis) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let Some(first_us) = timeline.times.first_us() else { return Self::default() };
+        let longest = snapshot.timelines.iter().map(|timeline| timeline.events.len()).max().unwrap_or(0);
+        let is_complete = snapshot.damage.is_none() && snapshot.annotations.len() < longest;
+        let mut out = Self { is_complete, ..Self::default() };
+        let mut outer_us = i64::MIN;
+        for (range, kind) in ranges(snapshot, timeline, first_us) {
+            let is_inner = range.time_us[1] <= outer_us;
+            match kind {
+                Kind::ZeroGrad => {
+                    if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
+                        outer.drops_gradients = true;
+                    }
+                    out.zeroed.push(Work::of(timeline, &range));
+                }
+                Kind::Step if is_inner => {}
+                Kind::Step => {
+                    outer_us = range.time_us[1];
+                    out.steps.push(Work::of(timeline, &range));
+                }
+            }
+        }
+        out
+    }
+
+    /// The steps that end, or would, after the first event.
+    pub(in crate::analysis) fn within_trace(&self) -> impl Iterator<Item = &Work> {
+        self.steps.iter().filter(|step| !step.is_before)
+    }
+
+    /// The event after each of them.
+    pub(in crate::analysis) fn ends(&self) -> Vec<u32> {
+        self.within_trace().map(|step| step.events[1]).collect()
+    }
+
+    /// The step that an event lies in.
+    pub(in crate::analysis) fn step_at(&self, event: u32) -> Option<&Work> {
+        let after = self.steps.partition_point(|step| step.events[0] <= event);
+        self.steps.get(after.checked_sub(1)?).filter(|step| event < step.events[1])
+    }
+
+    /// Whether an event lies where gradients are dropped or set to zero.
+    pub(in crate::analysis) fn is_in_zero_grad(&self, event: u32) -> bool {
+        let after = self.zeroed.partition_point(|work| work.events[0] <= event);
+        after.checked_sub(1).and_then(|at| self.zeroed.get(at)).is_some_and(|work| event < work.events[1])
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Step,
+    ZeroGrad,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Self> {
+        let is = |prefix: &str| name.starts_with(prefix);
+        if is(STEP) { Some(Self::Step) } else { is(ZERO_GRAD).then_some(Self::ZeroGrad) }
+    }
+}
+
+/// Ranges of that kind in order, of all devices: a process has one main thread, whichever device is current there.
+/// One that has no start says nothing, and one that has no end only if the recording may have stopped within it.
+fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedRange, Kind)> {
+    let mut kinds: HashMap<StrId, Option<Kind>> = HashMap::default();
+    let mut kind = |name| *kinds.entry(name).or_insert_with(|| Kind::of(&snapshot.strings.get(name)));
+    let mut out: Vec<(NamedRange, Kind)> = pair(snapshot, None, timeline.times.span_us(), first_us)
+        .into_iter()
+        .filter_map(|range| match range.name {
+            RangeName::Recorded(name) if range.has_ends[0] => Some((range, kind(name)?)),
+            _ => None,
+        })
+        .collect();
+    let last_us = |of: Kind| {
+        let whole = out.iter().filter(|(range, kind)| range.is_whole() && *kind == of);
+        whole.map(|(range, _)| range.time_us[1]).max().unwrap_or(i64::MIN)
+    };
+    let (last_step_us, last_zero_us) = (last_us(Kind::Step), last_us(Kind::ZeroGrad));
+    out.retain(|(range, kind)| {
+        let last_us = if *kind == Kind::Step { last_step_us } else { last_zero_us };
+        range.is_whole() || (snapshot.damage.is_none() && last_us <= range.time_us[0])
+    });
+    out.sort_by_key(|(range, _)| (range.time_us[0], Reverse(range.time_us[1])));
+    out
+}
+
+impl Work {
+    fn of(timeline: &Timeline, range: &NamedRange) -> Self {
+        let [start_us, end_us] = range.time_us;
+        let until = |time_us: i64| timeline.times.moment_at(&timeline.events, time_us).0;
+        Self {
+            time_us: range.time_us,
+            events: [until(start_us.saturating_sub(1)), until(end_us)],
+            is_before: end_us < 0,
+            is_open: !range.is_whole(),
+            drops_gradients: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::attribution::facts::fixture::{Program, STEP_NAME, ZERO_GRAD_NAME};
+
+    /// The announced work, as seen from a recording of six allocations that starts after `lost` of them.
+    fn announced(lost: usize, marks: &[(usize, &str, bool)]) -> Announced {
+        let mut program = Program::ring();
+        for at in 0..=6 {
+            for (_, name, is_start) in marks.iter().filter(|mark| mark.0 == at) {
+                program.announce(name, *is_start);
+            }
+            if at == lost {
+                program.start_late();
+            }
+            if at < 6 {
+                program.alloc(512, &[]);
+            }
+        }
+        let snapshot = program.finish();
+        Announced::of(&snapshot, &snapshot.timelines[0])
+    }
+
+    fn events(work: &[Work]) -> Vec<([u32; 2], bool)> {
+        work.iter().map(|work| (work.events, work.is_before)).collect()
+    }
+
+    #[test]
+    fn steps_reach_further_back_than_events() {
+        let step = |at, is_start| (at, STEP_NAME, is_start);
+        let zero = |at, is_start| (at, ZERO_GRAD_NAME, is_start);
+        let found = announced(
+            3,
+            &[
+                step(1, true),
+                step(2, false),
+                zero(2, true),
+                zero(3, false),
+                step(4, true),
+                step(5, false),
+                step(6, true),
+            ],
+        );
+        assert_eq!(events(&found.steps), [([0, 0], true), ([1, 2], false), ([3, 3], false)]);
+        assert_eq!(events(&found.zeroed), [([0, 0], true)]);
+        let is_open: Vec<bool> = found.steps.iter().map(|step| step.is_open).collect();
+        assert_eq!((is_open, found.is_complete), (vec![false, false, true], false));
+        assert_eq!(found.within_trace().count(), 2);
+    }
+
+    #[test]
+    fn a_step_within_another_is_a_part_of_it() {
+        let marks = [
+            (1, "Optimizer.step#SAM.step", true),
+            (2, ZERO_GRAD_NAME, true),
+            (2, ZERO_GRAD_NAME, false),
+            (3, STEP_NAME, true),
+            (4, STEP_NAME, false),
+            (5, "Optimizer.step#SAM.step", false),
+            (5, "a range of the program's own", true),
+        ];
+        let found = announced(0, &marks);
+        assert_eq!(events(&found.steps), [([1, 5], false)]);
+        assert!(found.steps[0].drops_gradients && !found.steps[0].is_open);
+    }
+
+    #[test]
+    fn ends_that_are_lost_hide_no_later_step() {
+        let step = |at, is_start| (at, STEP_NAME, is_start);
+        let found = announced(0, &[step(0, false), step(1, true), step(2, true), step(3, false)]);
+        assert_eq!(events(&found.steps), [([2, 3], false)], "neither start nor end alone says anything");
+        let open = announced(0, &[step(1, true), step(2, false), step(4, true)]);
+        assert_eq!(events(&open.steps), [([1, 2], false), ([4, 6], false)]);
+        assert!(open.steps[1].is_open);
+    }
+
+    #[test]
+    fn fewer_announcements_than_events_are_all_that_were_made() {
+        let marks = [(1, STEP_NAME, true), (2, STEP_NAME, false)];
+        assert!(announced(0, &marks).is_complete);
+        assert!(!announced(4, &marks).is_complete, "the ring of the announcements may be full, too");
+    }
+}

@@ -1,0 +1,76 @@
+//! Which calls train, as far as names and memory tell before any backward.
+
+use super::super::{Flow, Places};
+use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES};
+
+const CALL: &str = "torch/nn/modules/module.py _call_impl";
+const NO_GRAD: &str = "torch/utils/_contextlib.py decorate_context";
+const MAIN: &str = "/home/me/train.py <module>";
+const LAYER: &str = "torch/nn/modules/linear.py forward";
+
+/// Whether a first call trains, of which as much stays as a graph keeps, or nothing.
+fn trains(frames: &[&str], keeps: bool) -> bool {
+    let mut program = Program::default();
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+    for _ in 0..20 {
+        let addr = program.alloc(8 << 20, frames);
+        if !keeps {
+            program.free(addr, frames);
+        }
+    }
+    let snapshot = program.finish();
+    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    assert_eq!(flow.calls.len(), 1);
+    flow.calls[0].trains
+}
+
+#[test]
+fn what_a_graph_keeps_tells_more_than_names_that_training_uses_too() {
+    for name in ["encode", "decode", "sample", "predict", "evaluate_actions"] {
+        let name = format!("/home/me/model.py Net.{name}");
+        let frames = [LAYER, CALL, &name, "/home/me/train.py epoch", MAIN];
+        assert_eq!((trains(&frames, true), trains(&frames, false)), (true, false), "{name}");
+    }
+}
+
+#[test]
+fn methods_of_a_model_say_nothing_of_the_loop_around_it() {
+    let frames = [LAYER, CALL, "/home/me/model.py Net.generate", "/home/me/model.py Net.forward", CALL, MAIN];
+    assert!(trains(&frames, true));
+}
+
+#[test]
+fn a_loop_that_evaluates_does_not_train_whatever_stays() {
+    for name in ["evaluate", "validate", "generate"] {
+        let name = format!("/home/me/train.py {name}");
+        let frames = [LAYER, CALL, &name, "/home/me/train.py train", MAIN];
+        assert_eq!((trains(&frames, true), trains(&frames, false)), (false, false), "{name}");
+    }
+}
+
+#[test]
+fn calls_that_may_evaluate_do_where_new_data_come_before_any_backward() {
+    let mut program = Program::default();
+    let frames = [LAYER, CALL, "/home/me/model.py Net.encode", MAIN];
+    let mut old = None;
+    for _ in 0..3 {
+        let data = program.alloc(4096, DATA);
+        if let Some(old) = old.replace(data) {
+            program.free(old, DATA);
+        }
+        for _ in 0..20 {
+            program.alloc(8 << 20, &frames);
+        }
+    }
+    let snapshot = program.finish();
+    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    assert!(flow.calls.iter().all(|call| !call.trains));
+}
+
+#[test]
+fn a_decorator_that_switches_gradients_off_tells_most() {
+    let frames = [LAYER, CALL, "/home/me/train.py encode", NO_GRAD, MAIN];
+    assert!(!trains(&frames, true));
+}

@@ -1,0 +1,88 @@
+//! What a function's name hints at.
+
+/// What a function's name hints at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) enum NameHint {
+    None,
+    Init,
+    Forward,
+    /// A loop that evaluates, or generates.
+    Eval,
+    /// Maybe: training does that, too, and so do methods of models.
+    MayEval,
+    Train,
+    /// Parameters are moved away for a second backward, whose step follows.
+    Perturb,
+    /// What an optimizer calls within its step.
+    Closure,
+    SetDevice,
+    /// Weights are made or loaded.
+    Weights,
+    /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
+    Library(Option<bool>),
+}
+
+/// Libraries with loops of their own.
+const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pytorch_lightning", "diffusers"];
+
+/// The hint of a frame.
+pub(in crate::analysis) fn name_hint(file: &str, name: &str) -> NameHint {
+    let inner = file.rsplit_once("-packages/").map_or("", |(_, inner)| inner);
+    if inner.split(['/', '\\']).next().is_some_and(|package| LOOPS.contains(&package)) {
+        return NameHint::Library(match plain_hint(file, name) {
+            NameHint::Eval => Some(true),
+            NameHint::Train => Some(false),
+            _ => None,
+        });
+    }
+    plain_hint(file, name)
+}
+
+fn plain_hint(file: &str, name: &str) -> NameHint {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    let lower = name.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if name == "__init__" {
+        NameHint::Init
+    } else if file.ends_with("torch/utils/_device.py") {
+        NameHint::SetDevice
+    } else if lower == "forward" {
+        NameHint::Forward
+    } else if matches!(lower.as_str(), "first_step" | "ascent_step") || lower.contains("perturb") {
+        NameHint::Perturb
+    } else if has(&["closure"]) {
+        NameHint::Closure
+    } else if has(&["train", "fit"]) {
+        NameHint::Train
+    } else if has(&["eval", "valid", "inference", "generate", "test_"]) && !has(&["action"]) {
+        NameHint::Eval
+    } else if has(&["eval", "infer", "predict", "sample", "decode", "encode"]) {
+        NameHint::MayEval
+    } else if has(&["weight"])
+        || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
+    {
+        NameHint::Weights
+    } else {
+        NameHint::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_of_libraries_are_told_from_other_code() {
+        let file = "/env/lib/python3.11/site-packages/transformers/trainer.py";
+        assert_eq!(name_hint(file, "evaluation_loop"), NameHint::Library(Some(true)));
+        assert_eq!(name_hint(file, "training_step"), NameHint::Library(Some(false)));
+        assert_eq!(name_hint(file, "wrapper"), NameHint::Library(None));
+        assert_eq!(name_hint("/home/me/train.py", "evaluate"), NameHint::Eval);
+        assert_eq!(name_hint("/home/me/train.py", "Net.encode"), NameHint::MayEval);
+        assert_eq!(name_hint("/home/me/ppo.py", "Agent.evaluate_actions"), NameHint::MayEval);
+        assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
+        assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
+        assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
+        assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::None);
+    }
+}

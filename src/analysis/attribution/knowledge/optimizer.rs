@@ -1,0 +1,52 @@
+//! Which optimizer steps: by the files of torch that its steps run through.
+
+use super::role::Role;
+
+/// How an optimizer keeps its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) enum Optimizer {
+    /// So many tensors of the size of each parameter, unless it is told to keep more.
+    Copies(usize),
+    /// None, or one of the size of each parameter.
+    Momentum,
+    /// Tensors of sizes of its own: factored state, blocks, an optimizer that is no part of torch.
+    OfItsOwn,
+}
+
+impl Optimizer {
+    /// The optimizer that a frame with a role is part of, where it shows.
+    pub(in crate::analysis) fn of_frame(file: &str, role: Role) -> Option<Self> {
+        if !matches!(role, Role::Step | Role::State | Role::Foreach) {
+            return None;
+        }
+        let file = file.replace('\\', "/");
+        let (folders, base) = file.rsplit_once('/').unwrap_or(("", &file));
+        if !folders.ends_with("torch/optim") {
+            return None;
+        }
+        match base {
+            "adam.py" | "adamw.py" | "nadam.py" | "radam.py" | "adamax.py" | "sparse_adam.py"
+            | "adadelta.py" | "rprop.py" => Some(Self::Copies(2)),
+            "rmsprop.py" | "adagrad.py" | "asgd.py" | "_muon.py" => Some(Self::Copies(1)),
+            "sgd.py" => Some(Self::Momentum),
+            "_adafactor.py" | "lbfgs.py" => Some(Self::OfItsOwn),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_torch_tell_the_optimizer() {
+        let of = |base: &str| Optimizer::of_frame(&format!("/env/torch/optim/{base}"), Role::Step);
+        assert_eq!(of("adam.py"), Some(Optimizer::Copies(2)));
+        assert_eq!(of("sgd.py"), Some(Optimizer::Momentum));
+        assert_eq!(of("_adafactor.py"), Some(Optimizer::OfItsOwn));
+        assert_eq!(of("optimizer.py"), None);
+        assert_eq!(Optimizer::of_frame("/home/me/adam.py", Role::Step), None);
+        assert_eq!(Optimizer::of_frame("/env/torch/optim/adam.py", Role::ZeroGrad), None);
+    }
+}

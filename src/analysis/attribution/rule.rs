@@ -1,0 +1,308 @@
+//! The rules that decide what memory is for: one table.
+//!
+//! A row says what a rule is called, in which stratum it works, what its verdicts rest on, which channels of a recording it
+//! needs, what it shows as evidence, and whose verdicts it may replace. Nothing else decides who wins: see
+//! [`Claims`](super::claims::Claims).
+
+use super::Basis;
+
+/// How early a rule is asked: stronger evidence first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stratum {
+    /// The user, the program or the recording says so.
+    Declared,
+    /// What a stack says by itself.
+    Stack,
+    /// Code outside of models, optimizers and autograd: by what went on around it.
+    Program,
+    /// Structure that shows earlier verdicts to be mistaken.
+    Structure,
+    /// Sizes that pair, and numbers of blocks.
+    Size,
+    /// Where blocks lie.
+    Layout,
+}
+
+/// What a recording may hold, and a rule may need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Channel {
+    /// Stacks of events or of live blocks.
+    Stacks,
+    /// Events of the device.
+    Events,
+    /// Steps that torch announced.
+    Announced,
+    /// Segments with their blocks.
+    Segments,
+}
+
+/// What a rule shows for its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EvidenceKind {
+    /// Nothing but its size.
+    Size,
+    /// A label, as it was given.
+    Label,
+    /// The frame that decided.
+    Frame,
+    /// When it was given back, or that it was not.
+    Fate,
+    /// Blocks of its size, and what they are.
+    Blocks,
+    /// Another allocation.
+    Other,
+    /// The pool that it lies in.
+    Pool,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Its name in output, filters and documentation; it does not change.
+    pub id: &'static str,
+    /// How early it is asked.
+    pub stratum: Stratum,
+    /// What its verdicts rest on.
+    pub basis: Basis,
+    /// What a recording must hold.
+    pub needs: &'static [Channel],
+    /// What it shows.
+    pub evidence: EvidenceKind,
+    /// Whose verdicts it may replace.
+    pub refines: &'static [RuleId],
+    /// What was seen that decided, in words.
+    pub says: &'static str,
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $stratum:ident $basis:ident [$($needs:ident)*] $evidence:ident [$($refines:ident)*] $says:literal;)*) => {
+        /// A rule that decided.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum RuleId {
+            $(#[doc = $says] $name,)*
+        }
+
+        /// All rules, in the order in which they are asked.
+        pub const RULES: [Rule; [$(RuleId::$name),*].len()] = [$(Rule {
+            id: $id,
+            stratum: Stratum::$stratum,
+            basis: Basis::$basis,
+            needs: &[$(Channel::$needs),*],
+            evidence: EvidenceKind::$evidence,
+            refines: &[$(RuleId::$refines),*],
+            says: $says,
+        }),*];
+
+        impl RuleId {
+            /// All of them, in the order of the table.
+            pub const ALL: [Self; RULES.len()] = [$(Self::$name),*];
+        }
+    };
+}
+
+// name, id, stratum, basis, channels, evidence, what it refines, and what it says.
+rules! {
+    UserRule "rules-file" Declared Declared [Stacks] Label [] "a rule of your rules file";
+    Recorded "recorded-category" Declared Declared [Events] Label [] "the recording names this category";
+    Metadata "metadata" Declared Declared [Events] Label [] "the program attached this category to it";
+
+    ModuleLoad "module-load" Stack Seen [Stacks] Frame [] "made, moved or loaded as a part of a module";
+    ModuleCall "module-call" Stack Seen [Stacks] Frame [] "allocated within a module's call";
+    CacheCode "cache-code" Stack Seen [Stacks] Frame [] "allocated in the code of a key/value cache";
+    KeptAcrossCalls "kept-across-calls" Stack Followed [Stacks Events] Fate []
+        "kept after a call by a helper of the model, and replaced within a later one";
+    Autograd "autograd" Stack Seen [Stacks] Frame [] "allocated by the autograd engine";
+    NoPython "no-python" Stack Followed [Stacks] Fate []
+        "has no stack in a recording with stacks: allocated by a thread of the autograd engine";
+    Recomputed "recomputed" Stack Seen [Stacks] Frame [] "recomputed by checkpointing during the backward";
+    StateSetup "state-setup" Stack Seen [Stacks] Frame [] "allocated where an optimizer sets up its state";
+    KeptAfterStep "kept-after-step" Stack Seen [Stacks] Frame [] "allocated in Optimizer.step and kept";
+    GoneWithStep "gone-with-step" Stack Seen [Stacks Events] Fate []
+        "allocated in Optimizer.step and given back before it ended";
+    UnfinishedStepKeeps "unfinished-step-keeps" Stack Inferred [Events] Size []
+        "allocated in an unfinished Optimizer.step by code whose blocks stay";
+    UnfinishedStepDrops "unfinished-step-drops" Stack Inferred [Events] Size []
+        "allocated in an unfinished Optimizer.step by code whose blocks go";
+    CommCode "comm-code" Stack Seen [Stacks] Frame [] "allocated by communication code";
+    BatchCode "batch-code" Stack Seen [Stacks] Frame []
+        "allocated where batches are loaded or brought to the device";
+    WorkspaceCode "workspace-code" Stack Seen [Stacks] Frame [] "allocated as a library's workspace";
+    WeightCast "weight-cast" Stack Seen [Stacks] Frame []
+        "a copy of a weight that autocast makes for the calls of a model";
+    PrivatePool "private-pool" Stack Seen [] Pool [] "lies in a private pool, and no stack says more";
+
+    Perturbed "perturbed" Program Seen [Stacks Events] Frame []
+        "made where parameters are perturbed for a second backward, and kept";
+    InputOfCall "input-of-call" Program Followed [Stacks Events] Fate []
+        "made outside of models before a call, and given back soon after";
+    KeptBeforeCalls "kept-before-calls" Program Inferred [Stacks] Frame []
+        "made outside of models before the first call, and kept";
+    WeightCode "weight-code" Program Inferred [Stacks] Frame []
+        "made by an __init__ or a function that makes weights, in a program that shows no modules";
+    StackOnly "stack-only" Program Unknown [Stacks] Frame []
+        "older than the recording, and its stack shows no module or optimizer";
+    Loss "loss" Program Followed [Stacks Events] Fate []
+        "made outside of models between forward and backward";
+    Result "result" Program Followed [Stacks Events] Fate []
+        "made outside of models after a call that does not train";
+    BetweenSteps "between-steps" Program Followed [Stacks Events] Fate []
+        "made outside of models between backward and the next batch, for a moment";
+    KeptOutside "kept-outside" Program Inferred [Stacks Events] Frame []
+        "made outside of models and kept";
+    ComputingLine "computing-line" Program Inferred [Stacks Events] Frame []
+        "made by a line that also makes temporaries, in a program that shows no modules";
+    ProgramsOwn "programs-own" Program Inferred [Stacks Events] Frame []
+        "made by a program that shows no modules, neither for a backward nor for a moment";
+
+    HasGradient "has-gradient" Structure Inferred [Stacks Events] Blocks
+        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        "made before the first backward, which leaves a gradient of its size";
+    InitOnDevice "init-on-device" Structure Seen [Stacks Events] Frame
+        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        "made in an __init__ with a device set from outside";
+    CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks
+        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        "as many and as large as the parameters, but not made as a part of a module";
+    EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
+        [KeptBeforeCalls KeptOutside InputOfCall Result ProgramsOwn CopyOfParameters]
+        "one of many equal blocks made before the first call, in a recording without training";
+    ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
+        [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall KeptBeforeCalls
+         Loss Result BetweenSteps KeptOutside ComputingLine ProgramsOwn CopyOfParameters WeightCast]
+        "made just before a parameter of its size was given back, and kept in its place";
+    WorkspaceOfProduct "workspace-of-product" Structure Inferred [Stacks Events] Size [ModuleCall Autograd NoPython]
+        "as large as a workspace of cuBLAS, made together with the result of a product, and kept";
+
+    WorkspaceSize "workspace-size" Size Inferred [] Size []
+        "no stack: exactly as large as the workspace that PyTorch sets aside for cuBLAS";
+    OldPairs "old-pairs" Size Inferred [] Blocks []
+        "no stack: older than the recording, and one of several blocks of a parameter's size";
+    OldUnpaired "old-unpaired" Size Inferred [] Size []
+        "no stack: older than the recording, and nothing pairs with its size";
+    OldBehindHole "old-behind-hole" Size Inferred [Segments] Size []
+        "no stack: older than the recording, nothing pairs with its size, and it lies behind memory that was given back before";
+    OldState "old-state" Size Inferred [Stacks] Size []
+        "no stack: older than the recording, behind the parameters, and the optimizer keeps state of sizes of its own";
+    OldBucket "old-bucket" Size Inferred [Stacks] Size []
+        "no stack: older than the recording, behind the parameters of a model that DDP trains";
+    GoneInBackward "gone-in-backward" Size Followed [Events] Fate [] "a backward gave it back";
+    GoneInStep "gone-in-step" Size Followed [Stacks Events] Fate []
+        "no stack: older than the recording, and given back by an optimizer step that left state of its size";
+    OldGradient "old-gradient" Size Inferred [Events] Blocks []
+        "no stack: older than the recording, given back in it, and as large as a gradient";
+    LikeThisCall "like-this-call" Size Inferred [Stacks Events] Fate []
+        "no stack: older than the recording, and as large as what the calls of models in it make";
+    OldAndGone "old-and-gone" Size Inferred [Events] Fate []
+        "no stack: older than the recording, and given back in it";
+    BucketOfGradients "bucket-of-gradients" Size Inferred [Stacks Events] Fate [CommCode OldBucket]
+        "a bucket of DDP after a backward that left no other gradients";
+
+    MadeFirst "made-first" Size Inferred [Events] Fate [] "no stack: made before anything is given back, and kept";
+    GoneInAnnouncedStep "gone-in-announced-step" Size Followed [Events Announced] Fate []
+        "no stack: made in an Optimizer.step that torch announced, and given back before it ended";
+    KeptAfterAnnouncedStep "kept-after-announced-step" Size Followed [Events Announced] Fate []
+        "no stack: made in an Optimizer.step that torch announced, and kept";
+    GoneInZeroGrad "gone-in-zero-grad" Size Followed [Events Announced] Fate []
+        "no stack: given back where torch announced that gradients are dropped";
+    PairsAndGoes "pairs-and-goes" Size Inferred [Events] Blocks []
+        "no stack: as large as a parameter, and given back";
+    PairsAndStays "pairs-and-stays" Size Inferred [Events] Blocks []
+        "no stack: as large as a parameter, made later, and kept";
+    PairsWithNothing "pairs-with-nothing" Size Inferred [Events] Fate []
+        "no stack: made after the parameters, and not for one of them";
+    FrozenSize "frozen-size" Size Inferred [Events Announced] Blocks [PairsAndGoes PairsAndStays]
+        "no stack: as large as a parameter that no optimizer keeps state for";
+    PassMakesNone "pass-makes-none" Size Inferred [Events Announced] Blocks [PairsAndGoes PairsAndStays]
+        "no stack: as large as a gradient, but made before the backward";
+    MadeAsData "made-as-data" Size Inferred [Events Announced] Fate
+        [PairsAndGoes PairsAndStays PairsWithNothing GoneInZeroGrad]
+        "no stack: made where a batch is loaded, judging by what recurs";
+    MadeBeforePasses "made-before-passes" Size Inferred [Events Announced] Blocks [PairsWithNothing]
+        "no stack: made before the first pass, and an optimizer keeps state of its size";
+    MadeInBackward "made-in-backward" Size Inferred [Events Announced] Blocks [PairsWithNothing]
+        "no stack: made in a backward, and an optimizer keeps state of its size";
+
+    LiesFirst "lies-first" Layout Inferred [Segments] Blocks []
+        "no stack: lies where memory was used first, and is one of the first of its size";
+    LiesLater "lies-later" Layout Inferred [Segments] Blocks []
+        "no stack: as large as a parameter, and lies behind it";
+    TwoForEachLayer "two-for-each-layer" Layout Inferred [] Blocks [PairsWithNothing]
+        "no stack: one of equal blocks, two for each layer of a model that does not train";
+
+    Nothing "none" Layout Unknown [] Size [] "no stack was recorded, and its size and lifetime do not tell";
+}
+
+impl RuleId {
+    /// The row of the table.
+    #[inline]
+    pub const fn rule(self) -> &'static Rule {
+        const TABLE: &[Rule; RULES.len()] = &RULES;
+        &TABLE[self as usize]
+    }
+
+    /// The rule with that name.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.rule().id == id)
+    }
+
+    /// Whether it may replace another's verdict. All may decide what is open.
+    #[inline]
+    pub(super) fn refines(self, other: Self) -> bool {
+        other == Self::Nothing || REFINES[self as usize] & (1 << other as u32) != 0
+    }
+}
+
+/// One bit for each rule that a rule may replace.
+const REFINES: [u128; RULES.len()] = {
+    let mut out = [0; RULES.len()];
+    let mut at = 0;
+    while at < RULES.len() {
+        let refined = RULES[at].refines;
+        let mut which = 0;
+        while which < refined.len() {
+            out[at] |= 1 << refined[which] as u32;
+            which += 1;
+        }
+        at += 1;
+    }
+    out
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
+        assert_eq!(names.len(), RULES.len());
+        assert!(RuleId::ALL.into_iter().all(|id| RuleId::from_id(id.rule().id) == Some(id)));
+    }
+
+    #[test]
+    fn no_rule_refines_what_was_declared_nor_a_stronger_stratum_without_structure() {
+        for rule in RuleId::ALL {
+            for &refined in rule.rule().refines {
+                assert!(rule.refines(refined) && refined < rule, "{rule:?} comes after {refined:?}");
+                assert_ne!(refined.rule().stratum, Stratum::Declared, "{rule:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn strata_are_asked_in_their_order() {
+        let strata = RULES.map(|rule| rule.stratum);
+        assert!(strata.is_sorted(), "{strata:?}");
+    }
+
+    #[test]
+    fn what_needs_stacks_or_events_says_so() {
+        for rule in RULES {
+            if rule.basis == Basis::Seen && rule.evidence == EvidenceKind::Frame {
+                assert!(rule.needs.contains(&Channel::Stacks), "{}", rule.id);
+            }
+        }
+    }
+}

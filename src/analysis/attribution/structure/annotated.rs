@@ -1,0 +1,63 @@
+//! Iterations that a profiler announced: `ProfilerStep#12`.
+
+use crate::analysis::annotations::lanes;
+use crate::model::{EventIx, Snapshot, Timeline};
+
+/// What `torch.profiler` calls its steps, before their numbers (torch/profiler/profiler.py).
+const PREFIX: &str = "ProfilerStep#";
+
+/// Fewer do not tell how a run is structured.
+const MIN_STEPS: usize = 2;
+
+/// The first event of every step, and the number of the first step. `None` without such annotations.
+pub(super) fn starts(snapshot: &Snapshot, timeline: &Timeline) -> Option<(Vec<EventIx>, u32)> {
+    let number = |name: &str| name.strip_prefix(PREFIX)?.parse::<u32>().ok();
+    let lanes = lanes(snapshot, timeline);
+    let ranges = lanes.lanes.iter().flatten();
+    let mut steps: Vec<(u32, EventIx)> = ranges
+        .filter_map(|range| {
+            // The state after an event starts with it.
+            let first = range.moments[0].0.saturating_sub(1);
+            Some((number(&range.name.text(snapshot))?, EventIx(first)))
+        })
+        .collect();
+    steps.sort_unstable();
+    steps.dedup_by_key(|step| step.0);
+    let is_in_order = steps.is_sorted_by(|a, b| a.0 + 1 == b.0 && a.1 <= b.1);
+    let first = steps.first()?.0;
+    let starts = steps.into_iter().map(|step| step.1).collect::<Vec<_>>();
+    (is_in_order && MIN_STEPS <= starts.len()).then_some((starts, first))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::stacks_fixture::Recording;
+    use crate::analysis::{Attribution, UserRules};
+    use crate::model::{Annotation, DeviceId, Moment};
+
+    #[test]
+    fn steps_of_a_profiler_are_iterations_with_their_numbers() {
+        let mut recording = Recording::default();
+        let stack = recording.stack(&["train.py:1 main"]);
+        for slot in 0..6 {
+            recording.alloc(slot, 512, stack, Some(1000 + slot as i64 * 10));
+        }
+        let mut snapshot = recording.finish();
+        for (step, time_us) in [(7, 1005), (8, 1025), (9, 1045)] {
+            let name = snapshot.strings.intern(format!("ProfilerStep#{step}").as_bytes()).0;
+            for (is_start, time_us) in [(true, time_us), (false, time_us + 15)] {
+                snapshot.annotations.push(Annotation {
+                    device: Some(DeviceId(0)),
+                    name,
+                    is_start,
+                    time_us: Some(time_us),
+                });
+            }
+        }
+        let phases = Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).phases;
+        let starts: Vec<u32> = phases.iterations.list.iter().map(|iteration| iteration.start.0).collect();
+        assert_eq!(starts, [1, 3, 5]);
+        let numbers = [1, 2, 4, 6].map(|moment| phases.iterations.number_at(Moment(moment)));
+        assert_eq!(numbers, [None, Some(7), Some(8), Some(9)]);
+    }
+}

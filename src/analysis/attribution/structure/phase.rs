@@ -1,0 +1,78 @@
+//! Phases, and what they are known by.
+
+/// What a program is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Before the first batch: the model is made.
+    Init,
+    /// A batch is loaded.
+    Data,
+    /// A model is called to train it; the loss.
+    Forward,
+    /// Gradients are computed.
+    Backward,
+    /// Clipping, the optimizer's step, and what follows until the next batch.
+    Optimizer,
+    /// A model is called without training it.
+    Eval,
+    /// The recording does not show it.
+    Unknown,
+}
+
+impl Phase {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
+
+    /// Its name, as written to JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Data => "data",
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Optimizer => "optimizer",
+            Self::Eval => "eval",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a phase is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PhaseBasis {
+    /// The program attached it to its events; asked only where they have no stacks.
+    Metadata,
+    /// The stacks of the events.
+    Events,
+    /// Steps that torch announced, and sizes and lifetimes between them, where events have no stacks.
+    Announced,
+    /// Sizes and lifetimes that recur from iteration to iteration, where events have no stacks.
+    Recurrence,
+    /// What is live at the dump, where no event tells: the phase that left something behind last.
+    LiveMemory,
+}
+
+impl PhaseBasis {
+    /// Its name, as written to JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::Events => "events",
+            Self::Announced => "announced",
+            Self::Recurrence => "recurrence",
+            Self::LiveMemory => "live_memory",
+        }
+    }
+
+    /// What to add to a phase for people; nothing where the events say it.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Metadata => Some("as the program's metadata say"),
+            Self::Events => None,
+            Self::Announced => Some("judging by the steps that torch announced"),
+            Self::Recurrence => Some("judging by sizes that recur"),
+            Self::LiveMemory => Some("judging by what is live"),
+        }
+    }
+}
