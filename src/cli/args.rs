@@ -1,8 +1,8 @@
 //! The arguments. Each subcommand keeps its own beside what it does.
 
 use super::{
-    check::CheckArgs, live::LiveArgs, open::OpenArgs, render::RenderArgs, report::ReportArgs,
-    simulate::SimulateArgs, stats::StatsArgs,
+    check::CheckArgs, explain::ExplainArgs, live::LiveArgs, open::OpenArgs, render::RenderArgs,
+    report::ReportArgs, simulate::SimulateArgs, stats::StatsArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -18,6 +18,7 @@ use clap::{Parser, Subcommand};
   oomscope stats rank*.pickle               a short summary of each file
   oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
   oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
+  oomscope explain snapshot.pickle 0x7f21ac000000   what one allocation is for, and why
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
@@ -40,6 +41,8 @@ pub(super) enum Command {
     Stats(StatsArgs),
     /// Print the allocations that are live at a moment, largest first
     Live(LiveArgs),
+    /// Say why an allocation has its category: the rule, its evidence, and what it overruled
+    Explain(ExplainArgs),
     /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
     Report(ReportArgs),
     /// Write a picture of a view, without a display

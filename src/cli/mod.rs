@@ -5,6 +5,7 @@
 
 mod args;
 mod check;
+mod explain;
 mod licenses;
 mod live;
 mod loading;
@@ -81,6 +82,7 @@ pub fn run() -> ExitCode {
     let args = Args::parse();
     let outcome = match args.command {
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Live(args)) => live::run(&args),
         Some(Command::Render(args)) => render::run(&args),

@@ -12,6 +12,7 @@ mod context;
 mod detectors;
 mod finding;
 mod growing;
+mod inferred;
 mod kept;
 mod pins;
 mod rounds;

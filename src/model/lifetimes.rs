@@ -2,6 +2,7 @@
 
 use super::rewind::LiveBlock;
 use super::{Action, AllocId, EventIx, EventTable, Moment, PoolKey, StackId};
+use foldhash::HashMap;
 
 /// Has not happened by the end of the trace.
 const NEVER: u32 = u32::MAX;
@@ -82,6 +83,8 @@ pub struct Lifetimes {
     requested: Vec<u32>,
     end: Vec<u32>,
     initial: Vec<InitialBlock>,
+    /// Of allocations that are live at the end and whose events have no stack: those of their blocks.
+    block_stacks: HashMap<AllocId, StackId>,
     /// `latest_end[k][i]`: the latest end among `FANOUT^(k + 1)` allocations from there on. Finding
     /// what is live skips whole groups that ended before.
     latest_end: Vec<Vec<u32>>,
@@ -154,6 +157,11 @@ impl Lifetimes {
         self.initial = initial;
     }
 
+    /// Say which stacks live blocks have whose events have none, as with `context="state"`.
+    pub(super) fn describe_blocks(&mut self, block_stacks: HashMap<AllocId, StackId>) {
+        self.block_stacks = block_stacks;
+    }
+
     /// Number of allocations.
     pub fn len(&self) -> usize {
         self.start.len()
@@ -205,13 +213,20 @@ impl Lifetimes {
         }
     }
 
-    /// Where an allocation was made; empty where that was not recorded.
+    /// Where an allocation was made, as its event says, else its block at the end; empty where neither was recorded.
     #[inline]
     pub fn stack(&self, id: AllocId, events: &EventTable) -> StackId {
         match self.origin(id) {
             Origin::Before => self.initial[id.index()].stack,
-            Origin::Event(ix) => events.stack(ix),
+            Origin::Event(ix) => match events.stack(ix) {
+                StackId::EMPTY if !self.block_stacks.is_empty() => self.block_stack(id),
+                stack => stack,
+            },
         }
+    }
+
+    fn block_stack(&self, id: AllocId) -> StackId {
+        self.block_stacks.get(&id).copied().unwrap_or(StackId::EMPTY)
     }
 
     /// How an allocation came into the recording.
@@ -241,7 +256,7 @@ impl Lifetimes {
                 size: events.size(ix),
                 stream: events.stream(ix),
                 pool: events.pool(ix),
-                stack: events.stack(ix),
+                stack: self.stack(id, events),
             },
         };
         let InitialBlock { addr, size, stream, pool, stack } = known_before;

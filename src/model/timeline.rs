@@ -3,8 +3,8 @@
 use super::lifetimes::InitialBlock;
 use super::rewind::{EndState, LiveBlock, rewind};
 use super::{
-    Action, Anomalies, BlockState, Curve, DeviceId, EventIx, EventTable, Lifetimes, PoolKey, ReservedRanges,
-    SegmentTable, StackId, StepCurve, TimeIndex,
+    Action, AllocId, Anomalies, BlockState, Curve, DeviceId, EventIx, EventTable, Lifetimes, Moment, PoolKey,
+    ReservedRanges, SegmentTable, StackId, StepCurve, TimeIndex,
 };
 use foldhash::HashMap;
 
@@ -101,6 +101,8 @@ impl Timeline {
         let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
         let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
         lifetimes.describe_initial(known);
+        let known = block_stacks(&lifetimes, &events, &segments);
+        lifetimes.describe_blocks(known);
         Self {
             device,
             active: rewound.active,
@@ -152,6 +154,26 @@ fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
     (ooms, dumps)
 }
 
+/// The stacks of blocks whose events have none: recordings may keep stacks for the state only.
+fn block_stacks(
+    lifetimes: &Lifetimes,
+    events: &EventTable,
+    segments: &SegmentTable,
+) -> HashMap<AllocId, StackId> {
+    let active = segments.blocks.iter().filter(|block| block.is_active());
+    let stacks: HashMap<u64, StackId> =
+        active.filter(|block| block.stack != StackId::EMPTY).map(|block| (block.addr, block.stack)).collect();
+    if stacks.is_empty() {
+        return HashMap::default();
+    }
+    let live = lifetimes.live_at(Moment(events.len() as u32));
+    let bare = live.filter(|&id| {
+        let event = lifetimes.start(id).event();
+        event.is_some_and(|event| events.stack(event) == StackId::EMPTY)
+    });
+    bare.filter_map(|id| Some((id, *stacks.get(&lifetimes.addr(id, events))?))).collect()
+}
+
 /// What can be known of blocks from before the trace: from the end state if they survive, else
 /// from the event that freed them (whose stack is not used, since it may be the free's).
 fn describe_initial(
@@ -168,8 +190,8 @@ fn describe_initial(
     }
     let describe = |(i, block): (usize, &LiveBlock)| {
         let addr = events.address(block.addr);
-        let id = super::AllocId(i as u32);
-        let (stack, stream, pool) = match lifetimes.end(id).and_then(super::Moment::event) {
+        let id = AllocId(i as u32);
+        let (stack, stream, pool) = match lifetimes.end(id).and_then(Moment::event) {
             Some(freed) => (StackId::EMPTY, events.stream(freed), events.pool(freed)),
             None => survivors.get(&addr).copied().unwrap_or((StackId::EMPTY, None, None)),
         };

@@ -1,10 +1,11 @@
 //! `live`: what is live at a moment, largest first.
 
+use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::json;
 use super::table::{self, Align};
 use crate::analysis::filter::Matches;
-use crate::analysis::{Categories, live_at, site_label, stack_lines};
+use crate::analysis::{Basis, Categories, live_at, site_label, stack_lines};
 use crate::model::{Allocation, Anchor, FrameId, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::{Serialize, Serializer};
@@ -56,6 +57,10 @@ struct Record<'a> {
     alloc_event: Option<u32>,
     alloc_time_us: Option<i64>,
     category: &'static str,
+    /// The rule that decided the category, how surely, and what it shows.
+    rule: &'static str,
+    basis: &'static str,
+    because: String,
     stack: FrameRecords<'a>,
     /// Frames of the stack beyond those in `stack`.
     frames_left_out: usize,
@@ -96,6 +101,7 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
     let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
     let frames = snapshot.stacks.frames(allocation.stack);
     let shown = frames.len().min(max_frames);
+    let verdict = categories.verdict(allocation.id);
     Record {
         device: timeline.device.0,
         addr: units::address(allocation.addr),
@@ -104,7 +110,10 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
         pool: allocation.pool.map(|pool| [pool.0, pool.1]),
         alloc_event: alloc_event.map(|ix| ix.0),
         alloc_time_us,
-        category: categories.get(allocation.id).key(),
+        category: verdict.category.key(),
+        rule: verdict.rule.rule().id,
+        basis: verdict.basis().key(),
+        because: because_text(snapshot, timeline, allocation, categories.because(timeline, allocation.id)),
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
@@ -147,6 +156,9 @@ pub fn live_csv(
         "alloc_time_us",
         "age_us",
         "category",
+        "rule",
+        "basis",
+        "because",
         "stack",
         "frames_left_out",
     ])
@@ -164,6 +176,9 @@ pub fn live_csv(
             optional(record.alloc_time_us),
             optional(record.age_us),
             record.category.to_owned(),
+            record.rule.to_owned(),
+            record.basis.to_owned(),
+            spreadsheet_safe(&record.because),
             spreadsheet_safe(&frames.join(" < ")),
             record.frames_left_out.to_string(),
         ])
@@ -243,7 +258,7 @@ fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<St
         },
         record.alloc_event.map_or_else(|| "before".to_owned(), units::count),
         record.age_us.map_or_else(unknown, units::duration_us),
-        record.category.to_owned(),
+        format!("{}{}", if record.basis == Basis::Inferred.key() { "≈ " } else { "" }, record.category),
         site_label(snapshot, row.allocation.stack),
     ]
 }

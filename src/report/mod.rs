@@ -3,9 +3,11 @@
 //! Functions here write to whatever they are given. They do not decide what is worth saying, and
 //! they do not know where the text goes.
 
+mod because_text;
 mod category_text;
 mod csv_text;
 mod diagnosis;
+mod explain;
 mod flame_svg;
 mod headline;
 mod json;
@@ -17,11 +19,13 @@ mod table;
 mod tables;
 mod weights;
 
+pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use diagnosis::{
     Document, MAX_MARKDOWN_CHARS, Picture, ReportInput, report_html, report_json, report_markdown,
     report_text,
 };
+pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};

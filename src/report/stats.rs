@@ -2,8 +2,8 @@
 
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use crate::analysis::{
-    Attribution, DeviceStats, Facts, Phase, PhaseBasis, Position, UserRules, device_stats, live_at,
-    site_label, sites,
+    Attribution, CategoryBytes, DeviceStats, Facts, Phase, PhaseBasis, PoolStats, Position, UserRules,
+    device_stats, live_at, pool_stats, site_label, sites,
 };
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -25,6 +25,8 @@ struct Record {
     anchor: &'static str,
     /// Requested bytes by category.
     categories: CategoryRecord,
+    /// What each pool and stream holds after the last event.
+    pools: Vec<PoolStats>,
     /// Where the recording stood.
     structure: StructureRecord,
     damage: Option<DamageRecord>,
@@ -38,6 +40,9 @@ struct Record {
 struct CategoryRecord {
     peak: BTreeMap<&'static str, i64>,
     end: BTreeMap<&'static str, i64>,
+    /// Those of them that are only inferred.
+    peak_inferred: BTreeMap<&'static str, i64>,
+    end_inferred: BTreeMap<&'static str, i64>,
 }
 
 /// Iterations are counted from 0; null where the recording starts too late to know their number.
@@ -105,10 +110,8 @@ fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -
             Anchor::EndState => "end_state",
             Anchor::TraceOnly => "trace_only",
         },
-        categories: CategoryRecord {
-            peak: by_key(&attribution, timeline, timeline.active.peak().0),
-            end: by_key(&attribution, timeline, end(timeline)),
-        },
+        categories: categories(&attribution, timeline),
+        pools: pool_stats(snapshot, timeline),
         structure: structure(&attribution, timeline),
         damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: d.reason.clone() }),
         settings: non_default_settings(snapshot),
@@ -128,9 +131,20 @@ fn end(timeline: &Timeline) -> Moment {
     Moment(timeline.events.len() as u32)
 }
 
-fn by_key(attribution: &Attribution, timeline: &Timeline, moment: Moment) -> BTreeMap<&'static str, i64> {
-    let bytes = attribution.categories.bytes_at(timeline, moment).into_iter();
-    bytes.map(|of| (of.category.key(), of.bytes)).collect()
+fn categories(attribution: &Attribution, timeline: &Timeline) -> CategoryRecord {
+    let [peak, end] = [timeline.active.peak().0, end(timeline)]
+        .map(|moment| attribution.categories.bytes_at(timeline, moment));
+    let all = |of: &[CategoryBytes]| of.iter().map(|of| (of.category.key(), of.bytes)).collect();
+    let inferred = |of: &[CategoryBytes]| {
+        let inferred = of.iter().filter(|of| of.inferred_bytes != 0);
+        inferred.map(|of| (of.category.key(), of.inferred_bytes)).collect()
+    };
+    CategoryRecord {
+        peak: all(&peak),
+        end: all(&end),
+        peak_inferred: inferred(&peak),
+        end_inferred: inferred(&end),
+    }
 }
 
 fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord {
@@ -239,6 +253,7 @@ fn device_text(
     for (kind, n) in contradictions {
         writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
     }
+    pools_text(out, &pool_stats(snapshot, timeline))?;
     attribution_text(out, timeline, &Attribution::of_device(facts, snapshot, timeline))?;
     top_sites_text(out, snapshot, timeline)
 }
@@ -305,6 +320,37 @@ fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
         units::count(end.holes as u64),
         units::bytes(end.largest_hole),
     )
+}
+
+/// Pools and streams, where there are several.
+fn pools_text(out: &mut dyn Write, pools: &[PoolStats]) -> io::Result<()> {
+    const LISTED: usize = 8;
+    if pools.len() < 2 {
+        return Ok(());
+    }
+    let mut largest: Vec<&PoolStats> = pools.iter().collect();
+    largest.sort_by_key(|pool| std::cmp::Reverse(pool.reserved));
+    for (i, pool) in largest.iter().take(LISTED).enumerate() {
+        let name = match pool.pool {
+            Some([0, 0]) => "default pool".to_owned(),
+            Some([a, b]) => format!("pool {a}.{b}"),
+            None => "pool not recorded".to_owned(),
+        };
+        let stream = pool.stream.map_or_else(String::new, |stream| format!(", stream {stream}"));
+        writeln!(
+            out,
+            "  {:<12} {name}{stream}: {} reserved, {} active, {} free, {} of it for none else",
+            if i == 0 { "pools" } else { "" },
+            units::bytes(pool.reserved),
+            units::bytes(pool.active),
+            units::bytes(pool.free),
+            units::bytes(pool.free_for_none_else),
+        )?;
+    }
+    match pools.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => writeln!(out, "  {:<12} and {more} more, in --format json", ""),
+    }
 }
 
 /// The lines of code that hold most at the peak.

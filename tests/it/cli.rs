@@ -168,10 +168,13 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "addr",
                 "alloc_event",
                 "alloc_time_us",
+                "basis",
+                "because",
                 "category",
                 "device",
                 "frames_left_out",
                 "pool",
+                "rule",
                 "size",
                 "stack",
                 "stream"
@@ -312,8 +315,8 @@ fn frames_are_limited_and_what_is_left_out_is_counted() {
     let text = stdout(["live", &sample, "--frames", "2", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     for (record, row) in reader.records().map(|record| record.expect("a row")).zip(&few) {
-        assert_eq!(record[9].split(" < ").filter(|frame| !frame.is_empty()).count(), frames(row).len());
-        assert_eq!(record[10], left_out(row).to_string());
+        assert_eq!(record[12].split(" < ").filter(|frame| !frame.is_empty()).count(), frames(row).len());
+        assert_eq!(record[13], left_out(row).to_string());
     }
 }
 
@@ -358,6 +361,9 @@ fn csv_has_a_header_and_a_row_per_allocation() {
         "alloc_time_us",
         "age_us",
         "category",
+        "rule",
+        "basis",
+        "because",
         "stack",
         "frames_left_out",
     ];

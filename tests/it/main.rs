@@ -8,6 +8,7 @@ mod check;
 mod cli;
 mod damage;
 mod declared;
+mod explain;
 mod findings;
 mod formats;
 mod layering;

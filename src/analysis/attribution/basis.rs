@@ -30,6 +30,17 @@ impl Basis {
         }
     }
 
+    /// What it means, in a few words.
+    pub const fn explains(self) -> &'static str {
+        match self {
+            Self::Declared => "you, the program or the recording say so",
+            Self::Seen => "a frame of its stack says so",
+            Self::Followed => "the events around it say so",
+            Self::Inferred => "sizes, numbers, order or places suggest it",
+            Self::Unknown => "nothing tells",
+        }
+    }
+
     /// The basis with that key.
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|basis| basis.key().eq_ignore_ascii_case(key))

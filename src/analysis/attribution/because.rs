@@ -1,7 +1,7 @@
 //! The evidence of a verdict.
 
 use super::{Blocks, Categories, EvidenceKind, RuleId};
-use crate::model::{AllocId, EventIx, FrameId, Moment, Origin, StackId, Timeline};
+use crate::model::{AllocId, EventIx, FrameId, Moment, Timeline};
 
 /// What a rule shows for its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Categories {
             EvidenceKind::Size => Because::Size(size),
             EvidenceKind::Label => Because::Label,
             EvidenceKind::Pool => Because::Pool,
-            EvidenceKind::Frame => match self.places.get(self.stack(timeline, id)).decided_by {
+            EvidenceKind::Frame => match self.places.get(lifetimes.stack(id, &timeline.events)).decided_by {
                 Some(frame) => Because::Frame(frame),
                 None => Because::NoStack,
             },
@@ -58,20 +58,5 @@ impl Categories {
                 .get(&id)
                 .map_or(Because::Size(size), |&other| Because::TookThePlaceOf(other)),
         }
-    }
-
-    /// The stack of an allocation: its event's, else that of its block at the end.
-    pub fn stack(&self, timeline: &Timeline, id: AllocId) -> StackId {
-        let stack = timeline.lifetimes.stack(id, &timeline.events);
-        if stack != StackId::EMPTY || timeline.lifetimes.end(id).is_some() {
-            return stack;
-        }
-        let addr = timeline.lifetimes.addr(id, &timeline.events);
-        self.stacks_at_end.get(&addr).copied().unwrap_or(StackId::EMPTY)
-    }
-
-    /// Whether an allocation is older than the recording.
-    pub fn is_older(timeline: &Timeline, id: AllocId) -> bool {
-        timeline.lifetimes.origin(id) == Origin::Before
     }
 }

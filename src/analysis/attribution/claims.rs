@@ -125,6 +125,12 @@ impl Claims {
         self.evidence.blocks.insert((verdict.rule, size), blocks);
     }
 
+    /// Claim it for what takes another's place.
+    pub(super) fn claim_in_place_of(&mut self, id: AllocId, verdict: Verdict, replaced: AllocId) {
+        self.claim(id, verdict);
+        self.evidence.replaced.insert(id, replaced);
+    }
+
     pub(super) fn into_parts(self) -> (Vec<Verdict>, Grounds, Vec<Claim>) {
         (self.verdicts, self.evidence, self.log)
     }

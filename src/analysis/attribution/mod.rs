@@ -31,10 +31,9 @@ pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
 pub use structure::{Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position};
 pub use user_rules::{UserRules, UserRulesError};
 
-use crate::model::{AllocId, DeviceId, Moment, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
 use claims::{Claims, Grounds};
 use facts::Places;
-use foldhash::HashMap;
 use std::sync::Arc;
 use structure::LiveMemory;
 use view::View;
@@ -45,7 +44,6 @@ pub struct Categories {
     verdicts: Vec<Verdict>,
     grounds: Grounds,
     places: Arc<Places>,
-    stacks_at_end: HashMap<u64, StackId>,
 }
 
 /// Bytes of one category.
@@ -166,9 +164,8 @@ impl Attribution {
         for find in rules::FAMILIES {
             find(&view, &mut claims);
         }
-        let stacks_at_end = view.into_stacks_at_end();
         let (verdicts, grounds, log) = claims.into_parts();
-        let categories = Categories { verdicts, grounds, places: Arc::clone(&facts.places), stacks_at_end };
+        let categories = Categories { verdicts, grounds, places: Arc::clone(&facts.places) };
         phases.look_at_the_start(timeline, &facts.places, &categories);
         phases.count_announced(timeline, &announced, &categories);
         let ends = announced.ends();

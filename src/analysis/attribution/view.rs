@@ -5,7 +5,6 @@ use super::structure::Phases;
 use crate::analysis::address_order::{AddressKey, AddressOrder};
 use crate::analysis::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline};
-use foldhash::HashMap;
 
 /// Everything that rules look at.
 pub(super) struct View<'a> {
@@ -22,8 +21,8 @@ pub(super) struct View<'a> {
     pub(super) has_private_pools: bool,
     /// Pools by address, where events do not say theirs and some are private.
     pools: Option<PoolPlaces<'a>>,
-    /// Stacks of blocks that are live at the end, where their events have none.
-    stacks_at_end: HashMap<u64, StackId>,
+    /// Whether blocks that are live at the end have stacks.
+    pub(super) has_block_stacks: bool,
 }
 
 impl<'a> View<'a> {
@@ -34,8 +33,7 @@ impl<'a> View<'a> {
         phases: &'a Phases,
         announced: &'a Announced,
     ) -> Self {
-        let blocks = timeline.segments.blocks.iter();
-        let live = blocks.filter(|block| block.is_active() && block.stack != StackId::EMPTY);
+        let mut blocks = timeline.segments.blocks.iter();
         let has_private =
             timeline.ranges.all().iter().filter_map(|range| range.pool).any(PoolKey::is_private);
         let is_hidden = timeline.events.contexts().iter().any(|context| context.pool.is_none());
@@ -49,7 +47,7 @@ impl<'a> View<'a> {
             order: AddressOrder::of(timeline),
             has_private_pools: has_private || timeline.events.distinct_pools().any(PoolKey::is_private),
             pools: (has_private && is_hidden).then(|| PoolPlaces::new(timeline)),
-            stacks_at_end: live.map(|block| (block.addr, block.stack)).collect(),
+            has_block_stacks: blocks.any(|block| block.is_active() && block.stack != StackId::EMPTY),
         }
     }
 
@@ -65,25 +63,9 @@ impl<'a> View<'a> {
         pool.is_some_and(PoolKey::is_private)
     }
 
-    /// Stacks of live blocks whose events have none, by address.
-    pub(super) fn into_stacks_at_end(self) -> HashMap<u64, StackId> {
-        self.stacks_at_end
-    }
-
     /// The stack of an allocation: its event's, else that of its block at the end.
     pub(super) fn stack(&self, id: AllocId) -> StackId {
-        let Timeline { lifetimes, events, .. } = self.timeline;
-        match lifetimes.stack(id, events) {
-            StackId::EMPTY if lifetimes.end(id).is_none() && !self.stacks_at_end.is_empty() => {
-                self.stacks_at_end.get(&lifetimes.addr(id, events)).copied().unwrap_or(StackId::EMPTY)
-            }
-            stack => stack,
-        }
-    }
-
-    /// Whether blocks have stacks that their events have not.
-    pub(super) fn has_stacks_at_end(&self) -> bool {
-        !self.stacks_at_end.is_empty()
+        self.timeline.lifetimes.stack(id, &self.timeline.events)
     }
 
     /// The event at which the program gave an allocation back.

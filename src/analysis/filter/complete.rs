@@ -3,7 +3,7 @@
 use super::lex::{Lexer, units};
 use super::vocabulary::Vocabulary;
 use super::words::{FLAGS, KEYS, Key};
-use crate::analysis::Category;
+use crate::analysis::{Basis, Category, RULES};
 use crate::model::PoolKey;
 use crate::units;
 use std::ops::Range;
@@ -101,6 +101,8 @@ fn values(key: Key, place: &Place<'_>, vocabulary: &Vocabulary) -> Vec<Completio
         Key::Stream => vocabulary.streams.iter().map(|(stream, n)| counted(stream.to_string(), *n)).collect(),
         Key::Pool => pools(vocabulary),
         Key::Category => categories(vocabulary),
+        Key::Basis => Basis::ALL.map(|basis| (basis.key().to_owned(), basis.explains().to_owned())).into(),
+        Key::Rule => RULES.map(|rule| (rule.id.to_owned(), rule.says.to_owned())).into(),
         Key::Meta => texts(&vocabulary.metadata),
         Key::Live | Key::After | Key::Before => moments(vocabulary),
         Key::Size | Key::Lifetime => return quantities(key, place),

@@ -15,6 +15,8 @@
 //! | `pool:private`, `pool:default`, `pool:1.0` | of the pool: where events lack it, that of the memory |
 //! | `addr:0x7f21ac000000` | that contain the address, or touch a range `0x…..0x…` |
 //! | `category:TEXT` | with the text in its [`Category`](crate::analysis::Category), or in the recorded one |
+//! | `basis:inferred` | whose category is known so surely: see [`Basis`](crate::analysis::Basis) |
+//! | `rule:TEXT` | with the text in the name of the rule that decided it: see [`RULES`](crate::analysis::RULES) |
 //! | `meta:TEXT` | with the text in their metadata or compile context |
 //! | `event:100..200` | that one of these events made |
 //! | `after:EVENT`, `before:EVENT` | made later or earlier than an event, `peak` or `oom` |
@@ -82,7 +84,9 @@ impl Filter {
 
     /// Whether it asks what allocations are for.
     pub fn needs_categories(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term.test, terms::Test::Category(_)))
+        use terms::Test;
+        let asks = |test: &Test| matches!(test, Test::Category(_) | Test::Basis(_) | Test::Rule(_));
+        self.terms.iter().any(|term| asks(&term.test))
     }
 
     /// Whether what matches changes with the cursor.

@@ -5,7 +5,7 @@ use super::lex::{Lexer, Piece, RawKind, RawTerm, units};
 use super::quantity::{Interval, Kind, Op, SIZES, interval};
 use super::terms::{AddressRange, EventSet, PoolIs, Span, Term, Test, When};
 use super::words::{Flag, Key, KeyWord};
-use crate::analysis::At;
+use crate::analysis::{At, Basis};
 use crate::model::PoolKey;
 
 /// The terms of a query.
@@ -53,6 +53,8 @@ fn keyed(word: &'static KeyWord, op: Op, values: &[Piece]) -> Result<Test, Filte
         Key::Stack => Test::Stack(texts(values)),
         Key::Site => Test::Site(texts(values)),
         Key::Category => Test::Category(texts(values)),
+        Key::Basis => Test::Basis(all(word, values, Basis::from_key)?),
+        Key::Rule => Test::Rule(texts(values)),
         Key::Meta => Test::Meta(texts(values)),
         Key::Stream => Test::Stream(all(word, values, stream)?),
         Key::Pool => Test::Pool(all(word, values, pool)?),

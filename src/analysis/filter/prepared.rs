@@ -5,7 +5,7 @@ use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
 use crate::analysis::pools::PoolPlaces;
-use crate::analysis::{Categories, MomentError, UserRules};
+use crate::analysis::{Categories, MomentError, UserRules, Verdict};
 use crate::model::{
     AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,
 };
@@ -82,6 +82,16 @@ impl Prepared {
                 Test::Category(needles) => {
                     let test =
                         RowTest::Listed(texts::categories_with(snapshot, timeline, categories, needles));
+                    out.rows.push(Row { is_negated: term.is_negated, test });
+                }
+                Test::Basis(wanted) => {
+                    let holds = |verdict: Verdict| wanted.contains(&verdict.basis());
+                    let test = RowTest::Listed(texts::verdicts_with(timeline, categories, holds));
+                    out.rows.push(Row { is_negated: term.is_negated, test });
+                }
+                Test::Rule(needles) => {
+                    let holds = |verdict: Verdict| texts::has_any(verdict.rule.rule().id, needles);
+                    let test = RowTest::Listed(texts::verdicts_with(timeline, categories, holds));
                     out.rows.push(Row { is_negated: term.is_negated, test });
                 }
                 test @ (Test::Stream(_) | Test::Pool(_) | Test::Meta(_)) => {

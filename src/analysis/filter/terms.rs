@@ -1,7 +1,7 @@
 //! What a query says, once it is understood.
 
 use super::quantity::Interval;
-use crate::analysis::At;
+use crate::analysis::{At, Basis};
 use crate::model::PoolKey;
 
 /// One condition, or its opposite.
@@ -24,6 +24,10 @@ pub(super) enum Test {
     Pool(Vec<PoolIs>),
     Addr(Vec<AddressRange>),
     Category(Vec<String>),
+    /// How surely the category is known.
+    Basis(Vec<Basis>),
+    /// The name of the rule that decided the category has one of the texts.
+    Rule(Vec<String>),
     Meta(Vec<String>),
     /// Which event allocated it.
     Event(Vec<EventSet>),

@@ -1,12 +1,12 @@
 //! Texts are looked for once per frame and stack, not once per allocation.
 
 use crate::analysis::site::{best_place, site_rank};
-use crate::analysis::{Categories, Category, frame_line, site_frame};
+use crate::analysis::{Categories, Category, Verdict, frame_line, site_frame};
 use crate::model::{AllocId, Context, FrameId, Snapshot, StackId, StrId, Timeline};
 use rayon::prelude::*;
 
 /// Whether a text has any of the needles, which are in lower case.
-fn has_any(text: &str, needles: &[String]) -> bool {
+pub(super) fn has_any(text: &str, needles: &[String]) -> bool {
     let text = text.to_lowercase();
     needles.iter().any(|needle| text.contains(needle.as_str()))
 }
@@ -67,6 +67,16 @@ pub(super) fn categories_with(
             || context.and_then(|at| is_recorded.get(at)).is_some_and(|&recorded| recorded)
     })
     .collect()
+}
+
+/// By allocation, whether the verdict on it holds.
+pub(super) fn verdicts_with(
+    timeline: &Timeline,
+    categories: &Categories,
+    holds: impl Fn(Verdict) -> bool + Sync,
+) -> Vec<bool> {
+    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
+    ids.map(|id| holds(categories.verdict(id))).collect()
 }
 
 /// Whether any metadata of an event has one of the needles.

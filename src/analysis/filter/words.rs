@@ -11,6 +11,8 @@ pub(super) enum Key {
     Pool,
     Addr,
     Category,
+    Basis,
+    Rule,
     Meta,
     Event,
     After,
@@ -52,7 +54,7 @@ pub(super) struct FlagWord {
 }
 
 /// Every key.
-pub(super) const KEYS: [KeyWord; 13] = [
+pub(super) const KEYS: [KeyWord; 15] = [
     KeyWord {
         key: Key::Size,
         names: &["size"],
@@ -108,6 +110,20 @@ pub(super) const KEYS: [KeyWord; 13] = [
         start: "category:",
         expects: "a category such as activation",
         explains: "what it is for, or the category that was recorded with it",
+    },
+    KeyWord {
+        key: Key::Basis,
+        names: &["basis"],
+        start: "basis:",
+        expects: "declared, seen, followed, inferred or unknown",
+        explains: "how surely its category is known: basis:inferred",
+    },
+    KeyWord {
+        key: Key::Rule,
+        names: &["rule"],
+        start: "rule:",
+        expects: "the name of a rule such as module-call",
+        explains: "text in the name of the rule that decided its category",
     },
     KeyWord {
         key: Key::Meta,

@@ -1,9 +1,9 @@
 //! One allocation as text, put together once when it is selected.
 
 use super::facts::{Figures, FrameText, frames};
-use crate::analysis::{Attribution, Lanes, RangeName, site_label, stack_lines};
+use crate::analysis::{Attribution, Basis, Lanes, RangeName, RuleId, site_label, stack_lines};
 use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
-use crate::units;
+use crate::{report, units};
 
 /// What blocks are rounded to.
 const BLOCK_BYTES: i64 = 512;
@@ -40,7 +40,9 @@ impl AllocationFacts {
         let allocation = timeline.lifetimes.get(id, &timeline.events);
         let event = allocation.alloc_event().map(|ix| timeline.events.get(ix));
         let mut rows = rows(timeline, figures, &allocation);
-        rows.extend(attribution.into_iter().flat_map(|found| purpose(found, &allocation)));
+        rows.extend(
+            attribution.into_iter().flat_map(|found| purpose(snapshot, timeline, found, &allocation)),
+        );
         rows.extend(world(timeline, &allocation));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
         rows.extend(annotations(snapshot, lanes, allocation.start).map(|names| ("Annotations", names)));
@@ -134,9 +136,23 @@ fn world(timeline: &Timeline, allocation: &Allocation) -> [(&'static str, String
 }
 
 /// What it is for and why that is so, and when in the program it was made.
-fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, String)> {
+fn purpose(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    found: &Attribution,
+    allocation: &Allocation,
+) -> Vec<(&'static str, String)> {
     let verdict = found.categories.verdict(allocation.id);
-    let mut rows = vec![("Category", format!("{}: {}", verdict.category.label(), verdict.rule.rule().says))];
+    let basis = verdict.basis();
+    let mark = if basis == Basis::Inferred { "≈ " } else { "" };
+    let because = found.categories.because(timeline, allocation.id);
+    let mut rows = vec![
+        ("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says)),
+        ("Known by", format!("{} · rule {}", basis.explains(), verdict.rule.rule().id)),
+    ];
+    if verdict.rule != RuleId::Nothing {
+        rows.push(("Because", report::because_text(snapshot, timeline, allocation, because)));
+    }
     let position = found.phases.position_at(allocation.start);
     if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
         let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::code::by_stack;
+use crate::diagnosis::inferred::amount;
 use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Site, StackBytes};
 use crate::model::{AllocId, Allocation, Timeline};
 use crate::units;
@@ -35,7 +36,8 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     let sites = context.code.sites(&stacks, Role::Live);
     let share = Context::share(bytes, context.live_bytes()) * 100.0;
-    let title = format!("Activations take {} ({share:.0} % of what is in use)", units::bytes(bytes));
+    let inferred = context.inferred_bytes(live.iter().copied());
+    let title = format!("Activations take {} ({share:.0} % of what is in use)", amount(bytes, inferred));
     let mut finding = Finding::new("activations", context.severity_of(bytes / 2), title);
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
@@ -50,6 +52,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         ));
     }
     finding.explanation.extend(context.code.overlap(&stacks));
+    finding.limit_inferred("activations", bytes, inferred);
     finding.evidence.bytes("activation_bytes", "activations", bytes);
     finding.evidence.count("activations", "allocations", live.len());
     finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect::<Vec<AllocId>>();

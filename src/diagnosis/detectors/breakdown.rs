@@ -1,6 +1,7 @@
 //! What is in use by category, and against the number of parameters.
 
 use crate::analysis::Category;
+use crate::diagnosis::inferred::{MOST_STATE_TIMES, amount};
 use crate::diagnosis::{Context, Finding, Severity};
 use crate::model::Allocation;
 use crate::units;
@@ -9,13 +10,22 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     let total = context.live_bytes();
     let Some((first, bytes)) = context.largest_category() else { return Vec::new() };
     let share = Context::share(bytes, total) * 100.0;
-    let title = format!("Most in use: {} with {} ({share:.0} %)", first.label(), units::bytes(bytes));
+    let amount = amount(bytes, context.inferred_bytes_of(first));
+    let title = format!("Most in use: {} with {amount} ({share:.0} %)", first.label());
     let mut finding = Finding::new("breakdown", Severity::Info, title);
     for category in Category::ALL {
         let bytes = context.bytes_of(category);
         if bytes != 0 {
             finding.evidence.bytes(key(category), category.label(), bytes);
         }
+    }
+    let inferred = context.inferred_bytes(&context.live);
+    if 0 < inferred {
+        finding.evidence.bytes(
+            "inferred_bytes",
+            "of these inferred from sizes, numbers, order or places",
+            inferred,
+        );
     }
     against_parameters(context, &mut finding, total);
     finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; what does not tell is unknown.");
@@ -35,8 +45,11 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
         units::count(parameters / 2)
     ));
     let states = context.bytes_of(Category::OptimizerState);
+    let times = states as f64 / parameters as f64;
+    if MOST_STATE_TIMES < times && 0 < context.inferred_bytes_of(Category::OptimizerState) {
+        return;
+    }
     if 0 < states {
-        let times = states as f64 / parameters as f64;
         finding.explain(format!("Optimizer state is {times:.1} times the parameters{}.", kept_as(times)));
     }
     if parameters.saturating_add(parameters / 10) < gradients_of_this_backward(context) {

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Category, FrameKey, Phase, Phases};
 use crate::diagnosis::code::by_stack;
+use crate::diagnosis::inferred::amount;
 use crate::diagnosis::{Context, Finding, Role, Saving};
 use crate::model::{AllocId, Allocation, EventIx, Moment};
 use crate::units;
@@ -76,11 +77,13 @@ fn resident(context: &Context<'_>) -> Option<Finding> {
     if Context::share(bytes, context.live_bytes()) < MIN_SHARE {
         return None;
     }
-    let title = format!("{} of the training are held while an evaluation runs", units::bytes(bytes));
+    let inferred = context.inferred_bytes(activations.iter().chain(&gradients).copied());
+    let title = format!("{} of the training are held while an evaluation runs", amount(bytes, inferred));
     let mut finding = Finding::new("training-resident", context.severity_of(bytes), title);
     finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));
+    finding.limit_inferred("activations and gradients", bytes, inferred);
     finding.evidence.events.push(since.event);
     let stacks = by_stack(activations.iter().chain(&gradients).map(|a| (a.stack, a.size)));
     finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();

@@ -2,15 +2,12 @@
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::code::by_stack;
+use crate::diagnosis::inferred::{MOST_STATE_TIMES, amount};
 use crate::diagnosis::{Context, Finding, Role, Saving};
 use crate::model::Allocation;
-use crate::units;
 
 /// Less than this share of what is in use is not worth a word.
 const MIN_SHARE: f64 = 0.1;
-
-/// Adam at 32 bits beside parameters of 16 keeps four times their bytes, and may keep a copy of them.
-const USUAL_TIMES: f64 = 6.5;
 
 pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     [state(context), temporaries(context), gradients(context)].into_iter().flatten().collect()
@@ -38,17 +35,22 @@ fn state(context: &Context<'_>) -> Option<Finding> {
         return None;
     }
     let times = Context::share(bytes, parameters);
-    let mut title = format!("Optimizer state takes {}", units::bytes(bytes));
+    let inferred = context.inferred_bytes(live.iter().copied());
+    let mut title = format!("Optimizer state takes {}", amount(bytes, inferred));
     if 0 < parameters {
         title = format!("{title}, {times:.1} times the parameters");
     }
     // More is kept by other optimizers, for which 8 bits are not at hand.
-    let is_usual = times <= USUAL_TIMES;
+    let is_usual = times <= MOST_STATE_TIMES;
+    if !is_usual && 0 < inferred {
+        return None;
+    }
     let saved = if is_usual { bytes / 4 * 3 } else { 0 };
     let mut finding = Finding::new("optimizer-state", context.severity_of(saved), title);
     finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
     finding.evidence.bytes("parameter_bytes", "parameters", parameters);
     places(context, &mut finding, &live);
+    finding.limit_inferred("optimizer state", bytes, inferred);
     if !is_usual {
         finding.explain("That is more than Adam keeps (twice the parameters, four times beside parameters of half the width): a history of gradients (L-BFGS), preconditioners (Shampoo), or the state of several optimizers.");
         finding.advise("Keep a shorter history or smaller blocks, let go of optimizers that are not used any more, or shard the state over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each).");
@@ -71,13 +73,15 @@ fn temporaries(context: &Context<'_>) -> Option<Finding> {
     if context.phases().phase_at(context.moment) != Phase::Optimizer || !is_worth(context, bytes) {
         return None;
     }
-    let title = format!("The optimizer's step holds {} of temporaries", units::bytes(bytes));
+    let inferred = context.inferred_bytes(live.iter().copied());
+    let title = format!("The optimizer's step holds {} of temporaries", amount(bytes, inferred));
     let mut finding = Finding::new("optimizer-temporaries", context.severity_of(bytes), title);
     finding.explain(
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );
     finding.evidence.bytes("temporary_bytes", "temporaries", bytes);
     places(context, &mut finding, &live);
+    finding.limit_inferred("temporaries", bytes, inferred);
     finding.advise_code(
         "Use one kernel for all of it, or one parameter at a time:",
         "torch.optim.AdamW(params, fused=True)   # or foreach=False",
@@ -95,11 +99,13 @@ fn gradients(context: &Context<'_>) -> Option<Finding> {
         return None;
     }
     let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
-    let title = format!("{} of gradients are held during {during}", units::bytes(bytes));
+    let inferred = context.inferred_bytes(live.iter().copied());
+    let title = format!("{} of gradients are held during {during}", amount(bytes, inferred));
     let mut finding = Finding::new("gradients-kept", context.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.bytes("gradient_bytes", "gradients", bytes);
     places(context, &mut finding, &live);
+    finding.limit_inferred("gradients", bytes, inferred);
     finding.advise_code(
         "Unless gradients are accumulated on purpose, free them after each step:",
         "optimizer.zero_grad(set_to_none=True)",

@@ -3,6 +3,7 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::below::call_of_most;
 use crate::diagnosis::code::add_sites;
+use crate::diagnosis::inferred::amount;
 use crate::diagnosis::{Context, Finding, Role, Shortage, detectors};
 use crate::units;
 
@@ -48,12 +49,14 @@ pub(super) fn advice(finding: &mut Finding, context: &Context<'_>, shortage: &Sh
     if bytes <= 0 {
         return;
     }
-    let named =
-        |(category, bytes): (Category, i64)| format!("{} ({})", category.label(), units::bytes(bytes));
+    let named = |(category, bytes): (Category, i64)| {
+        format!("{} ({})", category.label(), amount(bytes, context.inferred_bytes_of(category)))
+    };
     let second =
         Some(second).filter(|&(_, bytes)| LARGE_SHARE <= Context::share(bytes, context.live_bytes()));
     let then = second.map_or_else(String::new, |second| format!(", then {}", named(second)));
     finding.explain(format!("Most of what is in use is {}{then}.", named((category, bytes))));
+    finding.limit_inferred(category.label(), bytes, context.inferred_bytes_of(category));
     let is_fixed = is_there_whatever_the_batch(category);
     if !is_fixed && !detectors::knows_batch(context) {
         finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");

@@ -21,12 +21,13 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
     while !open.is_empty() {
         let found = near(view, claims, &open);
         open.retain(|id| !found.contains_key(id));
-        let mut heirs = copies.put_in_place(view, claims, &open);
-        heirs.extend(found.into_values());
-        for &heir in &heirs {
-            claims.claim(heir, Verdict::new(Category::Parameter, RuleId::ReplacesParameter));
+        let mut pairs = copies.put_in_place(view, claims, &open);
+        pairs.extend(found);
+        for &(old, new) in &pairs {
+            let verdict = Verdict::new(Category::Parameter, RuleId::ReplacesParameter);
+            claims.claim_in_place_of(new, verdict, old);
         }
-        open = heirs;
+        open = pairs.into_iter().map(|(_, new)| new).collect();
     }
 }
 

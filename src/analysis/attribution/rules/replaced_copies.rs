@@ -47,13 +47,13 @@ impl Copies {
         Self { by_line, by_size, backwards }
     }
 
-    /// The copies that take the place of parameters which one line gives back in a row.
+    /// Parameters which one line gives back in a row, each with the copy that takes its place.
     pub(super) fn put_in_place(
         &self,
         view: &View<'_>,
         claims: &Claims,
         parameters: &[AllocId],
-    ) -> Vec<AllocId> {
+    ) -> Vec<(AllocId, AllocId)> {
         if self.by_line.is_empty() {
             return Vec::new();
         }
@@ -63,7 +63,11 @@ impl Copies {
         let stack = |event: EventIx| view.timeline.events.stack(event);
         let rows = gone.chunk_by(|a, b| stack(a.0) != StackId::EMPTY && stack(a.0) == stack(b.0));
         let rows = rows.filter(|row| MIN_IN_A_ROW <= row.len());
-        rows.filter_map(|row| self.of_row(view, claims, row)).flatten().copied().collect()
+        let pairs = |row: &[(EventIx, AllocId)]| {
+            let copies = self.of_row(view, claims, row)?;
+            Some(row.iter().map(|&(_, old)| old).zip(copies.iter().copied()).collect::<Vec<_>>())
+        };
+        rows.filter_map(pairs).flatten().collect()
     }
 
     /// What one line made in the order of a row, before the last backward, and what stays after it.

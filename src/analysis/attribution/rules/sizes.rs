@@ -16,14 +16,13 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
         .ids()
         .take(view.timeline.lifetimes.initial_count())
         .any(|id| view.stack(id) != StackId::EMPTY && claims.is(id, Category::Parameter));
-    let has_block_stacks = view.has_stacks_at_end();
     let mut rest = Vec::new();
     for id in open {
         let is_at_end = view.timeline.lifetimes.end(id).is_none();
         let is_old = view.timeline.lifetimes.origin(id) == Origin::Before;
         // Where blocks have stacks, one without was allocated by a thread that runs no Python.
         let is_bare = view.stack(id) == StackId::EMPTY;
-        let by_engine = is_at_end && is_bare && has_block_stacks && (!is_old || was_recorded);
+        let by_engine = is_at_end && is_bare && view.has_block_stacks && (!is_old || was_recorded);
         if by_engine {
             claims.claim(id, Verdict::new(Category::Gradient, RuleId::NoPython));
         } else {

@@ -1,0 +1,128 @@
+//! `explain`: why an allocation has its category, as text or JSON.
+
+use super::because_text::{allocation_name, because_text};
+use super::json;
+use crate::analysis::{Attribution, Claim, Verdict, stack_lines};
+use crate::model::{Allocation, PoolKey, Snapshot, Timeline};
+use crate::units;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// An allocation and all that rules said of it.
+#[derive(Debug)]
+pub struct Explanation<'a> {
+    /// The recording.
+    pub snapshot: &'a Snapshot,
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// The allocation.
+    pub allocation: Allocation,
+    /// What was found for the device.
+    pub found: Attribution,
+    /// What rules said of the allocation, in the order in which they were asked.
+    pub claims: Vec<Claim>,
+}
+
+#[derive(Serialize)]
+struct Record {
+    device: i64,
+    addr: String,
+    alloc_event: Option<u32>,
+    size: i64,
+    pool: Option<[i64; 2]>,
+    #[serde(flatten)]
+    winner: ClaimRecord,
+    /// What rules said that the winner replaced.
+    overruled: Vec<ClaimRecord>,
+    /// What rules said that decided nothing, as something surer stood already.
+    without_effect: Vec<ClaimRecord>,
+    stack: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ClaimRecord {
+    category: &'static str,
+    rule: &'static str,
+    basis: &'static str,
+    says: &'static str,
+    because: String,
+}
+
+impl Explanation<'_> {
+    fn claim(&self, verdict: Verdict) -> ClaimRecord {
+        let rule = verdict.rule.rule();
+        let id = self.allocation.id;
+        let because = self.found.categories.because_of(self.timeline, id, verdict.rule);
+        ClaimRecord {
+            category: verdict.category.key(),
+            rule: rule.id,
+            basis: rule.basis.key(),
+            says: rule.says,
+            because: because_text(self.snapshot, self.timeline, &self.allocation, because),
+        }
+    }
+
+    fn record(&self) -> Record {
+        let winner = self.found.categories.verdict(self.allocation.id);
+        let (accepted, refused): (Vec<Claim>, Vec<Claim>) =
+            self.claims.iter().partition(|claim| claim.is_accepted);
+        let others = |claims: Vec<Claim>| {
+            let others = claims.into_iter().map(|claim| claim.verdict).filter(|&verdict| verdict != winner);
+            others.map(|verdict| self.claim(verdict)).collect()
+        };
+        Record {
+            device: self.timeline.device.0,
+            addr: units::address(self.allocation.addr),
+            alloc_event: self.allocation.alloc_event().map(|event| event.0),
+            size: self.allocation.size,
+            pool: self.allocation.pool.map(|PoolKey(a, b)| [a, b]),
+            winner: self.claim(winner),
+            overruled: others(accepted),
+            without_effect: others(refused),
+            stack: stack_lines(self.snapshot, self.allocation.stack).collect(),
+        }
+    }
+}
+
+/// Write an explanation as a JSON object.
+///
+/// # Errors
+/// When writing fails.
+pub fn explain_json(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
+    json::write(out, &explanation.record())
+}
+
+/// Write an explanation for people.
+///
+/// # Errors
+/// When writing fails.
+pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
+    let Explanation { timeline, allocation, .. } = explanation;
+    let record = explanation.record();
+    let size = units::bytes_exact(allocation.size);
+    writeln!(out, "{} on {}: {size}", allocation_name(allocation), timeline.device)?;
+    let mut line = |name: &str, text: &str| writeln!(out, "  {name:<11} {}", units::printable(text));
+    line("category", record.winner.category)?;
+    let verdict = explanation.found.categories.verdict(allocation.id);
+    line("basis", &format!("{}: {}", record.winner.basis, verdict.basis().explains()))?;
+    line("rule", &format!("{}: {}", record.winner.rule, record.winner.says))?;
+    line("because", &record.winner.because)?;
+    if let Some([a, b]) = record.pool.filter(|&[a, b]| PoolKey(a, b).is_private()) {
+        line("pool", &format!("private {a}.{b}"))?;
+    }
+    let others = [("overruled", &record.overruled), ("no effect", &record.without_effect)];
+    for (name, claims) in others {
+        for claim in claims {
+            let ClaimRecord { category, rule, basis, says, because } = claim;
+            line(name, &format!("{category} by {rule} ({basis}): {says}; {because}"))?;
+        }
+    }
+    if record.stack.is_empty() {
+        return line("stack", "none was recorded");
+    }
+    record
+        .stack
+        .iter()
+        .enumerate()
+        .try_for_each(|(at, frame)| line(if at == 0 { "stack" } else { "" }, frame))
+}

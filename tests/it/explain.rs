@@ -1,0 +1,105 @@
+//! Every category says what it rests on: in rows, in filters, in figures, and in `explain`.
+
+use crate::support::{json, pickles_in, root, run, sample, stdout};
+use oomscope::analysis::{Basis, RuleId};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+fn path(name: &str) -> String {
+    sample(name).to_string_lossy().into_owned()
+}
+
+fn live(file: &str, more: &[&str]) -> Vec<Value> {
+    let rows = json(&[&["live", file, "--format", "json", "--frames", "0", "--at", "end"], more].concat());
+    rows.as_array().expect("an array").clone()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_else(|| panic!("{key} of {value}"))
+}
+
+#[test]
+fn rows_name_the_rule_and_its_basis_and_show_its_evidence() {
+    for file in pickles_in(&root().join("sample_snapshots"), false) {
+        for row in live(&file.to_string_lossy(), &[]) {
+            let rule = RuleId::from_id(text(&row, "rule")).expect("a rule of the table");
+            assert_eq!(text(&row, "basis"), rule.rule().basis.key(), "{row}");
+            assert_eq!(text(&row, "category") == "unknown", rule.rule().basis == Basis::Unknown, "{row}");
+            assert_ne!(text(&row, "because"), "", "{row}");
+        }
+    }
+}
+
+#[test]
+fn filters_ask_for_basis_and_rule_and_stats_add_up_what_is_inferred() {
+    let sample = path("history_state_only.pickle");
+    let all = live(&sample, &[]);
+    for key in Basis::ALL.map(Basis::key) {
+        let expected: Vec<&Value> = all.iter().filter(|row| text(row, "basis") == key).collect();
+        let found = live(&sample, &["--filter", &format!("basis:{key}")]);
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{key}");
+    }
+    let rule = text(&all[0], "rule");
+    let found = live(&sample, &["--filter", &format!("rule:{rule}")]);
+    let other = live(&sample, &["--filter", &format!("-rule:{rule}")]);
+    assert!(found.iter().all(|row| text(row, "rule").contains(rule)));
+    assert_eq!(found.len() + other.len(), all.len());
+    let late = path("leak_no_stacks.pickle.gz");
+    let mut inferred: BTreeMap<String, i64> = BTreeMap::new();
+    for row in live(&late, &["--filter", "basis:inferred"]) {
+        *inferred.entry(text(&row, "category").to_owned()).or_default() +=
+            row["size"].as_i64().expect("a size");
+    }
+    assert!(!inferred.is_empty());
+    let stats = json(&["stats", &late, "--format", "json"]);
+    assert_eq!(stats[0]["categories"]["end_inferred"], serde_json::json!(inferred));
+    let summary = stdout(["stats", &late]);
+    assert!(summary.contains("≈ ") && summary.contains("≈: inferred"), "{summary}");
+}
+
+#[test]
+fn explain_says_the_same_as_live_for_every_allocation_of_a_sample() {
+    let sample = path("kv_cache_oom.pickle");
+    for row in live(&sample, &["--top", "12"])
+        .iter()
+        .chain(&live(&sample, &["--filter", "basis:inferred", "--top", "4"]))
+    {
+        let event = row["alloc_event"].as_i64().unwrap_or(-1);
+        let what = format!("{}@{event}", text(row, "addr"));
+        let found = json(&["explain", &sample, &what, "--format", "json"]);
+        for key in ["addr", "size", "category", "rule", "basis", "because"] {
+            assert_eq!(found[key], row[key], "{what}");
+        }
+        let shown = stdout(["explain", &sample, &what]);
+        assert!(shown.starts_with(&format!("{what} on device 0: ")), "{shown}");
+    }
+}
+
+#[test]
+fn explain_names_what_a_rule_of_the_user_overrides() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "[[rule]]\ncategory = 'comm'\nstack = 'append'\n").expect("it can be written");
+    let sample = path("kv_cache_oom.pickle");
+    let row = &live(&sample, &["--filter", "category:kv_cache", "--top", "1"])[0];
+    let addr = text(row, "addr").to_owned();
+    let args = ["explain", &sample, &addr, "--at", "end", "--format", "json"];
+    let found = json(&[&args[..], &["--rules", &rules.to_string_lossy()]].concat());
+    assert_eq!([text(&found, "category"), text(&found, "rule")], ["comm", "rules-file"]);
+    let refused = found["without_effect"].as_array().expect("a list");
+    let kept = |claim: &Value| claim["category"] == "kv_cache" && claim["rule"] == row["rule"];
+    assert!(refused.iter().any(kept), "{found}");
+}
+
+#[test]
+fn explain_knows_moments_and_says_what_is_not_there() {
+    let sample = path("gpt_oom_forward.pickle");
+    let rows = json(&["live", &sample, "--format", "json", "--at", "oom", "--top", "1"]);
+    let addr = text(&rows[0], "addr");
+    let found = json(&["explain", &sample, addr, "--format", "json"]);
+    assert_eq!(found["alloc_event"], rows[0]["alloc_event"], "without a moment it is the last OOM");
+    let refused = run(["explain", &sample, "0x1"]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors.contains("no allocation at 0x1 is live then") && errors.contains("hint: "), "{errors}");
+}
