@@ -10,7 +10,7 @@ fn path(name: &str) -> String {
 }
 
 fn live(file: &str, more: &[&str]) -> Vec<Value> {
-    let rows = json(&[&["live", file, "--format", "json", "--frames", "0", "--at", "end"], more].concat());
+    let rows = json([&["live", file, "--format", "json", "--frames", "0", "--at", "end"], more].concat());
     rows.as_array().expect("an array").clone()
 }
 
@@ -51,7 +51,7 @@ fn filters_ask_for_basis_and_rule_and_stats_add_up_what_is_inferred() {
             row["size"].as_i64().expect("a size");
     }
     assert!(!inferred.is_empty());
-    let stats = json(&["stats", &late, "--format", "json"]);
+    let stats = json(["stats", &late, "--format", "json"]);
     assert_eq!(stats[0]["categories"]["end_inferred"], serde_json::json!(inferred));
     let summary = stdout(["stats", &late]);
     assert!(summary.contains("≈ ") && summary.contains("≈: inferred"), "{summary}");
@@ -66,7 +66,7 @@ fn explain_says_the_same_as_live_for_every_allocation_of_a_sample() {
     {
         let event = row["alloc_event"].as_i64().unwrap_or(-1);
         let what = format!("{}@{event}", text(row, "addr"));
-        let found = json(&["explain", &sample, &what, "--format", "json"]);
+        let found = json(["explain", &sample, &what, "--format", "json"]);
         for key in ["addr", "size", "category", "rule", "basis", "because"] {
             assert_eq!(found[key], row[key], "{what}");
         }
@@ -84,7 +84,7 @@ fn explain_names_what_a_rule_of_the_user_overrides() {
     let row = &live(&sample, &["--filter", "category:kv_cache", "--top", "1"])[0];
     let addr = text(row, "addr").to_owned();
     let args = ["explain", &sample, &addr, "--at", "end", "--format", "json"];
-    let found = json(&[&args[..], &["--rules", &rules.to_string_lossy()]].concat());
+    let found = json([&args[..], &["--rules", &rules.to_string_lossy()]].concat());
     assert_eq!([text(&found, "category"), text(&found, "rule")], ["comm", "rules-file"]);
     let refused = found["without_effect"].as_array().expect("a list");
     let kept = |claim: &Value| claim["category"] == "kv_cache" && claim["rule"] == row["rule"];
@@ -94,9 +94,9 @@ fn explain_names_what_a_rule_of_the_user_overrides() {
 #[test]
 fn explain_knows_moments_and_says_what_is_not_there() {
     let sample = path("gpt_oom_forward.pickle");
-    let rows = json(&["live", &sample, "--format", "json", "--at", "oom", "--top", "1"]);
+    let rows = json(["live", &sample, "--format", "json", "--at", "oom", "--top", "1"]);
     let addr = text(&rows[0], "addr");
-    let found = json(&["explain", &sample, addr, "--format", "json"]);
+    let found = json(["explain", &sample, addr, "--format", "json"]);
     assert_eq!(found["alloc_event"], rows[0]["alloc_event"], "without a moment it is the last OOM");
     let refused = run(["explain", &sample, "0x1"]);
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
