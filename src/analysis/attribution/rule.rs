@@ -223,6 +223,10 @@ rules! {
     MadeInBackward "made-in-backward" Size Inferred [Events Announced] Blocks [PairsWithNothing]
         "no stack: made in a backward, and an optimizer keeps state of its size";
 
+    OneNumber "one-number" Layout Inferred [Segments] Blocks []
+        "no stack: three or four divides how often every size is there, as training with Adam leaves them";
+    LayersRepeat "layers-repeat" Layout Inferred [Segments] Blocks []
+        "no stack: sizes are there once, or as often as there are layers, and nothing lies free between them";
     LiesFirst "lies-first" Layout Inferred [Segments] Blocks []
         "no stack: lies where memory was used first, and is one of the first of its size";
     LiesLater "lies-later" Layout Inferred [Segments] Blocks []

@@ -1,6 +1,7 @@
 //! Blocks without stacks from before the recording, or where nothing was recorded: where they lie and how often each size
 //! is there.
 
+use super::by_counts;
 use super::layer_caches;
 use super::layout::{Placed, placed};
 use super::layout_counts::{Counts, Rounds, counts, rounds};
@@ -14,6 +15,9 @@ const MOST_OTHERS: usize = 3;
 /// Settle them; those that do not lie in any segment are left out.
 pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
     let (placed, counts, rounds) = look(view, ids);
+    if !view.order.is_shown() && by_counts::settle(&placed, hole_bytes(view), claims) {
+        return;
+    }
     // Which of several blocks of a size are the parameters, only their order tells.
     if 1 < rounds.each && !view.order.is_shown() {
         return;
@@ -48,6 +52,23 @@ pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
         let rest: Vec<(AllocId, i64)> = rest.iter().map(|block| (block.id, block.size)).collect();
         layer_caches::find(&rest, &parameters, claims);
     }
+}
+
+/// What is free between active blocks of the same segment.
+fn hole_bytes(view: &View<'_>) -> i64 {
+    let table = &view.timeline.segments;
+    let mut total = 0i64;
+    for segment in &table.segments {
+        let mut open = None;
+        for block in table.blocks_of(segment) {
+            if block.is_active() {
+                total = total.saturating_add(open.replace(0).unwrap_or(0));
+            } else {
+                open = open.map(|bytes: i64| bytes.saturating_add(block.size.max(0)));
+            }
+        }
+    }
+    total
 }
 
 /// A model that is made on the device leaves a segment or two that are none of its parameters': where that makes

@@ -2,6 +2,7 @@
 
 mod announced_steps;
 mod buckets;
+mod by_counts;
 mod by_layout;
 #[cfg(test)]
 mod by_layout_tests;
