@@ -11,7 +11,7 @@ mod fold;
 mod inputs;
 mod known;
 mod place;
-mod step_spans;
+mod spans;
 mod steps;
 
 use super::UserRules;
@@ -67,7 +67,9 @@ pub(in crate::analysis) struct Flow {
     /// Where optimizers step, by the backwards that they come after.
     pub(in crate::analysis) steps: steps::Steps,
     /// From where to where optimizers step.
-    pub(in crate::analysis) step_spans: step_spans::StepSpans,
+    pub(in crate::analysis) step_spans: spans::Spans,
+    /// From where to where backwards last.
+    pub(in crate::analysis) backward_spans: spans::Spans,
 }
 
 impl Flow {
@@ -79,8 +81,9 @@ impl Flow {
         let is_fed = inputs.fed(timeline, &acts, &calls);
         calls::decide(&mut calls, &is_fed);
         let steps = steps::steps(timeline, places, &acts);
-        let step_spans = step_spans::StepSpans::of(&acts.runs);
-        Self { acts, calls, inputs, steps, step_spans }
+        let [step_spans, backward_spans] =
+            [Act::Step, Act::Backward].map(|act| spans::Spans::of(&acts.runs, act));
+        Self { acts, calls, inputs, steps, step_spans, backward_spans }
     }
 
     /// The call that an event lies in.

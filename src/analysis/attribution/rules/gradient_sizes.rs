@@ -64,23 +64,19 @@ pub(super) fn find_parameters(view: &View<'_>, claims: &mut Claims) {
 /// Sizes of the gradients that stay after a backward: for each size, the most at a time.
 pub(super) fn gradients(view: &View<'_>, claims: &Claims) -> Sizes {
     let mut changes: Vec<(u32, bool, i64)> = Vec::new();
-    let mut run = 0;
-    let runs = &view.flow.acts.runs;
+    let backwards = &view.flow.backward_spans;
     // Of a backward under way it is not known what stays; another before it told that.
     let mut has_told = false;
-    let under_way = runs.last().filter(|run| run.act == Act::Backward).map_or(u32::MAX, |run| run.start);
+    let under_way = backwards.cut_from(&view.timeline.ooms).unwrap_or(u32::MAX);
     for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
         let Some(start) = view.timeline.lifetimes.start(id).event() else { continue };
         if !claims.is(id, Category::Gradient) {
             continue;
         }
-        while runs.get(run).is_some_and(|run| run.end <= start.0) {
-            run += 1;
-        }
-        let end = runs.get(run).map_or(0, |run| run.end);
         let gone = view.gone(id);
         let is_ended = start.0 < under_way;
-        if (is_ended || !has_told) && gone.is_none_or(|gone| end <= gone.0) {
+        let stays = gone.is_none_or(|gone| backwards.end_after(start.0) <= gone.0);
+        if (is_ended || !has_told) && stays {
             has_told |= is_ended;
             changes.push((start.0, true, view.size(id)));
             changes.extend(gone.map(|gone| (gone.0, false, view.size(id))));

@@ -19,6 +19,7 @@ mod main_code;
 mod old_gone;
 #[cfg(test)]
 mod old_gone_tests;
+mod old_like_calls;
 mod old_pairs;
 mod old_unpaired;
 mod renewed_state;

@@ -1,5 +1,6 @@
 //! Old blocks that nothing pairs with: by where they lie.
 
+use super::old_like_calls;
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
@@ -73,6 +74,10 @@ impl<'a> Alone<'a> {
     /// When parameters were made hardly anything had been given back yet, so a small part that lies
     /// behind segments that are empty by now came later.
     pub(super) fn settle(self, claims: &mut Claims) {
+        // Of a model that is trained, the parameters are those that have gradients.
+        if 0 < self.trained_bytes && old_like_calls::settle(self.view, &self.ids, claims) {
+            return;
+        }
         let first_empty = self.first_empty();
         let keeps_a_graph = self.keeps_a_graph(first_empty);
         let mut counts: HashMap<i64, usize> = HashMap::default();
