@@ -110,6 +110,8 @@ rules! {
     ModuleLoad "module-load" Stack Seen [Stacks] Frame [] "made, moved or loaded as a part of a module";
     ModuleCall "module-call" Stack Seen [Stacks] Frame [] "allocated within a module's call";
     CacheCode "cache-code" Stack Seen [Stacks] Frame [] "allocated in the code of a key/value cache";
+    KeptPerLayer "kept-per-layer" Stack Followed [Stacks Events] Fate []
+        "kept after a call without a graph, by one of two lines that keep one block for each layer";
     KeptAcrossCalls "kept-across-calls" Stack Followed [Stacks Events] Fate []
         "kept after a call by a helper of the model, and replaced within a later one";
     Autograd "autograd" Stack Seen [Stacks] Frame [] "allocated by the autograd engine";
@@ -128,8 +130,6 @@ rules! {
     BatchCode "batch-code" Stack Seen [Stacks] Frame []
         "allocated where batches are loaded or brought to the device";
     WorkspaceCode "workspace-code" Stack Seen [Stacks] Frame [] "allocated as a library's workspace";
-    WeightCast "weight-cast" Stack Seen [Stacks] Frame []
-        "a copy of a weight that autocast makes for the calls of a model";
     PrivatePool "private-pool" Stack Seen [] Pool [] "lies in a private pool, and no stack says more";
 
     Perturbed "perturbed" Program Seen [Stacks Events] Frame []
@@ -169,8 +169,12 @@ rules! {
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall KeptBeforeCalls
-         Loss Result BetweenSteps KeptOutside ComputingLine ProgramsOwn CopyOfParameters WeightCast]
+         Loss Result BetweenSteps KeptOutside ComputingLine ProgramsOwn CopyOfParameters]
         "made just before a parameter of its size was given back, and kept in its place";
+    ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall]
+        "made by a line whose blocks have the sizes of several parameters, and given to a model: computed, not a batch";
+    KeptByOwnStep "kept-by-own-step" Structure Inferred [Stacks Events] Blocks [KeptOutside]
+        "made in a step of the program's own, as large as parameters, and kept";
     WorkspaceOfProduct "workspace-of-product" Structure Inferred [Stacks Events] Size [ModuleCall Autograd NoPython]
         "as large as a workspace of cuBLAS, made together with the result of a product, and kept";
 

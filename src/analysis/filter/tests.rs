@@ -87,8 +87,13 @@ fn terms_find_what_they_say() {
         ("addr:0x0..0x1fffff", "A"),
         ("addr:1fffff-200000", "B"),
         // What was recorded with it, or is found: B is old and gone, and nothing shows what it was
-        ("category:activation", "D"),
-        ("-category:activation", "ABCEF"),
+        // The fixture shows no call of a module, so what its `forward` makes counts as made in one.
+        ("category:activation", "ACDF"),
+        ("-category:activation", "BE"),
+        ("basis:seen", "ACEF"),
+        ("basis:inferred|unknown", "B"),
+        ("basis:declared", "D"),
+        ("rule:module-call", "ACF"),
         ("meta:step", "E"),
         ("annotation:\"step 3\"", "E"),
         ("-meta:step", "ABCDF"),

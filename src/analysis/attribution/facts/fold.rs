@@ -25,6 +25,7 @@ pub(super) struct Fold {
     no_grad: bool,
     set_device: bool,
     in_init: bool,
+    in_own_step: bool,
     for_weights: bool,
     within_step: bool,
     own_step: bool,
@@ -45,7 +46,7 @@ impl Fold {
         let decided = match role {
             Role::Own | Role::Cache => {
                 self.own(frames, id, role);
-                None
+                frames.is_module_forward(id).then(|| self.enter_call())
             }
             Role::Neutral | Role::Compiled => {
                 match frames.name(id) {
@@ -68,12 +69,7 @@ impl Fold {
                 self.outside(frames, id);
                 None
             }
-            Role::Call => {
-                // What a model calls its methods says nothing of the loop around it.
-                (self.caller, self.calling_code) = (0, 0);
-                (self.eval, self.may_eval) = (None, false);
-                Some(Part::Call)
-            }
+            Role::Call => Some(self.enter_call()),
             Role::Load => Some(Part::Load),
             Role::Restore => Some(Part::Restore),
             Role::CopyDict => {
@@ -131,6 +127,13 @@ impl Fold {
         }
     }
 
+    /// What a model calls its methods says nothing of the loop around it.
+    fn enter_call(&mut self) -> Part {
+        (self.caller, self.calling_code) = (0, 0);
+        (self.eval, self.may_eval) = (None, false);
+        Part::Call
+    }
+
     /// A frame of an optimizer's step. The program's own code within the step of one of torch's is a closure.
     fn step(&mut self, frames: &Frames, id: FrameId) -> Part {
         let of_torch = frames.optimizer(id).is_some();
@@ -160,6 +163,7 @@ impl Fold {
         if self.part.is_none() {
             self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
             self.in_init |= name == NameHint::Init;
+            self.in_own_step |= name == NameHint::Step && self.depth_of_own == 1;
             self.for_weights |= name == NameHint::Weights;
             self.helper.get_or_insert(name != NameHint::Forward);
         }
@@ -202,6 +206,7 @@ impl Fold {
             checkpoints: self.checkpoint && part == Part::Call,
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
+            in_own_step: self.in_own_step,
             for_weights: self.for_weights,
             within_step: self.within_step,
             own_step: self.own_step,

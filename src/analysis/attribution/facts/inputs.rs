@@ -14,6 +14,8 @@ const MAX_CALLS: usize = 3;
 struct Habit {
     gone: u32,
     stayed: u32,
+    /// Of those that are never gone: after which a call from the same place came again.
+    lingered: u32,
 }
 
 /// What stacks outside of models do.
@@ -25,6 +27,8 @@ pub(in crate::analysis) struct Inputs {
     first: HashSet<StackId>,
     /// The same for the first call from each line.
     first_by_line: HashSet<StackId>,
+    /// The next call from the same place, for each.
+    again: Vec<Option<usize>>,
 }
 
 impl Inputs {
@@ -70,10 +74,11 @@ impl Inputs {
                     (Some(end), Some(last)) if last < end.0 => habit.stayed += 1,
                     (Some(_), _) => habit.gone += 1,
                     (None, Some(_)) => habit.stayed += 1,
-                    (None, None) => {}
+                    (None, None) => habit.lingered += u32::from(again.get(next).copied().flatten().is_some()),
                 }
             }
         }
+        out.again = again;
         out
     }
 
@@ -81,6 +86,17 @@ impl Inputs {
     pub(in crate::analysis) fn is_input(&self, stack: StackId) -> Option<bool> {
         let habit = self.habits.get(&stack)?;
         if habit.gone == habit.stayed { None } else { Some(habit.stayed < habit.gone) }
+    }
+
+    /// Whether a stack allocates before several calls, and nothing of that is ever given back: that is for none of them.
+    pub(in crate::analysis) fn is_never_given_back(&self, stack: StackId) -> bool {
+        let habit = self.habits.get(&stack).copied().unwrap_or_default();
+        habit.gone == 0 && 1 < habit.stayed + habit.lingered
+    }
+
+    /// Whether the same code calls again after a call.
+    pub(in crate::analysis) fn comes_again(&self, call: usize) -> bool {
+        self.again.get(call).copied().flatten().is_some()
     }
 
     /// Whether a stack allocates before the first call by some code, too.

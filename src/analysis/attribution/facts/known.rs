@@ -46,6 +46,8 @@ pub(super) struct Frames {
     names: Vec<NameHint>,
     /// Outermost frames of stacks that surely are a thread of the program.
     roots: HashSet<FrameId>,
+    /// Code of modules that is called without `Module.__call__`.
+    forwards: HashSet<u32>,
     /// Whether some stack begins where a thread of the program does, as far as frames say so.
     has_roots: bool,
     /// Which optimizer of torch each frame is part of.
@@ -65,12 +67,15 @@ impl Frames {
             names: read.iter().map(|known| known.name).collect(),
             code: read.iter().map(|known| known.code).collect(),
             roots: HashSet::default(),
+            forwards: HashSet::default(),
             has_roots: read.iter().any(|known| matches!(known.role, Role::Root | Role::Start)),
             optimizers: read.iter().map(|known| known.optimizer).collect(),
             uses_ddp: read.iter().any(|known| known.is_ddp),
         };
+        let shows_calls = out.roles.contains(&Role::Call);
         for id in 0..snapshot.stacks.len() as u32 {
             let frames = snapshot.stacks.frames(StackId(id));
+            out.note_forwards(frames, shows_calls);
             let is_program = |&&frame: &&FrameId| {
                 matches!(out.role(frame), Role::Load | Role::Step | Role::State | Role::ZeroGrad)
             };
@@ -82,6 +87,34 @@ impl Frames {
             }
         }
         out
+    }
+
+    /// Where a `forward` of the program calls another without `Module.__call__`, both are a module's. So is every one if no
+    /// stack shows that at all.
+    fn note_forwards(&mut self, frames: &[FrameId], shows_calls: bool) {
+        let mut inner = None;
+        for &id in frames {
+            match (self.role(id), self.name(id)) {
+                (Role::Own, NameHint::Forward) => {
+                    let code = self.code_of(id);
+                    if !shows_calls || inner.is_some() {
+                        self.forwards.extend(inner.into_iter().chain([code]));
+                    }
+                    inner = Some(code);
+                }
+                (Role::Own | Role::Cache | Role::Call, _) => inner = None,
+                _ => {}
+            }
+        }
+    }
+
+    fn code_of(&self, id: FrameId) -> u32 {
+        self.code.get(id.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether a frame is the `forward` of a module that is called without `Module.__call__`.
+    pub(super) fn is_module_forward(&self, id: FrameId) -> bool {
+        self.name(id) == NameHint::Forward && self.forwards.contains(&self.code_of(id))
     }
 
     pub(super) fn optimizer(&self, id: FrameId) -> Option<Optimizer> {

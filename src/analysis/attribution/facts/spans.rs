@@ -38,6 +38,11 @@ impl Spans {
         after.checked_sub(1).and_then(|at| self.spans.get(at)).map_or(event + 1, |span| span.1)
     }
 
+    /// The first event of the first.
+    pub(in crate::analysis) fn first(&self) -> Option<u32> {
+        self.spans.first().map(|span| span.0)
+    }
+
     /// The first event of the one that an out-of-memory error cut off, or that the trace ends in.
     pub(in crate::analysis) fn cut_from(&self, ooms: &[OomEvent]) -> Option<u32> {
         let last_oom = ooms.last().map_or(0, |oom| oom.event.0);

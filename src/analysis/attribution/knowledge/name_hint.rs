@@ -16,6 +16,8 @@ pub(in crate::analysis) enum NameHint {
     /// What an optimizer calls within its step.
     Closure,
     SetDevice,
+    /// Parameters are changed, by an optimizer of the program's own.
+    Step,
     /// Weights are made or loaded.
     Weights,
     /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
@@ -58,6 +60,8 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::Eval
     } else if has(&["eval", "infer", "predict", "sample", "decode", "encode"]) {
         NameHint::MayEval
+    } else if lower == "step" || lower.ends_with("_step") || has(&["optim", "adam", "sgd", "momentum"]) {
+        NameHint::Step
     } else if has(&["weight"])
         || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
     {
@@ -84,5 +88,7 @@ mod tests {
         assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::None);
+        assert_eq!(name_hint("/home/me/muon.py", "Muon.step"), NameHint::Step);
+        assert_eq!(name_hint("/home/me/train.py", "train_step"), NameHint::Train);
     }
 }

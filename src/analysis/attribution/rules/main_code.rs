@@ -46,13 +46,14 @@ impl<'a> MainCode<'a> {
             return Verdict::new(Category::KvCache, RuleId::CacheCode);
         }
         match self.view.phases.phase_at(Moment::after(start)) {
+            Phase::Forward if self.is_left_behind(id, start) => Verdict::OPEN,
             Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
             Phase::Eval => self.after_eval(id, stack, start),
             _ if self.is_input(id, stack, start) && !self.view.places.get(stack).perturbs => {
                 Verdict::new(Category::Input, RuleId::InputOfCall)
             }
             Phase::Init | Phase::Data | Phase::Unknown if !self.view.flow.calls.is_empty() => {
-                self.before_calls(id, start, part)
+                self.before_calls(id, stack, start, part)
             }
             _ => match &self.lines {
                 Some(lines) => lines.verdict(self.view, id, stack, start),
@@ -84,6 +85,15 @@ impl<'a> MainCode<'a> {
         }
     }
 
+    /// Whether nothing in the recording uses it although the program went on to the next round: that is for no backward.
+    fn is_left_behind(&self, id: AllocId, start: EventIx) -> bool {
+        let calls = &self.view.flow.calls;
+        let before = calls.partition_point(|call| call.start <= start.0).checked_sub(1);
+        !self.trains
+            && self.view.gone(id).is_none()
+            && before.is_some_and(|before| self.view.flow.inputs.comes_again(before))
+    }
+
     /// Whether a backward used it.
     fn is_used_by_backward(&self, id: AllocId) -> bool {
         self.view.gone(id).is_some_and(|gone| self.view.flow.acts.at(gone.0) == Act::Backward)
@@ -103,14 +113,17 @@ impl<'a> MainCode<'a> {
     }
 
     /// Before the first call, or while data is loaded.
-    fn before_calls(&self, id: AllocId, start: EventIx, part: Part) -> Verdict {
+    fn before_calls(&self, id: AllocId, stack: StackId, start: EventIx, part: Part) -> Verdict {
         let calls = &self.view.flow.calls;
         let next = calls.get(calls.partition_point(|call| call.start <= start.0));
         let gone = self.view.gone(id);
+        let stays = self.view.flow.inputs.is_never_given_back(stack);
         if self.is_used_by_backward(id) {
             Verdict::new(Category::Activation, RuleId::Loss)
         } else if next.is_some_and(|call| gone.is_some_and(|gone| gone.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
+        } else if stays {
+            Verdict::OPEN
         } else if part == Part::Restore {
             Verdict::new(Category::Other, RuleId::KeptOutside)
         } else {
@@ -121,6 +134,7 @@ impl<'a> MainCode<'a> {
     fn between_steps(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
         let calls = &self.view.flow.calls;
         let next = calls.get(calls.partition_point(|call| call.start <= start.0));
+        let stays = self.view.flow.inputs.is_never_given_back(stack);
         let waits = next.is_some_and(|call| self.view.gone(id).is_none_or(|gone| call.start < gone.0));
         match (self.view.gone(id), next) {
             _ if waits && self.view.places.get(stack).perturbs => {
@@ -129,6 +143,7 @@ impl<'a> MainCode<'a> {
             (None, _) if self.view.places.get(stack).perturbs => {
                 Verdict::new(Category::OptimizerState, RuleId::Perturbed)
             }
+            _ if stays => Verdict::OPEN,
             _ if waits && self.view.flow.inputs.precedes_a_line(stack) => {
                 Verdict::new(Category::Input, RuleId::InputOfCall)
             }

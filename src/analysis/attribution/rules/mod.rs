@@ -12,6 +12,7 @@ mod declared_tests;
 #[cfg(test)]
 mod early_tests;
 mod gradient_sizes;
+mod kept_per_layer;
 mod layer_caches;
 mod layout;
 mod layout_counts;
@@ -22,6 +23,7 @@ mod old_gone_tests;
 mod old_like_calls;
 mod old_pairs;
 mod old_unpaired;
+mod parameter_sized;
 mod renewed_state;
 mod replaced;
 mod replaced_copies;
@@ -42,13 +44,14 @@ use super::{Category, RuleId};
 type Find = fn(&View<'_>, &mut Claims);
 
 /// All families. What is found later decides only what is open, or what its rules refine.
-pub(super) const FAMILIES: [Find; 9] = [
+pub(super) const FAMILIES: [Find; 10] = [
     declared::find,
     stack::find,
     main_code::find,
     gradient_sizes::find_parameters,
     gradient_sizes::find_caches,
     replaced::find,
+    parameter_sized::find,
     workspaces::find,
     sizes::find,
     buckets::find,

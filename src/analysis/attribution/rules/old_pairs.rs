@@ -130,7 +130,7 @@ impl Seen {
             trained.iter().filter(|(size, count)| by_size.get(size).is_some_and(|b| **count <= b.len()));
         let matched = matched.map(bytes).fold(0, i64::saturating_add);
         Self {
-            copies: copies.max(),
+            copies: copies.max().or_else(|| beside_gradients(by_size, &passing)),
             new_state: of(Category::OptimizerState, true),
             is_flat: matched < all / 2,
             steps_within_backward: steps_within_backward(view),
@@ -148,7 +148,9 @@ impl Seen {
 
     /// What so many blocks of one size are; `None` where nothing pairs with them.
     fn shares(&self, size: i64, count: usize) -> Option<Shares> {
-        let copies = self.copies.unwrap_or(2);
+        // State that a step makes anew is none of the old blocks.
+        let is_renewed = self.new_state.contains_key(&size);
+        let copies = if is_renewed { 0 } else { self.copies.unwrap_or(2) };
         let trained = self.trained.get(&size).filter(|&&trained| 0 < trained);
         // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
         let is_sure = |trained: usize| !self.is_flat || count == trained.saturating_mul(copies + 1);
@@ -186,6 +188,14 @@ impl Seen {
         let odd = if self.uses_ddp { left % trained } else { 0 };
         Shares { parameters: (left - odd).min(count), gradients: 0, buckets: odd }
     }
+}
+
+/// Tensors of state for each parameter where gradients are set to zero rather than dropped: what is left of all that
+/// have some, besides parameter and gradient.
+fn beside_gradients(by_size: &BySize, passing: &Sizes) -> Option<usize> {
+    let counts = || by_size.iter().filter(|(size, _)| passing.contains_key(size)).map(|(_, ids)| ids.len());
+    let each = [4, 3, 2].into_iter().find(|each| counts().all(|count| count.is_multiple_of(*each)));
+    each.filter(|_| 0 < counts().count()).map(|each| each - 2)
 }
 
 /// Where there are four blocks for each gradient: whether the first half by address is two models, as

@@ -1,9 +1,10 @@
 //! What a stack says by itself, and what other allocations of the same line say of it.
 
+use super::kept_per_layer;
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::{Act, Part, Place};
 use crate::model::{AllocId, EventIx, StackId};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 /// Claim what stacks say, and of what they leave open, that it lies in a private pool.
 pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
@@ -53,6 +54,9 @@ fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, place:
     if !trains && place.in_cache {
         return Verdict::new(Category::KvCache, RuleId::CacheCode);
     }
+    if !trains && habits.kept_per_layer.contains(&stack) {
+        return Verdict::new(Category::KvCache, RuleId::KeptPerLayer);
+    }
     if !trains && habits.is_kept_across_calls(stack, place) {
         return Verdict::new(Category::KvCache, RuleId::KeptAcrossCalls);
     }
@@ -85,6 +89,8 @@ struct Habits {
     /// Of allocations in calls: how many were kept after the call and given back within a later
     /// one, and how many were not.
     in_calls: HashMap<StackId, (u32, u32)>,
+    /// Stacks of keys and values.
+    kept_per_layer: HashSet<StackId>,
 }
 
 impl Habits {
@@ -92,7 +98,7 @@ impl Habits {
         let unfinished = view.flow.step_spans.unfinished();
         let last_oom = view.timeline.ooms.last();
         let is_cut = unfinished.zip(last_oom).is_some_and(|(step, oom)| step.0 <= oom.event.0);
-        let mut out = Self { is_cut, ..Self::default() };
+        let mut out = Self { is_cut, kept_per_layer: kept_per_layer::stacks(view), ..Self::default() };
         for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
             let Some(start) = view.timeline.lifetimes.start(id).event() else { continue };
             match view.flow.acts.at(start.0) {

@@ -1,0 +1,53 @@
+//! Lines of the program's own that make blocks as large as parameters: weights that are computed, and state of an
+//! optimizer that is no part of torch.
+
+use super::{Blocks, Category, Claims, RuleId, Verdict, View};
+use crate::model::{AllocId, StackId};
+use foldhash::{HashMap, HashSet};
+
+/// So many different sizes are not those of parameters by chance.
+const MIN_SIZES: usize = 3;
+
+/// Look again at what was taken for a model's inputs, or for something that the program keeps.
+pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
+    let Some(backward) = view.flow.backward_spans.first() else { return };
+    let parameters: HashMap<i64, usize> = count(view, claims);
+    let mut lines: HashMap<(StackId, RuleId), Vec<AllocId>> = HashMap::default();
+    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
+        let rule = claims.get(id).rule;
+        let is_later = backward <= view.timeline.lifetimes.start(id).0;
+        if is_later && matches!(rule, RuleId::InputOfCall | RuleId::KeptOutside) {
+            lines.entry((view.stack(id), rule)).or_default().push(id);
+        }
+    }
+    for ((stack, rule), ids) in lines {
+        let sizes: HashSet<i64> = ids.iter().map(|&id| view.size(id)).collect();
+        if !sizes.iter().all(|size| parameters.contains_key(size)) {
+            continue;
+        }
+        let verdict = match rule {
+            RuleId::InputOfCall if MIN_SIZES <= sizes.len() => {
+                Verdict::new(Category::Activation, RuleId::ComputedWeights)
+            }
+            RuleId::KeptOutside if view.places.get(stack).in_own_step => {
+                Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep)
+            }
+            _ => continue,
+        };
+        for id in ids {
+            let size = view.size(id);
+            let known = parameters.get(&size).copied().unwrap_or_default();
+            let blocks = Blocks { alike: known, known, known_as: Category::Parameter };
+            claims.claim_of(id, verdict, size, blocks);
+        }
+    }
+}
+
+/// How many parameters there are of each size.
+fn count(view: &View<'_>, claims: &Claims) -> HashMap<i64, usize> {
+    let mut out = HashMap::default();
+    for id in view.ids().filter(|&id| claims.is(id, Category::Parameter)) {
+        *out.entry(view.size(id)).or_default() += 1;
+    }
+    out
+}
