@@ -150,26 +150,22 @@ rules! {
         "made outside of models between backward and the next batch, for a moment";
     KeptOutside "kept-outside" Program Inferred [Stacks Events] Frame []
         "made outside of models and kept";
-    ComputingLine "computing-line" Program Inferred [Stacks Events] Frame []
-        "made by a line that also makes temporaries, in a program that shows no modules";
-    ProgramsOwn "programs-own" Program Inferred [Stacks Events] Frame []
-        "made by a program that shows no modules, neither for a backward nor for a moment";
 
     HasGradient "has-gradient" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made before the first backward, which leaves a gradient of its size";
     InitOnDevice "init-on-device" Structure Seen [Stacks Events] Frame
-        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made in an __init__ with a device set from outside";
     CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside BetweenSteps Result ProgramsOwn]
+        [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "as many and as large as the parameters, but not made as a part of a module";
     EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside InputOfCall Result ProgramsOwn CopyOfParameters]
+        [KeptBeforeCalls KeptOutside InputOfCall Result CopyOfParameters]
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall KeptBeforeCalls
-         Loss Result BetweenSteps KeptOutside ComputingLine ProgramsOwn CopyOfParameters]
+         Loss Result BetweenSteps KeptOutside CopyOfParameters]
         "made just before a parameter of its size was given back, and kept in its place";
     ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall]
         "made by a line whose blocks have the sizes of several parameters, and given to a model: computed, not a batch";
@@ -184,10 +180,6 @@ rules! {
         "no stack: older than the recording, and one of several blocks of a parameter's size";
     OldUnpaired "old-unpaired" Size Inferred [] Size []
         "no stack: older than the recording, and nothing pairs with its size";
-    OldBehindHole "old-behind-hole" Size Inferred [Segments] Size []
-        "no stack: older than the recording, nothing pairs with its size, and it lies behind memory that was given back before";
-    OldState "old-state" Size Inferred [Stacks] Size []
-        "no stack: older than the recording, behind the parameters, and the optimizer keeps state of sizes of its own";
     OldBucket "old-bucket" Size Inferred [Stacks] Size []
         "no stack: older than the recording, behind the parameters of a model that DDP trains";
     GoneInBackward "gone-in-backward" Size Followed [Events] Fate [] "a backward gave it back";

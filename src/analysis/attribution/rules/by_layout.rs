@@ -129,7 +129,13 @@ fn settle_later(later: &[(usize, Placed)], own: usize, rounds: Rounds, claims: &
         // Gradients were there before any state.
         order.reverse();
     }
+    // Where gradients and state are both there, only what lies side by side tells them apart.
+    let lone = is_paired.iter().filter(|is_paired| !**is_paired).count();
+    let is_clear = gradients == 0 || later.len() <= gradients || lone == gradients;
     for (rank, at) in order.into_iter().enumerate() {
+        if !is_clear && !is_paired.get(at).copied().unwrap_or(false) {
+            continue;
+        }
         let category = if rank < gradients { Category::Gradient } else { Category::OptimizerState };
         if let Some((_, block)) = later.get(at) {
             let known = Blocks { alike: own + later.len(), known: own, known_as: Category::Parameter };

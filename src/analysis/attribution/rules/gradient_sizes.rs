@@ -102,7 +102,8 @@ fn early(view: &View<'_>, claims: &Claims, limit: u32) -> Vec<AllocId> {
             let part = view.places.get(view.stack(id)).part;
             let Verdict { category, rule } = claims.get(id);
             let is_open = matches!(part, Part::Main | Part::Restore)
-                && matches!(category, Category::Input | Category::Other | Category::Temporary)
+                && (rule == RuleId::Nothing
+                    || matches!(category, Category::Input | Category::Other | Category::Temporary))
                 && rule != RuleId::InputOfCall;
             is_open && view.gone(id).is_none_or(|gone| limit <= gone.0)
         })
@@ -122,7 +123,8 @@ pub(super) fn find_caches(view: &View<'_>, claims: &mut Claims) {
     for id in view.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
         let stack = view.stack(id);
         let place = view.places.get(stack);
-        let is_open = matches!(claims.get(id).category, Category::Input | Category::Other);
+        let Verdict { category, rule } = claims.get(id);
+        let is_open = rule == RuleId::Nothing || matches!(category, Category::Input | Category::Other);
         if is_open && place.in_init && place.part == Part::Main {
             lines.entry((stack, view.size(id))).or_default().push(id);
         }

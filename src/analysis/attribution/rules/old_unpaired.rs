@@ -58,52 +58,44 @@ impl<'a> Alone<'a> {
         segments.segments.iter().filter(is_empty).map(|segment| self.view.order.key(segment.addr)).min()
     }
 
-    /// Whether what lies behind that segment may be activations: a graph is kept only where something
-    /// trains, as far as stacks show what is going on; and it is not most of what is old, as a whole
-    /// model is that was loaded late.
-    fn keeps_a_graph(&self, first_empty: Option<AddressKey>) -> bool {
-        let lifetimes = &self.view.timeline.lifetimes;
-        let is_later = |id: &AllocId| first_empty.is_some_and(|empty| empty < self.view.address_key(*id));
-        let later = self.bytes(self.ids.iter().copied().filter(is_later));
-        let old = self.bytes(self.view.ids().filter(|&id| lifetimes.origin(id) == Origin::Before));
-        let runs = &self.view.flow.acts.runs;
-        let may_train = runs.is_empty() || runs.iter().any(|run| run.act == Act::Backward);
-        may_train && later <= old / 2
-    }
-
-    /// When parameters were made hardly anything had been given back yet, so a small part that lies
-    /// behind segments that are empty by now came later.
+    /// When parameters were made hardly anything had been given back yet, so what lies behind segments that are empty by now
+    /// came later: what that is nothing tells, unless it is too much to be anything but a model that was loaded late.
     pub(super) fn settle(self, claims: &mut Claims) {
         // Of a model that is trained, the parameters are those that have gradients.
         if 0 < self.trained_bytes && old_like_calls::settle(self.view, &self.ids, claims) {
             return;
         }
         let first_empty = self.first_empty();
-        let keeps_a_graph = self.keeps_a_graph(first_empty);
+        let is_later = |id: AllocId| first_empty.is_some_and(|empty| empty < self.view.address_key(id));
+        let later_bytes = self.bytes(self.ids.iter().copied().filter(|&id| is_later(id)));
+        let lifetimes = &self.view.timeline.lifetimes;
+        let old_bytes = self.bytes(self.view.ids().filter(|&id| lifetimes.origin(id) == Origin::Before));
+        let is_model = !self.may_train() || old_bytes / 2 < later_bytes;
         let mut counts: HashMap<i64, usize> = HashMap::default();
         for &id in &self.ids {
             *counts.entry(self.view.size(id)).or_default() += 1;
         }
-        let single = if self.view.flow.acts.runs.is_empty() {
-            Verdict::new(Category::Activation, RuleId::OldBehindHole)
-        } else {
-            Verdict::OPEN
-        };
         let behind_bytes = self.bytes(self.ids.iter().copied().filter(|&id| self.is_behind(id)));
         // Buckets are as large as the parameters; far more is something else that is kept.
         let are_buckets = self.view.places.uses_ddp
             && behind_bytes <= self.trained_bytes.saturating_add(self.trained_bytes / 4);
         let has_own_state = self.view.places.optimizers.contains(&Optimizer::OfItsOwn);
         for &id in &self.ids {
-            let is_later = first_empty.is_some_and(|empty| empty < self.view.address_key(id));
+            let is_single = counts.get(&self.view.size(id)) == Some(&1);
             let verdict = match self.is_behind(id) {
                 true if are_buckets => Verdict::new(Category::Comm, RuleId::OldBucket),
-                true if has_own_state => Verdict::new(Category::OptimizerState, RuleId::OldState),
-                _ if is_later && keeps_a_graph => Verdict::new(Category::Activation, RuleId::OldBehindHole),
-                _ if is_later && counts.get(&self.view.size(id)) == Some(&1) => single,
+                // State of sizes of its own.
+                true if has_own_state => continue,
+                _ if is_later(id) && (!is_model || is_single) => continue,
                 _ => Verdict::new(Category::Parameter, RuleId::OldUnpaired),
             };
             claims.claim(id, verdict);
         }
+    }
+
+    /// Whether anything may train, as far as stacks show what is going on.
+    fn may_train(&self) -> bool {
+        let runs = &self.view.flow.acts.runs;
+        runs.is_empty() || runs.iter().any(|run| run.act == Act::Backward)
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
     for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
         let rule = claims.get(id).rule;
         let is_later = backward <= view.timeline.lifetimes.start(id).0;
-        if is_later && matches!(rule, RuleId::InputOfCall | RuleId::KeptOutside) {
+        if is_later && matches!(rule, RuleId::InputOfCall | RuleId::KeptOutside | RuleId::Nothing) {
             lines.entry((view.stack(id), rule)).or_default().push(id);
         }
     }
@@ -27,9 +27,9 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
         }
         let verdict = match rule {
             RuleId::InputOfCall if MIN_SIZES <= sizes.len() => {
-                Verdict::new(Category::Activation, RuleId::ComputedWeights)
+                Verdict::new(Category::Parameter, RuleId::ComputedWeights)
             }
-            RuleId::KeptOutside if view.places.get(stack).in_own_step => {
+            RuleId::KeptOutside | RuleId::Nothing if view.places.get(stack).in_own_step => {
                 Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep)
             }
             _ => continue,

@@ -97,8 +97,6 @@ impl Lines {
         let gone = view.gone(id);
         let is_used = gone.is_some_and(|gone| view.flow.acts.at(gone.0) == Act::Backward);
         let place = view.places.get(stack);
-        // A backward gives back what it was made for.
-        let outlives = self.has_backward(start.0, u32::MAX);
         let is_weight = place.for_weights || place.in_init || self.weights.contains(&place.calling_code);
         if is_used || line.kept < line.used {
             Verdict::new(Category::Activation, RuleId::GoneInBackward)
@@ -106,16 +104,9 @@ impl Lines {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
         } else if self.is_sure && self.is_plain && is_weight && gone.is_none() {
             Verdict::new(Category::Parameter, RuleId::WeightCode)
-        } else if self.is_sure && !outlives && line.kept == 0 && self.is_work(line, start) {
-            Verdict::new(Category::Activation, RuleId::ComputingLine)
         } else {
-            Verdict::new(Category::Input, RuleId::ProgramsOwn)
+            Verdict::OPEN
         }
-    }
-
-    /// Whether a line computes: copies leave no temporaries. In a first iteration, all that follows does.
-    fn is_work(&self, line: Line, start: EventIx) -> bool {
-        self.first_work <= start.0 && (0 < line.brief || self.backwards.is_empty())
     }
 }
 

@@ -10,24 +10,16 @@ const SIZES_BYTES: [i64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 <<
 
 /// The first of these, 8.125 MiB, is no size that tensors have: where no stack says otherwise, it decides.
 const TELLING_BYTES: i64 = SIZES_BYTES[0];
-const LARGE_BYTES: i64 = SIZES_BYTES[1];
 
 /// Streams that have a workspace each; more blocks of that size are something else.
 const MOST_STREAMS: usize = 8;
 
-/// The second is a size that tensors have, too: a workspace is alone in it, or one of the forward's and the backward's thread.
-const MOST_LARGE: usize = 2;
-
 /// The workspaces among blocks that no stack explains.
 pub(super) fn by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
-    // Where something shows what is going on, blocks of the second are judged by that.
-    let is_alone = view.flow.acts.runs.is_empty();
-    for (bytes, most) in [(TELLING_BYTES, MOST_STREAMS), (LARGE_BYTES, MOST_LARGE)] {
-        let found: Vec<AllocId> = open.iter().copied().filter(|&id| view.size(id) == bytes).collect();
-        if found.len() <= most && (bytes == TELLING_BYTES || is_alone) {
-            for id in found {
-                claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceSize));
-            }
+    let found: Vec<AllocId> = open.iter().copied().filter(|&id| view.size(id) == TELLING_BYTES).collect();
+    if found.len() <= MOST_STREAMS {
+        for id in found {
+            claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceSize));
         }
     }
 }
