@@ -159,7 +159,7 @@ rules! {
         "made in an __init__ with a device set from outside";
     CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks
         [KeptBeforeCalls KeptOutside BetweenSteps Result]
-        "as many and as large as the parameters, but not made as a part of a module";
+        "as large as the parameters, of several sizes, but not made as a part of a module: a copy";
     EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
         [KeptBeforeCalls KeptOutside InputOfCall Result CopyOfParameters]
         "one of many equal blocks made before the first call, in a recording without training";
@@ -229,6 +229,10 @@ rules! {
         "no stack: as large as a parameter, and lies behind it";
     TwoForEachLayer "two-for-each-layer" Layout Inferred [] Blocks [PairsWithNothing]
         "no stack: one of equal blocks, two for each layer of a model that does not train";
+
+    Implausible "implausible" Layout Unknown [] Size
+        [OldPairs PairsAndStays OneNumber LiesLater UnfinishedStepKeeps KeptByOwnStep]
+        "sizes suggest optimizer state, but that would be more than seven times the parameters";
 
     Nothing "none" Layout Unknown [] Size [] "no stack was recorded, and its size and lifetime do not tell";
 }

@@ -158,14 +158,14 @@ fn old_blocks_are_no_activations_where_nothing_trains() {
 }
 
 #[test]
-fn old_blocks_are_activations_only_where_these_are_the_lesser_part() {
+fn old_blocks_behind_holes_are_a_model_only_where_these_are_the_greater_part() {
     for frozen_bytes in [200 << 20, 1 << 20] {
         let mut program = Program::default();
         program.alloc(frozen_bytes, LOAD);
         program.start_segment();
         let old = behind_an_empty_segment(&mut program, &[9 << 20; 11]);
         train_late(&mut program, FOREACH);
-        let expected = if frozen_bytes < 100 << 20 { Category::Parameter } else { Category::Activation };
+        let expected = if frozen_bytes < 100 << 20 { Category::Parameter } else { Category::Unknown };
         let category = at_end(&program.finish());
         assert!(old.iter().all(|&addr| category(addr) == expected), "{frozen_bytes}");
     }

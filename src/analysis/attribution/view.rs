@@ -1,6 +1,6 @@
 //! What rules look at.
 
-use super::facts::{Announced, Facts, Flow, Labels, Places};
+use super::facts::{Act, Announced, Facts, Flow, Labels, Places};
 use super::structure::Phases;
 use crate::analysis::address_order::{AddressKey, AddressOrder};
 use crate::analysis::pools::PoolPlaces;
@@ -72,6 +72,11 @@ impl<'a> View<'a> {
     pub(super) fn gone(&self, id: AllocId) -> Option<EventIx> {
         let lifetimes = &self.timeline.lifetimes;
         lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event)
+    }
+
+    /// Whether a backward gave it back.
+    pub(super) fn is_given_back_by_backward(&self, id: AllocId) -> bool {
+        self.gone(id).is_some_and(|gone| self.flow.acts.at(gone.0) == Act::Backward)
     }
 
     /// A key by which allocations with older addresses come first.

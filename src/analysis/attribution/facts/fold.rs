@@ -46,7 +46,10 @@ impl Fold {
         let decided = match role {
             Role::Own | Role::Cache => {
                 self.own(frames, id, role);
-                frames.is_module_forward(id).then(|| self.enter_call())
+                match frames.name(id) {
+                    NameHint::Batch => Some(Part::Data),
+                    _ => frames.is_module_forward(id).then(|| self.enter_call()),
+                }
             }
             Role::Neutral | Role::Compiled => {
                 match frames.name(id) {

@@ -14,8 +14,9 @@ const MAX_CALLS: usize = 3;
 struct Habit {
     gone: u32,
     stayed: u32,
-    /// Of those that are never gone: after which a call from the same place came again.
-    lingered: u32,
+    /// The call before which one was made last that is never gone, and before how many calls there were such.
+    left_before: Option<usize>,
+    left: u32,
 }
 
 /// What stacks outside of models do.
@@ -68,13 +69,17 @@ impl Inputs {
                     out.first_by_line.insert(timeline.events.stack(start));
                 }
                 let habit = out.habits.entry(timeline.events.stack(start)).or_default();
+                let comes_again = again.get(next).copied().flatten().is_some();
+                if end.is_none() && comes_again && habit.left_before.replace(next) != Some(next) {
+                    habit.left += 1;
+                }
                 let last = (0..MAX_CALLS).try_fold(next, |at, _| again.get(at).copied().flatten());
                 let last = last.and_then(|at| calls.get(at)).map(|call| call.start);
                 match (end, last) {
                     (Some(end), Some(last)) if last < end.0 => habit.stayed += 1,
                     (Some(_), _) => habit.gone += 1,
                     (None, Some(_)) => habit.stayed += 1,
-                    (None, None) => habit.lingered += u32::from(again.get(next).copied().flatten().is_some()),
+                    (None, None) => {}
                 }
             }
         }
@@ -91,7 +96,7 @@ impl Inputs {
     /// Whether a stack allocates before several calls, and nothing of that is ever given back: that is for none of them.
     pub(in crate::analysis) fn is_never_given_back(&self, stack: StackId) -> bool {
         let habit = self.habits.get(&stack).copied().unwrap_or_default();
-        habit.gone == 0 && 1 < habit.stayed + habit.lingered
+        habit.gone == 0 && 1 < habit.left
     }
 
     /// Whether the same code calls again after a call.

@@ -18,6 +18,8 @@ pub(in crate::analysis) enum NameHint {
     SetDevice,
     /// Parameters are changed, by an optimizer of the program's own.
     Step,
+    /// A batch is made or fetched.
+    Batch,
     /// Weights are made or loaded.
     Weights,
     /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
@@ -26,6 +28,10 @@ pub(in crate::analysis) enum NameHint {
 
 /// Libraries with loops of their own.
 const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pytorch_lightning", "diffusers"];
+
+/// What the methods of iterators, and functions that fetch batches, are called.
+const BATCHES: [&str; 8] =
+    ["__iter__", "__next__", "collate_fn", "get_batch", "next_batch", "load_batch", "prefetch", "preload"];
 
 /// The hint of a frame.
 pub(in crate::analysis) fn name_hint(file: &str, name: &str) -> NameHint {
@@ -48,6 +54,8 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::Init
     } else if file.ends_with("torch/utils/_device.py") {
         NameHint::SetDevice
+    } else if BATCHES.contains(&lower.as_str()) {
+        NameHint::Batch
     } else if lower == "forward" {
         NameHint::Forward
     } else if matches!(lower.as_str(), "first_step" | "ascent_step") || lower.contains("perturb") {
@@ -87,7 +95,8 @@ mod tests {
         assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
         assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
-        assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::None);
+        assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::Batch);
+        assert_eq!(name_hint("/home/me/data.py", "Prefetcher.__next__"), NameHint::Batch);
         assert_eq!(name_hint("/home/me/muon.py", "Muon.step"), NameHint::Step);
         assert_eq!(name_hint("/home/me/train.py", "train_step"), NameHint::Train);
     }

@@ -5,6 +5,7 @@ use super::by_counts;
 use super::layer_caches;
 use super::layout::{Placed, placed};
 use super::layout_counts::{Counts, Rounds, counts, rounds};
+use super::workspaces;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::model::AllocId;
 use std::collections::BTreeMap;
@@ -14,7 +15,8 @@ const MOST_OTHERS: usize = 3;
 
 /// Settle them; those that do not lie in any segment are left out.
 pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
-    let (placed, counts, rounds) = look(view, ids);
+    let ids: Vec<AllocId> = workspaces::without_doubtful(view, ids);
+    let (placed, counts, rounds) = look(view, &ids);
     if !view.order.is_shown() && by_counts::settle(&placed, hole_bytes(view), claims) {
         return;
     }

@@ -8,8 +8,8 @@ use foldhash::HashMap;
 /// How many blocks of each size.
 pub(super) type Sizes = HashMap<i64, usize>;
 
-/// Blocks of which this many per size class stand for a copy of a model.
-const MIN_COPY: usize = 4;
+/// Fewer equal blocks of one line may be anything.
+const MIN_EQUAL: usize = 4;
 
 /// Look again at what was made before the first backward, outside of modules.
 pub(super) fn find_parameters(view: &View<'_>, claims: &mut Claims) {
@@ -18,7 +18,7 @@ pub(super) fn find_parameters(view: &View<'_>, claims: &mut Claims) {
     let Some(limit) = limit else { return };
     let mut wanted = backward.map(|_| gradients(view, claims)).unwrap_or_default();
     let trained = wanted.clone();
-    let mut known = Sizes::default();
+    let mut has_known = false;
     for id in view.ids() {
         let verdict = claims.get(id);
         let is_old =
@@ -27,37 +27,25 @@ pub(super) fn find_parameters(view: &View<'_>, claims: &mut Claims) {
             *count = count.saturating_sub(1);
         }
         if verdict.category == Category::Parameter && view.gone(id).is_none_or(|gone| limit <= gone.0) {
-            let size = view.size(id);
-            *known.entry(size).or_default() += 1;
-            if let Some(count) = wanted.get_mut(&size) {
+            has_known = true;
+            if let Some(count) = wanted.get_mut(&view.size(id)) {
                 *count = count.saturating_sub(1);
             }
         }
     }
     let early: Vec<AllocId> = early(view, claims, limit);
-    let inits = known.is_empty() && !view.flow.calls.is_empty();
-    let copies = early.iter().filter(|&&id| known.contains_key(&view.size(id))).count();
-    let is_copy = MIN_COPY <= copies && early.len() / 2 < copies;
+    let inits = !has_known && !view.flow.calls.is_empty();
     for id in early {
         let (size, place) = (view.size(id), view.places.get(view.stack(id)));
         let left = wanted.get_mut(&size).filter(|left| 0 < **left);
-        let verdict = if let Some(left) = left {
+        if let Some(left) = left {
             *left -= 1;
             let gradients = trained.get(&size).copied().unwrap_or_default();
             let blocks = Blocks { alike: gradients, known: gradients, known_as: Category::Gradient };
             claims.claim_of(id, Verdict::new(Category::Parameter, RuleId::HasGradient), size, blocks);
-            continue;
         } else if place.on_set_device || (place.in_init && inits) {
-            Verdict::new(Category::Parameter, RuleId::InitOnDevice)
-        } else if is_copy && known.contains_key(&size) {
-            let parameters = known.get(&size).copied().unwrap_or_default();
-            let blocks = Blocks { alike: parameters, known: parameters, known_as: Category::Parameter };
-            claims.claim_of(id, Verdict::new(Category::Other, RuleId::CopyOfParameters), size, blocks);
-            continue;
-        } else {
-            continue;
-        };
-        claims.claim(id, verdict);
+            claims.claim(id, Verdict::new(Category::Parameter, RuleId::InitOnDevice));
+        }
     }
 }
 
@@ -129,7 +117,7 @@ pub(super) fn find_caches(view: &View<'_>, claims: &mut Claims) {
             lines.entry((stack, view.size(id))).or_default().push(id);
         }
     }
-    for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_COPY <= ids.len()) {
+    for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_EQUAL <= ids.len()) {
         let blocks = Blocks { alike: ids.len(), known: ids.len(), known_as: Category::KvCache };
         for id in ids {
             claims.claim_of(id, Verdict::new(Category::KvCache, RuleId::EqualBlocks), size, blocks);

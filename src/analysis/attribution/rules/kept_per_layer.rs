@@ -1,4 +1,4 @@
-//! What calls of a model keep for the next ones: keys and values, one of each for every layer.
+//! What calls of a model keep for the next ones, where nothing trains: keys and values, one of each for every layer.
 
 use super::View;
 use crate::analysis::attribution::facts::Act;
@@ -51,6 +51,9 @@ impl Line {
 
 /// The stacks of lines that keep one block for each layer, if another keeps as many at a time: one is for keys, one for values.
 pub(super) fn stacks(view: &View<'_>) -> HashSet<StackId> {
+    if view.flow.backward_spans.first().is_some() {
+        return HashSet::default();
+    }
     let lines = lines(view);
     let mut counts: BTreeMap<usize, Vec<StackId>> = BTreeMap::new();
     for (stack, line) in lines.into_iter().filter(|(_, line)| line.is_per_layer()) {

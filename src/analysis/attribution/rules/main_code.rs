@@ -94,11 +94,6 @@ impl<'a> MainCode<'a> {
             && before.is_some_and(|before| self.view.flow.inputs.comes_again(before))
     }
 
-    /// Whether a backward used it.
-    fn is_used_by_backward(&self, id: AllocId) -> bool {
-        self.view.gone(id).is_some_and(|gone| self.view.flow.acts.at(gone.0) == Act::Backward)
-    }
-
     fn after_eval(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
         let calls = &self.view.flow.calls;
         let before = calls.partition_point(|call| call.start <= start.0);
@@ -118,7 +113,7 @@ impl<'a> MainCode<'a> {
         let next = calls.get(calls.partition_point(|call| call.start <= start.0));
         let gone = self.view.gone(id);
         let stays = self.view.flow.inputs.is_never_given_back(stack);
-        if self.is_used_by_backward(id) {
+        if self.view.is_given_back_by_backward(id) {
             Verdict::new(Category::Activation, RuleId::Loss)
         } else if next.is_some_and(|call| gone.is_some_and(|gone| gone.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
@@ -147,7 +142,7 @@ impl<'a> MainCode<'a> {
             _ if waits && self.view.flow.inputs.precedes_a_line(stack) => {
                 Verdict::new(Category::Input, RuleId::InputOfCall)
             }
-            _ if self.is_used_by_backward(id) => Verdict::new(Category::Activation, RuleId::Loss),
+            _ if self.view.is_given_back_by_backward(id) => Verdict::new(Category::Activation, RuleId::Loss),
             (None, _) => Verdict::new(Category::Other, RuleId::KeptOutside),
             (Some(gone), Some(call)) if call.start < gone.0 => {
                 Verdict::new(Category::Other, RuleId::KeptOutside)

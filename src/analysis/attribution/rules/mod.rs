@@ -24,6 +24,7 @@ mod old_like_calls;
 mod old_pairs;
 mod old_unpaired;
 mod parameter_sized;
+mod plausible;
 mod renewed_state;
 mod replaced;
 mod replaced_copies;
@@ -44,7 +45,7 @@ use super::{Category, RuleId};
 type Find = fn(&View<'_>, &mut Claims);
 
 /// All families. What is found later decides only what is open, or what its rules refine.
-pub(super) const FAMILIES: [Find; 10] = [
+pub(super) const FAMILIES: [Find; 11] = [
     declared::find,
     stack::find,
     main_code::find,
@@ -55,4 +56,5 @@ pub(super) const FAMILIES: [Find; 10] = [
     workspaces::find,
     sizes::find,
     buckets::find,
+    plausible::find,
 ];

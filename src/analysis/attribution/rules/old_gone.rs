@@ -17,12 +17,12 @@ pub(super) fn settle(view: &View<'_>, goes: &[AllocId], trained: &Sizes, claims:
             None => rest.push(id),
         }
     }
-    if !view.flow.acts.has_stacks {
+    if view.flow.acts.has_stacks {
+        old_like_calls::settle(view, &rest, claims);
+    } else {
         for id in rest {
             claims.claim(id, Verdict::new(Category::Activation, RuleId::OldAndGone));
         }
-    } else {
-        old_like_calls::settle(view, &rest, claims);
     }
 }
 

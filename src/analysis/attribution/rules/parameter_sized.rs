@@ -1,22 +1,25 @@
-//! Lines of the program's own that make blocks as large as parameters: weights that are computed, and state of an
-//! optimizer that is no part of torch.
+//! Lines of the program's own that make blocks as large as parameters: copies, weights that are computed, and state of
+//! an optimizer that is no part of torch.
 
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::model::{AllocId, StackId};
 use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// So many different sizes are not those of parameters by chance.
 const MIN_SIZES: usize = 3;
 
+/// Rules whose verdicts are looked at again.
+const KINDS: [RuleId; 4] =
+    [RuleId::InputOfCall, RuleId::KeptBeforeCalls, RuleId::KeptOutside, RuleId::Nothing];
+
 /// Look again at what was taken for a model's inputs, or for something that the program keeps.
 pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
-    let Some(backward) = view.flow.backward_spans.first() else { return };
     let parameters: HashMap<i64, usize> = count(view, claims);
-    let mut lines: HashMap<(StackId, RuleId), Vec<AllocId>> = HashMap::default();
+    let mut lines: BTreeMap<(StackId, RuleId), Vec<AllocId>> = BTreeMap::new();
     for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
         let rule = claims.get(id).rule;
-        let is_later = backward <= view.timeline.lifetimes.start(id).0;
-        if is_later && matches!(rule, RuleId::InputOfCall | RuleId::KeptOutside | RuleId::Nothing) {
+        if KINDS.contains(&rule) && view.stack(id) != StackId::EMPTY {
             lines.entry((view.stack(id), rule)).or_default().push(id);
         }
     }
@@ -27,7 +30,13 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
         }
         let verdict = match rule {
             RuleId::InputOfCall if MIN_SIZES <= sizes.len() => {
-                Verdict::new(Category::Parameter, RuleId::ComputedWeights)
+                // What a backward gives back was part of a graph.
+                let has_graph = ids.iter().any(|&id| view.is_given_back_by_backward(id));
+                let category = if has_graph { Category::Activation } else { Category::Parameter };
+                Verdict::new(category, RuleId::ComputedWeights)
+            }
+            _ if MIN_SIZES <= sizes.len() && !view.places.get(stack).in_own_step => {
+                Verdict::new(Category::Parameter, RuleId::CopyOfParameters)
             }
             RuleId::KeptOutside | RuleId::Nothing if view.places.get(stack).in_own_step => {
                 Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep)

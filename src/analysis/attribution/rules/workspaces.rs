@@ -11,6 +11,10 @@ const SIZES_BYTES: [i64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 <<
 /// The first of these, 8.125 MiB, is no size that tensors have: where no stack says otherwise, it decides.
 const TELLING_BYTES: i64 = SIZES_BYTES[0];
 
+/// The second is: a workspace for the forward's thread, and one for the backward's.
+const DOUBTFUL_BYTES: i64 = SIZES_BYTES[1];
+const MOST_DOUBTFUL: usize = 2;
+
 /// Streams that have a workspace each; more blocks of that size are something else.
 const MOST_STREAMS: usize = 8;
 
@@ -22,6 +26,13 @@ pub(super) fn by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
             claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceSize));
         }
     }
+}
+
+/// Blocks but those that are as large as the workspace of compute capability 9, and as few: tensors have that size, too.
+pub(super) fn without_doubtful(view: &View<'_>, ids: &[AllocId]) -> Vec<AllocId> {
+    let is_doubtful = |id: &AllocId| view.size(*id) == DOUBTFUL_BYTES;
+    let few = ids.iter().filter(|id| is_doubtful(id)).count() <= MOST_DOUBTFUL;
+    ids.iter().copied().filter(|id| !few || !is_doubtful(id)).collect()
 }
 
 /// What is gone within so many events was scratch memory of a single product.
