@@ -112,8 +112,6 @@ rules! {
     CacheCode "cache-code" Stack Seen [Stacks] Frame [] "allocated in the code of a key/value cache";
     KeptPerLayer "kept-per-layer" Stack Followed [Stacks Events] Fate []
         "kept after a call without a graph, by one of two lines that keep one block for each layer";
-    KeptAcrossCalls "kept-across-calls" Stack Followed [Stacks Events] Fate []
-        "kept after a call by a helper of the model, and replaced within a later one";
     Autograd "autograd" Stack Seen [Stacks] Frame [] "allocated by the autograd engine";
     NoPython "no-python" Stack Followed [Stacks] Fate []
         "has no stack in a recording with stacks: allocated by a thread of the autograd engine";

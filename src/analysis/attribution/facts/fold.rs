@@ -21,7 +21,6 @@ pub(super) struct Fold {
     backward_before_checkpoint: bool,
     copies: [bool; 3],
     in_cache: bool,
-    helper: Option<bool>,
     no_grad: bool,
     set_device: bool,
     in_init: bool,
@@ -168,7 +167,6 @@ impl Fold {
             self.in_init |= name == NameHint::Init;
             self.in_own_step |= name == NameHint::Step && self.depth_of_own == 1;
             self.for_weights |= name == NameHint::Weights;
-            self.helper.get_or_insert(name != NameHint::Forward);
         }
         self.perturbs |= name == NameHint::Perturb;
         match name {
@@ -204,7 +202,6 @@ impl Fold {
             part,
             decided_by,
             in_cache: self.in_cache,
-            in_helper: self.helper.unwrap_or(false),
             no_grad: self.no_grad,
             checkpoints: self.checkpoint && part == Part::Call,
             on_set_device: self.set_device && self.in_init,

@@ -51,8 +51,6 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) decided_by: Option<FrameId>,
     /// In a function of a key/value cache.
     pub(in crate::analysis) in_cache: bool,
-    /// In a helper that a module's `forward` calls, rather than in a `forward` itself.
-    pub(in crate::analysis) in_helper: bool,
     /// Gradients are switched off by a decorator.
     pub(in crate::analysis) no_grad: bool,
     /// In a part of a model that checkpointing will compute again.
@@ -88,7 +86,6 @@ impl Place {
         part: Part::Nothing,
         decided_by: None,
         in_cache: false,
-        in_helper: false,
         no_grad: false,
         checkpoints: false,
         on_set_device: false,

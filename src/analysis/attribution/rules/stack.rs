@@ -57,9 +57,6 @@ fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, place:
     if !trains && habits.kept_per_layer.contains(&stack) {
         return Verdict::new(Category::KvCache, RuleId::KeptPerLayer);
     }
-    if !trains && habits.is_kept_across_calls(stack, place) {
-        return Verdict::new(Category::KvCache, RuleId::KeptAcrossCalls);
-    }
     Verdict::new(Category::Activation, RuleId::ModuleCall)
 }
 
@@ -86,9 +83,6 @@ struct Habits {
     is_cut: bool,
     /// Of allocations in steps: how many were gone before the step was over, and how many stayed.
     in_steps: HashMap<StackId, (u32, u32)>,
-    /// Of allocations in calls: how many were kept after the call and given back within a later
-    /// one, and how many were not.
-    in_calls: HashMap<StackId, (u32, u32)>,
     /// Stacks of keys and values.
     kept_per_layer: HashSet<StackId>,
 }
@@ -101,10 +95,8 @@ impl Habits {
         let mut out = Self { is_cut, kept_per_layer: kept_per_layer::stacks(view), ..Self::default() };
         for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
             let Some(start) = view.timeline.lifetimes.start(id).event() else { continue };
-            match view.flow.acts.at(start.0) {
-                Act::Step => out.add_in_step(view, id, start),
-                Act::Call => out.add_in_call(view, id, start),
-                _ => {}
+            if view.flow.acts.at(start.0) == Act::Step {
+                out.add_in_step(view, id, start);
             }
         }
         out
@@ -115,18 +107,6 @@ impl Habits {
         let stays = view.gone(id).is_none_or(|gone| end <= gone.0);
         let count = self.in_steps.entry(view.timeline.events.stack(start)).or_default();
         if stays { count.1 += 1 } else { count.0 += 1 }
-    }
-
-    fn add_in_call(&mut self, view: &View<'_>, id: AllocId, start: EventIx) {
-        let Some(call) = view.flow.call_at(start.0).filter(|call| !call.trains) else { return };
-        let stack = view.timeline.events.stack(start);
-        if !view.places.get(stack).in_helper {
-            return;
-        }
-        let Some(gone) = view.gone(id) else { return };
-        let count = self.in_calls.entry(stack).or_default();
-        let is_later = call.end <= gone.0 && view.flow.acts.at(gone.0) == Act::Call;
-        if is_later { count.0 += 1 } else { count.1 += 1 }
     }
 
     /// Live at the end of a trace that ends within a step.
@@ -142,10 +122,5 @@ impl Habits {
         } else {
             Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps)
         }
-    }
-
-    fn is_kept_across_calls(&self, stack: StackId, place: Place) -> bool {
-        let (later, otherwise) = self.in_calls.get(&stack).copied().unwrap_or_default();
-        place.in_helper && otherwise < later
     }
 }

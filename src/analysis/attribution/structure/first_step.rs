@@ -18,9 +18,7 @@ impl Phases {
     ) {
         let is_open = self.iterations.first_number.is_none() && self.iterations.number_before.is_none();
         let is_early = self.iterations.ended_before == 0 && self.steps_before == 0 && 0 <= timeline.device.0;
-        // What recurs does not show every step.
-        let shows_steps = !self.recurs || self.steps_are_announced;
-        let may_be_first = is_open && is_early && shows_steps;
+        let may_be_first = is_open && is_early;
         let Some(first) = self.iterations.list.first().filter(|_| may_be_first) else { return };
         let end = self.iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
         let before = steps.partition_point(|&step| step <= first.start.0) as u32;

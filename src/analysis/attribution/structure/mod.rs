@@ -64,8 +64,8 @@ pub struct Phases {
     pub calls: Vec<ModelCall>,
     /// How many optimizer steps torch announced before the first event.
     pub steps_before: usize,
-    /// Whether the phases are read from sizes and lifetimes rather than from stacks.
-    recurs: bool,
+    /// Whether the phases are read from sizes and lifetimes between announced steps rather than from stacks.
+    is_between_steps: bool,
     /// Whether torch announced the steps within the trace.
     steps_are_announced: bool,
     /// Events whose phase the program said.
@@ -91,7 +91,7 @@ impl Phases {
         let is_bare = !flow.acts.has_stacks && 0 <= timeline.device.0;
         let found = if is_bare { stackless::find(timeline, announced) } else { None };
         let mut out = match found {
-            Some(found) => Self::of_recurring(timeline, found, &announced.ends()),
+            Some(found) => Self::of_steps(timeline, found, &announced.ends()),
             None => Self::of_walk(snapshot, timeline, facts, announced),
         };
         out.steps_are_announced = announced.within_trace().next().is_some();
@@ -104,13 +104,13 @@ impl Phases {
         out
     }
 
-    fn of_recurring(timeline: &Timeline, found: stackless::Found, steps: &[u32]) -> Self {
+    fn of_steps(timeline: &Timeline, found: stackless::Found, steps: &[u32]) -> Self {
         let is_numbered = timeline.lifetimes.initial_count() == 0 && found.is_counted;
         let mut iterations = Iterations::build(timeline, &found.starts, is_numbered.then_some(0));
         iterations.count_steps(steps);
         iterations.unsure_from = found.unsure_from;
         let events = timeline.events.len() as u32;
-        Self { phases: found.phases, iterations, recurs: true, events, ..Self::default() }
+        Self { phases: found.phases, iterations, is_between_steps: true, events, ..Self::default() }
     }
 
     fn of_walk(snapshot: &Snapshot, timeline: &Timeline, facts: &Facts, announced: &Announced) -> Self {
@@ -176,8 +176,7 @@ impl Phases {
         let told = after.checked_sub(1).and_then(|at| self.told.get(at)).filter(|range| event < range[1]);
         let basis = match told {
             Some(_) => PhaseBasis::Metadata,
-            None if self.recurs && self.steps_are_announced => PhaseBasis::Announced,
-            None if self.recurs => PhaseBasis::Recurrence,
+            None if self.is_between_steps => PhaseBasis::Announced,
             None => PhaseBasis::Events,
         };
         match (self.by_events(moment), self.at_end) {

@@ -47,8 +47,6 @@ pub enum PhaseBasis {
     Events,
     /// Steps that torch announced, and sizes and lifetimes between them, where events have no stacks.
     Announced,
-    /// Sizes and lifetimes that recur from iteration to iteration, where events have no stacks.
-    Recurrence,
     /// What is live at the dump, where no event tells: the phase that left something behind last.
     LiveMemory,
 }
@@ -60,7 +58,6 @@ impl PhaseBasis {
             Self::Metadata => "metadata",
             Self::Events => "events",
             Self::Announced => "announced",
-            Self::Recurrence => "recurrence",
             Self::LiveMemory => "live_memory",
         }
     }
@@ -71,7 +68,6 @@ impl PhaseBasis {
             Self::Metadata => Some("as the program's metadata say"),
             Self::Events => None,
             Self::Announced => Some("judging by the steps that torch announced"),
-            Self::Recurrence => Some("judging by sizes that recur"),
             Self::LiveMemory => Some("judging by what is live"),
         }
     }

@@ -60,7 +60,8 @@ impl Phases {
                 _ => {}
             }
         }
-        let has_backward = !self.recurs && self.phases.iter().any(|start| start.phase == Phase::Backward);
+        let has_backward =
+            !self.is_between_steps && self.phases.iter().any(|start| start.phase == Phase::Backward);
         let is_paired = has_backward && 0 < parameters && parameters.saturating_mul(2) <= paired;
         self.iterations.ended_before = u32::from(is_made_in_step || is_paired);
     }

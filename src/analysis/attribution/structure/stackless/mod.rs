@@ -1,12 +1,8 @@
-//! Iterations and phases of recordings without stacks: between steps that torch announced, or else from
-//! what recurs.
+//! Iterations and phases of recordings without stacks, between steps that torch announced.
 
 mod alignment;
 mod humps;
 mod plain_pass;
-mod recurrence;
-#[cfg(test)]
-mod recurrence_tests;
 mod rounds;
 mod stepwise;
 #[cfg(test)]
@@ -34,11 +30,8 @@ pub(super) struct Found {
     pub(super) unsure_from: Option<u32>,
 }
 
-/// Find phases and iterations; `None` where nothing tells.
+/// Find phases and iterations between the steps that torch announced; `None` where it announced none, or nothing tells.
 pub(super) fn find(timeline: &Timeline, announced: &Announced) -> Option<Found> {
-    if announced.within_trace().next().is_some() {
-        stepwise::find(timeline, announced)
-    } else {
-        recurrence::find(timeline)
-    }
+    announced.within_trace().next()?;
+    stepwise::find(timeline, announced)
 }

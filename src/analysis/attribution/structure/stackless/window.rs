@@ -27,11 +27,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// All of a recording.
-    pub(super) fn all(tape: &Tape<'_>) -> Self {
-        Self { from: 0, to: tape.len(), leads_to_step: false }
-    }
-
     /// Where activations rise and fall in it, and whether a step follows at once.
     pub(super) fn spans(&self, tape: &Tape<'_>) -> Vec<(Span, bool)> {
         let mut most = 0;
