@@ -9,13 +9,16 @@ use std::cmp::Reverse;
 /// layer by layer leaves every second segment empty, the ends show nothing.
 const OLDER_END_SHARE: i64 = 32;
 
+/// Segments up to this size hold small blocks. Drivers may hand them out in another direction than larger ones.
+const SMALL_BYTES: i64 = 2 << 20;
+
 /// The order in which the driver handed out the segments of a device.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct AddressOrder {
-    /// `None` where nothing shows it.
-    falls: Option<bool>,
-    /// Where the segments start, rising.
-    starts: Vec<u64>,
+    /// Of large segments, and of small ones; `None` where nothing shows it.
+    falls: [Option<bool>; 2],
+    /// Where the segments start, rising, and whether they are small.
+    starts: Vec<(u64, bool)>,
 }
 
 /// Older memory has a lower key.
@@ -28,33 +31,45 @@ impl AddressOrder {
     pub(in crate::analysis) fn of(timeline: &Timeline) -> Self {
         let mut segments: Vec<&Segment> = timeline.segments.segments.iter().collect();
         segments.sort_by_key(|segment| segment.addr);
-        let starts = segments.iter().map(|segment| segment.addr).collect();
-        // Within a segment addresses rise, and expandable segments grow upwards within one range of them.
-        let rises = segments.len() < 2 || segments.iter().any(|segment| segment.is_expandable);
-        let falls = if rises { Some(false) } else { made_falling(timeline) };
-        Self { falls: falls.or_else(|| is_empty_below(timeline, &segments)), starts }
+        let starts = segments.iter().map(|segment| (segment.addr, is_small(segment.size))).collect();
+        let falls = [false, true].map(|small| {
+            let of: Vec<&Segment> = segments.iter().copied().filter(|s| is_small(s.size) == small).collect();
+            // Within a segment addresses rise, and expandable segments grow upwards within one range of them.
+            let rises = of.len() < 2 || of.iter().any(|segment| segment.is_expandable);
+            let falls = if rises { Some(false) } else { made_falling(timeline, small) };
+            falls.or_else(|| is_empty_below(timeline, &of))
+        });
+        Self { falls, starts }
     }
 
-    /// Whether the recording shows the order.
+    /// Whether the recording shows the order of large segments, which hold nearly all bytes.
     pub(in crate::analysis) fn is_shown(&self) -> bool {
-        self.falls.is_some()
+        let has_large = self.starts.iter().any(|&(_, small)| !small);
+        self.falls[usize::from(!has_large)].is_some()
     }
 
-    /// A key by which older addresses come first.
+    /// A key by which older addresses come first; only those of small segments, or of large ones, can be compared.
     pub(in crate::analysis) fn key(&self, addr: u64) -> AddressKey {
-        if self.falls != Some(true) {
-            return AddressKey(Reverse(0), addr);
+        let after = self.starts.partition_point(|&(start, _)| start <= addr);
+        let (start, small) =
+            after.checked_sub(1).and_then(|at| self.starts.get(at)).copied().unwrap_or((addr, false));
+        if self.falls[usize::from(small)] == Some(true) {
+            AddressKey(Reverse(start), addr)
+        } else {
+            AddressKey(Reverse(0), addr)
         }
-        let after = self.starts.partition_point(|&start| start <= addr);
-        let start = after.checked_sub(1).and_then(|at| self.starts.get(at));
-        AddressKey(Reverse(start.copied().unwrap_or(addr)), addr)
     }
+}
+
+fn is_small(size: i64) -> bool {
+    size <= SMALL_BYTES
 }
 
 /// Whether segments that follow one another in the recording mostly have lower addresses; `None` where
 /// that does not show.
-fn made_falling(timeline: &Timeline) -> Option<bool> {
-    let made = timeline.ranges.all().iter().filter(|range| range.start != Moment::START);
+fn made_falling(timeline: &Timeline, small: bool) -> Option<bool> {
+    let made = timeline.ranges.all().iter();
+    let made = made.filter(|range| range.start != Moment::START && is_small(range.size) == small);
     let mut made: Vec<(Moment, u64)> = made.map(|range| (range.start, range.addr)).collect();
     made.sort_unstable();
     let falls = made.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();

@@ -6,6 +6,7 @@
 mod attribution;
 mod check;
 mod cli;
+mod corpus;
 mod damage;
 mod declared;
 mod explain;

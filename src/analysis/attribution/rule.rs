@@ -205,20 +205,11 @@ rules! {
         "no stack: as large as a parameter, made later, and kept";
     PairsWithNothing "pairs-with-nothing" Size Inferred [Events] Fate []
         "no stack: made after the parameters, and not for one of them";
-    FrozenSize "frozen-size" Size Inferred [Events Announced] Blocks [PairsAndGoes PairsAndStays]
-        "no stack: as large as a parameter that no optimizer keeps state for";
     PassMakesNone "pass-makes-none" Size Inferred [Events Announced] Blocks [PairsAndGoes PairsAndStays]
         "no stack: as large as a gradient, but made before the backward";
-    MadeAsData "made-as-data" Size Inferred [Events Announced] Fate
-        [PairsAndGoes PairsAndStays PairsWithNothing GoneInZeroGrad]
-        "no stack: made where a batch is loaded, judging by what recurs";
-    MadeBeforePasses "made-before-passes" Size Inferred [Events Announced] Blocks [PairsWithNothing]
-        "no stack: made before the first pass, and an optimizer keeps state of its size";
-    MadeInBackward "made-in-backward" Size Inferred [Events Announced] Blocks [PairsWithNothing]
-        "no stack: made in a backward, and an optimizer keeps state of its size";
 
     OneNumber "one-number" Layout Inferred [Segments] Blocks []
-        "no stack: three or four divides how often every size is there, as training with Adam leaves them";
+        "no stack: four divides how often every size is there, as training with Adam leaves them before gradients are dropped";
     LayersRepeat "layers-repeat" Layout Inferred [Segments] Blocks []
         "no stack: sizes are there once, or as often as there are layers, and nothing lies free between them";
     LiesFirst "lies-first" Layout Inferred [Segments] Blocks []

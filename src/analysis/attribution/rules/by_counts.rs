@@ -7,6 +7,9 @@ use super::layout::Placed;
 use super::{Blocks, Category, Claims, RuleId, Verdict};
 use std::collections::BTreeMap;
 
+/// Blocks for each parameter: itself, its gradient, two moments.
+const EACH: usize = 4;
+
 /// Sizes with less than this part of all bytes do not speak against a number.
 const NEGLIGIBLE_PART: i64 = 200;
 
@@ -38,15 +41,16 @@ pub(super) fn settle(placed: &[Placed], hole_bytes: i64, claims: &mut Claims) ->
     let counts: Vec<usize> =
         sizes.iter().filter(|(size, of)| matters(**size, of.len())).map(|(_, of)| of.len()).collect();
     let divisor = counts.iter().copied().fold(0, gcd);
-    let each =
-        [4, 3].into_iter().find(|&each| divisor.is_multiple_of(each) && !divisor.is_multiple_of(7 - each));
-    if let Some(each) = each.filter(|_| MIN_SIZES <= counts.len() && !repeats(placed, divisor)) {
-        settle_training(&sizes, each, claims);
+    // Three may be parameters, gradients and momentum, or Adam without gradients.
+    let is_training = 0 < divisor && divisor.is_multiple_of(EACH) && !divisor.is_multiple_of(3);
+    if is_training && MIN_SIZES <= counts.len() && !repeats(placed, divisor) {
+        settle_training(&sizes, claims);
         return true;
     }
-    let layers = counts.iter().copied().filter(|&count| MOST_OUTSIDE < count).fold(0, gcd);
-    let has_single = counts.contains(&1);
-    if has_single && MIN_LAYERS <= layers && hole_bytes <= total / HOLE_PART {
+    let layers = counts.iter().copied().filter(|&count| MOST_OUTSIDE < count).min().unwrap_or(0);
+    let fits = |count: &usize| *count <= MOST_OUTSIDE || count % layers.max(1) <= MOST_OUTSIDE;
+    let is_model = counts.contains(&1) && MIN_LAYERS <= layers && counts.iter().all(fits);
+    if is_model && hole_bytes <= total / HOLE_PART {
         settle_layers(placed, &sizes, layers, claims);
         return true;
     }
@@ -74,17 +78,15 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// For each parameter its state in two tensors, and a gradient where there is a fourth block. Which of them is which is
-/// not known; how many there are is.
-fn settle_training(sizes: &Sizes, each: usize, claims: &mut Claims) {
-    for (&size, of) in sizes.iter().filter(|(_, of)| of.len().is_multiple_of(each)) {
-        let own = of.len() / each;
-        let gradients = if each == 4 { own } else { 0 };
+/// For each parameter a gradient, and its state in two tensors. Which of them is which is not known; how many there are is.
+fn settle_training(sizes: &Sizes, claims: &mut Claims) {
+    for (&size, of) in sizes.iter().filter(|(_, of)| of.len().is_multiple_of(EACH)) {
+        let own = of.len() / EACH;
         let blocks = Blocks { alike: of.len(), known: own, known_as: Category::Parameter };
         for (at, block) in of.iter().enumerate() {
             let category = match at {
                 _ if at < own => Category::Parameter,
-                _ if at < own + gradients => Category::Gradient,
+                _ if at < 2 * own => Category::Gradient,
                 _ => Category::OptimizerState,
             };
             claims.claim_of(block.id, Verdict::new(category, RuleId::OneNumber), size, blocks);
@@ -100,7 +102,7 @@ fn settle_layers(placed: &[Placed], sizes: &Sizes, layers: usize, claims: &mut C
         runs.map(<[i64]>::len).max().unwrap_or(0)
     };
     for (&size, of) in sizes {
-        let is_of_model = of.len() <= MOST_OUTSIDE || of.len().is_multiple_of(layers);
+        let is_of_model = of.len() % layers <= MOST_OUTSIDE;
         if !is_of_model || layers <= in_a_row(size) {
             continue;
         }

@@ -17,11 +17,11 @@ const MOST_OTHERS: usize = 3;
 pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
     let ids: Vec<AllocId> = workspaces::without_doubtful(view, ids);
     let (placed, counts, rounds) = look(view, &ids);
-    if !view.order.is_shown() && by_counts::settle(&placed, hole_bytes(view), claims) {
+    if by_counts::settle(&placed, hole_bytes(view), claims) || !rounds.is_even || rounds.each < 2 {
         return;
     }
     // Which of several blocks of a size are the parameters, only their order tells.
-    if 1 < rounds.each && !view.order.is_shown() {
+    if !view.order.is_shown() {
         return;
     }
     let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();

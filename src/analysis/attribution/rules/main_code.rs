@@ -120,7 +120,7 @@ impl<'a> MainCode<'a> {
         } else if stays {
             Verdict::OPEN
         } else if part == Part::Restore {
-            Verdict::new(Category::Other, RuleId::KeptOutside)
+            Verdict::OPEN
         } else {
             Verdict::new(Category::Input, RuleId::KeptBeforeCalls)
         }

@@ -57,7 +57,9 @@ pub(super) fn settle(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
     for (&size, ids) in &by_size {
         match seen.shares(size, ids.len()) {
             Some(shares) => {
-                settle_size(size, ids, shares, claims);
+                if view.order.is_shown() || shares.parameters == ids.len() {
+                    settle_size(size, ids, shares, claims);
+                }
                 alone.paired(ids.get(..shares.parameters).unwrap_or_default());
             }
             None => alone.add(ids),
@@ -71,7 +73,9 @@ fn settle_size(size: i64, ids: &[AllocId], shares: Shares, claims: &mut Claims) 
     let blocks = Blocks { alike: ids.len(), known: shares.parameters, known_as: Category::Parameter };
     let buckets = shares.parameters + shares.buckets;
     let gradients = buckets + shares.gradients;
-    for (at, &id) in ids.iter().enumerate() {
+    // Of old gradients and old state of one size nothing shows which is which.
+    let is_clear = shares.gradients == 0 || ids.len() <= gradients;
+    for (at, &id) in ids.iter().enumerate().take(if is_clear { ids.len() } else { buckets }) {
         let category = match at {
             _ if at < shares.parameters => Category::Parameter,
             _ if at < buckets => Category::Comm,

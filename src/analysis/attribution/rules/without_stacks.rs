@@ -7,6 +7,7 @@ use super::layer_caches;
 use super::unfinished_step::CutStep;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::first_blocks;
+use crate::analysis::attribution::structure::Phase;
 use crate::model::AllocId;
 use foldhash::HashMap;
 
@@ -88,7 +89,8 @@ pub(super) fn settle(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
                 continue;
             }
             (Some(_), Some(_)) if !knows_gradients => Verdict::new(Category::Gradient, RuleId::PairsAndGoes),
-            _ => Verdict::new(Category::Activation, RuleId::PairsWithNothing),
+            _ if is_of_a_pass(view, id) => Verdict::new(Category::Activation, RuleId::PairsWithNothing),
+            _ => continue,
         };
         claims.claim(id, verdict);
     }
@@ -107,6 +109,12 @@ pub(super) fn settle(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     if !knows_gradients {
         announced_steps::refine(view, new, claims);
     }
+}
+
+/// Whether an allocation is made in a forward or a backward, as far as steps that torch announced tell.
+fn is_of_a_pass(view: &View<'_>, id: AllocId) -> bool {
+    let phase = view.phases.phase_at(view.timeline.lifetimes.start(id));
+    matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval)
 }
 
 /// The sizes of parameters that are older than the recording, and whether state is.
@@ -129,7 +137,9 @@ fn settle_pairs(view: &View<'_>, later: &[AllocId], pools: &Pools, groups: &Grou
         let size = view.size(id);
         let pool = pools.get(&size).copied().unwrap_or_default();
         if matches!(groups, Groups::Neither) || pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
-            claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+            if is_of_a_pass(view, id) {
+                claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+            }
             continue;
         }
         let order = seen.entry(size).or_default();

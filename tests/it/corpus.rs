@@ -1,0 +1,112 @@
+//! The rules of categories on small recordings that are part of the project, of programs in many styles: each rule decides
+//! something in one of them, and what is stated is right.
+
+use crate::support::{pickles_in, root, stem};
+use oomscope::analysis::{Attribution, RuleId, UserRules};
+use oomscope::load::{Input, Progress, load};
+use oomscope::model::{AllocId, Moment};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Of the bytes of a recording, no more than this share may be stated wrongly.
+const MOST_WRONG: f64 = 0.02;
+
+/// Of all bytes whose category is stated, and of all labelled bytes, these shares must be right.
+const WANTED_PRECISION: f64 = 0.99;
+const WANTED_COVERAGE: f64 = 0.94;
+
+/// Recordings of which more is wrong, and why.
+const MISTAKEN: [(&str, &str); 6] = [
+    (
+        "beam_search",
+        "the program repeats the encoder's output for each beam, which reads like an input of the decoder",
+    ),
+    (
+        "ensemble_vmap",
+        "state that the program makes before the first step, as large as parameters that have gradients",
+    ),
+    ("kv_oom_observer", "pages of a cache that the program made for the request under way"),
+    ("style_stdin", "an image that is optimised, and another of its size that is not"),
+    ("traceonly_nostack", "no stacks, and a batch is as large as an activation"),
+    ("vit_scorer_26", "no stacks, and a batch is there while the model is called"),
+];
+
+/// Rules that decide nothing in any of the recordings, and what guards them.
+const SILENT: [(RuleId, &str); 1] = [(RuleId::UserRule, "")];
+
+/// What one recording shows: bytes stated rightly, and stated wrongly by rule; and every rule that decided.
+#[derive(Debug, Default)]
+struct Judged {
+    right: i64,
+    wrong: BTreeMap<RuleId, i64>,
+    unknown: i64,
+    rules: BTreeSet<RuleId>,
+}
+
+fn judge(pickle: &Path) -> Judged {
+    let truth = pickle.with_file_name(format!("{}.truth.json", stem(pickle)));
+    let truth: Value =
+        std::fs::read(truth).map_or(Value::Null, |text| serde_json::from_slice(&text).expect("JSON"));
+    let snapshot = load(&Input::File(pickle.to_owned()), &Progress::default()).expect("the recording loads");
+    let mut out = Judged::default();
+    for timeline in snapshot.timelines.iter().filter(|timeline| 0 <= timeline.device.0) {
+        let found = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
+        out.rules.extend((0..timeline.lifetimes.len() as u32).map(|id| found.rule(AllocId(id))));
+        let device = usize::try_from(timeline.device.0).expect("a device");
+        for id in timeline.lifetimes.live_at(Moment(timeline.events.len() as u32)) {
+            let key = format!("{:#x}", timeline.lifetimes.addr(id, &timeline.events));
+            let Some(wanted) = truth["labels"][device][&key].as_str() else { continue };
+            let also = truth["labels_also"][device][&key].as_array();
+            let (given, size) = (found.get(id).key(), timeline.lifetimes.size(id, &timeline.events));
+            if given == wanted || also.is_some_and(|also| also.iter().any(|other| other == given)) {
+                out.right += size;
+            } else if given == "unknown" {
+                out.unknown += size;
+            } else {
+                *out.wrong.entry(found.rule(id)).or_default() += size;
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn what_is_stated_of_programs_in_many_styles_is_right_and_every_rule_decides_something() {
+    let mut seen = BTreeSet::new();
+    let (mut right, mut wrong, mut unknown, mut report) = (0, 0, 0, String::new());
+    let mut bad = Vec::new();
+    let corpus = pickles_in(&root().join("tests/corpus"), false);
+    for pickle in corpus.iter().chain(&pickles_in(&root().join("sample_snapshots"), false)) {
+        let judged = judge(pickle);
+        seen.extend(judged.rules);
+        if !corpus.contains(pickle) {
+            continue;
+        }
+        let of_file = judged.wrong.values().sum::<i64>();
+        let all = judged.right + of_file + judged.unknown;
+        let (name, share) = (stem(pickle), of_file as f64 / all.max(1) as f64);
+        if MOST_WRONG < share {
+            let by: Vec<String> =
+                judged.wrong.iter().map(|(rule, bytes)| format!("{} {bytes}", rule.rule().id)).collect();
+            writeln!(report, "{name}: {:.1} % wrong: {}", share * 100.0, by.join(", ")).expect("text");
+            if !MISTAKEN.iter().any(|(known, _)| *known == name) {
+                bad.push(name);
+            }
+        }
+        right += judged.right;
+        wrong += of_file;
+        unknown += judged.unknown;
+    }
+    let precision = right as f64 / (right + wrong) as f64;
+    let coverage = right as f64 / (right + wrong + unknown) as f64;
+    writeln!(report, "precision {:.2} %, coverage {:.2} %", precision * 100.0, coverage * 100.0)
+        .expect("text");
+    println!("{report}");
+    assert!(bad.is_empty(), "{bad:?}\n{report}");
+    assert!(WANTED_PRECISION <= precision && WANTED_COVERAGE <= coverage, "{report}");
+    let silent: Vec<RuleId> = RuleId::ALL.into_iter().filter(|rule| !seen.contains(rule)).collect();
+    let known: Vec<RuleId> = SILENT.map(|(rule, _)| rule).into();
+    assert_eq!(silent, known, "rules that decide nothing in any recording, and those that may");
+}
