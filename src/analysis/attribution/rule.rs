@@ -146,6 +146,8 @@ rules! {
         "made outside of models after a call that does not train";
     BetweenSteps "between-steps" Program Followed [Stacks Events] Fate []
         "made outside of models between backward and the next batch, for a moment";
+    FunctionalCode "functional-code" Program Seen [Stacks] Frame []
+        "computed by a function of torch.nn outside of modules";
     KeptOutside "kept-outside" Program Inferred [Stacks Events] Frame []
         "made outside of models and kept";
 
@@ -163,7 +165,7 @@ rules! {
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall KeptBeforeCalls
-         Loss Result BetweenSteps KeptOutside CopyOfParameters]
+         FunctionalCode Loss Result BetweenSteps KeptOutside CopyOfParameters]
         "made just before a parameter of its size was given back, and kept in its place";
     ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall]
         "made by a line whose blocks have the sizes of several parameters, and given to a model: computed, not a batch";
@@ -216,8 +218,6 @@ rules! {
         "no stack: lies where memory was used first, and is one of the first of its size";
     LiesLater "lies-later" Layout Inferred [Segments] Blocks []
         "no stack: as large as a parameter, and lies behind it";
-    TwoForEachLayer "two-for-each-layer" Layout Inferred [] Blocks [PairsWithNothing]
-        "no stack: one of equal blocks, two for each layer of a model that does not train";
 
     Implausible "implausible" Layout Unknown [] Size
         [OldPairs PairsAndStays OneNumber LiesLater UnfinishedStepKeeps KeptByOwnStep]

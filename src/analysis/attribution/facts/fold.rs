@@ -25,6 +25,8 @@ pub(super) struct Fold {
     set_device: bool,
     in_init: bool,
     in_own_step: bool,
+    below_own_step: bool,
+    computes: bool,
     for_weights: bool,
     within_step: bool,
     own_step: bool,
@@ -49,6 +51,10 @@ impl Fold {
                     NameHint::Batch => Some(Part::Data),
                     _ => frames.is_module_forward(id).then(|| self.enter_call()),
                 }
+            }
+            Role::Functional => {
+                self.computes |= self.part.is_none();
+                None
             }
             Role::Neutral | Role::Compiled => {
                 match frames.name(id) {
@@ -166,6 +172,7 @@ impl Fold {
             self.in_cache |= role == Role::Cache && self.depth_of_own <= 4;
             self.in_init |= name == NameHint::Init;
             self.in_own_step |= name == NameHint::Step && self.depth_of_own == 1;
+            self.below_own_step |= name == NameHint::Step;
             self.for_weights |= name == NameHint::Weights;
         }
         self.perturbs |= name == NameHint::Perturb;
@@ -207,6 +214,8 @@ impl Fold {
             on_set_device: self.set_device && self.in_init,
             in_init: self.in_init,
             in_own_step: self.in_own_step,
+            below_own_step: self.below_own_step,
+            computes: self.computes,
             for_weights: self.for_weights,
             within_step: self.within_step,
             own_step: self.own_step,

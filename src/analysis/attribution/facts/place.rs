@@ -61,6 +61,10 @@ pub(in crate::analysis) struct Place {
     pub(in crate::analysis) in_init: bool,
     /// The innermost function of the program's own is called as one that steps an optimizer.
     pub(in crate::analysis) in_own_step: bool,
+    /// In a function of `torch.nn.functional`.
+    pub(in crate::analysis) computes: bool,
+    /// Some function of the program's own on the way is called so.
+    pub(in crate::analysis) below_own_step: bool,
     /// In some function of the program's own whose name says that it makes or loads weights.
     pub(in crate::analysis) for_weights: bool,
     /// An optimizer's step is under way, maybe further out: what a closure does.
@@ -91,6 +95,8 @@ impl Place {
         on_set_device: false,
         in_init: false,
         in_own_step: false,
+        below_own_step: false,
+        computes: false,
         for_weights: false,
         within_step: false,
         closure_line: 0,

@@ -9,6 +9,8 @@ pub(in crate::analysis) enum Role {
     Own,
     /// PyTorch, the interpreter or a C++ library: no meaning of its own.
     Neutral,
+    /// A function of `torch.nn.functional`.
+    Functional,
     /// Compiled code without a meaning of its own.
     Compiled,
     /// Where a thread of the program starts.
@@ -121,6 +123,7 @@ fn torch_role(inner: &str, name: &str) -> Role {
             "forward" | "_run_ddp_forward" => Role::Neutral,
             _ => Role::Comm,
         },
+        "nn/functional.py" => Role::Functional,
         "nn/utils/clip_grad.py" => Role::BetweenSteps,
         "optim/optimizer.py" => match name {
             "zero_grad" => Role::ZeroGrad,

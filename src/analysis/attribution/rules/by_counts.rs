@@ -31,7 +31,8 @@ const SOME_PART: usize = 10;
 type Sizes = BTreeMap<i64, Vec<Placed>>;
 
 /// Settle blocks, in the order of their addresses; `hole_bytes` is what is free between them. Whether they could be told.
-pub(super) fn settle(placed: &[Placed], hole_bytes: i64, claims: &mut Claims) -> bool {
+/// Where the order is shown, it tells more than one number for all.
+pub(super) fn settle(placed: &[Placed], hole_bytes: i64, is_order_shown: bool, claims: &mut Claims) -> bool {
     let mut sizes = Sizes::new();
     for &block in placed {
         sizes.entry(block.size).or_default().push(block);
@@ -43,7 +44,7 @@ pub(super) fn settle(placed: &[Placed], hole_bytes: i64, claims: &mut Claims) ->
     let divisor = counts.iter().copied().fold(0, gcd);
     // Three may be parameters, gradients and momentum, or Adam without gradients.
     let is_training = 0 < divisor && divisor.is_multiple_of(EACH) && !divisor.is_multiple_of(3);
-    if is_training && MIN_SIZES <= counts.len() && !repeats(placed, divisor) {
+    if !is_order_shown && is_training && MIN_SIZES <= counts.len() && !repeats(placed, divisor) {
         settle_training(&sizes, claims);
         return true;
     }

@@ -2,7 +2,6 @@
 //! is there.
 
 use super::by_counts;
-use super::layer_caches;
 use super::layout::{Placed, placed};
 use super::layout_counts::{Counts, Rounds, counts, rounds};
 use super::workspaces;
@@ -13,46 +12,30 @@ use std::collections::BTreeMap;
 /// So many segments may have been made for something else while the parameters were made.
 const MOST_OTHERS: usize = 3;
 
-/// Settle them; those that do not lie in any segment are left out.
+/// Settle them; what no number shows stays unknown.
 pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
     let ids: Vec<AllocId> = workspaces::without_doubtful(view, ids);
     let (placed, counts, rounds) = look(view, &ids);
-    if by_counts::settle(&placed, hole_bytes(view), claims) || !rounds.is_even || rounds.each < 2 {
+    let is_shown = view.order.is_shown();
+    if by_counts::settle(&placed, hole_bytes(view), is_shown, claims) {
         return;
     }
     // Which of several blocks of a size are the parameters, only their order tells.
-    if !view.order.is_shown() {
-        return;
-    }
+    let Some(rounds) = rounds.filter(|_| is_shown) else { return };
     let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();
     for (at, &block) in placed.iter().enumerate() {
         by_size.entry(block.size).or_default().push((at, block));
     }
-    let is_trained = is_trained(&counts, rounds);
-    let mut rest = Vec::new();
-    let mut parameters = Vec::new();
     for (size, mut blocks) in by_size {
-        let count = counts.get(&size).copied().unwrap_or_default();
-        let own = count.parameters(rounds);
+        let Some(own) = counts.get(&size).and_then(|count| count.parameters(rounds.each)) else { continue };
         blocks.sort_by_key(|(at, block)| (!block.is_early, *at));
+        let known = Blocks { alike: blocks.len(), known: own, known_as: Category::Parameter };
         let mut later = blocks.split_off(own.min(blocks.len()));
         later.sort_by_key(|(at, _)| *at);
-        let known = Blocks { alike: count.all, known: own, known_as: Category::Parameter };
         for (_, block) in &blocks {
             claims.claim_of(block.id, Verdict::new(Category::Parameter, RuleId::LiesFirst), size, known);
         }
-        if 0 < own {
-            parameters.push(own);
-        }
-        if own == 0 || !is_trained {
-            rest.extend(later.iter().map(|(_, block)| *block));
-            continue;
-        }
-        rest.extend(settle_later(&later, own, rounds, claims));
-    }
-    if !is_trained {
-        let rest: Vec<(AllocId, i64)> = rest.iter().map(|block| (block.id, block.size)).collect();
-        layer_caches::find(&rest, &parameters, claims);
+        settle_later(&later, own.saturating_mul(rounds.gradients), known, claims);
     }
 }
 
@@ -75,74 +58,47 @@ fn hole_bytes(view: &View<'_>) -> i64 {
 
 /// A model that is made on the device leaves a segment or two that are none of its parameters': where that makes
 /// numbers even, it was so.
-fn look(view: &View<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Rounds) {
+fn look(view: &View<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Option<Rounds>) {
     let look = |patience: usize| {
         let placed = placed(view, ids, patience);
         let counts = counts(&placed);
         let rounds = rounds(&placed, &counts);
         (placed, counts, rounds)
     };
+    let explained = |rounds: Option<Rounds>| rounds.map_or(0, |rounds| rounds.explained_bytes);
     let mut best = look(0);
     for patience in 1..=MOST_OTHERS {
         let looked = look(patience);
-        let is_good = looked.2.is_even && 1 < looked.2.each;
-        if is_good
-            && best.2.explained_bytes.saturating_add(best.2.explained_bytes / 2) < looked.2.explained_bytes
-        {
+        let before = explained(best.2);
+        if before.saturating_add(before / 2) < explained(looked.2) {
             best = looked;
         }
     }
     best
 }
 
-/// Whether there are gradients or state: one more block of a size may be a coincidence.
-fn is_trained(counts: &Counts, rounds: Rounds) -> bool {
-    let own = counts.values().filter(|count| 0 < count.parameters(rounds));
-    let (mut all, mut repeated) = (0, 0);
-    for count in own {
-        all += 1;
-        repeated += usize::from(count.parameters(rounds) < count.all);
-    }
-    1 < rounds.each || all < 2 * repeated
-}
-
-/// Blocks of a parameter's size that are none: gradients and state; gives back what is neither.
-fn settle_later(later: &[(usize, Placed)], own: usize, rounds: Rounds, claims: &mut Claims) -> Vec<Placed> {
-    let more = later.len().saturating_sub(own.saturating_mul(rounds.each.saturating_sub(1)));
-    let gradients = own.saturating_mul(rounds.gradients);
-    let gradients = if rounds.rest_is_gradients { gradients + more.min(own) } else { gradients };
-    let too_many = if rounds.rest_is_gradients { more.saturating_sub(own) } else { 0 };
-    let (later, rest) = later.split_at(later.len().saturating_sub(too_many));
+/// Blocks of a parameter's size that are none: so many gradients, and state.
+fn settle_later(later: &[(usize, Placed)], gradients: usize, known: Blocks, claims: &mut Claims) {
     // State that was set up for one parameter after the other lies side by side.
     let mut is_paired = vec![false; later.len()];
     let mut at = 0;
     while let (Some((place, block)), Some((next_place, next))) = (later.get(at), later.get(at + 1)) {
         let pairs = place + 1 == *next_place && block.touches(next);
-        if pairs {
-            is_paired[at] = true;
-            is_paired[at + 1] = true;
-        }
+        is_paired[at] |= pairs;
+        is_paired[at + 1] |= pairs;
         at += if pairs { 2 } else { 1 };
     }
-    let mut order: Vec<usize> = (0..later.len()).rev().collect();
-    if rounds.rest_is_gradients {
-        order.sort_by_key(|&at| is_paired.get(at).copied().unwrap_or(false));
-    } else {
-        // Gradients were there before any state.
-        order.reverse();
-    }
-    // Where gradients and state are both there, only what lies side by side tells them apart.
     let lone = is_paired.iter().filter(|is_paired| !**is_paired).count();
-    let is_clear = gradients == 0 || later.len() <= gradients || lone == gradients;
-    for (rank, at) in order.into_iter().enumerate() {
-        if !is_clear && !is_paired.get(at).copied().unwrap_or(false) {
-            continue;
-        }
-        let category = if rank < gradients { Category::Gradient } else { Category::OptimizerState };
-        if let Some((_, block)) = later.get(at) {
-            let known = Blocks { alike: own + later.len(), known: own, known_as: Category::Parameter };
-            claims.claim_of(block.id, Verdict::new(category, RuleId::LiesLater), block.size, known);
-        }
+    let all_are_one = gradients == 0 || later.len() <= gradients;
+    for ((_, block), is_paired) in later.iter().zip(is_paired) {
+        // Where gradients and state are both there, only that tells them apart.
+        let category = match is_paired {
+            _ if gradients == 0 => Category::OptimizerState,
+            _ if all_are_one => Category::Gradient,
+            true => Category::OptimizerState,
+            false if lone == gradients => Category::Gradient,
+            false => continue,
+        };
+        claims.claim_of(block.id, Verdict::new(category, RuleId::LiesLater), block.size, known);
     }
-    rest.iter().map(|(_, block)| *block).collect()
 }

@@ -3,7 +3,7 @@
 use crate::analysis::attribution::facts::fixture::{Program, state};
 use crate::analysis::{Attribution, Category, UserRules};
 use crate::model::{Moment, Snapshot};
-use Category::{Activation, Gradient, KvCache, OptimizerState, Parameter, Unknown};
+use Category::{Gradient, OptimizerState, Parameter, Unknown};
 
 const MIB: i64 = 1 << 20;
 const KIB: i64 = 1 << 10;
@@ -48,11 +48,6 @@ fn a_fourth_of_each_size_is_the_gradient() {
 }
 
 #[test]
-fn equal_models_without_a_hole_are_all_parameters() {
-    assert_eq!(at_end(&state(&[MODEL, MODEL, MODEL])), [(Parameter, 48 * MIB)]);
-}
-
-#[test]
 fn momentum_comes_in_the_order_of_the_parameters_and_gradients_in_another() {
     let sizes = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(|size| size * KIB);
     let total: i64 = sizes.iter().sum();
@@ -67,17 +62,6 @@ fn momentum_comes_in_the_order_of_the_parameters_and_gradients_in_another() {
     let mut reverse = sizes;
     reverse.reverse();
     assert_eq!(with(&reverse), [(Parameter, total), (Gradient, total)]);
-}
-
-#[test]
-fn two_equal_blocks_for_each_layer_are_a_cache() {
-    let layers = each(&[2 * MIB, 3 * MIB], 4);
-    let cache = [24 * MIB; 8];
-    assert_eq!(at_end(&rising(&[&layers, EMPTY, &cache])), [(Parameter, 20 * MIB), (KvCache, 192 * MIB)]);
-    assert_eq!(
-        at_end(&rising(&[&layers, EMPTY, &cache[..5]])),
-        [(Parameter, 20 * MIB), (Unknown, 120 * MIB)]
-    );
 }
 
 #[test]

@@ -15,8 +15,6 @@ pub(super) struct Placed {
     start: u64,
     /// Whether nothing shows that something had been given back before it was made.
     pub(super) is_early: bool,
-    /// Whether it is the last live block of its segment, and not the first.
-    pub(super) is_filler: bool,
 }
 
 impl Placed {
@@ -59,13 +57,12 @@ pub(super) fn placed(view: &View<'_>, ids: &[AllocId], patience: usize) -> Vec<P
     let mut usual = Usual::default();
     for segment in segments {
         let blocks = table.blocks_of(segment);
-        let last = blocks.iter().rposition(Block::is_active);
         let first_at = blocks.iter().position(Block::is_active);
         let first = first_at.and_then(|at| blocks.get(at));
         let is_other = !segment.is_expandable && first.is_none_or(|first| !usual.is_made_for(segment, first));
         others += usize::from(is_other);
         let mut is_behind_hole = is_other || patience < others;
-        for (at, block) in blocks.iter().enumerate() {
+        for block in blocks {
             let id = ids.get(&block.addr).filter(|_| block.is_active());
             let Some(&id) = id else {
                 is_behind_hole = true;
@@ -78,7 +75,6 @@ pub(super) fn placed(view: &View<'_>, ids: &[AllocId], patience: usize) -> Vec<P
                 start: block.addr,
                 end: block.addr.saturating_add(block.size.max(0).cast_unsigned()),
                 is_early: !is_behind_hole,
-                is_filler: last == Some(at) && first_at != Some(at),
             });
         }
     }

@@ -15,10 +15,8 @@ const MIN_LATER: usize = 8;
 /// How many blocks of a size there are, and how many of them lie where parameters do.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Count {
-    pub(super) all: usize,
-    pub(super) early: usize,
-    /// Whether each of the early ones fills what was left of a segment.
-    is_filler_only: bool,
+    all: usize,
+    early: usize,
 }
 
 pub(super) type Counts = BTreeMap<i64, Count>;
@@ -30,99 +28,54 @@ pub(super) struct Rounds {
     pub(super) each: usize,
     /// How many of those are gradients.
     pub(super) gradients: usize,
-    /// What is more than that: gradients of a backward under way, else state of a first step under way.
-    pub(super) rest_is_gradients: bool,
-    /// Whether there are as many of every size.
-    pub(super) is_even: bool,
-    /// Bytes of the blocks that this makes sense of, where numbers are even.
+    /// Bytes of the blocks that this makes sense of.
     pub(super) explained_bytes: i64,
 }
 
 pub(super) fn counts(placed: &[Placed]) -> Counts {
     let mut out = Counts::new();
     for block in placed {
-        let count = out.entry(block.size).or_insert(Count { is_filler_only: true, ..Count::default() });
+        let count = out.entry(block.size).or_default();
         count.all += 1;
-        if block.is_early {
-            count.early += 1;
-            count.is_filler_only &= block.is_filler;
-        }
+        count.early += usize::from(block.is_early);
     }
     out
 }
 
 impl Count {
-    /// How many of them are parameters.
-    pub(super) fn parameters(&self, rounds: Rounds) -> usize {
-        if self.early == 0 {
-            return 0;
-        }
-        if self.all < rounds.each || self.all == self.early {
-            return if self.is_odd(rounds) { 0 } else { self.early };
-        }
-        if self.is_even(rounds.each) && rounds.is_even {
-            return self.all / rounds.each;
-        }
-        if self.is_odd(rounds) { 0 } else { self.early.min(self.all / rounds.each) }
-    }
-
-    /// Whether it does not look like a parameter's size: it fills what segments of parameters left.
-    fn is_odd(&self, rounds: Rounds) -> bool {
-        let expected = self.early.saturating_mul(rounds.each);
-        self.is_filler_only
-            && self.early < self.all
-            && !self.is_even(rounds.each)
-            && !(expected..=expected.saturating_add(self.early)).contains(&self.all)
-    }
-
-    fn is_even(&self, each: usize) -> bool {
+    /// How many of them are parameters, where there are so many of each.
+    pub(super) fn parameters(&self, each: usize) -> Option<usize> {
         let parameters = self.all / each;
-        self.all.is_multiple_of(each) && parameters <= self.early && self.early <= 2 * parameters
+        let is_even = self.all.is_multiple_of(each);
+        (is_even && parameters <= self.early && self.early <= 2 * parameters).then_some(parameters)
     }
 }
 
-/// Find how many there are; the blocks are in address order.
-pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Rounds {
+/// Find how many there are, if most sizes that matter agree; the blocks are in address order.
+pub(super) fn rounds(placed: &[Placed], counts: &Counts) -> Option<Rounds> {
     let weight = |size: i64, count: usize| size.max(0).saturating_mul(count as i64);
     let sizes = || counts.iter().filter(|(_, count)| 0 < count.early);
     let total: i64 = sizes().map(|(&size, count)| weight(size, count.early)).fold(0, i64::saturating_add);
     let fits = |each: usize| {
-        let even = sizes().filter(|(_, count)| count.is_even(each));
-        even.map(|(&size, count)| weight(size, count.all / each)).fold(0, i64::saturating_add)
+        let even = sizes().filter_map(|(&size, count)| Some(weight(size, count.parameters(each)?)));
+        even.fold(0, i64::saturating_add)
     };
-    let best = (1..=MOST).map(|each| (fits(each), std::cmp::Reverse(each))).max();
-    let (share, each) = best.map_or((0, 1), |(share, each)| (share, each.0));
-    if total / 10 * 7 <= share {
-        return Rounds {
-            each,
-            gradients: gradients(placed, each),
-            rest_is_gradients: true,
-            is_even: true,
-            explained_bytes: share.saturating_mul(each as i64),
-        };
-    }
-    let all: i64 = sizes()
-        .filter(|(_, count)| !count.is_filler_only || count.all <= MOST * count.early)
-        .map(|(&size, count)| weight(size, count.all.min(MOST * count.early)))
-        .fold(0, i64::saturating_add);
-    let eighths = all.saturating_mul(8) / total.max(1);
-    let each = usize::try_from(eighths.saturating_add(1) / 8).unwrap_or(1).clamp(1, 3);
-    // A first step sets up state from the first parameter on; a backward leaves gradients from the last on.
-    let first = placed.iter().find(|block| !block.is_small).and_then(|block| counts.get(&block.size));
-    let is_first_step = 2 <= each && first.is_some_and(|first| each < first.all / first.early.max(1));
-    if is_first_step {
-        return Rounds { gradients: 1, rest_is_gradients: false, ..uneven(2) };
-    }
-    uneven(each)
-}
-
-fn uneven(each: usize) -> Rounds {
-    Rounds { each, gradients: 0, rest_is_gradients: true, is_even: false, explained_bytes: 0 }
+    let (share, each) = (1..=MOST).map(|each| (fits(each), std::cmp::Reverse(each))).max()?;
+    let each = each.0;
+    let is_even = total / 10 * 7 <= share && 1 < each;
+    is_even.then(|| Rounds {
+        each,
+        gradients: gradients(placed, each),
+        explained_bytes: share.saturating_mul(each as i64),
+    })
 }
 
 /// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, one tensor or
 /// more of each in turn; gradients come in another order, and in a new one each time.
 fn gradients(placed: &[Placed], each: usize) -> usize {
+    if 3 < each {
+        return 1;
+    }
     let sizes = |is_early: bool, is_small: bool| -> Vec<i64> {
         let those = placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
         those.map(|block| block.size).take(COMPARED).collect()
@@ -142,11 +95,10 @@ fn gradients(placed: &[Placed], each: usize) -> usize {
         return usize::from(match each {
             2 => alike < most - most / 7,
             // Two tensors of state of each parameter lie side by side.
-            3 => MIN_LATER <= runs && runs - runs / 4 <= odd,
-            _ => alike < most - most / 20,
+            _ => MIN_LATER <= runs && runs - runs / 4 <= odd,
         });
     }
-    usize::from(3 < each)
+    0
 }
 
 /// The length of the longest common subsequence.

@@ -66,6 +66,7 @@ impl<'a> MainCode<'a> {
     fn before_the_recording(&self, stack: StackId) -> Verdict {
         let place = self.view.places.get(stack);
         match self.knows_models {
+            _ if place.computes => Verdict::new(Category::Activation, RuleId::FunctionalCode),
             true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
             false if place.in_init || place.for_weights => {
                 Verdict::new(Category::Parameter, RuleId::WeightCode)

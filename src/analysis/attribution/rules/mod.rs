@@ -13,7 +13,6 @@ mod declared_tests;
 mod early_tests;
 mod gradient_sizes;
 mod kept_per_layer;
-mod layer_caches;
 mod layout;
 mod layout_counts;
 mod main_code;
@@ -32,6 +31,8 @@ mod replaced_copies;
 mod replaced_tests;
 mod sizes;
 mod stack;
+#[cfg(test)]
+mod table_tests;
 mod unfinished_step;
 mod without_modules;
 mod without_stacks;

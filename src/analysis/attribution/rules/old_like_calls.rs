@@ -3,6 +3,7 @@
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::model::AllocId;
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// Of the bytes that nothing else explains, this share must be as large as what calls of models make, or are given, within the
 /// recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of them.
@@ -26,6 +27,36 @@ pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> b
         }
     }
     true
+}
+
+/// Whether there are as many of each size as some calls make: parameters have sizes of activations only by chance.
+pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
+    let mut old: BTreeMap<i64, usize> = BTreeMap::new();
+    for &id in ids {
+        *old.entry(view.size(id)).or_default() += 1;
+    }
+    let mut kept: HashMap<i64, usize> = HashMap::default();
+    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
+        let outlives = |end: u32| view.gone(id).is_none_or(|gone| end <= gone.0);
+        let start = view.timeline.lifetimes.start(id).event().map_or(0, |start| start.0);
+        let call = view.flow.call_at(start).filter(|call| outlives(call.end));
+        if call.is_some() && claims.is(id, Category::Activation) {
+            *kept.entry(view.size(id)).or_default() += 1;
+        }
+    }
+    let calls = view.flow.calls.iter().filter(|call| call.trains).count().max(1);
+    let mut by_calls: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut all = 0i64;
+    for (size, count) in old {
+        let bytes = size.saturating_mul(count as i64);
+        all = all.saturating_add(bytes);
+        if let Some(&of_calls) = kept.get(&size) {
+            let total = by_calls.entry((count * calls + of_calls / 2) / of_calls).or_default();
+            *total = total.saturating_add(bytes);
+        }
+    }
+    let most = by_calls.into_iter().filter(|&(calls, _)| 0 < calls).map(|(_, bytes)| bytes).max();
+    all / 100 * LIKE_CALLS_PERCENT <= most.unwrap_or(0)
 }
 
 /// The sizes of what calls make, and of what they are given.

@@ -18,6 +18,9 @@ const NEGLIGIBLE: i64 = 200;
 /// Requests up to this size come from small segments, where order says little.
 const SMALL_BYTES: i64 = 1 << 20;
 
+/// More blocks for each parameter, of an optimizer that is not known, are something else, too.
+const MOST_ROUNDS: usize = 4;
+
 /// Old blocks by size, older addresses first.
 pub(super) type BySize = BTreeMap<i64, Vec<AllocId>>;
 
@@ -159,7 +162,8 @@ impl Seen {
         // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
         let is_sure = |trained: usize| !self.is_flat || count == trained.saturating_mul(copies + 1);
         if let Some(&trained) = trained.filter(|&&trained| !self.steps_within_backward && is_sure(trained)) {
-            return Some(self.with_gradients(size, count, trained));
+            let is_known = self.copies.is_some() || count / trained <= MOST_ROUNDS;
+            return is_known.then(|| self.with_gradients(size, count, trained));
         }
         let each = match self.passing.contains_key(&size) {
             // With DistributedDataParallel they are parts of its buckets.

@@ -1,12 +1,13 @@
 //! Old blocks that nothing pairs with: by where they lie.
 
 use super::old_like_calls;
+use super::workspaces;
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::model::{AllocId, Origin, Segment};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 /// Requests up to this size come from segments of their own.
 const SMALL_BYTES: i64 = 1 << 20;
@@ -62,7 +63,9 @@ impl<'a> Alone<'a> {
     /// came later: what that is nothing tells, unless it is too much to be anything but a model that was loaded late.
     pub(super) fn settle(self, claims: &mut Claims) {
         // Of a model that is trained, the parameters are those that have gradients.
-        if 0 < self.trained_bytes && old_like_calls::settle(self.view, &self.ids, claims) {
+        let is_like_calls =
+            0 < self.trained_bytes && old_like_calls::are_whole_calls(self.view, &self.ids, claims);
+        if is_like_calls && old_like_calls::settle(self.view, &self.ids, claims) {
             return;
         }
         let first_empty = self.first_empty();
@@ -79,8 +82,10 @@ impl<'a> Alone<'a> {
         // Buckets are as large as the parameters; far more is something else that is kept.
         let are_buckets = self.view.places.uses_ddp
             && behind_bytes <= self.trained_bytes.saturating_add(self.trained_bytes / 4);
+        let clear: HashSet<AllocId> =
+            workspaces::without_doubtful(self.view, &self.ids).into_iter().collect();
         let has_own_state = self.view.places.optimizers.contains(&Optimizer::OfItsOwn);
-        for &id in &self.ids {
+        for &id in self.ids.iter().filter(|id| clear.contains(id)) {
             let is_single = counts.get(&self.view.size(id)) == Some(&1);
             let verdict = match self.is_behind(id) {
                 true if are_buckets => Verdict::new(Category::Comm, RuleId::OldBucket),

@@ -35,7 +35,7 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
                 let category = if has_graph { Category::Activation } else { Category::Parameter };
                 Verdict::new(category, RuleId::ComputedWeights)
             }
-            _ if MIN_SIZES <= sizes.len() && !view.places.get(stack).in_own_step => {
+            _ if MIN_SIZES <= sizes.len() && !view.places.get(stack).below_own_step => {
                 Verdict::new(Category::Parameter, RuleId::CopyOfParameters)
             }
             RuleId::KeptOutside | RuleId::Nothing if view.places.get(stack).in_own_step => {

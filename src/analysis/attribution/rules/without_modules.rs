@@ -104,6 +104,8 @@ impl Lines {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
         } else if self.is_sure && self.is_plain && is_weight && gone.is_none() {
             Verdict::new(Category::Parameter, RuleId::WeightCode)
+        } else if place.computes {
+            Verdict::new(Category::Activation, RuleId::FunctionalCode)
         } else {
             Verdict::OPEN
         }
@@ -168,8 +170,7 @@ mod tests {
     fn weights_batches_and_activations_are_told_by_what_lines_do() {
         let (weights, batch) = (Category::Parameter, Category::Unknown);
         for iterations in 0..3 {
-            // What lines do, the first backward shows.
-            let of = if iterations == 0 { Category::Unknown } else { Category::Activation };
+            let of = Category::Activation;
             // Without a call of a model, all that comes before the backward counts as its data.
             assert_eq!(after(iterations), ([weights, batch, of, of], Phase::Data), "{iterations}");
         }

@@ -3,7 +3,6 @@
 
 use super::announced_steps;
 use super::gradient_sizes::{Sizes, gradients};
-use super::layer_caches;
 use super::unfinished_step::CutStep;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::first_blocks;
@@ -94,12 +93,6 @@ pub(super) fn settle(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
         };
         claims.claim(id, verdict);
     }
-    if !knows_gradients && view.phases.iterations.list.is_empty() && is_little(&pools) {
-        let rest = new.iter().skip(parameters).filter(|&&id| view.gone(id).is_none());
-        let rest: Vec<(AllocId, i64)> = rest.map(|&id| (id, view.size(id))).collect();
-        let parameters: Vec<usize> = pools.values().map(|pool| pool.parameters).collect();
-        layer_caches::find(&rest, &parameters, claims);
-    }
     let groups = match () {
         () if knows_gradients => Groups::State,
         () if has_left_state => Groups::Gradients,
@@ -154,12 +147,6 @@ fn settle_pairs(view: &View<'_>, later: &[AllocId], pools: &Pools, groups: &Grou
         let blocks = Blocks { alike: pool.stays, known: pool.parameters, known_as: Category::Parameter };
         claims.claim_of(id, Verdict::new(category, RuleId::PairsAndStays), size, blocks);
     }
-}
-
-/// Whether next to nothing of what stays is as large as parameters.
-fn is_little(pools: &Pools) -> bool {
-    let bytes = |count: fn(&Pool) -> usize| bytes(pools, count);
-    bytes(|pool| pool.stays) <= bytes(|pool| pool.parameters) / 8
 }
 
 fn bytes(pools: &Pools, count: impl Fn(&Pool) -> usize) -> i64 {
