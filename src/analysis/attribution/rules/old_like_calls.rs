@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of them.
 const LIKE_CALLS_PERCENT: i64 = 80;
 
+/// Fewer sizes agree by chance.
+const MIN_SIZES: usize = 3;
+
 /// Claim what an earlier call made, whose graph or results something still refers to. Whether they are that.
 pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
     let made = made(view, claims);
@@ -45,17 +48,19 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
         }
     }
     let calls = view.flow.calls.iter().filter(|call| call.trains).count().max(1);
-    let mut by_calls: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut by_calls: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
     let mut all = 0i64;
     for (size, count) in old {
         let bytes = size.saturating_mul(count as i64);
         all = all.saturating_add(bytes);
         if let Some(&of_calls) = kept.get(&size) {
-            let total = by_calls.entry((count * calls + of_calls / 2) / of_calls).or_default();
+            let (sizes, total) = by_calls.entry((count * calls + of_calls / 2) / of_calls).or_default();
+            *sizes += 1;
             *total = total.saturating_add(bytes);
         }
     }
-    let most = by_calls.into_iter().filter(|&(calls, _)| 0 < calls).map(|(_, bytes)| bytes).max();
+    let agree = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_SIZES <= sizes);
+    let most = agree.map(|(_, (_, bytes))| bytes).max();
     all / 100 * LIKE_CALLS_PERCENT <= most.unwrap_or(0)
 }
 

@@ -56,7 +56,7 @@ pub(super) fn settle(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
         old_gone::settle(view, &goes, &seen.trained, claims);
         return;
     }
-    let mut alone = Alone::new(view);
+    let mut alone = Alone::new(view, seen.copies.map_or(1, |copies| copies + 1));
     for (&size, ids) in &by_size {
         match seen.shares(size, ids.len()) {
             Some(shares) => {
@@ -65,6 +65,7 @@ pub(super) fn settle(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
                 }
                 alone.paired(ids.get(..shares.parameters).unwrap_or_default());
             }
+            None if seen.trained.contains_key(&size) => {}
             None => alone.add(ids),
         }
     }

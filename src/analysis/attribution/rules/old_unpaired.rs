@@ -15,6 +15,8 @@ const SMALL_BYTES: i64 = 1 << 20;
 /// Blocks that nothing pairs with.
 pub(super) struct Alone<'a> {
     view: &'a View<'a>,
+    /// Blocks for each parameter that is trained, with its state.
+    each: usize,
     ids: Vec<AllocId>,
     /// Addresses of the last trained parameters: of small blocks, of large ones.
     last: [Option<AddressKey>; 2],
@@ -23,8 +25,8 @@ pub(super) struct Alone<'a> {
 }
 
 impl<'a> Alone<'a> {
-    pub(super) fn new(view: &'a View<'a>) -> Self {
-        Self { view, ids: Vec::new(), last: [None; 2], trained_bytes: 0 }
+    pub(super) fn new(view: &'a View<'a>, each: usize) -> Self {
+        Self { view, each, ids: Vec::new(), last: [None; 2], trained_bytes: 0 }
     }
 
     /// Note parameters that are known by their gradients.
@@ -68,16 +70,21 @@ impl<'a> Alone<'a> {
         if is_like_calls && old_like_calls::settle(self.view, &self.ids, claims) {
             return;
         }
+        let mut counts: HashMap<i64, usize> = HashMap::default();
+        for &id in &self.ids {
+            *counts.entry(self.view.size(id)).or_default() += 1;
+        }
+        // Parameters that are trained no more keep their state.
+        let may_have_state = 1 < self.each && counts.values().all(|count| count.is_multiple_of(self.each));
+        if 0 < self.trained_bytes && may_have_state {
+            return;
+        }
         let first_empty = self.first_empty();
         let is_later = |id: AllocId| first_empty.is_some_and(|empty| empty < self.view.address_key(id));
         let later_bytes = self.bytes(self.ids.iter().copied().filter(|&id| is_later(id)));
         let lifetimes = &self.view.timeline.lifetimes;
         let old_bytes = self.bytes(self.view.ids().filter(|&id| lifetimes.origin(id) == Origin::Before));
         let is_model = !self.may_train() || old_bytes / 2 < later_bytes;
-        let mut counts: HashMap<i64, usize> = HashMap::default();
-        for &id in &self.ids {
-            *counts.entry(self.view.size(id)).or_default() += 1;
-        }
         let behind_bytes = self.bytes(self.ids.iter().copied().filter(|&id| self.is_behind(id)));
         // Buckets are as large as the parameters; far more is something else that is kept.
         let are_buckets = self.view.places.uses_ddp
