@@ -1,9 +1,10 @@
 //! Every category says what it rests on: in rows, in filters, in figures, and in `explain`.
 
 use crate::support::{json, pickles_in, root, run, sample, stdout};
-use oomscope::analysis::{Basis, RuleId};
+use oomscope::analysis::{Basis, RULES, RuleId};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 fn path(name: &str) -> String {
     sample(name).to_string_lossy().into_owned()
@@ -102,4 +103,43 @@ fn explain_knows_moments_and_says_what_is_not_there() {
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
     assert!(errors.contains("no allocation at 0x1 is live then") && errors.contains("hint: "), "{errors}");
+}
+
+/// The table of the rules, as the documentation has it.
+fn table() -> String {
+    let mut out = String::from(
+        "| rule | rests on | needs | shows | replaces | says |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    let list = |items: Vec<String>| if items.is_empty() { "–".to_owned() } else { items.join(", ") };
+    for rule in RULES {
+        let needs = rule.needs.iter().map(|channel| format!("{channel:?}").to_lowercase()).collect();
+        let replaces = rule.refines.iter().map(|other| format!("`{}`", other.rule().id)).collect();
+        writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {} |",
+            rule.id,
+            rule.basis.key(),
+            list(needs),
+            format!("{:?}", rule.evidence).to_lowercase(),
+            list(replaces),
+            rule.says
+        )
+        .expect("text takes everything");
+    }
+    out
+}
+
+#[test]
+fn the_documentation_lists_the_rules_as_they_are() {
+    const MARK: &str = "<!-- rules -->\n";
+    let file = root().join("docs/attribution.md");
+    let text = std::fs::read_to_string(&file).expect("the documentation is there");
+    let (before, listed) = text.split_once(MARK).expect("a mark before the table");
+    let listed = if std::env::var_os("OOMSCOPE_WRITE_GOLDEN").is_some() {
+        std::fs::write(&file, format!("{before}{MARK}\n{}", table())).expect("it can be written");
+        table()
+    } else {
+        listed.trim_start().to_owned()
+    };
+    assert_eq!(listed, table());
 }
