@@ -29,21 +29,25 @@ pub(in crate::analysis) enum NameHint {
 /// Libraries with loops of their own.
 const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pytorch_lightning", "diffusers"];
 
+/// Where torch makes a device the current one for constructors.
+const DEVICES: &str = "torch/utils/_device.py";
+
 /// What the methods of iterators, and functions that fetch batches, are called.
 const BATCHES: [&str; 8] =
     ["__iter__", "__next__", "collate_fn", "get_batch", "next_batch", "load_batch", "prefetch", "preload"];
 
-/// The hint of a frame.
+/// The hint of a frame. Of installed packages only those with loops of their own, and the devices of torch, give any.
 pub(in crate::analysis) fn name_hint(file: &str, name: &str) -> NameHint {
-    let inner = file.rsplit_once("-packages/").map_or("", |(_, inner)| inner);
-    if inner.split(['/', '\\']).next().is_some_and(|package| LOOPS.contains(&package)) {
-        return NameHint::Library(match plain_hint(file, name) {
-            NameHint::Eval => Some(true),
-            NameHint::Train => Some(false),
-            _ => None,
-        });
+    let Some((_, inner)) = file.rsplit_once("-packages/") else { return plain_hint(file, name) };
+    let package = inner.split(['/', '\\']).next().unwrap_or_default();
+    if !LOOPS.contains(&package) {
+        return if inner.ends_with(DEVICES) { NameHint::SetDevice } else { NameHint::None };
     }
-    plain_hint(file, name)
+    NameHint::Library(match plain_hint(file, name) {
+        NameHint::Eval => Some(true),
+        NameHint::Train => Some(false),
+        _ => None,
+    })
 }
 
 fn plain_hint(file: &str, name: &str) -> NameHint {
@@ -52,7 +56,7 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if name == "__init__" {
         NameHint::Init
-    } else if file.ends_with("torch/utils/_device.py") {
+    } else if file.ends_with(DEVICES) {
         NameHint::SetDevice
     } else if BATCHES.contains(&lower.as_str()) {
         NameHint::Batch
