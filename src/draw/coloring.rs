@@ -1,7 +1,7 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
 use super::{BandColors, Palette, Rgb};
-use crate::analysis::{Attribution, Category};
+use crate::analysis::{Attribution, Basis, Category};
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
@@ -70,6 +70,9 @@ pub struct Key {
 const SHADES: u32 = 4;
 const SHADE_SHARE: f32 = 0.075;
 
+/// How far what is only inferred fades into the ground.
+const INFERRED_SHARE: f32 = 0.45;
+
 /// Colours of the allocations of one timeline.
 #[derive(Debug, Clone)]
 pub struct Coloring {
@@ -80,6 +83,7 @@ pub struct Coloring {
     pools: Vec<PoolKey>,
     attribution: Arc<Attribution>,
     present: Vec<Category>,
+    has_inferred: bool,
 }
 
 impl Coloring {
@@ -95,13 +99,15 @@ impl Coloring {
             pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
             attribution: Arc::default(),
             present: Vec::new(),
+            has_inferred: false,
         }
     }
 
     /// With what the allocations are for; without it, colours by category tell nothing apart.
     #[must_use]
     pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
-        Self { present: attribution.categories.present(), attribution, ..self }
+        let categories = &attribution.categories;
+        Self { present: categories.present(), has_inferred: categories.has_inferred(), attribution, ..self }
     }
 
     /// What the colours tell apart.
@@ -135,10 +141,18 @@ impl Coloring {
             // Until it is known what allocations are for, stacks tell them apart.
             ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
             ColorBy::Category => {
-                let stack = lifetimes.stack(id, events);
-                self.shaded(self.palette.category(self.attribution.categories.get(id)), stack)
+                let verdict = self.attribution.categories.verdict(id);
+                let color = self.palette.category(verdict.category);
+                let is_inferred = verdict.basis() == Basis::Inferred;
+                let color = if is_inferred { self.inferred(color) } else { color };
+                self.shaded(color, lifetimes.stack(id, events))
             }
         }
+    }
+
+    /// The colour of a category that is only inferred.
+    fn inferred(&self, color: Rgb) -> Rgb {
+        color.mix(self.palette.window, INFERRED_SHARE)
     }
 
     /// A category's colour a little nearer to the ground, so that neighbours of other stacks differ.
@@ -204,7 +218,13 @@ impl Coloring {
             color: self.palette.category(category),
             query: Some(format!("category:{}", category.key())),
         };
-        self.present.iter().map(key).collect()
+        let known = self.present.iter().map(key);
+        let inferred = Key {
+            label: "faded: inferred".to_owned(),
+            color: self.inferred(self.palette.muted),
+            query: Some(format!("basis:{}", Basis::Inferred.key())),
+        };
+        known.chain(self.has_inferred.then_some(inferred)).collect()
     }
 
     fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {

@@ -97,6 +97,11 @@ impl Categories {
         Category::ALL.into_iter().filter(|&category| is_there[category as usize]).collect()
     }
 
+    /// Whether any category is only inferred.
+    pub fn has_inferred(&self) -> bool {
+        self.verdicts.iter().any(|verdict| verdict.basis() == Basis::Inferred)
+    }
+
     /// What is live at a moment, by category in the order of [`Category::ALL`]; categories without bytes are left out.
     pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<CategoryBytes> {
         let live = timeline.lifetimes.live_at(moment);

@@ -28,7 +28,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, categories: &[CategoryBytes], total:
         }
     }
     if categories.iter().any(|row| row.inferred_bytes != 0) {
-        ui.label(theme::muted(ui, report::CATEGORY_LEGEND));
+        ui.label(theme::muted(ui, format!("Faded, {}", report::CATEGORY_LEGEND)));
     }
     ui.add_space(10.0);
     ui.label(theme::muted(ui, "By site"));

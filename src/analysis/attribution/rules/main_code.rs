@@ -118,9 +118,7 @@ impl<'a> MainCode<'a> {
             Verdict::new(Category::Activation, RuleId::Loss)
         } else if next.is_some_and(|call| gone.is_some_and(|gone| gone.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
-        } else if stays {
-            Verdict::OPEN
-        } else if part == Part::Restore {
+        } else if stays || part == Part::Restore {
             Verdict::OPEN
         } else {
             Verdict::new(Category::Input, RuleId::KeptBeforeCalls)
