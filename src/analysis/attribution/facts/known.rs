@@ -30,7 +30,11 @@ impl Known {
         let role = role(&file, &name);
         Self {
             role,
-            name: name_hint(&file, &name),
+            // Names of other frames are never asked for.
+            name: match role {
+                Role::Own | Role::Cache | Role::Neutral => name_hint(&file, &name),
+                _ => NameHint::None,
+            },
             code: mix(frame.file.0, frame.name.0),
             optimizer: Optimizer::of_frame(&file, role),
             is_ddp: file.ends_with("nn/parallel/distributed.py"),
