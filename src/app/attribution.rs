@@ -1,12 +1,15 @@
 //! What allocations are for and where iterations and phases lie: found once for each device, in the
 //! background.
 
-use crate::analysis::{Attribution, UserRules};
+use crate::analysis::{Attribution, Facts, UserRules};
 use crate::app::background::Background;
 use crate::app::worker::{RasterMode, Setup, Task};
 use crate::model::Snapshot;
 use eframe::egui;
 use std::sync::{Arc, OnceLock};
+
+/// What all devices of a file share; read by the one that asks first.
+pub(super) type FileFacts = Arc<OnceLock<Facts>>;
 
 /// Finds it, or knows it already; handles share what was found.
 #[derive(Clone)]
@@ -14,19 +17,22 @@ pub(super) struct Finder {
     snapshot: Arc<Snapshot>,
     at: usize,
     rules: Arc<UserRules>,
+    facts: FileFacts,
     found: Arc<OnceLock<Arc<Attribution>>>,
 }
 
 impl Finder {
     /// For a device of a file.
-    fn new(snapshot: Arc<Snapshot>, at: usize, rules: Arc<UserRules>) -> Self {
-        Self { snapshot, at, rules, found: Arc::default() }
+    fn new(snapshot: Arc<Snapshot>, at: usize, rules: Arc<UserRules>, facts: FileFacts) -> Self {
+        Self { snapshot, at, rules, facts, found: Arc::default() }
     }
 
     /// What was found. Takes its time when it is asked first, so not for the window's thread.
     pub(super) fn get(&self) -> Arc<Attribution> {
         let timeline = &self.snapshot.timelines[self.at];
-        let find = || Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules));
+        let facts = || Facts::of(&self.snapshot, &self.rules);
+        let find =
+            || Arc::new(Attribution::of_device(self.facts.get_or_init(facts), &self.snapshot, timeline));
         Arc::clone(self.found.get_or_init(find))
     }
 }
@@ -50,8 +56,14 @@ pub(super) struct Attributing {
 
 impl Attributing {
     /// For a device of a file.
-    pub(super) fn new(snapshot: Arc<Snapshot>, at: usize, ctx: &egui::Context, setup: &Setup) -> Self {
-        let finder = Finder::new(snapshot, at, Arc::clone(&setup.rules));
+    pub(super) fn new(
+        snapshot: Arc<Snapshot>,
+        at: usize,
+        facts: FileFacts,
+        ctx: &egui::Context,
+        setup: &Setup,
+    ) -> Self {
+        let finder = Finder::new(snapshot, at, Arc::clone(&setup.rules), facts);
         Self { finder, background: Background::default(), ctx: ctx.clone(), mode: setup.mode }
     }
 

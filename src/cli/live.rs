@@ -3,7 +3,7 @@
 use super::output::Target;
 use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{At, Categories, MomentError, UserRules, resolve};
+use crate::analysis::{At, Attribution, Facts, MomentError, UserRules, resolve};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
@@ -115,10 +115,11 @@ fn live_sets<'a>(
     }
     let resolved: Vec<(&Timeline, Result<_, MomentError>)> =
         timelines.into_iter().map(|t| (t, resolve(args.at, t))).collect();
+    let facts = Facts::of(snapshot, rules);
     let sets: Vec<LiveSet<'_>> = resolved
         .iter()
         .filter_map(|&(timeline, moment)| {
-            moment.ok().map(|moment| live_set(snapshot, timeline, moment, args, rules))
+            moment.ok().map(|moment| live_set(snapshot, timeline, moment, args, &facts))
         })
         .collect();
     match (sets.is_empty(), resolved.into_iter().find_map(|(_, moment)| moment.err())) {
@@ -135,9 +136,9 @@ fn live_set<'a>(
     timeline: &'a Timeline,
     moment: Moment,
     args: &LiveArgs,
-    rules: &UserRules,
+    facts: &Facts,
 ) -> LiveSet<'a> {
-    let categories = Categories::of(snapshot, timeline, rules);
+    let categories = Attribution::of_device(facts, snapshot, timeline).categories;
     let matches = args.filter.as_ref().map(|filter| {
         let prepared = Prepared::with_categories(filter, snapshot, timeline, &categories);
         for note in prepared.notes() {

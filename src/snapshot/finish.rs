@@ -4,7 +4,9 @@ use super::SnapshotError;
 use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
-use crate::model::{Anchor, Damage, DeviceId, Segment, SegmentTable, Snapshot, Timeline, TimelineInput};
+use crate::model::{
+    Action, Anchor, Damage, DeviceId, EventTable, Segment, SegmentTable, Snapshot, Timeline, TimelineInput,
+};
 use crate::pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -188,6 +190,7 @@ impl Builder {
         let is_only_trace = root.traces.len() == 1;
         // Traces that share their events would multiply.
         let mut events_left = 2 * self.events.len();
+        let has_segments = !segments.is_empty();
         let mut inputs = Vec::new();
         for device in devices.into_iter().take(MAX_DEVICES) {
             let trace = root.traces.get(&device).filter(|trace| trace.len() <= events_left);
@@ -198,11 +201,15 @@ impl Builder {
             let ranges = trace.map(|t| t.rows.as_slice()).unwrap_or_default();
             let has_end = !is_damaged || root.has_all_segments(device);
             let is_cut = trace.is_some_and(|t| t.is_interrupted || !has_end);
+            let events = self.events.extract(ranges, is_only_trace);
+            let segments = segments.remove(&device);
+            // Recordings that were put together by hand may hold the traces of more devices than segments.
+            let lacks_segments = has_segments && segments.is_none() && leaves_blocks(&events);
             inputs.push(TimelineInput {
                 device,
-                events: self.events.extract(ranges, is_only_trace),
-                segments: segments.remove(&device).unwrap_or_default(),
-                anchor: if is_cut { Anchor::TraceOnly } else { Anchor::EndState },
+                events,
+                segments: segments.unwrap_or_default(),
+                anchor: if is_cut || lacks_segments { Anchor::TraceOnly } else { Anchor::EndState },
             });
         }
         inputs
@@ -231,4 +238,22 @@ impl Builder {
             table.segments.push(Segment { device, blocks: start..table.blocks.len(), ..segment.clone() });
         }
     }
+}
+
+/// Whether events allocate what none of them gives back.
+fn leaves_blocks(events: &EventTable) -> bool {
+    let mut live: BTreeSet<u64> = BTreeSet::new();
+    for ix in events.indices() {
+        let Some(addr) = events.addr(ix) else { continue };
+        match events.action(ix) {
+            Action::Alloc => {
+                live.insert(addr);
+            }
+            Action::FreeRequested | Action::FreeCompleted => {
+                live.remove(&addr);
+            }
+            _ => {}
+        }
+    }
+    !live.is_empty()
 }

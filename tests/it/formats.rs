@@ -6,7 +6,9 @@ use crate::pickles::{
 use crate::support::{load_bytes, root, sample};
 use base64::Engine as _;
 use oomscope::analysis::{DeviceStats, device_stats};
-use oomscope::model::{Action, BlockState, DeviceId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline};
+use oomscope::model::{
+    Action, Anchor, BlockState, DeviceId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline,
+};
 use serde_pickle::Value;
 use std::io::Write as _;
 
@@ -420,4 +422,23 @@ fn sums_of_hostile_sizes_do_not_overflow() {
     let snapshot = load(&pickle(&list(segments)));
     let figures = stats(&snapshot);
     assert_eq!(figures[0].segments, 40_000);
+}
+
+#[test]
+fn a_device_with_events_and_no_segments_is_followed_forwards() {
+    let first = list([event("alloc", 1 << 20, 512)]);
+    let second = list([
+        event("alloc", 1 << 30, 4096),
+        event("alloc", 2 << 30, 1024),
+        event("free_requested", 2 << 30, 1024),
+        event("free_completed", 2 << 30, 1024),
+    ]);
+    let given_back = list([event("alloc", 1 << 30, 512), event("free_completed", 1 << 30, 512)]);
+    let content = snapshot([segment(0, 1 << 20, 2 << 20, [])], [first, second, given_back]);
+    let found = load(&pickle(&content));
+    let anchors: Vec<Anchor> = found.timelines.iter().map(|timeline| timeline.anchor).collect();
+    assert_eq!(anchors, [Anchor::EndState, Anchor::TraceOnly, Anchor::EndState]);
+    let second = &found.timelines[1];
+    assert_eq!(second.active.at(Moment(second.events.len() as u32)), 4096);
+    assert_eq!((second.active.peak().1, second.initial_live_blocks), (5120, 0));
 }

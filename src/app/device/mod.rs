@@ -4,7 +4,7 @@ mod travel;
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, Lanes, lanes, structure_lanes};
-use crate::app::attribution::{Attributing, Finder};
+use crate::app::attribution::{Attributing, FileFacts, Finder};
 use crate::app::details::allocation_facts::AllocationFacts;
 use crate::app::details::contributors::Contributors;
 use crate::app::details::editor;
@@ -137,6 +137,7 @@ impl DeviceState {
     pub(in crate::app) fn new(
         snapshot: Arc<Snapshot>,
         at: usize,
+        facts: FileFacts,
         ctx: &egui::Context,
         setup: &Setup,
     ) -> Self {
@@ -144,7 +145,7 @@ impl DeviceState {
         let timeline = &snapshot.timelines[at];
         let figures = Figures::new(&snapshot, timeline);
         let full = View::fit(timeline);
-        let attributing = Attributing::new(Arc::clone(&snapshot), at, ctx, setup);
+        let attributing = Attributing::new(Arc::clone(&snapshot), at, facts, ctx, setup);
         let last_oom = timeline.ooms.last().map(|oom| Moment::after(oom.event));
         Self {
             view: full,

@@ -5,6 +5,7 @@ use super::reload::Reload;
 use super::watch::OnDisk;
 use super::{file_page, load_page};
 use crate::app::Command;
+use crate::app::attribution::FileFacts;
 use crate::app::device::DeviceState;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
@@ -174,10 +175,13 @@ impl State {
 impl OpenFile {
     fn new(snapshot: &Arc<Snapshot>, ctx: &egui::Context, setup: &Setup) -> Self {
         let devices = 0..snapshot.timelines.len();
+        let facts = FileFacts::default();
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
         Self {
             current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
-            devices: devices.map(|at| DeviceState::new(Arc::clone(snapshot), at, ctx, setup)).collect(),
+            devices: devices
+                .map(|at| DeviceState::new(Arc::clone(snapshot), at, Arc::clone(&facts), ctx, setup))
+                .collect(),
             notices: notices(snapshot),
         }
     }

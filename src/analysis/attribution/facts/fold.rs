@@ -44,94 +44,72 @@ impl Fold {
     /// Take the next frame.
     pub(super) fn frame(&mut self, frames: &Frames, id: FrameId) {
         let role = frames.role(id);
-        let decided = match role {
-            Role::Own | Role::Cache => {
-                self.own(frames, id, role);
-                match frames.name(id) {
-                    NameHint::Batch => Some(Part::Data),
-                    _ => frames.is_module_forward(id).then(|| self.enter_call()),
+        self.note(frames, id, role);
+        let decided = self.decide(frames, id, role);
+        if self.part.is_none() && decided.is_some() {
+            self.part = decided;
+            self.frames[0] = Some(id);
+        }
+    }
+
+    /// What a frame adds to what is known of the stack.
+    fn note(&mut self, frames: &Frames, id: FrameId, role: Role) {
+        match role {
+            Role::Own | Role::Cache => self.own(frames, id, role),
+            Role::Functional => self.computes |= self.part.is_none(),
+            Role::Neutral => match frames.name(id) {
+                NameHint::SetDevice => self.set_device |= self.part.is_none(),
+                // A library's loops call models as a program's own do.
+                NameHint::Library(is_eval) => {
+                    self.outside(frames, id);
+                    self.eval = self.eval.or(is_eval);
                 }
-            }
-            Role::Functional => {
-                self.computes |= self.part.is_none();
-                None
-            }
-            Role::Neutral | Role::Compiled => {
-                match frames.name(id) {
-                    NameHint::SetDevice => self.set_device |= self.part.is_none(),
-                    // A library's loops call models as a program's own do.
-                    NameHint::Library(is_eval) => {
-                        self.outside(frames, id);
-                        self.eval = self.eval.or(is_eval);
-                    }
-                    _ => {}
-                }
-                None
-            }
-            Role::Start => {
-                self.has_root = true;
-                None
-            }
+                _ => {}
+            },
+            Role::Start => self.has_root = true,
             Role::Root => {
                 self.has_root = true;
                 self.outside(frames, id);
-                None
             }
-            Role::Call => Some(self.enter_call()),
-            Role::Load => Some(Part::Load),
-            Role::Restore => Some(Part::Restore),
-            Role::CopyDict => {
-                self.copies[0] = true;
-                None
-            }
-            Role::CopyObject => {
-                self.copies[1] = true;
-                None
-            }
-            Role::CopyTensor => {
-                self.copies[2] = true;
-                None
-            }
-            Role::Step => Some(self.step(frames, id)),
-            Role::State => Some(Part::State),
-            Role::Foreach => Some(Part::Foreach),
-            Role::ZeroGrad => Some(Part::ZeroGrad),
+            Role::CopyDict => self.copies[0] = true,
+            Role::CopyObject => self.copies[1] = true,
+            Role::CopyTensor => self.copies[2] = true,
             Role::Backward => {
                 self.backward = true;
                 self.frames[1].get_or_insert(id);
                 self.backward_before_checkpoint |= !self.checkpoint;
-                Some(Part::Backward)
             }
             Role::Engine => {
                 self.has_engine = true;
                 self.frames[1].get_or_insert(id);
-                None
             }
-            Role::Checkpoint => {
-                self.checkpoint = true;
-                None
-            }
-            Role::Unshard => {
-                self.unshards |= self.part.is_none();
-                Some(Part::Load)
-            }
+            Role::Checkpoint => self.checkpoint = true,
+            Role::Unshard => self.unshards |= self.part.is_none(),
+            // The decorator of a step is not around what its closure does.
+            Role::NoGrad => self.no_grad |= !self.within_step && matches!(self.part, None | Some(Part::Call)),
+            Role::EnableGrad => self.in_closure |= 0 < self.depth_of_own,
+            _ => {}
+        }
+    }
+
+    /// Which part of the program a frame shows, if it does.
+    fn decide(&mut self, frames: &Frames, id: FrameId, role: Role) -> Option<Part> {
+        match role {
+            Role::Own | Role::Cache if frames.name(id) == NameHint::Batch => Some(Part::Data),
+            Role::Own | Role::Cache => frames.is_module_forward(id).then(|| self.enter_call()),
+            Role::Call => Some(self.enter_call()),
+            Role::Step => Some(self.step(frames, id)),
+            Role::Load | Role::Unshard => Some(Part::Load),
+            Role::Restore => Some(Part::Restore),
+            Role::State => Some(Part::State),
+            Role::Foreach => Some(Part::Foreach),
+            Role::ZeroGrad => Some(Part::ZeroGrad),
+            Role::Backward => Some(Part::Backward),
             Role::Comm => Some(Part::Comm),
             Role::Data => Some(Part::Data),
             Role::BetweenSteps => Some(Part::BetweenSteps),
-            Role::NoGrad => {
-                // The decorator of a step is not around what its closure does.
-                self.no_grad |= !self.within_step && matches!(self.part, None | Some(Part::Call));
-                None
-            }
-            Role::EnableGrad => {
-                self.in_closure |= 0 < self.depth_of_own;
-                None
-            }
             Role::Workspace => Some(Part::Workspace),
-        };
-        if self.part.is_none() && decided.is_some() {
-            self.part = decided;
-            self.frames[0] = Some(id);
+            _ => None,
         }
     }
 
