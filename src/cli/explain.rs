@@ -65,7 +65,7 @@ fn parse_what(text: &str) -> Result<What, String> {
 
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let target = Target::new(None, &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref())?;
+    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
     let snapshot = loading::load(&args.file)?;
     if let Some(device) = args.device.filter(|&device| snapshot.timeline(DeviceId(device)).is_none()) {
         return Err(no_device(&snapshot, device));

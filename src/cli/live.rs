@@ -80,7 +80,7 @@ pub(super) fn parse_filter(text: &str) -> Result<Filter, String> {
 
 pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
     let target = Target::new(args.output.as_deref(), &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref())?;
+    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
     let snapshot = loading::load(&args.file)?;
     let sets = live_sets(&snapshot, args, &rules)?;
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };

@@ -5,7 +5,7 @@ use super::{Failure, output, rules, stats};
 use crate::analysis::UserRules;
 use crate::units;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments without a subcommand.
 #[derive(Debug, Args)]
@@ -26,7 +26,8 @@ pub(super) fn parse_bytes(text: &str) -> Result<i64, String> {
 }
 
 pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
-    let rules = rules::read(args.rules.as_deref())?;
+    let files: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let rules = rules::read(args.rules.as_deref(), &files)?;
     window(args, &rules).or_else(|reason| print_instead(args, &rules, &reason))
 }
 

@@ -66,7 +66,7 @@ enum Format {
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let target = Target::new(args.output.as_deref(), &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref())?;
+    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
     let snapshot = loading::load(&args.file)?;
     let bytes = contents(args, &snapshot, &rules)?;
     target.write(|out| Ok(out.write_all(&bytes)?))

@@ -74,7 +74,7 @@ fn parse_factor(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let rules = rules::read(args.rules.as_deref())?;
+    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
     let snapshot = loading::load(&args.file)?;
     let timeline = timeline(&snapshot, args)?;
     let positive = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());

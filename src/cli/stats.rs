@@ -6,7 +6,7 @@ use crate::analysis::UserRules;
 use crate::report;
 use clap::{Args, ValueEnum};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -37,7 +37,8 @@ enum Format {
 }
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
-    let rules = rules::read(args.rules.as_deref())?;
+    let files: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let rules = rules::read(args.rules.as_deref(), &files)?;
     let mut out = output::stdout();
     let mut files = Loaded::new(&args.files);
     let written = match args.format {

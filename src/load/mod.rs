@@ -11,11 +11,13 @@ mod html;
 mod job;
 mod pipe;
 mod progress;
+mod rules_file;
 mod stamp;
 
 pub use error::LoadError;
 pub use job::{LoadJob, LoadOutcome};
 pub use progress::Progress;
+pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
 
 use crate::model::Snapshot;

@@ -1,7 +1,7 @@
 //! What the user, the program or the recording declares can lose to nothing that oomscope finds itself: in every
 //! sample, whatever rules hold there.
 
-use crate::support::{load_bytes, pickles_in, root, sample, skipped};
+use crate::support::{load_bytes, pickles_in, root, run, sample, skipped};
 use oomscope::analysis::{Attribution, Category, RuleId, UserRules};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{AllocId, DeviceId, Snapshot, StackId, Timeline};
@@ -136,4 +136,22 @@ fn a_recorded_category_loses_to_nothing_but_a_rule() {
         has_event(timeline, id) && timeline.lifetimes.stack(id, &timeline.events) != StackId::EMPTY
     };
     assert!(0 < holds(&snapshot, &rules, Category::Comm, RuleId::UserRule, has_stack));
+}
+
+#[test]
+fn rules_that_lie_beside_a_recording_are_offered_and_not_applied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.pickle");
+    std::fs::copy(sample("kv_cache_oom.pickle"), &file).expect("the sample can be copied");
+    let rules = folder.path().join("oomscope-rules.toml");
+    std::fs::write(&rules, "[[rule]]\ncategory = 'comm'\nstack = '.'\n").expect("it can be written");
+    let [file, rules] = [&file, &rules].map(|path| path.to_string_lossy().into_owned());
+    let offered = run(["stats", &file]);
+    assert!(offered.status.success());
+    let errors = String::from_utf8_lossy(&offered.stderr).into_owned();
+    assert_eq!(errors, format!("oomscope: {rules} is not used; --rules {rules} uses it\n"));
+    assert!(!String::from_utf8_lossy(&offered.stdout).contains("communication"));
+    let applied = run(["stats", &file, "--rules", &rules]);
+    assert_eq!(String::from_utf8_lossy(&applied.stderr), "");
+    assert!(String::from_utf8_lossy(&applied.stdout).contains("communication"));
 }

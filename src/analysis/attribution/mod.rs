@@ -6,6 +6,7 @@
 
 mod basis;
 mod because;
+mod categories;
 mod category;
 mod claims;
 mod facts;
@@ -24,6 +25,7 @@ pub(crate) use facts::fixture;
 
 pub use basis::Basis;
 pub use because::Because;
+pub use categories::{Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
 pub use facts::Facts;
@@ -31,99 +33,11 @@ pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
 pub use structure::{Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position};
 pub use user_rules::{UserRules, UserRulesError};
 
-use crate::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
-use claims::{Claims, Grounds};
-use facts::Places;
+use crate::model::{AllocId, DeviceId, Snapshot, Timeline};
+use claims::Claims;
 use std::sync::Arc;
 use structure::LiveMemory;
 use view::View;
-
-/// The categories of all allocations of one device.
-#[derive(Debug, Default)]
-pub struct Categories {
-    verdicts: Vec<Verdict>,
-    grounds: Grounds,
-    places: Arc<Places>,
-}
-
-/// Bytes of one category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CategoryBytes {
-    /// The category.
-    pub category: Category,
-    /// Requested bytes of all its allocations.
-    pub bytes: i64,
-    /// Those of them whose category is only inferred: see [`Basis::Inferred`].
-    pub inferred_bytes: i64,
-    /// How many allocations there are.
-    pub count: usize,
-}
-
-impl Categories {
-    /// Classify every allocation of a device.
-    pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
-        Attribution::of(snapshot, timeline, rules).categories
-    }
-
-    /// The category of an allocation.
-    #[inline]
-    pub fn get(&self, id: AllocId) -> Category {
-        self.verdict(id).category
-    }
-
-    /// Which rule decided.
-    pub fn rule(&self, id: AllocId) -> RuleId {
-        self.verdict(id).rule
-    }
-
-    /// What the category rests on.
-    #[inline]
-    pub fn basis(&self, id: AllocId) -> Basis {
-        self.verdict(id).basis()
-    }
-
-    /// The category of an allocation, and the rule that decided.
-    #[inline]
-    pub fn verdict(&self, id: AllocId) -> Verdict {
-        self.verdicts.get(id.index()).copied().unwrap_or(Verdict::OPEN)
-    }
-
-    /// The categories that occur, in the order of [`Category::ALL`].
-    pub fn present(&self) -> Vec<Category> {
-        let mut is_there = [false; Category::ALL.len()];
-        for verdict in &self.verdicts {
-            is_there[verdict.category as usize] = true;
-        }
-        Category::ALL.into_iter().filter(|&category| is_there[category as usize]).collect()
-    }
-
-    /// Whether any category is only inferred.
-    pub fn has_inferred(&self) -> bool {
-        self.verdicts.iter().any(|verdict| verdict.basis() == Basis::Inferred)
-    }
-
-    /// What is live at a moment, by category in the order of [`Category::ALL`]; categories without bytes are left out.
-    pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<CategoryBytes> {
-        let live = timeline.lifetimes.live_at(moment);
-        self.bytes_of(live.map(|id| (id, timeline.lifetimes.size(id, &timeline.events))))
-    }
-
-    /// The same of some allocations with their sizes.
-    pub fn bytes_of(&self, allocations: impl Iterator<Item = (AllocId, i64)>) -> Vec<CategoryBytes> {
-        let mut totals =
-            Category::ALL.map(|category| CategoryBytes { category, bytes: 0, inferred_bytes: 0, count: 0 });
-        for (id, size) in allocations {
-            let verdict = self.verdict(id);
-            let total = &mut totals[verdict.category as usize];
-            total.count += 1;
-            total.bytes = total.bytes.saturating_add(size);
-            if verdict.basis() == Basis::Inferred {
-                total.inferred_bytes = total.inferred_bytes.saturating_add(size);
-            }
-        }
-        totals.into_iter().filter(|total| total.bytes != 0).collect()
-    }
-}
 
 /// Categories, iterations and phases of one device, found together.
 #[derive(Debug, Default)]
@@ -170,7 +84,7 @@ impl Attribution {
             find(&view, &mut claims);
         }
         let (verdicts, grounds, log) = claims.into_parts();
-        let categories = Categories { verdicts, grounds, places: Arc::clone(&facts.places) };
+        let categories = Categories::new(verdicts, grounds, Arc::clone(&facts.places));
         phases.look_at_the_start(timeline, &facts.places, &categories);
         phases.count_announced(timeline, &announced, &categories);
         let ends = announced.ends();

@@ -1,6 +1,6 @@
 //! Categories of made-up programs, and of anything at all.
 
-use super::{Attribution, Categories, Category, UserRules};
+use super::{Attribution, Category, UserRules};
 use crate::analysis::attribution::facts::fixture::{
     BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
@@ -20,7 +20,7 @@ fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
 
 fn at(snapshot: &Snapshot, moment: Moment) -> impl Fn(u64) -> Category + use<> {
     let timeline = &snapshot.timelines[0];
-    let categories = Categories::of(snapshot, timeline, &UserRules::default());
+    let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
     let live: Vec<(u64, Category)> = timeline
         .lifetimes
         .live_at(moment)

@@ -5,7 +5,7 @@ use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
 use crate::analysis::pools::PoolPlaces;
-use crate::analysis::{Categories, MomentError, UserRules, Verdict};
+use crate::analysis::{Attribution, Categories, MomentError, UserRules, Verdict};
 use crate::model::{
     AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,
 };
@@ -52,7 +52,8 @@ enum RowTest {
 impl Prepared {
     /// Fill the tables; categories, if the filter asks for one, are found by the user's rules first.
     pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
-        let categories = filter.needs_categories().then(|| Categories::of(snapshot, timeline, rules));
+        let categories =
+            filter.needs_categories().then(|| Attribution::of(snapshot, timeline, rules).categories);
         Self::with_categories(filter, snapshot, timeline, &categories.unwrap_or_default())
     }
 

@@ -10,10 +10,11 @@ use crate::app::device::DeviceState;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
 use crate::app::worker::Setup;
-use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
+use crate::load::{Input, LoadError, LoadJob, LoadOutcome, rules_nearby};
 use crate::model::{Anchor, Snapshot};
 use crate::units;
 use eframe::egui;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ impl Document {
                 Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
-                    self.state = State::of(outcome, ctx, setup);
+                    self.state = State::of(outcome, &self.input, ctx, setup);
                     return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
                 }
             },
@@ -110,7 +111,8 @@ impl Document {
                     ctx.request_repaint_after(PROGRESS_TICK);
                 }
                 if let Some(snapshot) = self.reload.poll() {
-                    let old = std::mem::replace(&mut **file, OpenFile::new(&snapshot, ctx, setup));
+                    let old =
+                        std::mem::replace(&mut **file, OpenFile::new(&snapshot, &self.input, ctx, setup));
                     file.resume(&old);
                 }
             }
@@ -162,9 +164,9 @@ impl Document {
 }
 
 impl State {
-    fn of(outcome: LoadOutcome, ctx: &egui::Context, setup: &Setup) -> Self {
+    fn of(outcome: LoadOutcome, input: &Input, ctx: &egui::Context, setup: &Setup) -> Self {
         match outcome {
-            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, ctx, setup))),
+            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, input, ctx, setup))),
             Err(error) => {
                 Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
             }
@@ -173,7 +175,8 @@ impl State {
 }
 
 impl OpenFile {
-    fn new(snapshot: &Arc<Snapshot>, ctx: &egui::Context, setup: &Setup) -> Self {
+    fn new(snapshot: &Arc<Snapshot>, input: &Input, ctx: &egui::Context, setup: &Setup) -> Self {
+        let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
         let devices = 0..snapshot.timelines.len();
         let facts = FileFacts::default();
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
@@ -182,7 +185,7 @@ impl OpenFile {
             devices: devices
                 .map(|at| DeviceState::new(Arc::clone(snapshot), at, Arc::clone(&facts), ctx, setup))
                 .collect(),
-            notices: notices(snapshot),
+            notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
         }
     }
 
@@ -203,6 +206,12 @@ impl OpenFile {
     pub(in crate::app) fn device(&mut self) -> Option<&mut DeviceState> {
         self.devices.get_mut(self.current)
     }
+}
+
+/// Rules are the user's to apply.
+fn offer(rules: &Path) -> String {
+    let rules = units::printable(&rules.to_string_lossy());
+    format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")
 }
 
 fn notices(snapshot: &Snapshot) -> Vec<String> {

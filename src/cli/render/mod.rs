@@ -18,7 +18,7 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
     let target = Target::new(Some(&args.output), &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref())?;
+    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
     let snapshot = loading::load(&args.file)?;
     let shot = shot::shot(args, &snapshot, &rules)?;
     let file = shot
