@@ -78,7 +78,9 @@ fn lines(view: &View<'_>) -> BTreeMap<StackId, Line> {
         };
         let gone = view.gone(id).map(|gone| gone.0);
         // Of a call that was cut off, all is there that it was working on.
-        let is_cut = view.timeline.ooms.iter().any(|oom| (call.start..call.end).contains(&oom.event.0));
+        let ooms = &view.timeline.ooms;
+        let after = ooms.partition_point(|oom| oom.event.0 < call.start);
+        let is_cut = ooms.get(after).is_some_and(|oom| oom.event.0 < call.end);
         if !is_cut && call.end < last_run && gone.is_none_or(|gone| call.end <= gone) {
             out.entry(view.timeline.events.stack(start)).or_default().add(call.start, call.end, gone);
         }
