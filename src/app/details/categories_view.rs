@@ -12,6 +12,9 @@ const ROW_PX: f32 = 20.0;
 const SWATCH_PX: f32 = 16.0;
 const SHARE_PX: f32 = 52.0;
 
+/// Less room has none for the share.
+const NARROW_PX: f32 = 240.0;
+
 /// How strong the colour of what is only inferred is.
 const INFERRED: f32 = 0.5;
 
@@ -76,13 +79,24 @@ fn row_ui(ui: &mut egui::Ui, row: &CategoryBytes, total: i64) -> bool {
     let put = |x: f32, align: egui::Align2, words: String, font: egui::FontId, color| {
         ui.painter().text(pos2(x, y), align, words, font, color)
     };
-    let figure = put(rect.right() - SHARE_PX, egui::Align2::RIGHT_CENTER, size, font.clone(), text);
+    // Names come before shares, which the bar shows as well.
+    let has_share = NARROW_PX <= rect.width();
+    let right = rect.right() - if has_share { SHARE_PX } else { 0.0 };
+    let figure = put(right, egui::Align2::RIGHT_CENTER, size, font.clone(), text);
     let left = rect.left() + SWATCH_PX;
     let mut job = egui::text::LayoutJob::simple_singleline(category.label().to_owned(), font, text);
     job.wrap = egui::text::TextWrapping::truncate_at_width((figure.left() - left - 8.0).max(0.0));
     let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
     ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, text);
-    put(rect.right(), egui::Align2::RIGHT_CENTER, units::percent(bytes, total), theme::axis_font(), muted);
+    if has_share {
+        put(
+            rect.right(),
+            egui::Align2::RIGHT_CENTER,
+            units::percent(bytes, total),
+            theme::axis_font(),
+            muted,
+        );
+    }
     let inferred = match inferred_bytes {
         0 => String::new(),
         _ => format!("\n≈ {} of them inferred", units::bytes_exact(inferred_bytes)),
