@@ -26,7 +26,7 @@ pub(super) struct ExplainArgs {
     /// An address of the allocation, and after '@' the event that made it (-1: older than the recording)
     #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_what)]
     what: What,
-    /// Without an event: which allocation, the one that is live at this moment; else the last OOM, else the peak
+    /// The moment at which ADDR must be live, if no event is given; by default the last OOM, or the peak if there is none
     #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
     at: Option<At>,
     /// Only on this device; -1 is pinned host memory
@@ -87,6 +87,15 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 /// The allocation that is meant, on the first device that has it.
 fn find<'a>(snapshot: &'a Snapshot, args: &ExplainArgs) -> Result<(&'a Timeline, AllocId), Failure> {
     let wanted = |timeline: &&Timeline| args.device.is_none_or(|device| timeline.device.0 == device);
+    if let (None, Some(at)) = (args.what.event, args.at) {
+        let moments = snapshot.timelines.iter().filter(wanted).map(|timeline| resolve(at, timeline));
+        if let Some(Err(error)) = moments.reduce(|a, b| a.or(b)) {
+            return Err(Failure::new(
+                error,
+                "use --at peak or --at end, or an event that 'oomscope stats' counts",
+            ));
+        }
+    }
     let found = snapshot
         .timelines
         .iter()
@@ -116,7 +125,8 @@ fn allocation(timeline: &Timeline, what: What, at: Option<At>) -> Option<AllocId
         None => timeline.lifetimes.live_at(moment(timeline, at)?).find(holds),
         Some(-1) => timeline.lifetimes.ids().take(timeline.lifetimes.initial_count()).find(holds),
         Some(event) => {
-            let event = u32::try_from(event).ok()?;
+            let event =
+                u32::try_from(event).ok().filter(|&event| (event as usize) < timeline.events.len())?;
             timeline.lifetimes.of_alloc_event(crate::model::EventIx(event)).filter(holds)
         }
     }

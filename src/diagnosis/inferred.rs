@@ -17,11 +17,6 @@ impl Context<'_> {
     pub fn inferred_bytes_of(&self, category: Category) -> i64 {
         self.inferred_bytes(self.live.iter().filter(|a| self.category(a.id) == category))
     }
-
-    /// Whether most of a category is only inferred.
-    pub fn is_mostly_inferred(&self, category: Category) -> bool {
-        self.bytes_of(category) / 2 < self.inferred_bytes_of(category)
-    }
 }
 
 impl Finding {
@@ -32,14 +27,14 @@ impl Finding {
         }
         let part = if inferred_bytes == bytes { "all".to_owned() } else { units::bytes(inferred_bytes) };
         self.limit(format!(
-            "That these are {what} is inferred for {part} of them, from sizes, numbers, order or places."
+            "oomscope infers from sizes, numbers, order or places that {part} of these are {what}."
         ));
     }
 }
 
 /// Adam at 32 bits beside parameters of 16 keeps four times their bytes, and may keep a copy of them. If sizes suggest
 /// more, they are misread.
-pub(super) const MOST_STATE_TIMES: f64 = 6.5;
+pub(super) const MOST_STATE_TIMES: f64 = 7.0;
 
 /// A size of which most is inferred is marked as such.
 pub(super) fn amount(bytes: i64, inferred_bytes: i64) -> String {

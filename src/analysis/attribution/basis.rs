@@ -5,7 +5,7 @@
 pub enum Basis {
     /// The user, the program or the recording says so.
     Declared,
-    /// A frame of its stack says so.
+    /// A frame of its stack, or its pool, says so.
     Seen,
     /// The events around it say so: what gave it back, and when.
     Followed,
@@ -34,7 +34,7 @@ impl Basis {
     pub const fn explains(self) -> &'static str {
         match self {
             Self::Declared => "you, the program or the recording say so",
-            Self::Seen => "a frame of its stack says so",
+            Self::Seen => "a frame of its stack, or its pool, says so",
             Self::Followed => "the events around it say so",
             Self::Inferred => "sizes, numbers, order or places suggest it",
             Self::Unknown => "nothing tells",

@@ -14,7 +14,7 @@ pub enum Category {
     Activation,
     /// A batch, or another tensor that a model is given.
     Input,
-    /// Needed for a moment only: within an optimizer's step, a library's workspace.
+    /// Needed briefly, within an optimizer's step or between steps; also a library's workspace.
     Temporary,
     /// Buffers for communication between devices.
     Comm,
@@ -81,7 +81,7 @@ impl Category {
     /// The category of a key, or of the name that PyTorch's profiler has for it.
     pub fn from_key(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
-        let text = text.rsplit('.').next().unwrap_or_default();
+        let text = text.strip_prefix("category.").unwrap_or(&text);
         let known = Self::ALL.into_iter().find(|category| category.key() == text || category.label() == text);
         known.or(match text {
             "weight" | "weights" | "param" | "params" | "parameters" | "buffer" | "buffers" => {

@@ -1,7 +1,7 @@
 //! What rules claim, and who wins.
 //!
-//! A claim decides what is open, and replaces a verdict only where the table says that its rule refines that one's. So nothing
-//! that is found replaces what was declared, and no order of calls decides anything.
+//! An open allocation goes to the first family of rules that claims it. After that, a claim replaces the verdict only where
+//! the table says that its rule refines that one's. So nothing that is found replaces what was declared.
 
 use super::{Category, RuleId};
 use crate::model::AllocId;
@@ -109,7 +109,13 @@ impl Claims {
     /// Claim what an allocation is for.
     #[inline]
     pub(super) fn claim(&mut self, id: AllocId, verdict: Verdict) {
-        let Some(slot) = self.verdicts.get_mut(id.index()) else { return };
+        self.decide(id, verdict);
+    }
+
+    /// The same; whether its evidence is to be kept.
+    #[inline]
+    fn decide(&mut self, id: AllocId, verdict: Verdict) -> bool {
+        let Some(slot) = self.verdicts.get_mut(id.index()) else { return false };
         let is_accepted = verdict.rule.refines(slot.rule);
         if is_accepted {
             *slot = verdict;
@@ -117,18 +123,21 @@ impl Claims {
         if self.watched == Some(id) && !verdict.is_open() {
             self.log.push(Claim { verdict, is_accepted });
         }
+        is_accepted || self.watched == Some(id)
     }
 
     /// Claim it for one of several blocks of a size.
     pub(super) fn claim_of(&mut self, id: AllocId, verdict: Verdict, size: i64, blocks: Blocks) {
-        self.claim(id, verdict);
-        self.evidence.blocks.insert((verdict.rule, size), blocks);
+        if self.decide(id, verdict) {
+            self.evidence.blocks.insert((verdict.rule, size), blocks);
+        }
     }
 
     /// Claim it for what takes another's place.
     pub(super) fn claim_in_place_of(&mut self, id: AllocId, verdict: Verdict, replaced: AllocId) {
-        self.claim(id, verdict);
-        self.evidence.replaced.insert(id, replaced);
+        if self.decide(id, verdict) {
+            self.evidence.replaced.insert(id, replaced);
+        }
     }
 
     pub(super) fn into_parts(self) -> (Vec<Verdict>, Grounds, Vec<Claim>) {

@@ -1,8 +1,8 @@
 //! What every allocation is for, and what the program was doing.
 //!
 //! Facts are read once: what each stack says, what went on at each event, what was declared. From them comes the structure,
-//! phases and iterations. Then rules make claims, family by family, strongest evidence first. A claim decides what is
-//! open, and replaces another verdict only where the table of [`RULES`] says so: no order of calls decides anything.
+//! phases and iterations. Then rules make claims, family by family, strongest evidence first. An open allocation goes
+//! to the first family that claims it; after that, only a rule that refines the verdict, by the table of [`RULES`], replaces it.
 
 mod basis;
 mod because;

@@ -110,20 +110,20 @@ rules! {
     ModuleLoad "module-load" Stack Seen [Stacks] Frame [] "made, moved or loaded as a part of a module";
     ModuleCall "module-call" Stack Seen [Stacks] Frame [] "allocated within a module's call";
     CacheCode "cache-code" Stack Seen [Stacks] Frame [] "allocated in the code of a key/value cache";
-    KeptPerLayer "kept-per-layer" Stack Followed [Stacks Events] Fate []
-        "kept after a call without a graph, by one of two lines that keep one block for each layer";
+    KeptPerLayer "kept-per-layer" Stack Inferred [Stacks Events] Fate []
+        "kept after a call without a graph, by one of several lines that keep equally many blocks: probably keys and values";
     Autograd "autograd" Stack Seen [Stacks] Frame [] "allocated by the autograd engine";
     NoPython "no-python" Stack Followed [Stacks] Fate []
-        "has no stack in a recording with stacks: allocated by a thread of the autograd engine";
+        "no stack, though others have one, and made during a backward: by the autograd engine";
     Recomputed "recomputed" Stack Seen [Stacks] Frame [] "recomputed by checkpointing during the backward";
     StateSetup "state-setup" Stack Seen [Stacks] Frame [] "allocated where an optimizer sets up its state";
     KeptAfterStep "kept-after-step" Stack Seen [Stacks] Frame [] "allocated in Optimizer.step and kept";
     GoneWithStep "gone-with-step" Stack Seen [Stacks Events] Fate []
         "allocated in Optimizer.step and given back before it ended";
     UnfinishedStepKeeps "unfinished-step-keeps" Stack Inferred [Events] Size []
-        "allocated in an unfinished Optimizer.step by code whose blocks stay";
+        "made in an Optimizer.step that is not over; nothing shows that it will be given back";
     UnfinishedStepDrops "unfinished-step-drops" Stack Inferred [Events] Size []
-        "allocated in an unfinished Optimizer.step by code whose blocks go";
+        "made in an Optimizer.step that is not over; such steps usually give it back";
     CommCode "comm-code" Stack Seen [Stacks] Frame [] "allocated by communication code";
     BatchCode "batch-code" Stack Seen [Stacks] Frame []
         "allocated where batches are loaded or brought to the device";
@@ -133,19 +133,23 @@ rules! {
     Perturbed "perturbed" Program Seen [Stacks Events] Frame []
         "made where parameters are perturbed for a second backward, and kept";
     InputOfCall "input-of-call" Program Followed [Stacks Events] Fate []
-        "made outside of models before a call, and given back soon after";
+        "made outside of models before a call, and given back after it, as what its line makes usually is";
+    InputLikeOthers "input-like-others" Program Inferred [Stacks Events] Frame []
+        "made outside of models before a call, by a line whose blocks are usually given back soon after";
     KeptBeforeCalls "kept-before-calls" Program Inferred [Stacks] Frame []
-        "made outside of models before the first call, and kept";
+        "made outside of models, before a call or before the recording, and not given back before that call";
     WeightCode "weight-code" Program Inferred [Stacks] Frame []
         "made by an __init__ or a function that makes weights, in a program that shows no modules";
+    LikeGoneInBackward "like-gone-in-backward" Program Inferred [Stacks Events] Frame []
+        "made by a line whose blocks a backward mostly gives back";
     StackOnly "stack-only" Program Unknown [Stacks] Frame []
         "older than the recording, and its stack shows no module or optimizer";
     Loss "loss" Program Followed [Stacks Events] Fate []
-        "made outside of models between forward and backward";
+        "made outside of models, and part of a graph: after a forward, or given back by a backward";
     Result "result" Program Followed [Stacks Events] Fate []
         "made outside of models after a call that does not train";
     BetweenSteps "between-steps" Program Followed [Stacks Events] Fate []
-        "made outside of models between backward and the next batch, for a moment";
+        "made outside of models, and given back before the next call or backward";
     FunctionalCode "functional-code" Program Seen [Stacks] Frame []
         "computed by a function of torch.nn outside of modules";
     KeptOutside "kept-outside" Program Inferred [Stacks Events] Frame []
@@ -157,42 +161,43 @@ rules! {
     InitOnDevice "init-on-device" Structure Seen [Stacks Events] Frame
         [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made in an __init__ with a device set from outside";
-    CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside BetweenSteps Result]
-        "as large as the parameters, of several sizes, but not made as a part of a module: a copy";
+    CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks [KeptBeforeCalls KeptOutside BetweenSteps Result]
+        "as large as the parameters, in several sizes, but not made as a part of a module: probably a copy";
     EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside InputOfCall Result CopyOfParameters]
+        [KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
-        [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall KeptBeforeCalls
-         FunctionalCode Loss Result BetweenSteps KeptOutside CopyOfParameters]
+        [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall InputLikeOthers KeptBeforeCalls
+         FunctionalCode LikeGoneInBackward Loss Result BetweenSteps KeptOutside CopyOfParameters]
         "made just before a parameter of its size was given back, and kept in its place";
-    ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall]
-        "made by a line whose blocks have the sizes of several parameters, and given to a model: computed, not a batch";
+    ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall InputLikeOthers]
+        "made by a line whose blocks have the sizes of several parameters, and given to a model: probably computed, not a batch";
     KeptByOwnStep "kept-by-own-step" Structure Inferred [Stacks Events] Blocks [KeptOutside]
         "made in a step of the program's own, as large as parameters, and kept";
     WorkspaceOfProduct "workspace-of-product" Structure Inferred [Stacks Events] Size [ModuleCall Autograd NoPython]
-        "as large as a workspace of cuBLAS, made together with the result of a product, and kept";
+        "as large as a workspace of cuBLAS, made right after another block of the same stack, and kept";
 
     WorkspaceSize "workspace-size" Size Inferred [] Size []
-        "no stack: exactly as large as the workspace that PyTorch sets aside for cuBLAS";
+        "no stack says more: exactly as large as the workspace that PyTorch sets aside for cuBLAS";
     OldPairs "old-pairs" Size Inferred [] Blocks []
         "no stack: older than the recording, and one of several blocks of a parameter's size";
     OldUnpaired "old-unpaired" Size Inferred [] Size []
         "no stack: older than the recording, and nothing pairs with its size";
     OldBucket "old-bucket" Size Inferred [Stacks] Size []
         "no stack: older than the recording, behind the parameters of a model that DDP trains";
+    NoStackAtEnd "no-stack-at-end" Size Inferred [Stacks] Size []
+        "no stack, though other blocks have one: probably allocated by the autograd engine";
     GoneInBackward "gone-in-backward" Size Followed [Events] Fate [] "a backward gave it back";
     GoneInStep "gone-in-step" Size Followed [Stacks Events] Fate []
         "no stack: older than the recording, and given back by an optimizer step that left state of its size";
-    OldGradient "old-gradient" Size Inferred [Events] Blocks []
+    OldGradient "old-gradient" Size Inferred [Events] Size []
         "no stack: older than the recording, given back in it, and as large as a gradient";
-    LikeThisCall "like-this-call" Size Inferred [Stacks Events] Fate []
+    LikeThisCall "like-this-call" Size Inferred [Stacks Events] Size []
         "no stack: older than the recording, and as large as what the calls of models in it make";
     OldAndGone "old-and-gone" Size Inferred [Events] Fate []
         "no stack: older than the recording, and given back in it";
     BucketOfGradients "bucket-of-gradients" Size Inferred [Stacks Events] Fate [CommCode OldBucket]
-        "a bucket of DDP after a backward that left no other gradients";
+        "a bucket of DDP after a backward that left few other gradients";
 
     MadeFirst "made-first" Size Inferred [Events] Fate [] "no stack: made before anything is given back, and kept";
     GoneInAnnouncedStep "gone-in-announced-step" Size Followed [Events Announced] Fate []
@@ -201,19 +206,19 @@ rules! {
         "no stack: made in an Optimizer.step that torch announced, and kept";
     GoneInZeroGrad "gone-in-zero-grad" Size Followed [Events Announced] Fate []
         "no stack: given back where torch announced that gradients are dropped";
-    PairsAndGoes "pairs-and-goes" Size Inferred [Events] Blocks []
+    PairsAndGoes "pairs-and-goes" Size Inferred [Events] Size []
         "no stack: as large as a parameter, and given back";
     PairsAndStays "pairs-and-stays" Size Inferred [Events] Blocks []
         "no stack: as large as a parameter, made later, and kept";
     PairsWithNothing "pairs-with-nothing" Size Inferred [Events] Fate []
-        "no stack: made after the parameters, and not for one of them";
-    PassMakesNone "pass-makes-none" Size Inferred [Events Announced] Blocks [PairsAndGoes PairsAndStays]
+        "no stack: made in a forward or backward, and pairs with no parameter";
+    PassMakesNone "pass-makes-none" Size Inferred [Events Announced] Size [PairsAndGoes PairsAndStays]
         "no stack: as large as a gradient, but made before the backward";
 
     OneNumber "one-number" Layout Inferred [Segments] Blocks []
-        "no stack: four divides how often every size is there, as training with Adam leaves them before gradients are dropped";
+        "no stack: the number of blocks of every size is a multiple of four, as Adam leaves them before gradients are dropped";
     LayersRepeat "layers-repeat" Layout Inferred [Segments] Blocks []
-        "no stack: sizes are there once, or as often as there are layers, and nothing lies free between them";
+        "no stack: sizes are there once, or as often as there are layers, and little lies free between them";
     LiesFirst "lies-first" Layout Inferred [Segments] Blocks []
         "no stack: lies where memory was used first, and is one of the first of its size";
     LiesLater "lies-later" Layout Inferred [Segments] Blocks []
@@ -223,7 +228,8 @@ rules! {
         [OldPairs PairsAndStays OneNumber LiesLater UnfinishedStepKeeps KeptByOwnStep]
         "sizes suggest optimizer state, but that would be more than seven times the parameters";
 
-    Nothing "none" Layout Unknown [] Size [] "no stack was recorded, and its size and lifetime do not tell";
+    Nothing "none" Layout Unknown [] Size []
+        "neither a stack nor its size and lifetime tell";
 }
 
 impl RuleId {

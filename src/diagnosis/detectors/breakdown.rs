@@ -28,7 +28,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         );
     }
     against_parameters(context, &mut finding, total);
-    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; what does not tell is unknown.");
+    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; where nothing tells, the category is unknown.");
     vec![finding]
 }
 

@@ -53,10 +53,15 @@ fn of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {
 
 /// Metadata is a label when it is the name of a category, or has a key `category` with one.
 fn in_metadata(text: &str) -> Option<Category> {
-    let label = match text.find("category") {
+    const KEY: &str = "category";
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let keys = text.match_indices(KEY).map(|(at, _)| (at, at + KEY.len()));
+    let is_whole =
+        |&(at, end): &(usize, usize)| !text[..at].ends_with(is_word) && !text[end..].starts_with(is_word);
+    let label = match keys.filter(is_whole).map(|(_, end)| end).next() {
         None => text,
-        Some(at) => {
-            let value = text[at + "category".len()..].trim_start_matches(['\'', '"', ' ', ':', '=']);
+        Some(end) => {
+            let value = text[end..].trim_start_matches(['\'', '"', ' ', ':', '=']);
             value.split(['\'', '"', ',', '}', ';', ' ']).next().unwrap_or_default()
         }
     };
@@ -74,5 +79,11 @@ mod tests {
         assert_eq!(in_metadata("Activations"), Some(Category::Activation));
         assert_eq!(in_metadata("{'step': 0, 'phase': 'forward'}"), None);
         assert_eq!(in_metadata("input tokens of step 0"), None);
+        assert_eq!(in_metadata("Category.PARAMETER"), Some(Category::Parameter));
+        for text in
+            ["encoder.cache", "layer1.weight", "stage.other", "my subcategory: temp", "categories: input"]
+        {
+            assert_eq!(in_metadata(text), None, "{text}");
+        }
     }
 }

@@ -98,10 +98,14 @@ fn settle_training(sizes: &Sizes, claims: &mut Claims) {
 /// All of them are the model; but equal blocks that lie in a row, as many as there are layers, may be a cache.
 fn settle_layers(placed: &[Placed], sizes: &Sizes, layers: usize, claims: &mut Claims) {
     let large: Vec<i64> = placed.iter().filter(|block| !block.is_small).map(|block| block.size).collect();
-    let in_a_row = |size: i64| {
-        let runs = large.chunk_by(|a, b| a == b).filter(|run| run.first() == Some(&size));
-        runs.map(<[i64]>::len).max().unwrap_or(0)
-    };
+    let mut longest: BTreeMap<i64, usize> = BTreeMap::new();
+    for run in large.chunk_by(|a, b| a == b) {
+        if let Some(&size) = run.first() {
+            let most = longest.entry(size).or_default();
+            *most = (*most).max(run.len());
+        }
+    }
+    let in_a_row = |size: i64| longest.get(&size).copied().unwrap_or(0);
     for (&size, of) in sizes {
         let is_of_model = of.len() % layers <= MOST_OUTSIDE;
         if !is_of_model || layers <= in_a_row(size) {

@@ -4,6 +4,7 @@ use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::{Act, Part};
 use crate::model::{AllocId, Origin, StackId};
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// How many blocks of each size.
 pub(super) type Sizes = HashMap<i64, usize>;
@@ -92,7 +93,7 @@ fn early(view: &View<'_>, claims: &Claims, limit: u32) -> Vec<AllocId> {
             let is_open = matches!(part, Part::Main | Part::Restore)
                 && (rule == RuleId::Nothing
                     || matches!(category, Category::Input | Category::Other | Category::Temporary))
-                && rule != RuleId::InputOfCall;
+                && !matches!(rule, RuleId::InputOfCall | RuleId::InputLikeOthers);
             is_open && view.gone(id).is_none_or(|gone| limit <= gone.0)
         })
         .collect()
@@ -107,7 +108,7 @@ pub(super) fn find_caches(view: &View<'_>, claims: &mut Claims) {
     }
     let last_parameter =
         view.ids().rev().find(|id| claims.is_by(*id, RuleId::ModuleLoad) && view.gone(*id).is_none());
-    let mut lines: HashMap<(StackId, i64), Vec<AllocId>> = HashMap::default();
+    let mut lines: BTreeMap<(StackId, i64), Vec<AllocId>> = BTreeMap::new();
     for id in view.ids().skip(last_parameter.map_or(0, |id| id.index() + 1)) {
         let stack = view.stack(id);
         let place = view.places.get(stack);
@@ -117,7 +118,11 @@ pub(super) fn find_caches(view: &View<'_>, claims: &mut Claims) {
             lines.entry((stack, view.size(id))).or_default().push(id);
         }
     }
+    let mut by_size: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
     for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_EQUAL <= ids.len()) {
+        by_size.entry(size).or_default().extend(ids);
+    }
+    for (size, ids) in by_size {
         let blocks = Blocks { alike: ids.len(), known: ids.len(), known_as: Category::KvCache };
         for id in ids {
             claims.claim_of(id, Verdict::new(Category::KvCache, RuleId::EqualBlocks), size, blocks);

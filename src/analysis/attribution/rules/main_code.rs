@@ -49,9 +49,7 @@ impl<'a> MainCode<'a> {
             Phase::Forward if self.is_left_behind(id, start) => Verdict::OPEN,
             Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
             Phase::Eval => self.after_eval(id, stack, start),
-            _ if self.is_input(id, stack, start) && !self.view.places.get(stack).perturbs => {
-                Verdict::new(Category::Input, RuleId::InputOfCall)
-            }
+            _ if self.is_input(id, stack, start) && !self.view.places.get(stack).perturbs => self.input(id),
             Phase::Init | Phase::Data | Phase::Unknown if !self.view.flow.calls.is_empty() => {
                 self.before_calls(id, stack, start, part)
             }
@@ -86,6 +84,15 @@ impl<'a> MainCode<'a> {
         }
     }
 
+    /// An input: of what is still there, only others of its line tell.
+    fn input(&self, id: AllocId) -> Verdict {
+        let rule = match self.view.gone(id) {
+            Some(_) => RuleId::InputOfCall,
+            None => RuleId::InputLikeOthers,
+        };
+        Verdict::new(Category::Input, rule)
+    }
+
     /// Whether nothing in the recording uses it although the program went on to the next round: that is for no backward.
     fn is_left_behind(&self, id: AllocId, start: EventIx) -> bool {
         let calls = &self.view.flow.calls;
@@ -100,7 +107,7 @@ impl<'a> MainCode<'a> {
         let before = calls.partition_point(|call| call.start <= start.0);
         let keeps = before.checked_sub(1).and_then(|at| calls.get(at)).is_some_and(|call| call.keeps());
         if self.is_input(id, stack, start) {
-            Verdict::new(Category::Input, RuleId::InputOfCall)
+            self.input(id)
         } else if keeps {
             Verdict::new(Category::Activation, RuleId::Result)
         } else {
@@ -138,9 +145,7 @@ impl<'a> MainCode<'a> {
                 Verdict::new(Category::OptimizerState, RuleId::Perturbed)
             }
             _ if stays => Verdict::OPEN,
-            _ if waits && self.view.flow.inputs.precedes_a_line(stack) => {
-                Verdict::new(Category::Input, RuleId::InputOfCall)
-            }
+            _ if waits && self.view.flow.inputs.precedes_a_line(stack) => self.input(id),
             _ if self.view.is_given_back_by_backward(id) => Verdict::new(Category::Activation, RuleId::Loss),
             (None, _) => Verdict::new(Category::Other, RuleId::KeptOutside),
             (Some(gone), Some(call)) if call.start < gone.0 => {

@@ -10,8 +10,13 @@ use std::collections::BTreeMap;
 const MIN_SIZES: usize = 3;
 
 /// Rules whose verdicts are looked at again.
-const KINDS: [RuleId; 4] =
-    [RuleId::InputOfCall, RuleId::KeptBeforeCalls, RuleId::KeptOutside, RuleId::Nothing];
+const KINDS: [RuleId; 5] = [
+    RuleId::InputOfCall,
+    RuleId::InputLikeOthers,
+    RuleId::KeptBeforeCalls,
+    RuleId::KeptOutside,
+    RuleId::Nothing,
+];
 
 /// Look again at what was taken for a model's inputs, or for something that the program keeps.
 pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
@@ -20,6 +25,8 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
     for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
         let rule = claims.get(id).rule;
         if KINDS.contains(&rule) && view.stack(id) != StackId::EMPTY {
+            // What a line makes is judged together, whether it is still there or not.
+            let rule = if rule == RuleId::InputLikeOthers { RuleId::InputOfCall } else { rule };
             lines.entry((view.stack(id), rule)).or_default().push(id);
         }
     }
@@ -43,10 +50,15 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
             }
             _ => continue,
         };
+        let mut of_line: HashMap<i64, usize> = HashMap::default();
+        for &id in &ids {
+            *of_line.entry(view.size(id)).or_default() += 1;
+        }
         for id in ids {
             let size = view.size(id);
             let known = parameters.get(&size).copied().unwrap_or_default();
-            let blocks = Blocks { alike: known, known, known_as: Category::Parameter };
+            let alike = of_line.get(&size).copied().unwrap_or_default();
+            let blocks = Blocks { alike, known, known_as: Category::Parameter };
             claims.claim_of(id, verdict, size, blocks);
         }
     }

@@ -4,7 +4,8 @@ use super::replaced_copies::Copies;
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::Part;
 use crate::model::{AllocId, Moment, StackId};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// What takes the place of a parameter was made so few events before that was given back.
 const WINDOW_EVENTS: u32 = 8;
@@ -32,7 +33,7 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
 }
 
 /// The blocks that were made just before others went, and took their place.
-fn near(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> HashMap<AllocId, AllocId> {
+fn near(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTreeMap<AllocId, AllocId> {
     let mut in_a_row: HashMap<StackId, usize> = HashMap::default();
     let mut found = Vec::new();
     for &id in open {
@@ -45,7 +46,9 @@ fn near(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> HashMap<AllocId, 
         let many = in_a_row.get(&stack).is_some_and(|&count| MIN_IN_A_ROW <= count);
         view.places.get(stack).part == Part::Main || many
     };
-    found.into_iter().filter(|&(.., stack)| is_sure(stack)).map(|(id, heir, _)| (id, heir)).collect()
+    let mut taken: HashSet<AllocId> = HashSet::default();
+    let sure = found.into_iter().filter(|&(_, heir, stack)| is_sure(stack) && taken.insert(heir));
+    sure.map(|(id, heir, _)| (id, heir)).collect()
 }
 
 /// The block that takes the place of another.

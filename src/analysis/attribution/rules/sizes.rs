@@ -24,7 +24,7 @@ pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
         let is_bare = view.stack(id) == StackId::EMPTY;
         let by_engine = is_at_end && is_bare && view.has_block_stacks && (!is_old || was_recorded);
         if by_engine {
-            claims.claim(id, Verdict::new(Category::Gradient, RuleId::NoPython));
+            claims.claim(id, Verdict::new(Category::Gradient, RuleId::NoStackAtEnd));
         } else {
             rest.push(id);
         }

@@ -98,8 +98,10 @@ impl Lines {
         let is_used = gone.is_some_and(|gone| view.flow.acts.at(gone.0) == Act::Backward);
         let place = view.places.get(stack);
         let is_weight = place.for_weights || place.in_init || self.weights.contains(&place.calling_code);
-        if is_used || line.kept < line.used {
+        if is_used {
             Verdict::new(Category::Activation, RuleId::GoneInBackward)
+        } else if line.kept < line.used {
+            Verdict::new(Category::Activation, RuleId::LikeGoneInBackward)
         } else if gone.is_some_and(|gone| !self.has_backward(start.0, gone.0)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
         } else if self.is_sure && self.is_plain && is_weight && gone.is_none() {
