@@ -143,3 +143,20 @@ fn the_documentation_lists_the_rules_as_they_are() {
     };
     assert_eq!(listed, table());
 }
+
+#[test]
+fn explain_says_which_moment_or_event_is_not_there() {
+    let sample = path("pools.pickle");
+    let errors = |args: &[&str]| {
+        let refused = run([&["explain", &sample], args].concat());
+        assert_eq!(refused.status.code(), Some(1));
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
+    assert!(
+        errors(&["0x0", "--at", "oom"]).contains("no out-of-memory event"),
+        "{}",
+        errors(&["0x0", "--at", "oom"])
+    );
+    assert!(errors(&["0x0@4294967295"]).contains("made by event 4294967295"));
+    assert!(errors(&["0x0@-1"]).contains("older than the recording"));
+}
