@@ -1,8 +1,8 @@
 //! Ranges that the program or a profiler named, put into lanes.
 
 use super::attribution::{Phase, Phases};
-use crate::model::{DeviceId, Moment, Snapshot, StrId, Timeline};
-use foldhash::HashMap;
+use super::named_spans::{NamedSpan, named_spans};
+use crate::model::{Moment, Snapshot, StrId, Timeline};
 use std::borrow::Cow;
 
 /// Ranges that run at the same time and are still kept apart; deeper ones are only counted.
@@ -70,14 +70,20 @@ pub struct Lanes {
 /// range belongs.
 pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
     let Some(first_us) = timeline.times.first_us() else { return Lanes::default() };
-    let mut ranges = pair(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
-    for range in &mut ranges {
-        let after = |time_us| {
-            let moment = timeline.times.moment_at(&timeline.events, time_us);
-            if time_us < 0 { Moment::START } else { Moment(moment.0.saturating_add(1)) }
-        };
-        range.moments = range.time_us.map(after);
-    }
+    let after = |time_us| {
+        let moment = timeline.times.moment_at(&timeline.events, time_us);
+        if time_us < 0 { Moment::START } else { Moment(moment.0.saturating_add(1)) }
+    };
+    let spans = named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
+    let mut ranges: Vec<NamedRange> = spans
+        .into_iter()
+        .map(|NamedSpan { name, time_us, has_ends }| NamedRange {
+            name: RangeName::Recorded(name),
+            time_us,
+            moments: time_us.map(after),
+            has_ends,
+        })
+        .collect();
     ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
     place(ranges)
 }
@@ -104,46 +110,6 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
         .map(|(start, end)| range(RangeName::Phase(start.phase), start.event.0, end));
     let lanes: [Vec<NamedRange>; 2] = [iterations.collect(), phase_ranges.collect()];
     lanes.into_iter().filter(|lane| !lane.is_empty()).collect()
-}
-
-/// The ranges that are announced on a device, or on any. Ends belong to the latest start of the same name.
-pub(super) fn pair(
-    snapshot: &Snapshot,
-    device: Option<DeviceId>,
-    span_us: i64,
-    first_us: i64,
-) -> Vec<NamedRange> {
-    let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
-    let mut order: Vec<StrId> = Vec::new();
-    let mut ranges = Vec::new();
-    let range = |name, start, end, has_ends| NamedRange {
-        name: RangeName::Recorded(name),
-        time_us: [start, end],
-        moments: [Moment::START; 2],
-        has_ends,
-    };
-    for annotation in &snapshot.annotations {
-        let Some(time_us) = annotation.time_us.map(|time| time.saturating_sub(first_us)) else { continue };
-        if device.is_some_and(|device| annotation.device.is_some_and(|other| other != device)) {
-            continue;
-        }
-        let starts = open.entry(annotation.name).or_insert_with(|| {
-            order.push(annotation.name);
-            Vec::new()
-        });
-        if annotation.is_start {
-            starts.push(time_us);
-        } else {
-            let start = starts.pop();
-            let has_ends = [start.is_some(), true];
-            ranges.push(range(annotation.name, start.unwrap_or(0).min(time_us), time_us, has_ends));
-        }
-    }
-    for name in order {
-        let starts = open.remove(&name).unwrap_or_default();
-        ranges.extend(starts.into_iter().map(|start| range(name, start, span_us.max(start), [true, false])));
-    }
-    ranges
 }
 
 /// Each range into the first lane where nothing is in its way.
@@ -186,35 +152,5 @@ mod tests {
     fn what_finds_no_lane_is_counted() {
         let lanes = place((0..20).map(|start| range(start, 100)).collect());
         assert_eq!((lanes.lanes.len(), lanes.hidden), (MAX_LANES, 20 - MAX_LANES));
-    }
-
-    #[test]
-    fn starts_and_ends_are_matched_by_name_and_device() {
-        use crate::model::Annotation;
-        let mut snapshot = Snapshot::default();
-        let (a, _) = snapshot.strings.intern(b"a");
-        let (b, _) = snapshot.strings.intern(b"b");
-        let at = |is_start, name, time, device: Option<i64>| Annotation {
-            is_start,
-            name,
-            device: device.map(DeviceId),
-            time_us: Some(time),
-        };
-        snapshot.annotations = vec![
-            at(true, a, 1010, None),
-            at(true, b, 1020, Some(0)),
-            at(true, b, 1025, Some(1)),
-            at(true, a, 1030, Some(0)),
-            at(false, a, 1040, Some(0)),
-            at(false, b, 1045, Some(0)),
-            at(false, b, 1050, Some(0)),
-        ];
-        let found: Vec<_> = pair(&snapshot, Some(DeviceId(0)), 100, 1000)
-            .iter()
-            .map(|r| (r.name, r.time_us, r.is_whole()))
-            .collect();
-        let (a, b) = (RangeName::Recorded(a), RangeName::Recorded(b));
-        let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];
-        assert_eq!(found, expected);
     }
 }

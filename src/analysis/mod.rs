@@ -16,6 +16,7 @@ mod frame_names;
 mod gap;
 mod life_span;
 mod live;
+mod named_spans;
 mod native_frame;
 mod pool_stats;
 mod pools;

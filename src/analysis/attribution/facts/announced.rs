@@ -3,7 +3,7 @@
 //! Such ranges have a ring buffer of their own, as long as that of the events, and there are fewer of them: they
 //! reach further back than the events do.
 
-use crate::analysis::annotations::{NamedRange, RangeName, pair};
+use crate::analysis::named_spans::{NamedSpan, named_spans};
 use crate::model::{Snapshot, StrId, Timeline};
 use foldhash::HashMap;
 use std::cmp::Reverse;
@@ -102,15 +102,13 @@ impl Kind {
 
 /// Ranges of that kind in order, of all devices: a process has one main thread, whichever device is current there.
 /// One that has no start says nothing, and one that has no end only if the recording may have stopped within it.
-fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedRange, Kind)> {
+fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, Kind)> {
     let mut kinds: HashMap<StrId, Option<Kind>> = HashMap::default();
     let mut kind = |name| *kinds.entry(name).or_insert_with(|| Kind::of(&snapshot.strings.get(name)));
-    let mut out: Vec<(NamedRange, Kind)> = pair(snapshot, None, timeline.times.span_us(), first_us)
+    let mut out: Vec<(NamedSpan, Kind)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
         .into_iter()
-        .filter_map(|range| match range.name {
-            RangeName::Recorded(name) if range.has_ends[0] => Some((range, kind(name)?)),
-            _ => None,
-        })
+        .filter(|range| range.has_ends[0])
+        .filter_map(|range| Some((range, kind(range.name)?)))
         .collect();
     let last_us = |of: Kind| {
         let whole = out.iter().filter(|(range, kind)| range.is_whole() && *kind == of);
@@ -126,7 +124,7 @@ fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(Named
 }
 
 impl Work {
-    fn of(timeline: &Timeline, range: &NamedRange) -> Self {
+    fn of(timeline: &Timeline, range: &NamedSpan) -> Self {
         let [start_us, end_us] = range.time_us;
         let until = |time_us: i64| timeline.times.moment_at(&timeline.events, time_us).0;
         Self {

@@ -1,6 +1,6 @@
 //! Iterations that a profiler announced: `ProfilerStep#12`.
 
-use crate::analysis::annotations::lanes;
+use crate::analysis::named_spans::named_spans;
 use crate::model::{EventIx, Snapshot, Timeline};
 
 /// What `torch.profiler` calls its steps, before their numbers (torch/profiler/profiler.py).
@@ -12,14 +12,15 @@ const MIN_STEPS: usize = 2;
 /// The first event of every step, and the number of the first step. `None` without such annotations.
 pub(super) fn starts(snapshot: &Snapshot, timeline: &Timeline) -> Option<(Vec<EventIx>, u32)> {
     let number = |name: &str| name.strip_prefix(PREFIX)?.parse::<u32>().ok();
-    let lanes = lanes(snapshot, timeline);
-    let ranges = lanes.lanes.iter().flatten();
-    let mut steps: Vec<(u32, EventIx)> = ranges
-        .filter_map(|range| {
-            // The state after an event starts with it.
-            let first = range.moments[0].0.saturating_sub(1);
-            Some((number(&range.name.text(snapshot))?, EventIx(first)))
-        })
+    let first_us = timeline.times.first_us()?;
+    let spans = named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
+    let first_event = |time_us: i64| match time_us {
+        ..0 => EventIx(0),
+        _ => EventIx(timeline.times.moment_at(&timeline.events, time_us).0),
+    };
+    let mut steps: Vec<(u32, EventIx)> = spans
+        .into_iter()
+        .filter_map(|span| Some((number(&snapshot.strings.get(span.name))?, first_event(span.time_us[0]))))
         .collect();
     steps.sort_unstable();
     steps.dedup_by_key(|step| step.0);
