@@ -223,7 +223,7 @@ pub fn live_text(
         }
     }
     if sets.iter().any(|set| set.timeline.anchor == Anchor::TraceOnly) {
-        writeln!(out, "the trace is cut off: blocks that it does not mention are missing")?;
+        writeln!(out, "the final state is missing, and with it blocks that no event mentions")?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
     table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(snapshot, sets, row, 0))));

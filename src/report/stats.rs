@@ -220,7 +220,7 @@ fn device_text(
     if timeline.anchor == Anchor::TraceOnly {
         writeln!(
             out,
-            "  baseline     unknown: the trace is cut off, so blocks that it does not mention are missing"
+            "  baseline     unknown: the final state is missing, and with it blocks that no event mentions"
         )?;
     }
     let at = |index: i64| match index {
