@@ -16,19 +16,16 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     for category in Category::ALL {
         let bytes = context.bytes_of(category);
         if bytes != 0 {
-            finding.evidence.bytes(key(category), category.label(), bytes);
+            let [all, of_these] = keys(category);
+            finding.evidence.bytes(all, category.label(), bytes);
+            let inferred = context.inferred_bytes_of(category);
+            if inferred != 0 {
+                finding.evidence.bytes(of_these, "of these inferred", inferred);
+            }
         }
     }
-    let inferred = context.inferred_bytes(&context.live);
-    if 0 < inferred {
-        finding.evidence.bytes(
-            "inferred_bytes",
-            "of these inferred from sizes, numbers, order or places",
-            inferred,
-        );
-    }
     against_parameters(context, &mut finding, total);
-    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; where nothing tells, the category is unknown.");
+    finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; what is inferred rests on sizes, numbers, order or places. Where nothing tells, the category is unknown.");
     vec![finding]
 }
 
@@ -103,18 +100,19 @@ fn gradients_of_this_backward(context: &Context<'_>) -> i64 {
     context.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
 }
 
-fn key(category: Category) -> &'static str {
+/// The keys of a category's bytes, and of those that are only inferred.
+fn keys(category: Category) -> [&'static str; 2] {
     match category {
-        Category::Parameter => "parameter_bytes",
-        Category::Gradient => "gradient_bytes",
-        Category::OptimizerState => "optimizer_state_bytes",
-        Category::Activation => "activation_bytes",
-        Category::Input => "input_bytes",
-        Category::Temporary => "temporary_bytes",
-        Category::Comm => "comm_bytes",
-        Category::KvCache => "kv_cache_bytes",
-        Category::GraphPool => "graph_pool_bytes",
-        Category::Other => "other_bytes",
-        Category::Unknown => "unknown_bytes",
+        Category::Parameter => ["parameter_bytes", "inferred_parameter_bytes"],
+        Category::Gradient => ["gradient_bytes", "inferred_gradient_bytes"],
+        Category::OptimizerState => ["optimizer_state_bytes", "inferred_optimizer_state_bytes"],
+        Category::Activation => ["activation_bytes", "inferred_activation_bytes"],
+        Category::Input => ["input_bytes", "inferred_input_bytes"],
+        Category::Temporary => ["temporary_bytes", "inferred_temporary_bytes"],
+        Category::Comm => ["comm_bytes", "inferred_comm_bytes"],
+        Category::KvCache => ["kv_cache_bytes", "inferred_kv_cache_bytes"],
+        Category::GraphPool => ["graph_pool_bytes", "inferred_graph_pool_bytes"],
+        Category::Other => ["other_bytes", "inferred_other_bytes"],
+        Category::Unknown => ["unknown_bytes", "inferred_unknown_bytes"],
     }
 }
