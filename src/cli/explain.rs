@@ -1,13 +1,13 @@
 //! `oomscope explain`.
 
 use super::live::{no_device, parse_at};
-use super::output::Target;
+use super::output::{Target, TextOrJson};
 use super::{Failure, loading, rules};
 use crate::analysis::{At, Attribution, Facts, resolve};
 use crate::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{self, Explanation};
 use crate::units;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Arguments of `explain`.
@@ -36,14 +36,8 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 /// Which allocation is meant.
@@ -77,8 +71,8 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let explanation = Explanation { snapshot: &snapshot, timeline, allocation, found, claims };
     target.write(|out| {
         match args.format {
-            Format::Text => report::explain_text(out, &explanation),
-            Format::Json => report::explain_json(out, &explanation),
+            TextOrJson::Text => report::explain_text(out, &explanation),
+            TextOrJson::Json => report::explain_json(out, &explanation),
         }
         .map_err(Failure::from)
     })

@@ -6,6 +6,13 @@ use crate::units;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+/// What `--format` means for a command that writes for people or for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum TextOrJson {
+    Text,
+    Json,
+}
+
 /// Standard output, buffered. Flush it: a failed write must become an exit code.
 pub(super) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())

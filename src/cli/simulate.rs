@@ -2,6 +2,7 @@
 
 use super::live::{no_device, parse_filter};
 use super::open::parse_bytes;
+use super::output::TextOrJson;
 use super::{Failure, loading, output, rules};
 use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{EventSet, UserRules};
@@ -11,7 +12,7 @@ use crate::simulator::{
     Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
 };
 use crate::units;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -55,17 +56,11 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "TOML")]
     rules: Option<PathBuf>,
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
     /// Only this device. The one with an OOM or else with most events if not given
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     device: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 fn parse_factor(text: &str) -> Result<f64, String> {
@@ -107,8 +102,8 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     };
     let mut out = output::stdout();
     match args.format {
-        Format::Text => report::simulation_text(&mut out, &simulation)?,
-        Format::Json => report::simulation_json(&mut out, &simulation)?,
+        TextOrJson::Text => report::simulation_text(&mut out, &simulation)?,
+        TextOrJson::Json => report::simulation_json(&mut out, &simulation)?,
     }
     out.flush()?;
     Ok(())

@@ -1,10 +1,11 @@
 //! `oomscope stats`.
 
 use super::loading::Loaded;
+use super::output::TextOrJson;
 use super::{Failure, output, rules};
 use crate::analysis::UserRules;
 use crate::report;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -26,14 +27,8 @@ pub(super) struct StatsArgs {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
@@ -42,8 +37,8 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     let mut files = Loaded::new(&args.files);
     let written = match args.format {
-        Format::Text => text(&mut out, &mut files, &rules),
-        Format::Json => json(&mut out, &mut files, &rules),
+        TextOrJson::Text => text(&mut out, &mut files, &rules),
+        TextOrJson::Json => json(&mut out, &mut files, &rules),
     };
     files.end(written)
 }

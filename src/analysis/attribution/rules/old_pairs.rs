@@ -4,7 +4,7 @@
 use super::by_layout;
 use super::gradient_sizes::{Sizes, gradients};
 use super::old_gone;
-use super::old_unpaired::Alone;
+use super::old_unpaired::Unpaired;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
 use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
@@ -56,20 +56,20 @@ pub(super) fn settle(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
         old_gone::settle(view, &goes, &seen.trained, claims);
         return;
     }
-    let mut alone = Alone::new(view, seen.copies.map_or(1, |copies| copies + 1));
+    let mut unpaired = Unpaired::new(view, seen.copies.map_or(1, |copies| copies + 1));
     for (&size, ids) in &by_size {
         match seen.shares(size, ids.len()) {
             Some(shares) => {
                 if view.order.is_shown() || shares.parameters == ids.len() {
                     settle_size(size, ids, shares, claims);
                 }
-                alone.paired(ids.get(..shares.parameters).unwrap_or_default());
+                unpaired.paired(ids.get(..shares.parameters).unwrap_or_default());
             }
             None if seen.trained.contains_key(&size) => {}
-            None => alone.add(ids),
+            None => unpaired.add(ids),
         }
     }
-    alone.settle(claims);
+    unpaired.settle(claims);
     old_gone::settle(view, &goes, &seen.trained, claims);
 }
 

@@ -13,7 +13,7 @@ use foldhash::{HashMap, HashSet};
 const SMALL_BYTES: i64 = 1 << 20;
 
 /// Blocks that nothing pairs with.
-pub(super) struct Alone<'a> {
+pub(super) struct Unpaired<'a> {
     view: &'a View<'a>,
     /// Blocks for each parameter that is trained, with its state.
     each: usize,
@@ -24,7 +24,7 @@ pub(super) struct Alone<'a> {
     trained_bytes: i64,
 }
 
-impl<'a> Alone<'a> {
+impl<'a> Unpaired<'a> {
     pub(super) fn new(view: &'a View<'a>, each: usize) -> Self {
         Self { view, each, ids: Vec::new(), last: [None; 2], trained_bytes: 0 }
     }

@@ -1,6 +1,6 @@
 //! Tensors that take the place of parameters: `p.data = p.data * m + q.data * (1 - m)`.
 
-use super::replaced_copies::Copies;
+use super::replaced_copies::{Copies, may_be_mistaken};
 use super::{Category, Claims, RuleId, Verdict, View};
 use crate::analysis::attribution::facts::Part;
 use crate::model::{AllocId, Moment, StackId};
@@ -37,29 +37,29 @@ fn near(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTreeMap<AllocId,
     let mut in_a_row: HashMap<StackId, usize> = HashMap::default();
     let mut found = Vec::new();
     for &id in open {
-        let Some(heir) = heir(view, claims, id) else { continue };
-        let stack = view.stack(heir);
+        let Some(successor) = successor(view, claims, id) else { continue };
+        let stack = view.stack(successor);
         *in_a_row.entry(stack).or_default() += 1;
-        found.push((id, heir, stack));
+        found.push((id, successor, stack));
     }
     let is_sure = |stack| {
         let many = in_a_row.get(&stack).is_some_and(|&count| MIN_IN_A_ROW <= count);
         view.places.get(stack).part == Part::Main || many
     };
     let mut taken: HashSet<AllocId> = HashSet::default();
-    let sure = found.into_iter().filter(|&(_, heir, stack)| is_sure(stack) && taken.insert(heir));
-    sure.map(|(id, heir, _)| (id, heir)).collect()
+    let sure = found.into_iter().filter(|&(_, successor, stack)| is_sure(stack) && taken.insert(successor));
+    sure.map(|(id, successor, _)| (id, successor)).collect()
 }
 
 /// The block that takes the place of another.
-fn heir(view: &View<'_>, claims: &Claims, id: AllocId) -> Option<AllocId> {
+fn successor(view: &View<'_>, claims: &Claims, id: AllocId) -> Option<AllocId> {
     let lifetimes = &view.timeline.lifetimes;
     let (gone, size) = (view.gone(id)?, view.size(id));
     let first = lifetimes.first_after(Moment(gone.0.saturating_sub(WINDOW_EVENTS)))?;
     (first.0..lifetimes.len() as u32)
         .map(AllocId)
         .take_while(|&other| lifetimes.start(other).event().is_some_and(|start| start.0 < gone.0))
-        .filter(|&other| id < other && view.size(other) == size && is_open(claims, other))
+        .filter(|&other| id < other && view.size(other) == size && may_be_mistaken(claims, other))
         .filter(|&other| {
             let stack = view.stack(other);
             // Within models and steps, much else is as large: there, the line itself gives the other back.
@@ -71,10 +71,4 @@ fn heir(view: &View<'_>, claims: &Claims, id: AllocId) -> Option<AllocId> {
         })
         .filter(|&other| view.gone(other).is_none_or(|end| gone.0.saturating_add(WINDOW_EVENTS) < end.0))
         .last()
-}
-
-/// Whether what a block is called may be mistaken.
-pub(super) fn is_open(claims: &Claims, id: AllocId) -> bool {
-    let rule = claims.get(id).rule;
-    RuleId::ReplacesParameter.rule().refines.contains(&rule)
 }

@@ -1,7 +1,6 @@
 //! Copies of parameters that were made before a backward and take their place after it: `p.data = state["old_p"]`.
 
-use super::replaced::is_open;
-use super::{Category, Claims, View};
+use super::{Category, Claims, RuleId, View};
 use crate::analysis::attribution::facts::{Act, Part};
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
@@ -38,7 +37,7 @@ impl Copies {
             let (stack, size) = (view.stack(id), view.size(id));
             let place = view.places.get(stack);
             let is_own = place.part == Part::Main || (place.part == Part::Step && place.own_step);
-            if is_own && sizes.contains(&size) && is_open(claims, id) && outlives_one(id) {
+            if is_own && sizes.contains(&size) && may_be_mistaken(claims, id) && outlives_one(id) {
                 let line = by_line.entry(stack).or_default();
                 by_size.entry(size).or_default().push((stack, line.len()));
                 line.push(id);
@@ -99,3 +98,9 @@ impl Copies {
 
 /// So many blocks of the size of the first are looked at.
 const MOST_TRIED: usize = 64;
+
+/// Whether what a block is called may be mistaken.
+pub(super) fn may_be_mistaken(claims: &Claims, id: AllocId) -> bool {
+    let rule = claims.get(id).rule;
+    RuleId::ReplacesParameter.rule().refines.contains(&rule)
+}
