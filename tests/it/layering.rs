@@ -4,8 +4,12 @@
 //! pickle → snapshot → model → analysis, simulator → diagnosis → report, draw → export → cli, app
 //!     load joins pickle and snapshot to files and threads
 //! ```
+//!
+//! Inside a layer, folders form no circle, and files only small ones.
 
+use crate::source_tree::{Mention, Module, SourceTree, mentions_in};
 use crate::support::root;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A layer: which others its files may name, and what else they must not.
@@ -65,14 +69,14 @@ const EXCEPTIONS: [(&str, &[&str]); 6] = [
 ];
 
 impl Layer {
-    /// Whether a line names what the layer must not know.
-    fn is_broken_by(&self, line: &str) -> bool {
+    /// Whether the layer must not name what a path leads to.
+    fn is_broken_by(&self, mention: &Mention) -> bool {
         let others =
             LAYERS.iter().filter(|other| other.name != self.name && !self.knows.contains(&other.name));
         let exceptions = EXCEPTIONS.iter().find(|(name, _)| *name == self.name).map_or(&[][..], |e| e.1);
         let world = WORLD.iter().filter(|word| !exceptions.contains(word)).chain(self.is_without);
-        others.into_iter().any(|other| mentions(line, &format!("crate::{}", other.name)))
-            || world.into_iter().any(|word| mentions(line, word))
+        others.into_iter().any(|other| mention.is_within(&format!("crate::{}", other.name)))
+            || world.into_iter().any(|word| mention.is_within(word))
     }
 }
 
@@ -82,130 +86,228 @@ const MAY_USE_PROCESS: [&str; 2] = ["cli", "app"];
 /// The longest file, in lines.
 const MAX_LINES: usize = 600;
 
-/// A source file: its path below `src`, and its text.
-struct Source {
-    path: PathBuf,
-    text: String,
-}
+/// The most files that may need each other.
+const MAX_CIRCLE: usize = 3;
 
-impl Source {
-    fn layer(&self) -> String {
-        let first = self.path.components().next().expect("a path has a part");
-        first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
-    }
-
-    /// The lines that are neither comments nor tests, with their numbers from 1.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let is_test_module = |(_, line): &(usize, &str)| line.trim() == "#[cfg(test)]";
-        let numbered = (1..).zip(self.text.lines()).take_while(move |line| !is_test_module(line));
-        numbered.filter(|(_, line)| !line.trim_start().starts_with("//"))
-    }
-}
-
-fn sources() -> Vec<Source> {
-    fn collect(folder: &Path, top: &Path, out: &mut Vec<Source>) {
-        for entry in std::fs::read_dir(folder).expect("the folder can be listed") {
-            let path = entry.expect("the folder can be listed").path();
-            if path.is_dir() {
-                collect(&path, top, out);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("source is text");
-                out.push(Source { path: path.strip_prefix(top).expect("below src").to_owned(), text });
+/// `file:line: path` of everything that the code names and a rule forbids.
+fn offenders(tree: &SourceTree, rule: impl Fn(&str, &Mention) -> bool) -> Vec<String> {
+    let mut out = Vec::new();
+    for (path, module) in &tree.modules {
+        let layer = path.first().map_or("", String::as_str);
+        for mention in module.mentions.iter().chain(&module.handed_on) {
+            let whole = Mention { path: absolute(path, &mention.path), ..*mention };
+            if rule(layer, &whole) {
+                out.push(shown(module, &whole));
             }
         }
     }
-    let mut out = Vec::new();
-    let src = root().join("src");
-    collect(&src, &src, &mut out);
-    out.sort_by(|a, b| a.path.cmp(&b.path));
-    assert!(!out.is_empty());
     out
 }
 
-/// Whether `text` has `word` with nothing that could be part of a name around it.
-fn mentions(text: &str, word: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + word.len()..]);
-        !before.ends_with(is_name) && (word.ends_with(':') || !after.starts_with(is_name))
-    })
+/// A path with `super` and `self` replaced by what they stand for.
+fn absolute(module: &[String], path: &[String]) -> Vec<String> {
+    let ups = path.iter().take_while(|name| *name == "super").count();
+    let is_relative = ups > 0 || path.first().is_some_and(|name| name == "self");
+    if !is_relative {
+        return path.to_vec();
+    }
+    let kept = module.len().saturating_sub(ups);
+    let rest = path.iter().skip(ups.max(1)).cloned();
+    std::iter::once("crate".to_owned()).chain(module[..kept].iter().cloned()).chain(rest).collect()
 }
 
-/// `path:line: text` of every line of code that a rule forbids.
-fn offenders(rule: impl Fn(&Source, &str) -> bool) -> Vec<String> {
-    let all = sources();
-    let found = all.iter().flat_map(|source| {
-        let lines = source.code().filter(|(_, line)| rule(source, line));
-        let show = |(n, line): (usize, &str)| format!("src/{}:{n}: {}", source.path.display(), line.trim());
-        lines.map(show).collect::<Vec<_>>()
-    });
-    found.collect()
+fn shown(module: &Module, mention: &Mention) -> String {
+    format!("src/{}:{}: {}", module.file.display(), mention.line, mention.path.join("::"))
 }
 
 #[test]
 fn layers_know_only_those_before_them() {
-    let wrong = offenders(|source, line| {
-        let layer = source.layer();
-        LAYERS.iter().filter(|rules| rules.name == layer).any(|rules| rules.is_broken_by(line))
+    let wrong = offenders(&SourceTree::read(), |layer, mention| {
+        LAYERS.iter().filter(|rules| rules.name == layer).any(|rules| rules.is_broken_by(mention))
     });
     assert!(wrong.is_empty(), "what a layer must not know:\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn only_the_outermost_layers_use_the_process() {
-    let wrong = offenders(|source, line| {
-        let is_outermost =
-            MAY_USE_PROCESS.contains(&source.layer().as_str()) || source.path == Path::new("main.rs");
-        !is_outermost && (mentions(line, "std::env") || mentions(line, "std::process"))
+    let wrong = offenders(&SourceTree::read(), |layer, mention| {
+        let is_outermost = layer.is_empty() || MAY_USE_PROCESS.contains(&layer);
+        !is_outermost && (mention.is_within("std::env") || mention.is_within("std::process"))
     });
     assert!(wrong.is_empty(), "only cli and app may use std::env and std::process:\n{}", wrong.join("\n"));
 }
 
 #[test]
+fn folders_form_no_circle() {
+    let tree = SourceTree::read();
+    let dependencies = tree.dependencies();
+    let folders: BTreeSet<&Path> = dependencies.keys().filter_map(|file| file.parent()).collect();
+    let mut wrong = Vec::new();
+    for folder in folders.into_iter().filter(|folder| *folder != Path::new("")) {
+        // What is directly in the folder: files, and folders as a whole.
+        let entry = |file: &Path| folder.join(file.strip_prefix(folder).ok()?.iter().next()?).into();
+        let edges = contracted(&dependencies, entry);
+        let of_folders = circles(&edges).into_iter().filter(|circle| circle.iter().any(|e| is_folder(e)));
+        wrong.extend(of_folders.map(|circle| described(&circle, &edges)));
+    }
+    assert!(wrong.is_empty(), "folders that need each other:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn few_files_need_each_other() {
+    let tree = SourceTree::read();
+    let edges = contracted(&tree.dependencies(), |file| Some(file.to_owned()));
+    let wrong: Vec<_> = circles(&edges).into_iter().filter(|circle| circle.len() > MAX_CIRCLE).collect();
+    let wrong: Vec<_> = wrong.iter().map(|circle| described(circle, &edges)).collect();
+    assert!(wrong.is_empty(), "more than {MAX_CIRCLE} files need each other:\n{}", wrong.join("\n"));
+}
+
+type Edges = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+fn is_folder(entry: &Path) -> bool {
+    entry.extension().is_none()
+}
+
+/// The same dependencies between what `entry` puts files into.
+fn contracted(
+    dependencies: &BTreeMap<&Path, BTreeSet<&Path>>,
+    entry: impl Fn(&Path) -> Option<PathBuf>,
+) -> Edges {
+    let mut out = Edges::new();
+    for (file, others) in dependencies {
+        let Some(from) = entry(file) else { continue };
+        let others = others.iter().filter_map(|other| entry(other)).filter(|to| *to != from);
+        let others: BTreeSet<_> = others.collect();
+        out.entry(from).or_default().extend(others);
+    }
+    out
+}
+
+/// Groups of two and more that all need each other.
+fn circles(edges: &Edges) -> Vec<Vec<PathBuf>> {
+    let pairs = edges.iter().flat_map(|(from, to)| to.iter().map(move |to| (from, to, ())));
+    let graph = petgraph::graphmap::DiGraphMap::<&PathBuf, ()>::from_edges(pairs);
+    let groups = petgraph::algo::tarjan_scc(&graph).into_iter().filter(|group| group.len() > 1);
+    groups.map(|group| group.into_iter().cloned().collect()).collect()
+}
+
+fn described(circle: &[PathBuf], edges: &Edges) -> String {
+    let mut out = format!("{} together:", circle.len());
+    for from in circle {
+        let to = edges[from].iter().filter(|to| circle.contains(to));
+        let to: Vec<_> = to.map(|to| to.display().to_string()).collect();
+        out += &format!("\n  {} needs {}", from.display(), to.join(", "));
+    }
+    out
+}
+
+#[test]
 fn there_is_no_unsafe_code_and_nothing_unfinished() {
-    let forbid = ["#![forbid(unsafe_code)]", "unsafe"];
-    let wrong = offenders(|_, line| {
-        let is_unsafe = !line.contains(forbid[0]) && mentions(line, forbid[1]);
-        is_unsafe || line.contains("todo!") || line.contains("unimplemented!") || line.contains("dbg!")
-    });
+    let tree = SourceTree::read();
+    let mut wrong = Vec::new();
+    for module in tree.modules.values() {
+        let is_unfinished = |call: &&Mention| {
+            ["todo", "unimplemented", "dbg"]
+                .iter()
+                .any(|word| call.path.last().is_some_and(|last| last == word))
+        };
+        wrong.extend(module.macros.iter().filter(is_unfinished).map(|call| shown(module, call)));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for root in ["lib.rs", "main.rs"] {
-        let all = sources();
-        let source = all.iter().find(|source| source.path == Path::new(root)).expect("the crate has a root");
-        assert!(source.text.contains(forbid[0]), "{root} must forbid unsafe code");
+    for file in ["lib.rs", "main.rs"] {
+        let text = std::fs::read_to_string(root().join("src").join(file)).expect("the crate has a root");
+        assert!(text.contains("#![forbid(unsafe_code)]"), "{file} must forbid unsafe code");
     }
 }
 
 #[test]
-fn files_stay_readable() {
-    for source in sources() {
-        let lines = source.text.lines().count();
-        let path = source.path.display();
-        assert!(lines <= MAX_LINES, "src/{path} has {lines} lines, more than {MAX_LINES}");
-        assert!(source.text.starts_with("//!"), "src/{path} does not start by saying what it is for");
+fn files_stay_readable_and_none_is_left_out() {
+    let tree = SourceTree::read();
+    let read: BTreeSet<_> = tree.modules.values().map(|module| module.file.as_path()).collect();
+    for file in files_below(&root().join("src")) {
+        let text = std::fs::read_to_string(&file).expect("source is text");
+        let path = file.strip_prefix(root().join("src")).expect("below src");
+        let (lines, shown) = (text.lines().count(), path.display());
+        assert!(lines <= MAX_LINES, "src/{shown} has {lines} lines, more than {MAX_LINES}");
+        assert!(text.starts_with("//!"), "src/{shown} does not start by saying what it is for");
+        let is_of_tests = |path: &Path| tree.test_files.iter().any(|test| belongs_to(path, test));
+        assert!(
+            path == Path::new("main.rs") || read.contains(path) || is_of_tests(path),
+            "{shown} is not read"
+        );
+    }
+}
+
+/// Whether a file is `module`, or below it.
+fn belongs_to(file: &Path, module: &Path) -> bool {
+    file == module
+        || module.ends_with("mod.rs") && file.starts_with(module.parent().unwrap_or(module))
+        || file.starts_with(module.with_extension(""))
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be listed");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let files = paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+#[test]
+fn what_code_names_is_found_wherever_it_stands() {
+    let text = "
+        use crate::{report, model::{self, AllocId as Id}};
+        #[cfg(test)] mod tests { use crate::app; }
+        #[cfg(test)] use crate::cli;
+        fn f() -> crate::draw::View { println!(\"{}\", std::env::args().count()); todo() }
+        pub(in crate::export) struct S;
+    ";
+    let found = mentions_in(text);
+    for path in ["crate::report", "crate::model", "crate::model::AllocId", "crate::draw::View"] {
+        assert!(found.iter().any(|named| named == path), "{path} in {found:?}");
+    }
+    assert!(found.iter().any(|named| named == "std::env::args"), "{found:?}");
+    for path in ["crate::app", "crate::cli", "crate::export"] {
+        assert!(!found.iter().any(|named| named.starts_with(path)), "{path} in {found:?}");
     }
 }
 
 #[test]
-fn names_are_found_whole() {
-    assert!(mentions("use crate::model::Action;", "crate::model"));
-    assert!(!mentions("use crate::modelling::Action;", "crate::model"));
-    assert!(mentions("let ui: &mut egui::Ui", "egui"));
-    assert!(!mentions("egui_plot::Plot", "egui"));
-    assert!(!mentions("use serde::Serialize;", "serde_json"));
+fn handed_on_names_are_followed_to_their_declaration() {
+    let tree = SourceTree::read();
+    let names = |path: &str| path.split("::").map(str::to_owned).collect::<Vec<_>>();
+    let declaring = |path: &str| tree.declaring(&names("diagnosis"), &names(path)).map(|at| at.join("::"));
+    assert_eq!(declaring("crate::model::AllocId").as_deref(), Some("model::ids"));
+    assert_eq!(declaring("super::units").as_deref(), Some("units"));
+    assert_eq!(declaring("std::fs::File"), None);
+}
+
+#[test]
+fn circles_are_found() {
+    let edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")];
+    let mut graph = Edges::new();
+    for (from, to) in edges {
+        graph.entry(from.into()).or_default().insert(to.into());
+    }
+    let mut found = circles(&graph);
+    assert_eq!(found.len(), 1);
+    found[0].sort();
+    assert_eq!(found[0], ["a", "b", "c"].map(PathBuf::from));
 }
 
 #[test]
 fn a_layer_is_broken_by_what_it_must_not_know() {
-    let is_broken = |name: &str, line: &str| {
+    let is_broken = |name: &str, path: &str| {
         let layer = LAYERS.iter().find(|layer| layer.name == name).expect("a layer");
-        layer.is_broken_by(line)
+        let path = path.split("::").map(str::to_owned).collect();
+        layer.is_broken_by(&Mention { line: 1, path })
     };
-    assert!(is_broken("model", "use crate::analysis::site;"));
-    assert!(is_broken("analysis", "use crate::simulator::simulate;"));
-    assert!(is_broken("report", "let file = std::fs::File::open(path);"));
-    assert!(is_broken("draw", "use eframe::egui;"));
-    assert!(!is_broken("draw", "use egui::Painter;"));
-    assert!(!is_broken("diagnosis", "use crate::simulator::simulate;"));
-    assert!(!is_broken("app", "use crate::report::Document;"));
+    assert!(is_broken("model", "crate::analysis::site"));
+    assert!(is_broken("analysis", "crate::simulator::simulate"));
+    assert!(is_broken("report", "std::fs::File::open"));
+    assert!(is_broken("draw", "eframe::egui"));
+    assert!(!is_broken("draw", "egui::Painter"));
+    assert!(!is_broken("draw", "egui_plot::Plot"));
+    assert!(!is_broken("diagnosis", "crate::simulator::simulate"));
+    assert!(!is_broken("app", "crate::report::Document"));
+    assert!(!is_broken("report", "serde::Serialize"));
 }

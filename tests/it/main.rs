@@ -25,6 +25,7 @@ mod segment_maps;
 mod shared_parts;
 mod simulate;
 mod simulator;
+mod source_tree;
 mod stats_golden;
 mod stats_shared;
 mod support;
