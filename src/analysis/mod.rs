@@ -9,7 +9,7 @@ mod attribution;
 mod call_tree;
 mod capacity;
 mod clock;
-mod event_search;
+mod event_matches;
 mod event_set;
 pub mod filter;
 mod frame_names;
@@ -49,7 +49,7 @@ pub use attribution::{
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use capacity::capacity;
 pub use clock::Clock;
-pub use event_search::{EventMatches, EventSearch, SearchError};
+pub use event_matches::EventMatches;
 pub use event_set::EventSet;
 pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use gap::{Gap, gap_at};

@@ -1,5 +1,4 @@
-//! The filter: its line, its completion, and the search behind it.
+//! The filter: its line, and the search behind it.
 
 pub(in crate::app) mod bar;
-pub(in crate::app) mod popup;
 pub(in crate::app) mod work;

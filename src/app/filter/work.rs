@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// While the cursor moves, a peak that changes with it is not looked for; in seconds.
 const SETTLES_AFTER_S: f64 = 0.2;
 
-/// What happens to allocations that do not match.
+/// The look of allocations that do not match.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum FilterMode {
     /// They fade.
@@ -24,11 +24,11 @@ pub(in crate::app) enum FilterMode {
     Only,
 }
 
-/// What matches.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Found {
     pub(in crate::app) matches: Arc<Matches>,
-    /// What the file cannot answer.
+    /// Parts of the query that the file cannot answer.
     pub(in crate::app) notes: Arc<[String]>,
     filter: Arc<Filter>,
     cursor: Moment,
@@ -45,6 +45,7 @@ pub(in crate::app) struct Filtering {
     filter: Result<Arc<Filter>, FilterError>,
     found: Option<Found>,
     vocabulary: Option<Arc<Vocabulary>>,
+    wants_vocabulary: bool,
     /// The cursor, and since when it has been there, in seconds.
     settled: (Moment, f64),
 }
@@ -64,18 +65,13 @@ impl Filtering {
             filter: Ok(Arc::default()),
             found: None,
             vocabulary: None,
+            wants_vocabulary: false,
             settled: (Moment::START, f64::NEG_INFINITY),
         }
     }
 
     /// Follow the query and the cursor. Called in every frame.
-    pub(in crate::app) fn update(
-        &mut self,
-        ctx: &egui::Context,
-        query: &str,
-        cursor: Moment,
-        completes: bool,
-    ) {
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, query: &str, cursor: Moment) {
         if self.query != query {
             query.clone_into(&mut self.query);
             self.filter = Filter::parse(query).map(Arc::new);
@@ -87,15 +83,24 @@ impl Filtering {
         if self.settled.0 != cursor {
             self.settled = (cursor, now);
         }
-        while let Some(wish) = self.wish(ctx, now, completes) {
+        while let Some(wish) = self.wish(ctx, now) {
             let start = || Worker::new("filter", self.finder.clone(), ctx, self.mode);
             let Some(done) = self.worker.get_or_insert_with(start).ask(wish) else { return };
+            if matches!(done, Done::Vocabulary(_)) {
+                // The fields of this frame were shown without it.
+                ctx.request_repaint();
+            }
             self.take(done);
         }
     }
 
-    /// What is missing most.
-    fn wish(&self, ctx: &egui::Context, now: f64, completes: bool) -> Option<Wish> {
+    /// Find the values that queries can have: somebody is writing one.
+    pub(in crate::app) fn want_vocabulary(&mut self) {
+        self.wants_vocabulary = true;
+    }
+
+    /// The most urgent of the results that are missing.
+    fn wish(&self, ctx: &egui::Context, now: f64) -> Option<Wish> {
         let cursor = self.settled.0;
         if let Ok(filter) = &self.filter
             && !filter.is_empty()
@@ -103,7 +108,7 @@ impl Filtering {
         {
             return Some(Wish::Find(Arc::clone(filter), cursor));
         }
-        if completes && self.vocabulary.is_none() {
+        if self.wants_vocabulary && self.vocabulary.is_none() {
             return Some(Wish::Vocabulary);
         }
         let found = self.found.as_ref().filter(|found| found.matches.known_peak().is_none())?;
@@ -125,7 +130,7 @@ impl Filtering {
         }
     }
 
-    /// What matches: of the query, or of the one before while it is wrong or not answered yet.
+    /// The result of the query, or of the one before while it is wrong or not answered yet.
     pub(in crate::app) fn found(&self) -> Option<&Found> {
         self.found.as_ref()
     }
@@ -140,7 +145,7 @@ impl Filtering {
             .map(|_| self.query.as_str())
     }
 
-    /// What is wrong with the query.
+    /// The error in the query.
     pub(in crate::app) fn error(&self) -> Option<&FilterError> {
         self.filter.as_ref().err()
     }

@@ -1,18 +1,18 @@
-//! Below the filter: how the query can go on, and what is wrong with it.
+//! Below a field for queries: how the query can go on, and why it is wrong.
 
-use crate::analysis::filter::{Completion, FilterError, Vocabulary, complete};
+use crate::analysis::filter::{Completion, FilterError, Subject, Vocabulary, complete};
 use crate::app::theme;
 use eframe::egui::{
-    self, Atom, AtomExt as _, Button, Id, Key, Modifiers, Popup, PopupKind, Rect, RectAlign, Response,
-    RichText, ScrollArea,
+    self, Atom, AtomExt as _, Button, Key, Modifiers, Popup, PopupKind, Rect, RectAlign, Response, RichText,
+    ScrollArea,
 };
 
 const MAX_HEIGHT_PX: f32 = 330.0;
 const WIDTH_PX: f32 = 520.0;
 
-/// What the popup remembers between frames.
+/// The memory of the popup between frames.
 #[derive(Default)]
-pub(in crate::app) struct State {
+pub(super) struct State {
     offers: Vec<Completion>,
     /// The query and the text cursor that the offers are for.
     asked: Option<(String, usize)>,
@@ -26,18 +26,18 @@ pub(in crate::app) struct State {
 
 impl State {
     /// Whether there is anything to choose.
-    pub(in crate::app) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.place.is_some()
     }
 
     /// Whether the pointer is over the popup: then a click does not leave the filter.
-    pub(in crate::app) fn is_under(&self, ctx: &egui::Context) -> bool {
+    pub(super) fn is_under(&self, ctx: &egui::Context) -> bool {
         let pointer = ctx.input(|input| input.pointer.interact_pos());
         self.place.zip(pointer).is_some_and(|(place, pointer)| place.contains(pointer))
     }
 
     /// Keys that mean the popup while it is open. Returns the offer that is taken.
-    pub(in crate::app) fn keys(&mut self, ctx: &egui::Context, query: &str) -> Option<Completion> {
+    pub(super) fn keys(&mut self, ctx: &egui::Context, query: &str) -> Option<Completion> {
         if !self.is_open() {
             return None;
         }
@@ -61,11 +61,17 @@ impl State {
         self.offers.get(taken).cloned()
     }
 
-    /// Offer what fits to the query and the text cursor, which is a byte of it.
-    pub(in crate::app) fn ask(&mut self, query: &str, cursor: usize, vocabulary: Option<&Vocabulary>) {
+    /// Offer completions for a query and a text cursor, which is a byte of it.
+    pub(super) fn ask(
+        &mut self,
+        query: &str,
+        cursor: usize,
+        subject: Subject,
+        vocabulary: Option<&Vocabulary>,
+    ) {
         let is_same = self.asked.as_ref().is_some_and(|(known, at)| known == query && *at == cursor);
         if !is_same && let Some(vocabulary) = vocabulary {
-            self.offers = complete(query, cursor, vocabulary);
+            self.offers = complete(query, cursor, subject, vocabulary);
             self.chosen = None;
             self.asked = Some((query.to_owned(), cursor));
         }
@@ -75,15 +81,21 @@ impl State {
     }
 
     /// Nothing is offered until the user comes back.
-    pub(in crate::app) fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         *self = Self::default();
     }
 
+    /// Offer nothing more for a query: the user is done with it.
+    pub(super) fn dismiss(&mut self, query: &str) {
+        self.close();
+        self.closed_for = Some(query.to_owned());
+    }
+
     /// Show the popup below the field. Returns the offer that was clicked.
-    pub(in crate::app) fn ui(&mut self, field: &Response, error: Option<&FilterError>) -> Option<Completion> {
+    pub(super) fn ui(&mut self, field: &Response, error: Option<&FilterError>) -> Option<Completion> {
         let is_closed = self.closed_for.is_some() || (self.offers.is_empty() && error.is_none());
         let popup = Popup::from_response(field)
-            .id(Id::unique("filter completions"))
+            .id(field.id.with("completions"))
             .kind(PopupKind::Popup)
             .open(!is_closed)
             .align(RectAlign::BOTTOM_START)
@@ -123,7 +135,7 @@ impl State {
     }
 }
 
-/// What is wrong, and what is probably meant. Returns the latter when it is clicked.
+/// The error, and the word that is probably meant. Returns the latter when it is clicked.
 fn error_ui(ui: &mut egui::Ui, error: &FilterError) -> Option<Completion> {
     ui.add(egui::Label::new(error.to_string()).wrap());
     let better = error.suggestion()?;
