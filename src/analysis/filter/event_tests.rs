@@ -199,6 +199,7 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
             "kept asks about allocations; it belongs in the filter, or in quotes to search stacks for it"
                 .to_owned(),
         ),
+        ("before", "before", "before needs a value: an event's number, peak or oom".to_owned()),
         ("acton:oom", "acton", "there is no key \"acton\"; did you mean action?".to_owned()),
     ] {
         let error = EventQuery::parse(query).expect_err(query);

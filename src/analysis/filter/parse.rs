@@ -9,6 +9,7 @@ use super::keys::{Asks, FlagWord, Read};
 use super::lex::{Lexer, RawKind, RawTerm};
 use super::term::{Subject, Term, Test};
 use super::values::{Piece, Values, texts};
+use super::words;
 
 /// The part of the language that is not the same for all subjects.
 pub(super) struct Dialect<T> {
@@ -74,13 +75,21 @@ pub(super) fn terms<T>(query: &str, dialect: &Dialect<T>) -> Result<Vec<Term<T>>
     Ok(terms)
 }
 
+/// Why a flag has no meaning for a subject: `before` alone has none for events, `before:41220` has.
+fn problem_of_flag(word: &FlagWord, asked: Subject) -> Problem {
+    let term = word.names[0];
+    match words::key(term).filter(|key| key.asks.says(asked).is_some()) {
+        Some(key) => Problem::MissingValue { key: term, expected: key.expects },
+        None => Problem::OtherSubject { term, asked, stands_alone: true },
+    }
+}
+
 fn test<T>(raw: &RawKind, dialect: &Dialect<T>) -> Result<Test<T>, FilterError> {
     match raw {
         RawKind::Text(pieces) => Ok((dialect.words)(pieces)),
-        RawKind::Flag { word, range } => (dialect.flag)(word).map(Test::Own).ok_or_else(|| {
-            let (term, asked) = (word.names[0], dialect.subject);
-            FilterError::new(range.clone(), Problem::OtherSubject { term, asked, stands_alone: true })
-        }),
+        RawKind::Flag { word, range } => (dialect.flag)(word)
+            .map(Test::Own)
+            .ok_or_else(|| FilterError::new(range.clone(), problem_of_flag(word, dialect.subject))),
         RawKind::Keyed { word, name_range, op, op_range, values } => {
             let (key, expected) = (word.names[0], word.expects);
             let Some(reader) = (dialect.reader)(&word.asks) else {
