@@ -4,7 +4,7 @@
 use super::quantity::Interval;
 use super::terms::{AddressRange, PoolIs, Span, Test};
 use super::{Filter, Matches, notes, resolve, texts};
-use crate::analysis::pools::PoolPlaces;
+use crate::analysis::segments::pools::PoolPlaces;
 use crate::analysis::{Attribution, Categories, MomentError, UserRules, Verdict};
 use crate::model::{
     AllocId, Allocation, Context, EventIx, Moment, Origin, PoolKey, Snapshot, StackId, Timeline,

@@ -1,6 +1,6 @@
 //! Texts are looked for once per frame and stack, not once per allocation.
 
-use crate::analysis::site::{best_place, site_rank};
+use crate::analysis::stacks::site::{best_place, site_rank};
 use crate::analysis::{Categories, Category, Verdict, frame_line, site_frame};
 use crate::model::{AllocId, Context, FrameId, Snapshot, StackId, StrId, Timeline};
 use rayon::prelude::*;

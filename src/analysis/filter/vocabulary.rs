@@ -2,7 +2,7 @@
 
 use super::prepared::lacks_pools;
 use super::texts;
-use crate::analysis::pools::PoolPlaces;
+use crate::analysis::segments::pools::PoolPlaces;
 use crate::analysis::{is_internal, site_frame};
 use crate::model::{Context, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
 use crate::units;

@@ -6,9 +6,9 @@ use super::gradient_sizes::{Sizes, gradients};
 use super::old_gone;
 use super::old_unpaired::Unpaired;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
-use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
 use crate::analysis::attribution::knowledge::Optimizer;
+use crate::analysis::segments::address_order::AddressKey;
 use crate::model::{AllocId, Anchor};
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 use super::old_like_calls;
 use super::workspaces;
 use super::{Category, Claims, RuleId, Verdict, View};
-use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
 use crate::analysis::attribution::knowledge::Optimizer;
+use crate::analysis::segments::address_order::AddressKey;
 use crate::model::{AllocId, Origin, Segment};
 use foldhash::{HashMap, HashSet};
 

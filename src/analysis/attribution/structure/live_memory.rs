@@ -5,9 +5,9 @@
 //! every rule asks for more than it needs.
 
 use super::Phase;
-use crate::analysis::address_order::AddressOrder;
 use crate::analysis::attribution::facts::{Part, Place, Places};
 use crate::analysis::attribution::{Categories, Category};
+use crate::analysis::segments::address_order::AddressOrder;
 use crate::model::{Anchor, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;

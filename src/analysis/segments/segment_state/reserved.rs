@@ -1,6 +1,7 @@
 //! Which runs of addresses are reserved at a moment.
 
-use super::{SegmentIndex, SizeClass};
+use super::group::SizeClass;
+use super::segment_classes::SegmentClasses;
 use crate::model::{Moment, PoolKey, Timeline};
 
 /// A run of reserved addresses: a segment, or pages of an expandable segment without a gap.
@@ -26,13 +27,18 @@ impl Run {
 }
 
 /// The runs at a moment, by address.
-pub(super) fn runs(index: &SegmentIndex, timeline: &Timeline, moment: Moment) -> Vec<Run> {
+pub(super) fn runs(
+    classes: &SegmentClasses,
+    max_gap_bytes: i64,
+    timeline: &Timeline,
+    moment: Moment,
+) -> Vec<Run> {
     let run = |range: &crate::model::ReservedRange| Run {
         addr: range.addr,
         past_end: range.addr.saturating_add(range.size.max(0).unsigned_abs()),
         pool: range.pool,
         stream: range.stream,
-        class: index.class_of_range(timeline, range),
+        class: classes.class_of_range(timeline, range),
         is_expandable: range.is_expandable,
         starts_row: true,
     };
@@ -48,6 +54,16 @@ pub(super) fn runs(index: &SegmentIndex, timeline: &Timeline, moment: Moment) ->
         }
         is_joined
     });
-    index.mark_rows(&mut runs);
+    mark_rows(&mut runs, max_gap_bytes);
     runs
+}
+
+/// Mark where rows start among runs that are ordered by address. Runs of one expandable segment are at
+/// most `max_gap_bytes` apart.
+pub(super) fn mark_rows(runs: &mut [Run], max_gap_bytes: i64) {
+    for i in 1..runs.len() {
+        let (before, run) = (&runs[i - 1], &runs[i]);
+        let gap = run.addr.saturating_sub(before.past_end);
+        runs[i].starts_row = !before.is_same_segment(run) || max_gap_bytes.max(0).unsigned_abs() < gap;
+    }
 }

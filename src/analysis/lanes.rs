@@ -1,7 +1,7 @@
 //! Ranges that the program or a profiler named, put into lanes.
 
 use super::attribution::{Phase, Phases};
-use super::named_spans::{NamedSpan, named_spans};
+use super::events::named_spans::{NamedSpan, named_spans};
 use crate::model::{Moment, Snapshot, StrId, Timeline};
 use std::borrow::Cow;
 

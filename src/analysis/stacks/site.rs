@@ -1,32 +1,12 @@
 //! How a stack is named in one line: the first frame of the user's own code.
 
 use super::native_frame::{NativeRank, is_in_library, native_rank, short_name};
-use crate::model::{Frame, FrameId, Snapshot, StackId};
+use super::site_frame::{SiteFrame, site_frame};
+use crate::model::{Snapshot, StackId};
 use crate::units;
 
 /// What stands for the absence of a stack.
-pub(super) const NO_STACK: &str = "no stack recorded";
-
-/// A frame as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SiteFrame {
-    /// Full path as recorded.
-    pub file: String,
-    /// Line from 1; 0 where it is not known.
-    pub line: i64,
-    /// Function.
-    pub name: String,
-}
-
-/// The text of a frame, control characters replaced.
-pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
-    let Frame { file, line, name, .. } = snapshot.frames.get(id);
-    SiteFrame {
-        file: units::printable(&snapshot.strings.get(file)),
-        line,
-        name: units::printable(&snapshot.strings.get(name)),
-    }
-}
+pub(in crate::analysis) const NO_STACK: &str = "no stack recorded";
 
 /// `train.py:55 attention`; of compiled code, whose addresses mean nothing to a reader, the function.
 pub fn frame_line(frame: &SiteFrame) -> String {
@@ -88,7 +68,7 @@ pub fn is_internal(frame: &SiteFrame) -> bool {
 
 /// How well a frame names what a stack allocates; less is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum SiteRank {
+pub(in crate::analysis) enum SiteRank {
     /// The user's own code.
     User,
     /// A package's.
@@ -100,7 +80,7 @@ pub(super) enum SiteRank {
 }
 
 /// See [`SiteRank`].
-pub(super) fn site_rank(frame: &SiteFrame) -> SiteRank {
+pub(in crate::analysis) fn site_rank(frame: &SiteFrame) -> SiteRank {
     match owner(frame) {
         Owner::User => SiteRank::User,
         Owner::Package => SiteRank::Package,
@@ -111,7 +91,7 @@ pub(super) fn site_rank(frame: &SiteFrame) -> SiteRank {
 }
 
 /// The place of the innermost of the frames that name a stack best.
-pub(super) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> Option<usize> {
+pub(in crate::analysis) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> Option<usize> {
     let mut best: Option<(SiteRank, usize)> = None;
     for (at, rank) in ranks.enumerate() {
         if rank == SiteRank::User {

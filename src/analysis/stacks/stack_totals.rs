@@ -1,7 +1,7 @@
 //! What was allocated with every stack: live at a moment, allocated between two moments, or how much
 //! memory was held for how long.
 
-use super::clock::Clock;
+use crate::analysis::Clock;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 
 const NONE: u32 = u32::MAX;

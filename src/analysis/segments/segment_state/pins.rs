@@ -1,6 +1,7 @@
 //! Who keeps mostly empty segments from going back to the driver.
 
-use super::{Content, Part, SegmentState};
+use super::part::{Content, Part};
+use super::state::SegmentState;
 
 /// A mostly empty row, and the blocks in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Sums over parts.
 
-use super::{Content, Part};
+use super::part::{Content, Part};
 
 /// Sums over some parts, in bytes. Those that tile add up:
 /// `reserved = allocated_rounded + awaiting_rounded + holes`.

@@ -1,13 +1,21 @@
 //! The map after the last event: the snapshot's own segments and blocks.
 
 use super::builder::{Builder, bytes_between};
-use super::reserved::Run;
+use super::contradictions::Contradiction;
+use super::part::{Content, Part};
+use super::reserved::{Run, mark_rows};
+use super::segment_classes::SegmentClasses;
 use super::tiling::Live;
-use super::{Content, Contradiction, Part, SegmentIndex};
 use crate::model::{AllocId, Block, BlockState, Segment, Timeline};
 
 /// Tile the snapshot's segments. `live` is what the events say, by address.
-pub(super) fn tile(builder: &mut Builder, index: &SegmentIndex, timeline: &Timeline, live: &[Live]) {
+pub(super) fn tile(
+    builder: &mut Builder,
+    classes: &SegmentClasses,
+    max_gap_bytes: i64,
+    timeline: &Timeline,
+    live: &[Live],
+) {
     let table = &timeline.segments;
     builder.reserve(table.blocks.len() / 2);
     let is_empty = |s: &&Segment| s.size <= 0;
@@ -15,8 +23,8 @@ pub(super) fn tile(builder: &mut Builder, index: &SegmentIndex, timeline: &Timel
     builder.contradictions.add(Contradiction::NoSize, empty as u64);
     let mut segments: Vec<&Segment> = table.segments.iter().filter(|s| !is_empty(s)).collect();
     segments.sort_by_key(|segment| segment.addr);
-    let mut runs: Vec<Run> = segments.iter().map(|segment| run(index, segment)).collect();
-    index.mark_rows(&mut runs);
+    let mut runs: Vec<Run> = segments.iter().map(|segment| run(classes, segment)).collect();
+    mark_rows(&mut runs, max_gap_bytes);
     let mut end = EndState { builder, live, found: 0 };
     let mut free_from = 0;
     for (run, segment) in runs.iter_mut().zip(segments) {
@@ -32,13 +40,13 @@ pub(super) fn tile(builder: &mut Builder, index: &SegmentIndex, timeline: &Timel
     builder.contradictions.add(Contradiction::AllocationWithoutBlock, missing as u64);
 }
 
-fn run(index: &SegmentIndex, segment: &Segment) -> Run {
+fn run(classes: &SegmentClasses, segment: &Segment) -> Run {
     Run {
         addr: segment.addr,
         past_end: segment.addr.saturating_add(segment.size.unsigned_abs()),
         pool: segment.pool,
         stream: segment.stream,
-        class: index.class_at(segment.addr),
+        class: classes.class_at(segment.addr),
         is_expandable: segment.is_expandable,
         starts_row: true,
     }

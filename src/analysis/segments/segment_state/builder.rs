@@ -1,10 +1,11 @@
 //! Puts rows together from parts.
 
+use super::contradictions::{Contradiction, Contradictions};
+use super::figures::Figures;
+use super::group::{GroupKey, MAX_SMALL_BYTES, SizeClass};
+use super::part::{Content, Part};
 use super::reserved::Run;
-use super::{
-    Basis, Content, Contradiction, Contradictions, Figures, Group, GroupKey, MAX_SMALL_BYTES, Part, Row,
-    SegmentState, SizeClass,
-};
+use super::state::{Basis, Group, Row, SegmentState};
 use crate::model::Moment;
 use std::collections::BTreeMap;
 

@@ -5,23 +5,23 @@ use foldhash::HashMap;
 
 /// A named stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NamedSpan {
-    pub(super) name: StrId,
+pub(in crate::analysis) struct NamedSpan {
+    pub(in crate::analysis) name: StrId,
     /// From when to when, in microseconds since the first event of the timeline.
-    pub(super) time_us: [i64; 2],
+    pub(in crate::analysis) time_us: [i64; 2],
     /// Whether the recording has its start and its end; else it lasts from the start, or until the end.
-    pub(super) has_ends: [bool; 2],
+    pub(in crate::analysis) has_ends: [bool; 2],
 }
 
 impl NamedSpan {
     /// Whether the recording has both ends.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(in crate::analysis) fn is_whole(&self) -> bool {
         self.has_ends == [true; 2]
     }
 }
 
 /// What is announced on a device, or on any. Ends belong to the latest start of the same name.
-pub(super) fn named_spans(
+pub(in crate::analysis) fn named_spans(
     snapshot: &Snapshot,
     device: Option<DeviceId>,
     span_us: i64,

@@ -1,9 +1,8 @@
 //! What the frames of a file are called, each different one once and in the order of their text.
 
 use super::native_frame::{NativeRank, is_in_library, is_library, short_name};
-use super::site::{
-    NO_STACK, SiteFrame, SiteRank, best_place, frame_line, is_internal, site_frame, site_rank,
-};
+use super::site::{NO_STACK, SiteRank, best_place, frame_line, is_internal, site_rank};
+use super::site_frame::{SiteFrame, site_frame};
 use crate::model::{Frame, FrameId, Snapshot, StackId};
 use crate::units;
 use foldhash::HashMap;

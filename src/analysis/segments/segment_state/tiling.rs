@@ -1,8 +1,10 @@
 //! Lays live allocations into reserved runs.
 
+use super::MIN_BLOCK_BYTES;
 use super::builder::{Builder, bytes_between};
+use super::contradictions::Contradiction;
+use super::part::{Content, Part};
 use super::reserved::Run;
-use super::{Content, Contradiction, MIN_BLOCK_BYTES, Part};
 use crate::model::AllocId;
 
 /// A live allocation.

@@ -3,6 +3,7 @@
 use super::fixture::{CELL, Request, Toy, ToyState, address, event, stream_of};
 use super::*;
 use crate::model::{Action, Anchor, DeviceId, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput};
+use crate::model::{AllocId, Moment};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

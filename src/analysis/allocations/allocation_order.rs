@@ -1,6 +1,7 @@
 //! Allocations in the order of one of their properties.
 
-use super::{LifeSpan, SiteLabels};
+use super::LifeSpan;
+use crate::analysis::SiteLabels;
 use crate::model::{AllocId, Moment, PoolKey, Timeline};
 use rayon::prelude::*;
 

@@ -81,25 +81,25 @@ fn owners(timeline: &Timeline, keys: &[PoolKey]) -> Vec<u8> {
 /// Which memory belongs to which pool: where the events do not say it, the pool of an allocation is
 /// that of the memory it lies in.
 #[derive(Debug)]
-pub(super) struct PoolPlaces<'a> {
+pub(in crate::analysis) struct PoolPlaces<'a> {
     /// Ranges whose pool is known, by address, then start.
     ranges: Vec<&'a ReservedRange>,
 }
 
 impl<'a> PoolPlaces<'a> {
-    pub(super) fn new(timeline: &'a Timeline) -> Self {
+    pub(in crate::analysis) fn new(timeline: &'a Timeline) -> Self {
         let mut ranges: Vec<_> = timeline.ranges.all().iter().filter(|range| range.pool.is_some()).collect();
         ranges.sort_by_key(|range| (range.addr, range.start));
         Self { ranges }
     }
 
     /// Whether the pool of no memory is known.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::analysis) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// The pool of an allocation, where it is known.
-    pub(super) fn pool_of(&self, allocation: &Allocation) -> Option<PoolKey> {
+    pub(in crate::analysis) fn pool_of(&self, allocation: &Allocation) -> Option<PoolKey> {
         allocation.pool.or_else(|| self.pool_at(allocation.addr, allocation.start))
     }
 

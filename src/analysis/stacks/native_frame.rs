@@ -3,7 +3,7 @@
 //! PyTorch records them when `_record_memory_history(stacks="all")` is asked for, as it is by default. A
 //! backward pass has no others: its thread runs no Python.
 
-use super::site::SiteFrame;
+use super::site_frame::SiteFrame;
 
 /// What stands for a name that is not known.
 const UNKNOWN: &str = "??";
@@ -70,7 +70,7 @@ fn without_arguments(name: &str) -> &str {
 
 /// How well a frame of compiled code says what was being done; less is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum NativeRank {
+pub(in crate::analysis) enum NativeRank {
     /// A node of the graph that a backward pass goes through.
     Node,
     /// An operator.

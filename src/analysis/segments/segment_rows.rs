@@ -66,14 +66,14 @@ pub enum RowOrder {
 
 /// Where an allocation starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RowOffset {
     /// Its row.
     pub row: u32,
     /// Bytes from the row's lowest address.
     pub offset: u64,
 }
 
-impl Place {
+impl RowOffset {
     const OUTSIDE: Self = Self { row: u32::MAX, offset: 0 };
 
     fn known(self) -> Option<Self> {
@@ -88,9 +88,9 @@ pub struct SegmentRows {
     /// Indices of the timeline's reserved ranges, row by row, each row's by start.
     ranges: Vec<u32>,
     /// By the id of an address.
-    places: Vec<Place>,
+    places: Vec<RowOffset>,
     /// Of the allocations from before the first event, whose addresses need not have an id.
-    initial: Vec<Place>,
+    initial: Vec<RowOffset>,
     outside: usize,
 }
 
@@ -122,12 +122,12 @@ impl SegmentRows {
 
     /// Where an allocation starts; `None` if that is in none of the known segments.
     #[inline]
-    pub fn place(&self, id: AllocId, timeline: &Timeline) -> Option<Place> {
+    pub fn place(&self, id: AllocId, timeline: &Timeline) -> Option<RowOffset> {
         let place = match timeline.lifetimes.origin(id) {
             Origin::Before => self.initial.get(id.index()),
             Origin::Event(ix) => self.places.get(timeline.events.addr_id(ix).index()),
         };
-        place.copied().and_then(Place::known)
+        place.copied().and_then(RowOffset::known)
     }
 
     /// The row of an address.
@@ -190,11 +190,11 @@ impl SegmentRows {
 }
 
 /// The place of an address in rows that are ordered by address.
-fn place_in(rows: &[SegmentRow], addr: u64) -> Place {
+fn place_in(rows: &[SegmentRow], addr: u64) -> RowOffset {
     let after = rows.partition_point(|row| row.addr <= addr);
     let found = after.checked_sub(1).map(|at| (at, addr - rows[at].addr));
     let inside = found.filter(|&(at, offset)| offset < rows[at].size_bytes);
-    inside.map_or(Place::OUTSIDE, |(at, offset)| Place { row: at as u32, offset })
+    inside.map_or(RowOffset::OUTSIDE, |(at, offset)| RowOffset { row: at as u32, offset })
 }
 
 /// Ranges that overlap, or are parts of one expandable segment, in a row each.
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!((row.active_bytes, row.allocations), (1000, 1));
         assert_eq!(rows.ranges(0, &timeline).count(), 2);
         let place = rows.place(AllocId(0), &timeline);
-        assert_eq!(place, Some(Place { row: 0, offset: 3 << 20 }));
+        assert_eq!(place, Some(RowOffset { row: 0, offset: 3 << 20 }));
     }
 
     #[test]
