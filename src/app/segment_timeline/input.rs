@@ -5,7 +5,7 @@ use crate::analysis::SegmentRows;
 use crate::app::device::DeviceState;
 use crate::app::navigation::Selection;
 use crate::app::timeline;
-use crate::draw::{AddressUnder, Pixel};
+use crate::draw::{Pixel, SegmentTimelineHit};
 use crate::model::Moment;
 use eframe::egui;
 
@@ -45,7 +45,7 @@ pub(in crate::app) fn double_click(device: &mut DeviceState) {
 }
 
 /// Put the cursor where the pointer is, select what is there, and expand its row.
-pub(in crate::app) fn click(device: &mut DeviceState, rows: &SegmentRows, under: AddressUnder) {
+pub(in crate::app) fn click(device: &mut DeviceState, rows: &SegmentRows, under: SegmentTimelineHit) {
     let timeline = device.timeline();
     let mut moment = under.moment;
     let selection = match under.pixel {

@@ -9,8 +9,8 @@ use crate::app::navigation::Selection;
 use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::{theme, timeline};
 use crate::draw::{
-    AddressCanvas, AddressUnder, ArrangedRows, Canvas, Expanded, Palette, Pixel, RowBand, RowHeights,
-    RowLayout,
+    ArrangedRows, Canvas, Expanded, Palette, Pixel, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
+    SegmentTimelineHit,
 };
 use eframe::egui::{self, Rect, ScrollArea, Sense, scroll_area::ScrollSource};
 use std::collections::BTreeSet;
@@ -220,15 +220,15 @@ fn paint(
     let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
     let (view, selection) = (device.view, device.selection());
     let canvas = Canvas { painter: ui.painter(), rect: places.rows, view: &view, timeline, palette };
-    let canvas = AddressCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
+    let canvas = SegmentTimelineCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
     let shown = device.panels.segment_timeline.pictures.as_ref().and_then(AddressPictures::shown);
     canvas.ground();
-    let mut under: Option<AddressUnder> = None;
+    let mut under: Option<SegmentTimelineHit> = None;
     if let Some(shown) = shown {
         canvas.picture(&shown.picture, shown.texture.id());
         under = response.hover_pos().and_then(|pointer| canvas.under(Some(&shown.picture), pointer));
     }
-    if let Some(AddressUnder { pixel: Pixel::Block(id), .. }) = under {
+    if let Some(SegmentTimelineHit { pixel: Pixel::Block(id), .. }) = under {
         canvas.outline(id, false);
     }
     match selection {
@@ -263,7 +263,7 @@ fn labels(
     let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
     let view = device.view;
     let canvas = Canvas { painter: ui.painter(), rect: places.rows, view: &view, timeline, palette };
-    let canvas = AddressCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
+    let canvas = SegmentTimelineCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() };
     for band in bands {
         let Some(row) = rows.rows().get(band.row as usize) else { continue };
         let place = Rect::from_x_y_ranges(places.labels.x_range(), canvas.place_of(band).y_range());

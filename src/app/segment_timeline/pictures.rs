@@ -4,7 +4,9 @@ use crate::analysis::SegmentRows;
 use crate::analysis::filter::Matches;
 use crate::app::theme;
 use crate::app::worker::{RasterMode, Task, Worker};
-use crate::draw::{AddressMap, AddressPicture, Blocks, Coloring, Kept, Palette, RowBand, View};
+use crate::draw::{
+    Blocks, Coloring, Kept, Palette, RowBand, SegmentTimelineRaster, SegmentTimelineScene, View,
+};
 use crate::model::{Snapshot, StackId};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
@@ -37,7 +39,7 @@ impl PartialEq for AddressWish {
 
 /// The picture that is shown.
 pub(in crate::app) struct Shown {
-    pub(in crate::app) picture: AddressPicture,
+    pub(in crate::app) picture: SegmentTimelineRaster,
     pub(in crate::app) texture: TextureHandle,
 }
 
@@ -101,7 +103,7 @@ impl AddressPictures {
 impl Task for Painter {
     /// Without a wish, just the rows.
     type Wish = Option<AddressWish>;
-    type Done = Option<(AddressPicture, ColorImage)>;
+    type Done = Option<(SegmentTimelineRaster, ColorImage)>;
 
     fn run(&self, wish: &Self::Wish) -> Self::Done {
         let timeline = &self.snapshot.timelines[self.at];
@@ -111,9 +113,15 @@ impl Task for Painter {
         let contains = |id| wish.matches.as_ref().is_none_or(|matches| matches.contains(id));
         let kept = wish.matches.as_ref().map(|_| Kept { contains: &contains, is_alone: false });
         let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
-        let map =
-            AddressMap { blocks, rows, view: &wish.view, bands: &wish.bands, palette, selected: wish.stack };
-        let picture = AddressPicture::paint(map, wish.size_px);
+        let map = SegmentTimelineScene {
+            blocks,
+            rows,
+            view: &wish.view,
+            bands: &wish.bands,
+            palette,
+            selected: wish.stack,
+        };
+        let picture = SegmentTimelineRaster::paint(map, wish.size_px);
         let image = theme::image(&picture.raster);
         Some((picture, image))
     }

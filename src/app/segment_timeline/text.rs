@@ -4,7 +4,7 @@ use crate::analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
 use crate::app::device::DeviceState;
 use crate::app::theme;
 use crate::app::timeline::panel::reserved_text;
-use crate::draw::{AddressUnder, Pixel};
+use crate::draw::{Pixel, SegmentTimelineHit};
 use crate::model::{AllocId, PoolKey};
 use crate::units;
 use eframe::egui;
@@ -63,7 +63,7 @@ pub(in crate::app) fn hover_ui(
     response: &egui::Response,
     device: &DeviceState,
     rows: &SegmentRows,
-    under: AddressUnder,
+    under: SegmentTimelineHit,
 ) {
     let lines = match under.pixel {
         Pixel::Block(id) => Some(allocation_text(device, rows, id, under)),
@@ -86,7 +86,7 @@ fn allocation_text(
     device: &DeviceState,
     rows: &SegmentRows,
     id: AllocId,
-    under: AddressUnder,
+    under: SegmentTimelineHit,
 ) -> Vec<String> {
     let timeline = device.timeline();
     let allocation = timeline.lifetimes.get(id, &timeline.events);
@@ -105,7 +105,7 @@ fn allocation_text(
 }
 
 /// How much is free around the pointer.
-fn gap_text(device: &DeviceState, rows: &SegmentRows, under: AddressUnder) -> Option<Vec<String>> {
+fn gap_text(device: &DeviceState, rows: &SegmentRows, under: SegmentTimelineHit) -> Option<Vec<String>> {
     let timeline = device.timeline();
     let gap = gap_at(timeline, rows, under.addr, under.moment?)?;
     let bytes = i64::try_from(gap.bytes()).unwrap_or(i64::MAX);

@@ -1,6 +1,6 @@
 //! What the colour of an allocation says, and the legend that explains it.
 
-use super::{BandColors, Palette, Rgb};
+use super::palette::{BandColors, Palette, Rgb};
 use crate::analysis::{Attribution, Basis, Category};
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
 use crate::units;

@@ -1,6 +1,6 @@
 //! A view on a timeline: from moments to the picture and back.
 
-use super::{Axis, View};
+use super::view::{Axis, View};
 use crate::model::{Moment, Timeline};
 use std::ops::Range;
 

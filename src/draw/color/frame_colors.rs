@@ -1,7 +1,7 @@
 //! The colours of a call tree's frames.
 
 use super::palette::text_hash;
-use super::{Palette, Rgb};
+use super::palette::{Palette, Rgb};
 use crate::analysis::{FrameKey, FrameName, FrameNames};
 use crate::model::Snapshot;
 use crate::units;

@@ -1,6 +1,6 @@
 //! Where rows and allocations are in a picture.
 
-use super::address_layout::RowBand;
+use super::layout::RowBand;
 use crate::analysis::SegmentRows;
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! How rows of addresses are arranged, apart from how large the surface is that shows them.
 
-use super::{Expanded, RowHeights, RowLayout};
+use super::layout::{Expanded, RowHeights, RowLayout};
 use crate::analysis::{RowOrder, SegmentRows};
 
 /// Heights of rows in points.

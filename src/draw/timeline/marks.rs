@@ -1,6 +1,7 @@
 //! Axes and marks of the timeline.
 
-use super::{Axis, Canvas, Tick, byte_ticks, event_ticks, time_ticks};
+use super::canvas::Canvas;
+use crate::draw::{Axis, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::{EventIx, Moment, OomEvent};
 use crate::units;
 use egui::{Align2, Color32, FontId, Galley, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
@@ -118,7 +119,7 @@ impl Canvas<'_> {
     }
 
     /// The failed requests in sight, without those on the same place as the one before.
-    pub(super) fn shown_ooms(&self) -> Vec<&OomEvent> {
+    pub(in crate::draw) fn shown_ooms(&self) -> Vec<&OomEvent> {
         self.shown(&self.timeline.ooms, |oom| oom.event)
     }
 

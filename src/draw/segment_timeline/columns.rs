@@ -1,6 +1,6 @@
-//! The columns of an address map: which moments each shows, and for how much of it something lasts.
+//! The columns of a segment timeline: which moments each shows, and for how much of it something lasts.
 
-use super::{Axis, View};
+use crate::draw::{Axis, View};
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
 

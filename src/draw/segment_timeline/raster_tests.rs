@@ -1,9 +1,10 @@
 //! The picture and the model agree.
 
 use super::*;
-use crate::draw::address_geometry::{Bar, TOUCH_PX, bar};
 use crate::draw::fixture::{self, Step};
-use crate::draw::{Axis, BandColors, ColorBy, Coloring, Expanded, Kept, Pixel, RowHeights, RowLayout};
+use crate::draw::segment_timeline::geometry::{Bar, TOUCH_PX, bar};
+use crate::draw::segment_timeline::layout::{Expanded, RowHeights, RowLayout};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Kept, Pixel};
 use crate::model::Snapshot;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl Scene {
         let coloring = Coloring::new(ColorBy::Stack, &self.timeline, stacks, &Palette::DARK);
         let kept = Some(Kept { contains, is_alone: false });
         let blocks = Blocks { timeline: &self.timeline, coloring: &coloring, kept };
-        let map = AddressMap {
+        let map = SegmentTimelineScene {
             blocks,
             rows: &self.rows,
             view,
@@ -238,7 +239,8 @@ fn what_is_selected_is_coloured() {
     let blocks = Blocks { timeline: &scene.timeline, coloring, kept: None };
     let (rows, bands) = (&scene.rows, &scene.bands[..]);
     let [plain, selected, other] = [None, Some(StackId::EMPTY), Some(StackId(7))].map(|selected| {
-        let map = AddressMap { blocks, rows, view: &view, bands, palette: &Palette::DARK, selected };
+        let map =
+            SegmentTimelineScene { blocks, rows, view: &view, bands, palette: &Palette::DARK, selected };
         color(&raster(map, [1, 40]), 0, 20).to_vec()
     });
     assert_eq!(plain, other);

@@ -1,6 +1,6 @@
 //! What the stacked picture is made of: bands, from the bottom up, at any moment.
 
-use super::{Coloring, Rgb};
+use crate::draw::{Coloring, Rgb};
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
 

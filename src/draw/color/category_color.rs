@@ -1,6 +1,6 @@
 //! The colours of categories.
 
-use super::{Palette, Rgb};
+use super::palette::{Palette, Rgb};
 use crate::analysis::Category;
 
 impl Palette {

@@ -1,8 +1,9 @@
 //! Painting a flame graph, in the window and in pictures.
 
-use super::marks::axis_font;
-use super::{FlameItem, FlameLayout, FlameRect, FrameColors, Palette, Rgb};
+use super::layout::{FlameItem, FlameLayout, FlameRect};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
+use crate::draw::axis_font;
+use crate::draw::{FrameColors, Palette, Rgb};
 use egui::epaint::Mesh;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2};

@@ -4,7 +4,7 @@
 //! is there at that instant is stacked from 0, in the order in which [`Bands`] gives it.
 
 use super::bands::{Bands, Fill, Texture};
-use super::{Palette, Rgb, View};
+use crate::draw::{Palette, Rgb, View};
 use crate::model::{AllocId, Moment, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub struct Span {
 
 impl Raster {
     /// A picture of blocks.
-    pub(super) fn new(
+    pub(in crate::draw) fn new(
         size_px: [usize; 2],
         rgba: Vec<u8>,
         ids: Vec<u32>,

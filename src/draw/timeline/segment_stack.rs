@@ -1,7 +1,7 @@
 //! Reserved memory as bands: every reserved range from its reservation to its release.
 
-use super::Coloring;
 use super::bands::{Bands, Fill, Texture};
+use crate::draw::Coloring;
 use crate::model::{AllocId, Moment, ReservedRange, StackId, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -86,7 +86,8 @@ impl Bands for SegmentStack<'_> {
 mod tests {
     use super::*;
     use crate::draw::fixture::{self, Step};
-    use crate::draw::{Axis, BandColors, ColorBy, Palette, Pixel, Raster, View, raster};
+    use crate::draw::timeline::stacked::{Pixel, Raster, raster};
+    use crate::draw::{Axis, BandColors, ColorBy, Palette, View};
     use crate::model::Snapshot;
     use proptest::prelude::*;
     use std::sync::Arc;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::draw::fixture::{self, Step};
-use crate::draw::{BandColors, Blocks, ColorBy, Coloring};
+use crate::draw::timeline::bands::Blocks;
+use crate::draw::{BandColors, ColorBy, Coloring};
 use crate::model::Snapshot;
 use proptest::prelude::*;
 use std::sync::Arc;

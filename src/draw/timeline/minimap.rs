@@ -1,6 +1,8 @@
 //! The whole recording in a strip, with the part that is shown marked.
 
-use super::{Canvas, Totals, View};
+use super::canvas::Canvas;
+use super::totals::Totals;
+use crate::draw::View;
 use crate::model::Moment;
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, StrokeKind, pos2};

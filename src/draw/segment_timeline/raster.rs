@@ -5,14 +5,14 @@
 //! reserved stays empty. A pixel of a far view covers many allocations: it shows the one with the
 //! largest part of its area, the stronger the more of it is in use.
 
-use super::address_columns::{Column, Columns, Life, touched};
-use super::address_geometry::{Extent, pixels};
-use super::address_layout::RowBand;
-use super::address_pixels::{Finish, Painted};
-use super::bands::{Bands as _, Blocks, Fill, Texture};
-use super::stacked::Raster;
-use super::{Palette, Rgb, View};
+use super::columns::{Column, Columns, Life, touched};
+use super::geometry::{Extent, pixels};
+use super::layout::RowBand;
+use super::pixels::{Finish, Painted};
 use crate::analysis::SegmentRows;
+use crate::draw::Raster;
+use crate::draw::{Bands as _, Blocks, Fill, Texture};
+use crate::draw::{Palette, Rgb, View};
 use crate::model::{AllocId, Moment, StackId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// What to paint.
 #[derive(Clone, Copy)]
-pub struct AddressMap<'a> {
+pub struct SegmentTimelineScene<'a> {
     /// The allocations of a device, their colours, and the filter. What it leaves out is faded.
     pub blocks: Blocks<'a>,
     /// The rows of the device.
@@ -91,7 +91,7 @@ struct Carried {
 
 /// What all columns share.
 struct Painter<'a> {
-    map: AddressMap<'a>,
+    map: SegmentTimelineScene<'a>,
     /// Where each row that is shown is, by row.
     extents: Vec<Option<Extent>>,
     /// Rows of pixels.
@@ -99,8 +99,8 @@ struct Painter<'a> {
     hole: Rgb,
 }
 
-/// Paint the visible rows of an address map.
-pub fn raster(map: AddressMap<'_>, size_px: [usize; 2]) -> Raster {
+/// Paint the visible rows of a segment timeline.
+pub(super) fn raster(map: SegmentTimelineScene<'_>, size_px: [usize; 2]) -> Raster {
     let [width, height] = size_px;
     let timeline = map.blocks.timeline;
     let columns = Columns::new(timeline, map.view, width);
@@ -124,7 +124,7 @@ pub fn raster(map: AddressMap<'_>, size_px: [usize; 2]) -> Raster {
 }
 
 impl<'a> Painter<'a> {
-    fn new(map: AddressMap<'a>, height: usize) -> Self {
+    fn new(map: SegmentTimelineScene<'a>, height: usize) -> Self {
         let rows = map.rows.rows();
         let mut extents = vec![None; rows.len()];
         for band in map.bands {
@@ -202,7 +202,7 @@ impl<'a> Painter<'a> {
     /// An allocation in the picture; `None` when its row is not shown or scrolled out.
     #[inline]
     fn bar(&self, id: AllocId) -> Option<PixelBar> {
-        let AddressMap { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
+        let SegmentTimelineScene { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
         let place = rows.place(id, timeline)?;
         let extent = self.extents[place.row as usize].as_ref()?;
         let bytes = timeline.lifetimes.size(id, &timeline.events);
@@ -273,5 +273,5 @@ fn cover(cells: &mut [Cell], first: usize, [top, bottom]: [f64; 2], part: f32, i
 }
 
 #[cfg(test)]
-#[path = "address_raster_tests.rs"]
+#[path = "raster_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Which rows of an address map are where: thin ones, and expanded ones to scale.
+//! Which rows of a segment timeline are where: thin ones, and expanded ones to scale.
 //!
 //! While there is room, thin rows share what is left by size.
 

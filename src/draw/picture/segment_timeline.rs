@@ -5,8 +5,8 @@ use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
 use crate::analysis::{RowOrder, SegmentRows};
 use crate::draw::software::Pixels;
 use crate::draw::{
-    AddressCanvas, AddressMap, AddressPicture, ArrangedRows, Blocks, Canvas, Expanded, Palette, RowBand,
-    RowHeights, RowLayout, View, axis_font,
+    ArrangedRows, Blocks, Canvas, Expanded, Palette, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
+    SegmentTimelineRaster, SegmentTimelineScene, View, axis_font,
 };
 use crate::model::{Moment, Timeline};
 use crate::units;
@@ -29,7 +29,7 @@ const SHRINK: f32 = 0.92;
 
 /// What is shown.
 #[derive(Clone, Copy)]
-pub struct AddressesPicture<'a> {
+pub struct SegmentTimelinePicture<'a> {
     /// The rows.
     pub rows: &'a SegmentRows,
     /// Which part of the time; bytes do not matter.
@@ -47,7 +47,7 @@ pub struct AddressesPicture<'a> {
 }
 
 /// What lines and surfaces mean.
-pub fn addresses_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
     let mut entries = vec![
         Entry::new(Mark::Area, palette.unknown, "block in use"),
         Entry::new(Mark::Stripes, palette.unknown, "freed, waiting for a stream"),
@@ -60,13 +60,13 @@ pub fn addresses_legend(timeline: &Timeline, view: &View, palette: &Palette) -> 
 /// A painted part of the rows: both passes of the layout come to the same one.
 struct Painted {
     rect: Rect,
-    picture: AddressPicture,
+    picture: SegmentTimelineRaster,
     texture: TextureHandle,
     /// Rows that found no room.
     hidden: usize,
 }
 
-impl AddressesPicture<'_> {
+impl SegmentTimelinePicture<'_> {
     /// Paint it on a sheet.
     pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
         let mut painted: Option<Painted> = None;
@@ -95,7 +95,7 @@ impl AddressesPicture<'_> {
         let is_whole = |band: &&RowBand| 0 <= band.top_px && band.bottom_px() <= i64::from(height_px);
         let whole = bands.iter().filter(is_whole);
         let hidden = layout.bands().len() - whole.count();
-        let map = AddressMap {
+        let map = SegmentTimelineScene {
             blocks: self.blocks,
             rows: self.rows,
             view: &self.view,
@@ -107,7 +107,7 @@ impl AddressesPicture<'_> {
             },
         };
         let size_px = [px(rect.width()), px(rect.height())].map(|side| side.max(1) as usize);
-        let picture = AddressPicture::paint(map, size_px);
+        let picture = SegmentTimelineRaster::paint(map, size_px);
         // Pixels are opaque or empty, for which both ways to multiply are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("addresses", image, TextureOptions::NEAREST);
@@ -140,7 +140,7 @@ impl AddressesPicture<'_> {
         let canvas =
             Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette: sheet.palette };
         let bands: &[RowBand] = &painted.picture.bands;
-        let canvas = AddressCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
+        let canvas = SegmentTimelineCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
         canvas.ground();
         canvas.picture(&painted.picture, painted.texture.id());
         // What was allocated with a selected stack is lighter in the picture itself.

@@ -1,9 +1,10 @@
 //! Painting rows of segments: their picture, outlines, labels and marks.
 
-use super::address_geometry::{Bar, bar};
-use super::address_raster::{AddressMap, raster};
-use super::{Canvas, Pixel, Raster, RowBand, View};
+use super::geometry::{Bar, bar};
+use super::layout::RowBand;
+use super::raster::{SegmentTimelineScene, raster};
 use crate::analysis::{SegmentRow, SegmentRows, Shared};
+use crate::draw::{Canvas, Pixel, Raster, View};
 use crate::model::{AllocId, Moment, PoolKey};
 use crate::units;
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
@@ -14,9 +15,9 @@ const MIN_OUTLINE_PX: f32 = 3.0;
 /// Height of a line of a label.
 const LINE_PX: f32 = 13.0;
 
-/// A painted address map.
+/// A painted segment timeline.
 #[derive(Debug, Clone)]
-pub struct AddressPicture {
+pub struct SegmentTimelineRaster {
     /// The positions that it shows.
     pub view: View,
     /// The rows that it shows.
@@ -25,16 +26,16 @@ pub struct AddressPicture {
     pub raster: Raster,
 }
 
-impl AddressPicture {
+impl SegmentTimelineRaster {
     /// Paint rows.
-    pub fn paint(map: AddressMap<'_>, size_px: [usize; 2]) -> Self {
+    pub fn paint(map: SegmentTimelineScene<'_>, size_px: [usize; 2]) -> Self {
         Self { view: *map.view, bands: map.bands.to_vec(), raster: raster(map, size_px) }
     }
 }
 
 /// Where and how to draw rows.
 #[derive(Clone, Copy)]
-pub struct AddressCanvas<'a> {
+pub struct SegmentTimelineCanvas<'a> {
     /// Where, and which positions.
     pub canvas: Canvas<'a>,
     /// The rows of the device.
@@ -47,7 +48,7 @@ pub struct AddressCanvas<'a> {
 
 /// What is under a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AddressUnder {
+pub struct SegmentTimelineHit {
     /// Its row.
     pub row: u32,
     /// Its address.
@@ -58,7 +59,7 @@ pub struct AddressUnder {
     pub moment: Option<Moment>,
 }
 
-impl AddressCanvas<'_> {
+impl SegmentTimelineCanvas<'_> {
     /// The place of a row.
     pub fn place_of(&self, band: &RowBand) -> Rect {
         let y = |px: i64| self.canvas.rect.top() + px as f32 / self.px_per_point;
@@ -79,7 +80,7 @@ impl AddressCanvas<'_> {
     }
 
     /// The picture, every row stretched to its place if it is one of an earlier view.
-    pub fn picture(&self, picture: &AddressPicture, texture: TextureId) {
+    pub fn picture(&self, picture: &SegmentTimelineRaster, texture: TextureId) {
         let old = &picture.view;
         if old.axis != self.canvas.view.axis {
             return;
@@ -105,14 +106,18 @@ impl AddressCanvas<'_> {
     }
 
     /// What a picture has under a point.
-    pub fn under(&self, picture: Option<&AddressPicture>, pointer: Pos2) -> Option<AddressUnder> {
+    pub fn under(
+        &self,
+        picture: Option<&SegmentTimelineRaster>,
+        pointer: Pos2,
+    ) -> Option<SegmentTimelineHit> {
         let band = self.band_at(pointer.y)?;
         let place = self.place_of(band);
         let up = f64::from((place.bottom() - pointer.y) / place.height().max(1e-3)).clamp(0.0, 1.0);
         let row = self.rows.rows().get(band.row as usize)?;
         let inside = ((up * row.size_bytes as f64) as u64).min(row.size_bytes.saturating_sub(1));
         let addr = row.addr.saturating_add(inside);
-        let nothing = AddressUnder { row: band.row, addr, pixel: Pixel::Empty, moment: None };
+        let nothing = SegmentTimelineHit { row: band.row, addr, pixel: Pixel::Empty, moment: None };
         let Some(picture) = picture.filter(|picture| picture.view.axis == self.canvas.view.axis) else {
             return Some(nothing);
         };
@@ -125,7 +130,7 @@ impl AddressCanvas<'_> {
             return Some(nothing);
         };
         let moment = picture.raster.moments.get(x as usize).copied().flatten();
-        Some(AddressUnder { pixel: picture.raster.pixel(x as usize, y as usize), moment, ..nothing })
+        Some(SegmentTimelineHit { pixel: picture.raster.pixel(x as usize, y as usize), moment, ..nothing })
     }
 
     /// The outline of an allocation; a selected one is also lighter.

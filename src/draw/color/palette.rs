@@ -142,7 +142,7 @@ impl Palette {
     }
 
     /// The one of two colours that can be read better on a ground.
-    pub(super) fn text_on(ground: Rgb) -> Rgb {
+    pub(in crate::draw) fn text_on(ground: Rgb) -> Rgb {
         const INK: Rgb = Rgb::hex(0x0f_1216);
         const PAPER: Rgb = Rgb::hex(0xff_ffff);
         if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }

@@ -209,5 +209,5 @@ impl FlameLayout {
 }
 
 #[cfg(test)]
-#[path = "flame_tests.rs"]
+#[path = "layout_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
-//! From the columns of an address map to its picture: hatching, stripes and edges.
+//! From the columns of a segment timeline to its picture: hatching, stripes and edges.
 
-use super::address_raster::NONE;
-use super::{Palette, Rgb};
+use super::raster::NONE;
+use crate::draw::{Palette, Rgb};
 use rayon::prelude::*;
 
 /// Rows of pixels that one task writes.

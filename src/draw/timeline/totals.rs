@@ -1,6 +1,6 @@
 //! Total lines, reduced to what a picture can show.
 
-use super::View;
+use crate::draw::View;
 use crate::model::{Curve, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;

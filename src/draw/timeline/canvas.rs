@@ -1,6 +1,8 @@
 //! Painting on top of a picture: coordinates, the picture itself, total lines and outlines.
 
-use super::{Axis, Painted, Palette, Span, View};
+use super::painted::Painted;
+use super::stacked::Span;
+use crate::draw::{Axis, Palette, View};
 use crate::model::Timeline;
 use egui::epaint::Mesh;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
@@ -90,7 +92,7 @@ impl Canvas<'_> {
     }
 
     /// A value of every column of a view as a line.
-    pub(super) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
+    pub(in crate::draw) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
         if old.axis != self.view.axis {
             return;
         }

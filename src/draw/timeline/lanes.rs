@@ -1,7 +1,9 @@
 //! Named ranges in lanes above the timeline.
 
-use super::{Axis, Canvas, axis_font};
+use super::canvas::Canvas;
+use super::marks::axis_font;
 use crate::analysis::{Lanes, NamedRange, RangeName};
+use crate::draw::Axis;
 use crate::model::Snapshot;
 use crate::units;
 use egui::text::{LayoutJob, TextWrapping};

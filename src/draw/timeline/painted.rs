@@ -1,6 +1,9 @@
 //! A painted view with its total lines.
 
-use super::{Bands, Palette, Raster, Totals, View, raster};
+use super::bands::Bands;
+use super::stacked::{Raster, raster};
+use super::totals::Totals;
+use crate::draw::{Palette, View};
 use crate::model::Timeline;
 
 /// A finished picture of a view.
