@@ -1,7 +1,8 @@
 //! One allocation as text, put together once when it is selected.
 
-use super::facts::{Figures, FrameText, frames};
+use super::facts::{FrameText, frames};
 use crate::analysis::{Attribution, Basis, Lanes, RangeName, RuleId, site_label, stack_lines};
+use crate::app::device::figures::Figures;
 use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
 use crate::{report, units};
 

@@ -1,6 +1,6 @@
 //! The system's file dialogs, without blocking the window.
 
-use super::dialog_log::{explain, take_reason};
+use crate::app::dialog_log::{explain, take_reason};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};

@@ -5,10 +5,10 @@ use crate::analysis::filter::Matches;
 use crate::analysis::{
     CallTree, Clock, FrameNames, Measure, NodeIx, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
 };
-use crate::app::background::Background;
-use crate::app::device::DeviceState;
-use crate::app::worker::Task;
-use crate::model::{Snapshot, StackId, Timeline};
+use crate::app::work::background::Background;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::worker::{Task, WorkMode};
+use crate::model::{Recording, StackId, Timeline};
 use eframe::egui;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -21,32 +21,25 @@ const FEW_ALLOCATIONS: usize = 50_000;
 const FRAME_SHARE: Duration = Duration::from_millis(4);
 
 /// What does not depend on any question: names, sites, and whether there are times.
-pub(in crate::app) struct Book {
-    pub(in crate::app) names: FrameNames,
+pub(in crate::app) struct StackNames {
+    pub(in crate::app) frames: FrameNames,
     pub(in crate::app) sites: SiteTable,
     pub(in crate::app) clock: Clock,
 }
 
 /// What is to be weighed, and how it is to be shown.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Wish {
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct StacksRequest {
     pub(in crate::app) measure: Measure,
     pub(in crate::app) options: TreeOptions,
     /// What the filter lets through; `None` for everything.
-    pub(in crate::app) kept: Option<Arc<Matches>>,
+    pub(in crate::app) kept: Option<ByPtr<Matches>>,
 }
 
-impl PartialEq for Wish {
-    fn eq(&self, other: &Self) -> bool {
-        let kept = |wish: &Self| wish.kept.as_ref().map(Arc::as_ptr);
-        self.measure == other.measure && self.options == other.options && kept(self) == kept(other)
-    }
-}
-
-/// The answer to a wish.
+/// The answer to a request.
 pub(in crate::app) struct Weighed {
-    pub(in crate::app) wish: Wish,
-    pub(in crate::app) book: Arc<Book>,
+    pub(in crate::app) request: StacksRequest,
+    pub(in crate::app) names: Arc<StackNames>,
     pub(in crate::app) tree: Arc<CallTree>,
     pub(in crate::app) totals: StackTotals,
     /// What every node weighs with everything below it.
@@ -58,11 +51,11 @@ pub(in crate::app) struct Weighed {
 
 /// Everything that is kept between frames.
 #[derive(Default)]
-pub(in crate::app) struct Work {
-    weigher: Option<Weigher>,
-    worker: Background<Weigher>,
+pub(in crate::app) struct Weighing {
+    task: Option<WeighTask>,
+    worker: Background<WeighTask>,
     /// The answer of the worker that was looked at last.
-    taken: Option<Arc<Weighed>>,
+    taken: Option<ByPtr<Weighed>>,
     weighed: Option<Arc<Weighed>>,
 }
 
@@ -78,20 +71,21 @@ impl Weighed {
         if node == NodeIx::ROOT {
             return self.sites.clone();
         }
-        self.book.sites.rows(&self.totals, |stack| self.is_below(node, stack))
+        self.names.sites.rows(&self.totals, |stack| self.is_below(node, stack))
     }
 }
 
-impl Work {
-    /// What a wish asks for; until that is known, what was asked for before.
+impl Weighing {
+    /// What a request asks for; until that is known, what was asked for before.
     pub(in crate::app) fn update(
         &mut self,
         ctx: &egui::Context,
-        device: &DeviceState,
-        wish: &Wish,
+        recording: &Recording,
+        mode: WorkMode,
+        request: &StacksRequest,
     ) -> Option<Arc<Weighed>> {
-        if self.weighed.as_ref().is_none_or(|known| known.wish != *wish) {
-            self.weigh(ctx, device, wish);
+        if self.weighed.as_ref().is_none_or(|known| known.request != *request) {
+            self.weigh(ctx, recording, mode, request);
         }
         self.weighed.clone()
     }
@@ -102,30 +96,30 @@ impl Work {
         self.weighed.as_ref()
     }
 
-    fn weigh(&mut self, ctx: &egui::Context, device: &DeviceState, wish: &Wish) {
-        let start =
-            || Weigher { snapshot: device.snapshot(), at: device.index(), shelf: Arc::new(Shelf::default()) };
-        let weigher = self.weigher.get_or_insert_with(start);
-        let last = self.weighed.as_ref().filter(|known| is_alike(&known.wish, wish));
+    fn weigh(&mut self, ctx: &egui::Context, recording: &Recording, mode: WorkMode, request: &StacksRequest) {
+        let start = || WeighTask { recording: recording.clone(), cache: Arc::new(Cache::default()) };
+        let task = self.task.get_or_insert_with(start);
+        let last = self.weighed.as_ref().filter(|known| is_alike(&known.request, request));
         let is_quick = last.map_or_else(
-            || at_most(device.timeline(), wish.measure) <= FEW_ALLOCATIONS,
+            || at_most(recording, request.measure) <= FEW_ALLOCATIONS,
             |last| last.took < FRAME_SHARE,
         );
-        if is_quick && weigher.shelf.has(wish.options) {
-            self.weighed = Some(weigher.run(wish));
+        if is_quick && task.cache.has(request.options) {
+            self.weighed = Some(task.run(request));
             return;
         }
-        self.worker.ask(wish, ctx, device.raster_mode(), "stacks", || weigher.clone());
+        self.worker.ask(request, ctx, mode, "stacks", || task.clone());
         let latest = self.worker.latest();
-        if latest.map(Arc::as_ptr) != self.taken.as_ref().map(Arc::as_ptr) {
-            self.taken = latest.cloned();
-            self.weighed = latest.cloned();
+        let latest = latest.cloned().map(ByPtr);
+        if latest != self.taken {
+            self.taken.clone_from(&latest);
+            self.weighed = latest.map(|latest| latest.0);
         }
     }
 }
 
 /// Whether two wishes take about as long.
-fn is_alike(a: &Wish, b: &Wish) -> bool {
+fn is_alike(a: &StacksRequest, b: &StacksRequest) -> bool {
     discriminant(&a.measure) == discriminant(&b.measure) && a.kept.is_some() == b.kept.is_some()
 }
 
@@ -140,46 +134,45 @@ fn at_most(timeline: &Timeline, measure: Measure) -> usize {
 
 /// Weighs the stacks of one device.
 #[derive(Clone)]
-struct Weigher {
-    snapshot: Arc<Snapshot>,
-    at: usize,
-    shelf: Arc<Shelf>,
+struct WeighTask {
+    recording: Recording,
+    cache: Arc<Cache>,
 }
 
-/// What is built once, with the first wish that needs it.
+/// What is built once, with the first request that needs it.
 #[derive(Default)]
-struct Shelf {
-    book: OnceLock<Arc<Book>>,
+struct Cache {
+    names: OnceLock<Arc<StackNames>>,
     trees: Mutex<Vec<Arc<CallTree>>>,
 }
 
-impl Task for Weigher {
-    type Wish = Wish;
-    type Done = Arc<Weighed>;
+impl Task for WeighTask {
+    type Request = StacksRequest;
+    type Response = Arc<Weighed>;
 
-    fn run(&self, wish: &Wish) -> Arc<Weighed> {
-        let book = self.shelf.book.get_or_init(|| Arc::new(Book::new(&self.snapshot, self.at)));
-        let tree = self.shelf.tree(wish.options).unwrap_or_else(|| {
-            let tree = Arc::new(CallTree::build(&self.snapshot, &book.names, wish.options));
-            self.shelf.put(Arc::clone(&tree));
+    fn run(&self, request: &StacksRequest) -> Arc<Weighed> {
+        let names = self.cache.names.get_or_init(|| Arc::new(StackNames::new(&self.recording)));
+        let tree = self.cache.tree(request.options).unwrap_or_else(|| {
+            let tree = Arc::new(CallTree::build(self.recording.snapshot(), &names.frames, request.options));
+            self.cache.put(Arc::clone(&tree));
             tree
         });
         let start = Instant::now();
-        let timeline = &self.snapshot.timelines[self.at];
-        let kept = wish.kept.as_deref();
+        let kept = request.kept.as_deref();
         let keep = |id| kept.is_none_or(|kept| kept.contains(id));
-        let totals = stack_totals(&self.snapshot, timeline, book.clock, wish.measure, keep);
+        let totals =
+            stack_totals(self.recording.snapshot(), &self.recording, names.clock, request.measure, keep);
         let weights = tree.inclusive(totals.weights());
-        let sites = book.sites.rows(&totals, |_| true);
-        let (wish, book) = (wish.clone(), Arc::clone(book));
-        Arc::new(Weighed { wish, book, tree, totals, weights, sites, took: start.elapsed() })
+        let sites = names.sites.rows(&totals, |_| true);
+        let (request, names) = (request.clone(), Arc::clone(names));
+        Arc::new(Weighed { request, names, tree, totals, weights, sites, took: start.elapsed() })
     }
 }
 
-impl Shelf {
+impl Cache {
     /// Whether everything but the weights is there.
     fn has(&self, options: TreeOptions) -> bool {
-        self.book.get().is_some() && self.tree(options).is_some()
+        self.names.get().is_some() && self.tree(options).is_some()
     }
 
     fn tree(&self, options: TreeOptions) -> Option<Arc<CallTree>> {
@@ -192,10 +185,10 @@ impl Shelf {
     }
 }
 
-impl Book {
-    fn new(snapshot: &Snapshot, at: usize) -> Self {
-        let names = FrameNames::new(snapshot);
-        let sites = SiteTable::new(snapshot, &names);
-        Self { sites, names, clock: Clock::of(&snapshot.timelines[at]) }
+impl StackNames {
+    fn new(recording: &Recording) -> Self {
+        let frames = FrameNames::new(recording.snapshot());
+        let sites = SiteTable::new(recording.snapshot(), &frames);
+        Self { sites, frames, clock: Clock::of(recording) }
     }
 }

@@ -3,7 +3,13 @@
 //! A pane is one file with a `ui` function and one line in [`PANES`]. Users drag panes where they
 //! want them; the arrangement is kept.
 
-use crate::app::device::DeviceState;
+mod open_device;
+mod pane;
+
+pub(in crate::app) use open_device::{OpenDevice, PaneStates};
+pub(in crate::app) use pane::Pane;
+
+use crate::app::device::PaneCtx;
 use crate::app::{
     curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
     what_if,
@@ -12,31 +18,6 @@ use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
 };
-
-/// A kind of pane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub(super) enum Pane {
-    /// Memory over time.
-    Timeline,
-    /// The selection, or what is at the cursor.
-    Details,
-    /// Addresses at the cursor.
-    Segments,
-    /// Addresses over time.
-    SegmentTimeline,
-    /// Where memory was allocated.
-    Stacks,
-    /// Total lines.
-    Curves,
-    /// Allocations as a table.
-    Allocations,
-    /// All events.
-    Events,
-    /// What happened and why.
-    Report,
-    /// Other allocator settings.
-    WhatIf,
-}
 
 /// Where a pane is at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,31 +32,71 @@ struct Definition {
     pane: Pane,
     name: &'static str,
     home: Home,
-    ui: fn(&mut Ui, &mut DeviceState),
+    ui: fn(&mut Ui, &mut PaneCtx<'_>, &mut PaneStates),
 }
 
 /// Every pane, in the order in which they are offered.
 const PANES: &[Definition] = &[
-    Definition { pane: Pane::Timeline, name: "Timeline", home: Home::Center, ui: timeline::panel::ui },
-    Definition { pane: Pane::Details, name: "Details", home: Home::Right, ui: details::panel::ui },
-    Definition { pane: Pane::Segments, name: "Segments", home: Home::Tray, ui: segment_map::panel::ui },
+    Definition {
+        pane: Pane::Timeline,
+        name: "Timeline",
+        home: Home::Center,
+        ui: |ui, ctx, states| timeline::panel::ui(ui, ctx, &mut states.timeline),
+    },
+    Definition {
+        pane: Pane::Details,
+        name: "Details",
+        home: Home::Right,
+        ui: |ui, ctx, states| details::panel::ui(ui, ctx, &mut states.details),
+    },
+    Definition {
+        pane: Pane::Segments,
+        name: "Segments",
+        home: Home::Tray,
+        ui: |ui, ctx, states| segment_map::panel::ui(ui, ctx, &mut states.segments),
+    },
     Definition {
         pane: Pane::SegmentTimeline,
         name: "Segment timeline",
         home: Home::Tray,
-        ui: segment_timeline::panel::ui,
+        ui: |ui, ctx, states| segment_timeline::panel::ui(ui, ctx, &mut states.segment_timeline),
     },
-    Definition { pane: Pane::Stacks, name: "Stacks", home: Home::Tray, ui: stacks::panel::ui },
-    Definition { pane: Pane::Curves, name: "Curves", home: Home::Tray, ui: curves_panel::ui },
+    Definition {
+        pane: Pane::Stacks,
+        name: "Stacks",
+        home: Home::Tray,
+        ui: |ui, ctx, states| stacks::panel::ui(ui, ctx, &mut states.stacks),
+    },
+    Definition {
+        pane: Pane::Curves,
+        name: "Curves",
+        home: Home::Tray,
+        ui: |ui, ctx, _| curves_panel::ui(ui, ctx),
+    },
     Definition {
         pane: Pane::Allocations,
         name: "Allocations",
         home: Home::Tray,
-        ui: tables::allocations::ui,
+        ui: |ui, ctx, states| tables::allocations::ui(ui, ctx, &mut states.allocations),
     },
-    Definition { pane: Pane::Events, name: "Events", home: Home::Tray, ui: tables::events::ui },
-    Definition { pane: Pane::Report, name: "Report", home: Home::Tray, ui: report_view::panel::ui },
-    Definition { pane: Pane::WhatIf, name: "What if", home: Home::Tray, ui: what_if::panel::ui },
+    Definition {
+        pane: Pane::Events,
+        name: "Events",
+        home: Home::Tray,
+        ui: |ui, ctx, states| tables::events::ui(ui, ctx, &mut states.events),
+    },
+    Definition {
+        pane: Pane::Report,
+        name: "Report",
+        home: Home::Tray,
+        ui: |ui, ctx, _| report_view::panel::ui(ui, ctx),
+    },
+    Definition {
+        pane: Pane::WhatIf,
+        name: "What if",
+        home: Home::Tray,
+        ui: |ui, ctx, states| what_if::panel::ui(ui, ctx, &mut states.what_if),
+    },
 ];
 
 /// Shares of the window that the tray and the right side get.
@@ -84,7 +105,7 @@ const RIGHT_SHARE: f32 = 0.25;
 
 /// The arrangement of the panes; all files share it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(super) struct Layout {
+pub(in crate::app) struct Layout {
     tree: Tree<Pane>,
 }
 
@@ -108,7 +129,7 @@ impl Default for Layout {
 
 impl Layout {
     /// This arrangement, or the first one if it is of a version with other panes.
-    pub(super) fn or_default(self) -> Self {
+    pub(in crate::app) fn or_default(self) -> Self {
         let panes = self.tree.tiles.tiles().filter_map(|tile| match tile {
             Tile::Pane(pane) => Some(*pane),
             Tile::Container(_) => None,
@@ -121,17 +142,19 @@ impl Layout {
     }
 
     /// The panes of a device.
-    pub(super) fn ui(&mut self, ui: &mut Ui, device: &mut DeviceState) {
+    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, device: &mut OpenDevice) {
         if let Some(pane) = device.wanted_pane.take() {
             self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(found) if *found == pane));
         }
-        self.tree.ui(&mut Show { device }, ui);
+        let (mut ctx, states) = device.split();
+        self.tree.ui(&mut Show { ctx: &mut ctx, states }, ui);
     }
 }
 
 /// Draws panes for the tree.
-struct Show<'a> {
-    device: &'a mut DeviceState,
+struct Show<'a, 'c> {
+    ctx: &'a mut PaneCtx<'c>,
+    states: &'a mut PaneStates,
 }
 
 fn definition(pane: Pane) -> Option<&'static Definition> {
@@ -139,16 +162,16 @@ fn definition(pane: Pane) -> Option<&'static Definition> {
 }
 
 /// The pane with a name.
-pub(super) fn by_name(name: &str) -> Option<Pane> {
+pub(in crate::app) fn by_name(name: &str) -> Option<Pane> {
     PANES.iter().find(|definition| definition.name == name).map(|definition| definition.pane)
 }
 
-impl Behavior<Pane> for Show<'_> {
+impl Behavior<Pane> for Show<'_, '_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut Pane) -> UiResponse {
         if let Some(definition) = definition(*pane) {
             theme::pane_frame(ui).show(ui, |ui| {
                 ui.set_min_size(ui.available_size());
-                (definition.ui)(ui, self.device);
+                (definition.ui)(ui, self.ctx, self.states);
             });
         }
         UiResponse::None

@@ -1,12 +1,12 @@
 //! Answers of a worker, kept with the questions that they are for.
 
-use crate::app::worker::{RasterMode, Task, Worker};
+use super::worker::{Task, WorkMode, Worker};
 use eframe::egui;
 
 /// A worker that is started with the first question, and its latest answer.
-pub(super) struct Background<T: Task> {
+pub(in crate::app) struct Background<T: Task> {
     worker: Option<Worker<Paired<T>>>,
-    latest: Option<(T::Wish, T::Done)>,
+    latest: Option<(T::Request, T::Response)>,
 }
 
 /// A task that says what it was asked.
@@ -14,11 +14,11 @@ pub(super) struct Background<T: Task> {
 struct Paired<T>(T);
 
 impl<T: Task> Task for Paired<T> {
-    type Wish = T::Wish;
-    type Done = (T::Wish, T::Done);
+    type Request = T::Request;
+    type Response = (T::Request, T::Response);
 
-    fn run(&self, wish: &T::Wish) -> Self::Done {
-        (wish.clone(), self.0.run(wish))
+    fn run(&self, request: &T::Request) -> Self::Response {
+        (request.clone(), self.0.run(request))
     }
 }
 
@@ -31,25 +31,25 @@ impl<T: Task> Default for Background<T> {
 impl<T: Task> Background<T> {
     /// The answer to a question if it is there, else it is on its way. To be asked in every frame;
     /// `task` is only called for the first question.
-    pub(super) fn ask(
+    pub(in crate::app) fn ask(
         &mut self,
-        wish: &T::Wish,
+        request: &T::Request,
         ctx: &egui::Context,
-        mode: RasterMode,
+        mode: WorkMode,
         name: &str,
         task: impl FnOnce() -> T,
-    ) -> Option<&T::Done> {
-        if self.latest.as_ref().is_none_or(|(known, _)| known != wish) {
+    ) -> Option<&T::Response> {
+        if self.latest.as_ref().is_none_or(|(known, _)| known != request) {
             let start = || Worker::new(name, Paired(task()), ctx, mode);
-            let done = self.worker.get_or_insert_with(start).ask(wish.clone());
-            self.latest = done.or(self.latest.take());
+            let response = self.worker.get_or_insert_with(start).ask(request.clone());
+            self.latest = response.or(self.latest.take());
         }
-        self.latest.as_ref().filter(|(known, _)| known == wish).map(|(_, done)| done)
+        self.latest.as_ref().filter(|(known, _)| known == request).map(|(_, response)| response)
     }
 
     /// The latest answer, maybe to an earlier question.
-    pub(super) fn latest(&self) -> Option<&T::Done> {
-        self.latest.as_ref().map(|(_, done)| done)
+    pub(in crate::app) fn latest(&self) -> Option<&T::Response> {
+        self.latest.as_ref().map(|(_, response)| response)
     }
 }
 
@@ -63,27 +63,27 @@ mod tests {
     struct Square;
 
     impl Task for Square {
-        type Wish = u64;
-        type Done = u64;
+        type Request = u64;
+        type Response = u64;
 
-        fn run(&self, wish: &u64) -> u64 {
-            wish * wish
+        fn run(&self, request: &u64) -> u64 {
+            request * request
         }
     }
 
-    fn ask(squares: &mut Background<Square>, wish: u64, mode: RasterMode) -> Option<u64> {
-        squares.ask(&wish, &egui::Context::default(), mode, "test", || Square).copied()
+    fn ask(squares: &mut Background<Square>, request: u64, mode: WorkMode) -> Option<u64> {
+        squares.ask(&request, &egui::Context::default(), mode, "test", || Square).copied()
     }
 
     #[test]
     fn an_answer_is_given_for_its_question_only() {
         let mut squares = Background::default();
         let patience = Instant::now() + Duration::from_secs(20);
-        for wish in [3, 5, 3, 9] {
-            while ask(&mut squares, wish, RasterMode::Background).is_none() && Instant::now() < patience {
+        for request in [3, 5, 3, 9] {
+            while ask(&mut squares, request, WorkMode::Background).is_none() && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(1));
             }
-            assert_eq!(ask(&mut squares, wish, RasterMode::Background), Some(wish * wish));
+            assert_eq!(ask(&mut squares, request, WorkMode::Background), Some(request * request));
         }
         assert_eq!(squares.latest(), Some(&81));
     }
@@ -92,7 +92,7 @@ mod tests {
     fn without_a_thread_the_answer_is_there_at_once() {
         let mut squares = Background::default();
         assert_eq!(
-            [7, 7, 2].map(|wish| ask(&mut squares, wish, RasterMode::Blocking)),
+            [7, 7, 2].map(|request| ask(&mut squares, request, WorkMode::Blocking)),
             [Some(49), Some(49), Some(4)]
         );
     }

@@ -3,11 +3,12 @@
 //! Typing and scrubbing never wait: the search runs on a worker, and what was found before stays
 //! until the new result is there.
 
+use super::attributing::AttributionCell;
 use crate::analysis::UserRules;
 use crate::analysis::filter::{Filter, FilterError, Matches, Prepared, Vocabulary};
-use crate::app::attribution;
-use crate::app::worker::{RasterMode, Task, Worker};
-use crate::model::{Moment, Snapshot};
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::worker::{Task, WorkMode, Worker};
+use crate::model::{Moment, Recording};
 use eframe::egui;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,22 +28,22 @@ pub(in crate::app) enum FilterMode {
 /// What matches.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Found {
-    pub(in crate::app) matches: Arc<Matches>,
+    pub(in crate::app) matches: ByPtr<Matches>,
     /// What the file cannot answer.
     pub(in crate::app) notes: Arc<[String]>,
-    filter: Arc<Filter>,
+    filter: ByPtr<Filter>,
     cursor: Moment,
 }
 
 /// The filter of one device.
 pub(in crate::app) struct Filtering {
-    finder: Finder,
+    task: FilterTask,
     /// Started when there is a filter.
-    worker: Option<Worker<Finder>>,
+    worker: Option<Worker<FilterTask>>,
     /// In tests, nothing has to settle.
-    mode: RasterMode,
+    mode: WorkMode,
     query: String,
-    filter: Result<Arc<Filter>, FilterError>,
+    filter: Result<ByPtr<Filter>, FilterError>,
     found: Option<Found>,
     vocabulary: Option<Arc<Vocabulary>>,
     /// The cursor, and since when it has been there, in seconds.
@@ -50,18 +51,13 @@ pub(in crate::app) struct Filtering {
 }
 
 impl Filtering {
-    pub(in crate::app) fn new(
-        snapshot: Arc<Snapshot>,
-        at: usize,
-        attribution: attribution::Finder,
-        mode: RasterMode,
-    ) -> Self {
+    pub(in crate::app) fn new(recording: Recording, attribution: AttributionCell, mode: WorkMode) -> Self {
         Self {
-            finder: Finder { snapshot, at, attribution, prepared: Arc::default() },
+            task: FilterTask { recording, attribution, prepared: Arc::default() },
             worker: None,
             mode,
             query: String::new(),
-            filter: Ok(Arc::default()),
+            filter: Ok(ByPtr(Arc::default())),
             found: None,
             vocabulary: None,
             settled: (Moment::START, f64::NEG_INFINITY),
@@ -78,7 +74,7 @@ impl Filtering {
     ) {
         if self.query != query {
             query.clone_into(&mut self.query);
-            self.filter = Filter::parse(query).map(Arc::new);
+            self.filter = Filter::parse(query).map(|filter| ByPtr(Arc::new(filter)));
         }
         if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) {
             self.found = None;
@@ -87,41 +83,43 @@ impl Filtering {
         if self.settled.0 != cursor {
             self.settled = (cursor, now);
         }
-        while let Some(wish) = self.wish(ctx, now, completes) {
-            let start = || Worker::new("filter", self.finder.clone(), ctx, self.mode);
-            let Some(done) = self.worker.get_or_insert_with(start).ask(wish) else { return };
-            self.take(done);
+        while let Some(request) = self.next_request(ctx, now, completes) {
+            let start = || Worker::new("filter", self.task.clone(), ctx, self.mode);
+            let Some(response) = self.worker.get_or_insert_with(start).ask(request) else { return };
+            self.take(response);
         }
     }
 
     /// What is missing most.
-    fn wish(&self, ctx: &egui::Context, now: f64, completes: bool) -> Option<Wish> {
+    fn next_request(&self, ctx: &egui::Context, now: f64, completes: bool) -> Option<FilterRequest> {
         let cursor = self.settled.0;
         if let Ok(filter) = &self.filter
             && !filter.is_empty()
             && !self.found.as_ref().is_some_and(|found| found.answers(filter, cursor))
         {
-            return Some(Wish::Find(Arc::clone(filter), cursor));
+            return Some(FilterRequest::Find(filter.clone(), cursor));
         }
         if completes && self.vocabulary.is_none() {
-            return Some(Wish::Vocabulary);
+            return Some(FilterRequest::Vocabulary);
         }
         let found = self.found.as_ref().filter(|found| found.matches.known_peak().is_none())?;
-        let is_settled = self.mode == RasterMode::Blocking || SETTLES_AFTER_S <= now - self.settled.1;
+        let is_settled = self.mode == WorkMode::Blocking || SETTLES_AFTER_S <= now - self.settled.1;
         if found.filter.is_cursor_dependent() && !is_settled {
             ctx.request_repaint_after_secs(SETTLES_AFTER_S as f32);
             return None;
         }
-        Some(Wish::Peak(Arc::clone(&found.matches)))
+        Some(FilterRequest::Peak(found.matches.clone()))
     }
 
-    fn take(&mut self, done: Done) {
-        match done {
+    fn take(&mut self, response: FilterResponse) {
+        match response {
             // Meanwhile the filter may have been cleared.
-            Done::Found(found) if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) => drop(found),
-            Done::Found(found) => self.found = Some(found),
-            Done::Vocabulary(vocabulary) => self.vocabulary = Some(vocabulary),
-            Done::Peak => {}
+            FilterResponse::Found(found) if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) => {
+                drop(found);
+            }
+            FilterResponse::Found(found) => self.found = Some(found),
+            FilterResponse::Vocabulary(vocabulary) => self.vocabulary = Some(vocabulary),
+            FilterResponse::Peak => {}
         }
     }
 
@@ -133,11 +131,7 @@ impl Filtering {
     /// The query that was answered last; `None` while it is being changed.
     pub(in crate::app) fn answered(&self) -> Option<&str> {
         let found = self.found.as_ref()?;
-        self.filter
-            .as_ref()
-            .ok()
-            .filter(|filter| Arc::ptr_eq(filter, &found.filter))
-            .map(|_| self.query.as_str())
+        self.filter.as_ref().ok().filter(|filter| **filter == found.filter).map(|_| self.query.as_str())
     }
 
     /// What is wrong with the query.
@@ -152,89 +146,79 @@ impl Filtering {
 }
 
 impl Found {
-    fn answers(&self, filter: &Arc<Filter>, cursor: Moment) -> bool {
-        Arc::ptr_eq(&self.filter, filter) && (self.cursor == cursor || !filter.is_cursor_dependent())
+    fn answers(&self, filter: &ByPtr<Filter>, cursor: Moment) -> bool {
+        self.filter == *filter && (self.cursor == cursor || !filter.is_cursor_dependent())
     }
 }
 
 /// Finds what matches on one device.
 #[derive(Clone)]
-struct Finder {
-    snapshot: Arc<Snapshot>,
-    at: usize,
-    attribution: attribution::Finder,
+struct FilterTask {
+    recording: Recording,
+    attribution: AttributionCell,
     /// The tables of the latest filter: while the cursor moves, they stay.
     prepared: Arc<Mutex<Option<Tables>>>,
 }
 
 /// A filter and its tables.
-type Tables = (Arc<Filter>, Arc<Prepared>);
+type Tables = (ByPtr<Filter>, Arc<Prepared>);
 
-#[derive(Clone)]
-enum Wish {
-    Find(Arc<Filter>, Moment),
+#[derive(Clone, PartialEq)]
+enum FilterRequest {
+    Find(ByPtr<Filter>, Moment),
     /// The peak of some matches; it stays with them.
-    Peak(Arc<Matches>),
+    Peak(ByPtr<Matches>),
     Vocabulary,
 }
 
-enum Done {
+enum FilterResponse {
     Found(Found),
     Peak,
     Vocabulary(Arc<Vocabulary>),
 }
 
-impl PartialEq for Wish {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Find(a, at), Self::Find(b, bt)) => Arc::ptr_eq(a, b) && at == bt,
-            (Self::Peak(a), Self::Peak(b)) => Arc::ptr_eq(a, b),
-            (Self::Vocabulary, Self::Vocabulary) => true,
-            _ => false,
-        }
-    }
-}
+impl Task for FilterTask {
+    type Request = FilterRequest;
+    type Response = FilterResponse;
 
-impl Task for Finder {
-    type Wish = Wish;
-    type Done = Done;
-
-    fn run(&self, wish: &Wish) -> Done {
-        let timeline = &self.snapshot.timelines[self.at];
-        match wish {
-            Wish::Find(filter, cursor) => {
+    fn run(&self, request: &FilterRequest) -> FilterResponse {
+        let timeline = self.recording.timeline();
+        match request {
+            FilterRequest::Find(filter, cursor) => {
                 let prepared = self.prepared(filter);
-                Done::Found(Found {
-                    matches: Arc::new(prepared.matches(timeline, *cursor)),
+                FilterResponse::Found(Found {
+                    matches: ByPtr(Arc::new(prepared.matches(timeline, *cursor))),
                     notes: prepared.notes().into(),
-                    filter: Arc::clone(filter),
+                    filter: filter.clone(),
                     cursor: *cursor,
                 })
             }
-            Wish::Peak(matches) => {
+            FilterRequest::Peak(matches) => {
                 matches.peak(timeline);
-                Done::Peak
+                FilterResponse::Peak
             }
-            Wish::Vocabulary => Done::Vocabulary(Arc::new(Vocabulary::new(&self.snapshot, timeline))),
+            FilterRequest::Vocabulary => {
+                FilterResponse::Vocabulary(Arc::new(Vocabulary::new(self.recording.snapshot(), timeline)))
+            }
         }
     }
 }
 
-impl Finder {
-    fn prepared(&self, filter: &Arc<Filter>) -> Arc<Prepared> {
+impl FilterTask {
+    fn prepared(&self, filter: &ByPtr<Filter>) -> Arc<Prepared> {
         let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, prepared)) = known.as_ref().filter(|(known, _)| Arc::ptr_eq(known, filter)) {
+        if let Some((_, prepared)) = known.as_ref().filter(|(known, _)| known == filter) {
             return Arc::clone(prepared);
         }
-        let timeline = &self.snapshot.timelines[self.at];
+        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
         let prepared = if filter.needs_categories() {
             let found = self.attribution.get();
-            Prepared::with_categories(filter, &self.snapshot, timeline, &found.categories)
+            Prepared::with_categories(filter, snapshot, timeline, &found.categories)
         } else {
-            Prepared::new(filter, &self.snapshot, timeline, &UserRules::default())
+            Prepared::new(filter, snapshot, timeline, &UserRules::default())
         };
         let prepared = Arc::new(prepared);
-        *known = Some((Arc::clone(filter), Arc::clone(&prepared)));
+        *known = Some((filter.clone(), Arc::clone(&prepared)));
         prepared
     }
 }

@@ -1,51 +1,132 @@
-//! Moving about in a device: cursor, selection, view and query, and the way back.
+//! Where the user is in a device, what is selected there, and how it is looked at.
 
-use super::DeviceState;
+use super::filtering::FilterMode;
+use super::history::{History, NavState, Selection};
 use crate::analysis::filter::quoted;
-use crate::analysis::site_label;
-use crate::app::navigation::{Place, Selection};
-use crate::draw::{Axis, View};
-use crate::model::{AllocId, Moment, StackId};
+use crate::analysis::{At, site_label};
+use crate::draw::{Axis, ColorBy, View};
+use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 
-impl DeviceState {
+/// What the timeline stacks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) enum TimelineMode {
+    /// Live allocations.
+    #[default]
+    Blocks,
+    /// Reserved memory.
+    Segments,
+}
+
+/// The place in a recording that all panes show, and the way back to earlier ones.
+pub(in crate::app) struct Standpoint {
+    recording: Recording,
+    /// The part of the recording that the timelines show.
+    pub(in crate::app) view: View,
+    /// All there is to show.
+    pub(in crate::app) full: View,
+    /// Everything shows the state at this moment.
+    pub(in crate::app) cursor: Moment,
+    /// Where ranges start; the user sets it.
+    pub(in crate::app) mark: Option<Moment>,
+    /// The moment that the report is about; without one, the last OOM, else the peak.
+    pub(in crate::app) report_at: Option<At>,
+    selection: Selection,
+    history: History,
+    /// The filter as it is written.
+    pub(in crate::app) query: String,
+    /// What happens to allocations that the filter leaves out.
+    pub(in crate::app) filter_mode: FilterMode,
+    /// What colours tell apart.
+    pub(in crate::app) color_by: ColorBy,
+    /// What the timeline stacks.
+    pub(in crate::app) timeline_mode: TimelineMode,
+}
+
+impl Standpoint {
+    /// At the last OOM, else at the peak, with everything in view.
+    pub(in crate::app) fn new(recording: &Recording) -> Self {
+        let full = View::fit(recording);
+        let last_oom = recording.ooms.last().map(|oom| Moment::after(oom.event));
+        Self {
+            view: full,
+            full,
+            cursor: last_oom.unwrap_or(recording.active.peak().0),
+            mark: None,
+            report_at: None,
+            selection: Selection::None,
+            history: History::default(),
+            query: String::new(),
+            filter_mode: FilterMode::default(),
+            color_by: ColorBy::Category,
+            timeline_mode: TimelineMode::default(),
+            recording: recording.clone(),
+        }
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.recording
+    }
+
+    /// What is selected.
+    pub(in crate::app) fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The selected allocation, if one is selected.
+    pub(in crate::app) fn selected(&self) -> Option<AllocId> {
+        match self.selection {
+            Selection::Allocation(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The stack that is selected, or that of the selected allocation.
+    pub(in crate::app) fn selected_stack(&self) -> Option<StackId> {
+        match self.selection {
+            Selection::Stack(stack) => Some(stack),
+            Selection::Allocation(id) => Some(self.recording.stack(id)),
+            _ => None,
+        }
+    }
+
     /// Select something else; the user can go back.
     pub(in crate::app) fn select(&mut self, selection: Selection) {
         if selection != self.selection {
-            self.history.leave(self.place());
+            self.history.leave(self.state());
             self.selection = selection;
         }
     }
 
     /// Filter by another query; the user can go back.
     pub(in crate::app) fn filter(&mut self, query: String) {
-        if query != self.filter_query {
-            self.history.leave(self.place());
-            self.filter_query = query;
+        if query != self.query {
+            self.history.leave(self.state());
+            self.query = query;
         }
     }
 
     /// Filter to a query, or take the filter away if it is that query.
     pub(in crate::app) fn toggle_filter(&mut self, query: String) {
-        let is_there = self.filter_query == query;
+        let is_there = self.query == query;
         self.filter(if is_there { String::new() } else { query });
     }
 
     /// The query was written over `before`; the user can go back to that.
     pub(in crate::app) fn query_was_written(&mut self, before: String) {
-        if before != self.filter_query {
-            self.history.leave(Place { query: before, ..self.place() });
+        if before != self.query {
+            self.history.leave(NavState { query: before, ..self.state() });
         }
     }
 
     /// Let the filter find what a stack's line allocates.
     pub(in crate::app) fn filter_to_site(&mut self, stack: StackId) {
-        self.filter(format!("site:{}", quoted(&site_label(&self.snapshot, stack))));
+        self.filter(format!("site:{}", quoted(&site_label(self.recording.snapshot(), stack))));
     }
 
     /// Put the cursor on a moment and bring it into view; the user can go back.
     pub(in crate::app) fn go_to(&mut self, moment: Moment) {
         if moment != self.cursor {
-            self.history.leave(self.place());
+            self.history.leave(self.state());
         }
         self.move_to(moment);
     }
@@ -53,7 +134,7 @@ impl DeviceState {
     /// Put the cursor on a moment and select something there, in one step back.
     pub(in crate::app) fn show_at(&mut self, moment: Moment, selection: Selection) {
         if (moment, selection) != (self.cursor, self.selection) {
-            self.history.leave(self.place());
+            self.history.leave(self.state());
         }
         self.selection = selection;
         self.move_to(moment);
@@ -69,7 +150,7 @@ impl DeviceState {
 
     /// The place is about to change in small steps; the user can go back to it.
     pub(in crate::app) fn leave(&mut self) {
-        self.history.leave(self.place());
+        self.history.leave(self.state());
     }
 
     /// Zoom at the cursor, or at the middle where the cursor is out of sight.
@@ -99,7 +180,7 @@ impl DeviceState {
     /// Show another part of the timeline; the user can go back.
     pub(in crate::app) fn show(&mut self, view: View) {
         if view != self.view {
-            self.history.leave(self.place());
+            self.history.leave(self.state());
             self.view = view;
         }
     }
@@ -111,7 +192,7 @@ impl DeviceState {
     }
 
     pub(in crate::app) fn go_to_peak(&mut self) {
-        self.go_to(self.figures.peak.0);
+        self.go_to(self.recording.active.peak().0);
     }
 
     /// Go to the next OOM behind the cursor, or from the last to the first.
@@ -147,14 +228,14 @@ impl DeviceState {
 
     /// Return to the place before.
     pub(in crate::app) fn back(&mut self) {
-        let place = self.history.back(self.place());
-        self.return_to(place);
+        let state = self.history.back(self.state());
+        self.return_to(state);
     }
 
     /// Undo [`Self::back`].
     pub(in crate::app) fn forward(&mut self) {
-        let place = self.history.forward(self.place());
-        self.return_to(place);
+        let state = self.history.forward(self.state());
+        self.return_to(state);
     }
 
     /// Whether there is a place before, and one after.
@@ -162,16 +243,16 @@ impl DeviceState {
         (self.history.can_go_back(), self.history.can_go_forward())
     }
 
-    pub(super) fn place(&self) -> Place {
-        let query = self.filter_query.clone();
-        Place { cursor: self.cursor, selection: self.selection, view: self.view, query }
+    fn state(&self) -> NavState {
+        let query = self.query.clone();
+        NavState { cursor: self.cursor, selection: self.selection, view: self.view, query }
     }
 
     /// Be at a place, without a way back.
-    pub(in crate::app) fn return_to(&mut self, place: Option<Place>) {
-        let Some(place) = place else { return };
-        self.set_axis(place.view.axis);
-        (self.cursor, self.selection, self.view) = (place.cursor, place.selection, place.view);
-        self.filter_query = place.query;
+    pub(in crate::app) fn return_to(&mut self, state: Option<NavState>) {
+        let Some(state) = state else { return };
+        self.set_axis(state.view.axis);
+        (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
+        self.query = state.query;
     }
 }

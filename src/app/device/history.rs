@@ -1,14 +1,14 @@
-//! Where the user is in a device, and the way back.
+//! The selection, and the way back to where the user was.
 
 use crate::draw::View;
 use crate::model::{AllocId, Moment, StackId};
 
-/// Places that are remembered.
-const MAX_PLACES: usize = 200;
+/// States that are remembered: a user goes back a few steps, and each takes about 100 bytes.
+const MAX_STATES: usize = 200;
 
 /// What is selected; all views show it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Selection {
+pub(in crate::app) enum Selection {
     /// Nothing: views show what is at the cursor.
     #[default]
     None,
@@ -25,54 +25,54 @@ pub(super) enum Selection {
 
 /// What going back restores.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Place {
-    pub(super) cursor: Moment,
-    pub(super) selection: Selection,
-    pub(super) view: View,
+pub(in crate::app) struct NavState {
+    pub(in crate::app) cursor: Moment,
+    pub(in crate::app) selection: Selection,
+    pub(in crate::app) view: View,
     /// The filter as it is written.
-    pub(super) query: String,
+    pub(in crate::app) query: String,
 }
 
 /// Places before and after the current one, as a browser has them.
 #[derive(Debug, Default)]
-pub(super) struct History {
-    past: Vec<Place>,
-    future: Vec<Place>,
+pub(in crate::app) struct History {
+    past: Vec<NavState>,
+    future: Vec<NavState>,
 }
 
 impl History {
     /// The user leaves a place for a new one.
-    pub(super) fn leave(&mut self, place: Place) {
+    pub(in crate::app) fn leave(&mut self, place: NavState) {
         self.future.clear();
         if self.past.last() == Some(&place) {
             return;
         }
-        if MAX_PLACES <= self.past.len() {
+        if MAX_STATES <= self.past.len() {
             self.past.remove(0);
         }
         self.past.push(place);
     }
 
     /// The place before the current one.
-    pub(super) fn back(&mut self, current: Place) -> Option<Place> {
+    pub(in crate::app) fn back(&mut self, current: NavState) -> Option<NavState> {
         go(&mut self.past, &mut self.future, current)
     }
 
     /// The place that [`Self::back`] left.
-    pub(super) fn forward(&mut self, current: Place) -> Option<Place> {
+    pub(in crate::app) fn forward(&mut self, current: NavState) -> Option<NavState> {
         go(&mut self.future, &mut self.past, current)
     }
 
-    pub(super) fn can_go_back(&self) -> bool {
+    pub(in crate::app) fn can_go_back(&self) -> bool {
         !self.past.is_empty()
     }
 
-    pub(super) fn can_go_forward(&self) -> bool {
+    pub(in crate::app) fn can_go_forward(&self) -> bool {
         !self.future.is_empty()
     }
 }
 
-fn go(from: &mut Vec<Place>, to: &mut Vec<Place>, current: Place) -> Option<Place> {
+fn go(from: &mut Vec<NavState>, to: &mut Vec<NavState>, current: NavState) -> Option<NavState> {
     // A place that the user stepped back to by hand is no other place.
     while let Some(place) = from.pop() {
         if place != current {
@@ -88,9 +88,9 @@ mod tests {
     use super::*;
     use crate::draw::Axis;
 
-    fn place(moment: u32) -> Place {
+    fn place(moment: u32) -> NavState {
         let view = View { axis: Axis::Event, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0 };
-        Place { cursor: Moment(moment), selection: Selection::None, view, query: String::new() }
+        NavState { cursor: Moment(moment), selection: Selection::None, view, query: String::new() }
     }
 
     #[test]
@@ -119,6 +119,6 @@ mod tests {
     fn memory_is_bounded() {
         let mut history = History::default();
         (0..1000).for_each(|moment| history.leave(place(moment)));
-        assert_eq!(history.past.len(), MAX_PLACES);
+        assert_eq!(history.past.len(), MAX_STATES);
     }
 }

@@ -1,11 +1,10 @@
 //! The diagnosis of a device, found in the background.
 
-use crate::analysis::At;
-use crate::app::attribution::Finder;
-use crate::app::background::Background;
-use crate::app::worker::{RasterMode, Task};
+use super::attributing::AttributionCell;
+use crate::app::work::background::Background;
+use crate::app::work::worker::{Task, WorkMode};
 use crate::diagnosis::{Code, Diagnosis, Finding, Question, Role, Severity, diagnose};
-use crate::model::{Snapshot, StackId};
+use crate::model::{Recording, StackId};
 use eframe::egui;
 use std::sync::Arc;
 
@@ -17,24 +16,23 @@ pub(in crate::app) struct Report {
     pub(in crate::app) site_stacks: Vec<Vec<Option<StackId>>>,
 }
 
-/// Asks the diagnosis about a device.
+/// Makes the diagnosis of a device.
 #[derive(Clone)]
-struct Doctor {
-    snapshot: Arc<Snapshot>,
-    at: usize,
-    finder: Finder,
+struct DiagnoseTask {
+    recording: Recording,
+    attribution: AttributionCell,
 }
 
-impl Task for Doctor {
-    type Wish = Question;
+impl Task for DiagnoseTask {
+    type Request = Question;
     /// Why there is none, where there is none.
-    type Done = Result<Arc<Report>, String>;
+    type Response = Result<Arc<Report>, String>;
 
-    fn run(&self, question: &Question) -> Self::Done {
-        let timeline = &self.snapshot.timelines[self.at];
-        let diagnosis = diagnose(&self.snapshot, timeline, &self.finder.get(), *question);
+    fn run(&self, question: &Question) -> Self::Response {
+        let snapshot = self.recording.snapshot();
+        let diagnosis = diagnose(snapshot, &self.recording, &self.attribution.get(), *question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
-        let code = Code::new(&self.snapshot);
+        let code = Code::new(snapshot);
         let site_stacks = diagnosis.findings.iter().map(|finding| site_stacks(&code, finding)).collect();
         Ok(Arc::new(Report { diagnosis, site_stacks }))
     }
@@ -58,46 +56,38 @@ fn site_stacks(code: &Code<'_>, finding: &Finding) -> Vec<Option<StackId>> {
     finding.evidence.sites.iter().map(|site| leads_to(&site.file, site.line)).collect()
 }
 
-/// The questions that the window asks, and the latest answer.
+/// The diagnosis that the window asks for, and the latest answer.
 pub(in crate::app) struct Diagnosing {
-    doctor: Doctor,
-    background: Background<Doctor>,
-    /// The moment that is asked about; without one, the last OOM, else the peak.
-    pub(in crate::app) at: Option<At>,
+    task: DiagnoseTask,
+    background: Background<DiagnoseTask>,
+    report: Option<Result<Arc<Report>, String>>,
     verdict: Option<(Severity, String)>,
 }
 
 impl Diagnosing {
-    pub(in crate::app) fn new(snapshot: Arc<Snapshot>, at: usize, finder: Finder) -> Self {
-        let doctor = Doctor { snapshot, at, finder };
-        Self { doctor, background: Background::default(), at: None, verdict: None }
+    pub(in crate::app) fn new(recording: Recording, attribution: AttributionCell) -> Self {
+        let task = DiagnoseTask { recording, attribution };
+        Self { task, background: Background::default(), report: None, verdict: None }
     }
 
-    /// The answer to the present question once it is there. To be asked in every frame.
-    pub(in crate::app) fn get(
-        &mut self,
-        ctx: &egui::Context,
-        mode: RasterMode,
-        device_memory: Option<i64>,
-    ) -> Option<Result<Arc<Report>, String>> {
-        let question = self.question(device_memory);
-        let doctor = || self.doctor.clone();
-        let answer = self.background.ask(&question, ctx, mode, "diagnosis", doctor).cloned();
-        if let (None, Some(Ok(report))) = (self.at, &answer)
+    /// Ask a question and take the answer if it is there. Called in every frame.
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, question: Question) {
+        let task = || self.task.clone();
+        self.report = self.background.ask(&question, ctx, mode, "diagnosis", task).cloned();
+        if let (None, Some(Ok(report))) = (question.at, &self.report)
             && self.verdict.is_none()
         {
             let verdict = report.diagnosis.verdict();
             self.verdict = verdict.map(|finding| (finding.severity, finding.title.clone()));
         }
-        answer
     }
 
-    /// What is asked.
-    pub(in crate::app) fn question(&self, device_memory: Option<i64>) -> Question {
-        Question { at: self.at, device_memory }
+    /// The answer to the last question, or why there can be none; `None` until it is known.
+    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<Report>, String>> {
+        self.report.as_ref()
     }
 
-    /// What is wrong with the whole recording, once it is known.
+    /// The verdict on the whole recording, once it is known.
     pub(in crate::app) fn verdict(&self) -> Option<&(Severity, String)> {
         self.verdict.as_ref()
     }
