@@ -17,7 +17,9 @@ pub(super) const VIEWS: [Named<What>; 6] = [
     named("reserved", What::Reserved).help("Reserved memory over time, stacked"),
     named("curves", What::Curves).help("The totals over time as lines"),
     named("segments", What::Segments).help("What every reserved byte is used for at one moment"),
-    named("addresses", What::Addresses).help("Addresses over time, a row per segment"),
+    named("segment-timeline", What::Addresses)
+        .help("Addresses over time, a row per segment")
+        .old_name("addresses"),
     named("stacks", What::Stacks)
         .help("Where memory was allocated, as a flame graph; with -o FILE.svg one that browsers can zoom"),
 ];
