@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Recording, Source, Target};
+use super::select::{Opened, Source, Target};
 use crate::analysis::Attribution;
 use crate::model::{AllocId, EventIx, Timeline};
 use crate::report::{self, Explanation};
@@ -74,7 +74,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// The allocation that is meant, on the first device that has it.
-fn find<'a>(recording: &'a Recording<'_>, args: &ExplainArgs) -> Result<(&'a Timeline, AllocId), Failure> {
+fn find<'a>(recording: &'a Opened<'_>, args: &ExplainArgs) -> Result<(&'a Timeline, AllocId), Failure> {
     let Address { addr, event } = args.address;
     let found = match event {
         None => args.target.each(recording)?.into_iter().find_map(|selected| {

@@ -1,7 +1,7 @@
 //! `oomscope live`.
 
 use super::failure::Failure;
-use super::select::{Recording, Selected, Source, Target, matches, parse_filter};
+use super::select::{Opened, Selected, Source, Target, matches, parse_filter};
 use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{Attribution, Facts};
 use crate::report::{self, LiveSet};
@@ -76,14 +76,14 @@ pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
 }
 
 /// The live allocations of each device that is asked for.
-fn live_sets<'a>(recording: &'a Recording<'_>, args: &LiveArgs) -> Result<Vec<LiveSet<'a>>, Failure> {
+fn live_sets<'a>(recording: &'a Opened<'_>, args: &LiveArgs) -> Result<Vec<LiveSet<'a>>, Failure> {
     let selected = args.target.each_at_same(recording)?;
     let facts = recording.facts();
     Ok(selected.into_iter().map(|selected| live_set(recording, selected, args, &facts)).collect())
 }
 
 fn live_set<'a>(
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     Selected { timeline, moment, .. }: Selected<'a>,
     args: &LiveArgs,
     facts: &Facts,

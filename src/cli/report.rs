@@ -1,7 +1,7 @@
 //! `oomscope report`.
 
 use super::failure::Failure;
-use super::select::{Capacity, Recording, Selected, Source, Target, no_moment};
+use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use crate::analysis::Attribution;
 use crate::diagnosis::{Question, diagnose};
 use crate::export::report_pictures;
@@ -63,11 +63,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-fn contents(
-    args: &ReportArgs,
-    recording: &Recording<'_>,
-    selected: Selected<'_>,
-) -> Result<Vec<u8>, Failure> {
+fn contents(args: &ReportArgs, recording: &Opened<'_>, selected: Selected<'_>) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
     let question = Question { at: Some(selected.at), device_memory: args.capacity.bytes };
@@ -97,7 +93,7 @@ fn contents(
 
 fn pictures(
     args: &ReportArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     Selected { timeline, moment, .. }: Selected<'_>,
     attribution: &Arc<Attribution>,
 ) -> Result<Vec<Picture>, Failure> {

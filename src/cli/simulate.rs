@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Capacity, OneDevice, Recording, Source, matches, parse_bytes, parse_filter};
+use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter};
 use crate::analysis::EventSet;
 use crate::analysis::filter::{Filter, Prepared};
 use crate::model::{DeviceId, EventIx, Moment, Timeline};
@@ -105,7 +105,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// The device that is asked for. It needs a trace: there is nothing else to simulate.
-fn timeline<'a>(recording: &'a Recording<'_>, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
+fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
     let found = args.device.find(recording)?;
     let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
     simulated.ok_or_else(|| {
@@ -147,7 +147,7 @@ fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result
 /// The program with other requests, and how they differ in words.
 fn changed(
     args: &SimulateArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     timeline: &Timeline,
     subject: &Subject,
 ) -> (Option<Subject>, String) {

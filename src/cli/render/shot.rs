@@ -4,7 +4,7 @@ use super::args::{Query, RenderArgs, VIEWS, Weigh};
 use crate::analysis::filter::Prepared;
 use crate::analysis::{Attribution, Categories, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
-use crate::cli::select::{Recording, Selected, matches};
+use crate::cli::select::{Opened, Selected, matches};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Check the arguments against the recording, and put the picture together.
 pub(super) fn shot(
     args: &RenderArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     selected: Selected<'_>,
 ) -> Result<Shot, Failure> {
     let Selected { timeline, moment, .. } = selected;
@@ -50,7 +50,7 @@ pub(super) fn shot(
     })
 }
 
-fn axis(args: &RenderArgs, recording: &Recording<'_>, timeline: &Timeline) -> Result<Axis, Failure> {
+fn axis(args: &RenderArgs, recording: &Opened<'_>, timeline: &Timeline) -> Result<Axis, Failure> {
     if args.axis == Axis::Time && !timeline.times.has_times() {
         return Err(recording.failure("no times were recorded", "use --axis events"));
     }
@@ -60,7 +60,7 @@ fn axis(args: &RenderArgs, recording: &Recording<'_>, timeline: &Timeline) -> Re
 /// The first and the last moment to show, if not all.
 fn moments(
     args: &RenderArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     timeline: &Timeline,
 ) -> Result<Option<[Moment; 2]>, Failure> {
     let Some([first, last]) = args.range else { return Ok(None) };
@@ -73,7 +73,7 @@ fn moments(
     Ok(Some([Moment(first), Moment(last + 2)]))
 }
 
-fn refuse_useless_filter(args: &RenderArgs, recording: &Recording<'_>) -> Result<(), Failure> {
+fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<(), Failure> {
     if args.filter.is_none() || args.view.is_filtered() {
         return Ok(());
     }
@@ -94,7 +94,7 @@ fn needs_attribution(args: &RenderArgs) -> bool {
 
 fn coloring(
     args: &RenderArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     timeline: &Timeline,
     attribution: Option<Arc<Attribution>>,
 ) -> Coloring {
@@ -108,7 +108,7 @@ fn coloring(
 
 fn filtered(
     args: &RenderArgs,
-    recording: &Recording<'_>,
+    recording: &Opened<'_>,
     Selected { timeline, moment, .. }: Selected<'_>,
     attribution: Option<&Attribution>,
 ) -> Option<Filtered> {

@@ -1,6 +1,6 @@
 //! The files that a command reads.
 
-use super::recording::Recording;
+use super::opened::Opened;
 use super::rules::RulesFile;
 use crate::cli::failure::Failure;
 use crate::cli::loading;
@@ -37,9 +37,9 @@ impl Source {
     }
 
     /// Read the rules and then the recording, which takes longer.
-    pub(in crate::cli) fn open(&self) -> Result<Recording<'_>, Failure> {
+    pub(in crate::cli) fn open(&self) -> Result<Opened<'_>, Failure> {
         let rules = self.rules.read(std::slice::from_ref(&self.file))?;
         let snapshot = loading::load(&self.file)?;
-        Ok(Recording { file: &self.file, snapshot, rules })
+        Ok(Opened { file: &self.file, snapshot, rules })
     }
 }

@@ -1,7 +1,7 @@
 //! The device and the moment that a command looks at.
 
 use super::errors::{event_of_several_devices, no_moment};
-use super::recording::Recording;
+use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
 use crate::analysis::{At, MomentError, resolve};
 use crate::cli::failure::Failure;
@@ -48,7 +48,7 @@ impl OneDevice {
     /// The device that is named, or the one to show first; `None` if the recording has no device.
     pub(in crate::cli) fn find<'a>(
         &self,
-        recording: &'a Recording<'_>,
+        recording: &'a Opened<'_>,
     ) -> Result<Option<&'a Timeline>, Failure> {
         recording.device_or_main(self.device)
     }
@@ -61,7 +61,7 @@ impl Target {
     }
 
     /// The device that is named, or the one to show first, at its moment.
-    pub(in crate::cli) fn one<'a>(&self, recording: &'a Recording<'_>) -> Result<Selected<'a>, Failure> {
+    pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
         let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
         self.on(timeline).map_err(|error| no_moment(recording.file, error))
     }
@@ -69,17 +69,14 @@ impl Target {
     /// The device that is named, or all of them, whatever the moment.
     pub(in crate::cli) fn devices<'a>(
         &self,
-        recording: &'a Recording<'_>,
+        recording: &'a Opened<'_>,
     ) -> Result<Vec<&'a Timeline>, Failure> {
         recording.devices(self.device.device)
     }
 
     /// The device that is named, or all of them, each at its moment. Devices without the moment are left out, as
     /// long as one has it.
-    pub(in crate::cli) fn each<'a>(
-        &self,
-        recording: &'a Recording<'_>,
-    ) -> Result<Vec<Selected<'a>>, Failure> {
+    pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
         let (mut selected, mut missing) = (Vec::new(), None);
         for timeline in self.devices(recording)? {
             match self.on(timeline) {
@@ -97,7 +94,7 @@ impl Target {
     /// unrelated moments of several devices.
     pub(in crate::cli) fn each_at_same<'a>(
         &self,
-        recording: &'a Recording<'_>,
+        recording: &'a Opened<'_>,
     ) -> Result<Vec<Selected<'a>>, Failure> {
         if matches!(self.at, Some(At::Event(_))) && 1 < self.devices(recording)?.len() {
             return Err(event_of_several_devices(&recording.snapshot));

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// A recording that was read, and the user's rules about it.
 #[derive(Debug)]
-pub(in crate::cli) struct Recording<'a> {
+pub(in crate::cli) struct Opened<'a> {
     pub(in crate::cli) file: &'a Path,
     pub(in crate::cli) snapshot: Arc<Snapshot>,
     pub(in crate::cli) rules: UserRules,
 }
 
-impl Recording<'_> {
+impl Opened<'_> {
     /// The name that pictures and reports show.
     pub(in crate::cli) fn name(&self) -> String {
         Input::from_arg(self.file).name()
