@@ -2,6 +2,7 @@
 
 use super::SegmentEvent;
 use super::segment_events::SegmentAction;
+use crate::model::allocator_sizes::ROUND_LARGE;
 
 /// How much memory there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl<'a> Driver<'a> {
     /// An address that no recorded segment has.
     pub(super) fn own_address(&mut self, size: u64) -> u64 {
         let addr = self.next_own;
-        let next = addr.checked_add(size.next_multiple_of(2 << 20));
+        let next = addr.checked_add(size.next_multiple_of(ROUND_LARGE.unsigned_abs()));
         self.next_own = next.filter(|&next| next < u64::MAX >> 1).unwrap_or(FIRST_OWN_ADDRESS);
         addr
     }

@@ -1,21 +1,12 @@
 //! From what a program asks for to what the allocator takes.
 
 use super::Settings;
+use crate::model::allocator_sizes::{self, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE};
 
-/// Every block is a multiple of this.
-pub(super) const MIN_BLOCK_BYTES: u64 = 512;
-
-/// Blocks up to this come from the small pool.
-pub(super) const SMALL_BYTES: u64 = 1 << 20;
-
-/// Segments of the small pool, and pages of its expandable segments.
-pub(super) const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
-
-/// Blocks from this on get a segment of their own size.
-const OWN_SEGMENT_BYTES: u64 = 10 << 20;
-
-/// Those segments are a multiple of this.
-const SEGMENT_STEP_BYTES: u64 = 2 << 20;
+// The allocator's sizes as the simulation counts: without sign, as torch does.
+pub(super) const MIN_BLOCK_BYTES: u64 = MIN_BLOCK_SIZE.unsigned_abs();
+pub(super) const SMALL_BYTES: u64 = SMALL_SIZE.unsigned_abs();
+pub(super) const SMALL_SEGMENT_BYTES: u64 = SMALL_BUFFER.unsigned_abs();
 
 /// Larger requests than this are treated as this large: no device has as much.
 pub(super) const MAX_REQUEST_BYTES: u64 = 1 << 44;
@@ -59,13 +50,8 @@ pub(super) fn is_large(block_bytes: u64) -> bool {
 /// The size of the segment that is asked for when no cached block can serve a block of this size.
 #[inline]
 pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
-    if !is_large(block_bytes) {
-        SMALL_SEGMENT_BYTES
-    } else if block_bytes < OWN_SEGMENT_BYTES {
-        settings.large_segment_bytes
-    } else {
-        block_bytes.next_multiple_of(SEGMENT_STEP_BYTES)
-    }
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    allocator_sizes::segment_size(signed(block_bytes), signed(settings.large_segment_bytes)).unsigned_abs()
 }
 
 #[cfg(test)]
@@ -105,13 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn segments_have_three_sizes() {
-        let settings = Settings::default();
-        assert_eq!(segment_bytes(512, &settings), 2 * MIB);
-        assert_eq!(segment_bytes(MIB, &settings), 2 * MIB);
-        assert_eq!(segment_bytes(MIB + 512, &settings), 20 * MIB);
-        assert_eq!(segment_bytes(10 * MIB - 512, &settings), 20 * MIB);
-        assert_eq!(segment_bytes(10 * MIB, &settings), 10 * MIB);
-        assert_eq!(segment_bytes(11 * MIB, &settings), 12 * MIB);
+    fn segments_that_large_blocks_share_are_as_large_as_the_setting() {
+        let mut settings = Settings::default();
+        let sizes =
+            |settings: &Settings| [MIB, MIB + 512, 11 * MIB].map(|size| segment_bytes(size, settings));
+        assert_eq!(sizes(&settings), [2 * MIB, 20 * MIB, 12 * MIB]);
+        settings.set("large_segment_size_mb", "64").expect("the value is valid");
+        assert_eq!(sizes(&settings), [2 * MIB, 64 * MIB, 12 * MIB]);
     }
 }

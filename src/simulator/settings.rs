@@ -1,10 +1,15 @@
 //! The settings of the allocator that decide where blocks go.
 
 use super::SettingError;
+use crate::model::allocator_sizes::{LARGE_BUFFER, ROUND_LARGE};
 use crate::model::{Setting, SettingValue, Snapshot};
 use std::fmt::Write as _;
 
 const MIB: u64 = 1 << 20;
+
+// The allocator's sizes, as settings count bytes.
+const LARGE_SEGMENT: u64 = LARGE_BUFFER.unsigned_abs();
+const SEGMENT_STEP: u64 = ROUND_LARGE.unsigned_abs();
 
 /// Size classes of `roundup_power2_divisions`: 1 MiB and less, 2 MiB, … 32 GiB and more.
 const CLASSES: usize = 16;
@@ -41,11 +46,11 @@ impl Default for Settings {
         Self {
             expandable_segments: false,
             max_split_bytes: None,
-            max_non_split_rounding_bytes: 20 * MIB,
+            max_non_split_rounding_bytes: LARGE_SEGMENT,
             garbage_collection_threshold: 0.0,
             memory_fraction: None,
             roundup_power2_divisions: [0; CLASSES],
-            large_segment_bytes: 20 * MIB,
+            large_segment_bytes: LARGE_SEGMENT,
         }
     }
 }
@@ -123,17 +128,17 @@ impl Settings {
             }
             "max_split_size_mb" => {
                 let off = ["-1", "none", "off"].contains(&value.to_ascii_lowercase().as_str());
-                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
                 self.max_split_bytes =
                     if off { None } else { Some(size.ok_or_else(|| wrong("a number above 20, or none"))?) };
             }
             "max_non_split_rounding_mb" => {
-                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
                 self.max_non_split_rounding_bytes = size.ok_or_else(|| wrong("a number above 20"))?;
             }
             "large_segment_size_mb" => {
-                let size =
-                    mebibytes(value).filter(|&bytes| 20 * MIB <= bytes && bytes.is_multiple_of(2 * MIB));
+                let size = mebibytes(value)
+                    .filter(|&bytes| LARGE_SEGMENT <= bytes && bytes.is_multiple_of(SEGMENT_STEP));
                 self.large_segment_bytes = size.ok_or_else(|| wrong("an even number of at least 20"))?;
             }
             "garbage_collection_threshold" => {

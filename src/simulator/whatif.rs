@@ -1,11 +1,12 @@
 //! What if the program had asked for something else, or the device were smaller?
 
 use super::{Device, Outcome, Settings, Subject};
+use crate::model::allocator_sizes::ROUND_LARGE;
 use crate::model::{AllocId, EventIx, Origin, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 
-/// How finely the smallest capacity is searched for: the size that segments are a multiple of.
-const STEP_BYTES: u64 = 2 << 20;
+/// The smallest capacity is found to this many bytes, which segments are a multiple of.
+const STEP_BYTES: u64 = ROUND_LARGE.unsigned_abs();
 
 /// The smallest capacity with which every request is met, to 2 MiB, and what comes of it; the capacity is in bytes.
 ///
