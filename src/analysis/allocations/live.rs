@@ -17,6 +17,13 @@ pub enum At {
     Event(u32),
 }
 
+impl At {
+    /// The moment to look at where the user names none: the last request that failed, else the peak.
+    pub fn default_on(timeline: &Timeline) -> Self {
+        if timeline.ooms.is_empty() { Self::Peak } else { Self::Oom }
+    }
+}
+
 /// The moment does not exist on this device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MomentError {
