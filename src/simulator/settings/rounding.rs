@@ -1,24 +1,25 @@
-//! From what a program asks for to what the allocator takes.
+//! From the bytes that a program asks for to the bytes of blocks and segments.
 
 use super::Settings;
 use crate::model::allocator_sizes::{self, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE};
 
 // The allocator's sizes as the simulation counts: without sign, as torch does.
-pub(super) const MIN_BLOCK_BYTES: u64 = MIN_BLOCK_SIZE.unsigned_abs();
-pub(super) const SMALL_BYTES: u64 = SMALL_SIZE.unsigned_abs();
-pub(super) const SMALL_SEGMENT_BYTES: u64 = SMALL_BUFFER.unsigned_abs();
+pub(in crate::simulator) const MIN_BLOCK_BYTES: u64 = MIN_BLOCK_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_BYTES: u64 = SMALL_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_SEGMENT_BYTES: u64 = SMALL_BUFFER.unsigned_abs();
 
-/// Larger requests than this are treated as this large: no device has as much.
-pub(super) const MAX_REQUEST_BYTES: u64 = 1 << 44;
+/// The most bytes of a request. Larger ones, which no device could meet, are treated as this large, so that sums of
+/// sizes cannot overflow.
+pub(in crate::simulator) const MAX_REQUEST_BYTES: u64 = 1 << 44;
 
-/// The bytes of a recorded size that a simulation works with.
-pub(super) fn clamped(recorded_bytes: i64) -> u64 {
+/// A recorded size as simulations count it, from 0 to [`MAX_REQUEST_BYTES`].
+pub(in crate::simulator) fn clamped(recorded_bytes: i64) -> u64 {
     recorded_bytes.max(0).unsigned_abs().min(MAX_REQUEST_BYTES)
 }
 
 /// The size of the block that serves a request.
 #[inline]
-pub(super) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
+pub(in crate::simulator) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
     if requested < MIN_BLOCK_BYTES {
         return MIN_BLOCK_BYTES;
     }
@@ -29,7 +30,7 @@ pub(super) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
     requested.next_multiple_of(MIN_BLOCK_BYTES)
 }
 
-/// Up to the next of the equal parts between two powers of two.
+/// The next of the equal parts between two powers of two.
 fn next_division(bytes: u64, divisions: u64) -> u64 {
     if bytes.is_power_of_two() {
         return bytes;
@@ -43,13 +44,13 @@ fn next_division(bytes: u64, divisions: u64) -> u64 {
 
 /// Whether a block of this size comes from the large pool.
 #[inline]
-pub(super) fn is_large(block_bytes: u64) -> bool {
+pub(in crate::simulator) fn is_large(block_bytes: u64) -> bool {
     SMALL_BYTES < block_bytes
 }
 
-/// The size of the segment that is asked for when no cached block can serve a block of this size.
+/// Bytes of the segment that is asked for when no cached block can serve a block of this size.
 #[inline]
-pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
+pub(in crate::simulator) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     allocator_sizes::segment_size(signed(block_bytes), signed(settings.large_segment_bytes)).unsigned_abs()
 }
