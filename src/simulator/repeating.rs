@@ -38,7 +38,7 @@ impl Repeating {
         Self { stacks, kept_sizes }
     }
 
-    /// Whether the allocation that an event made, or asked for in vain, is one of them.
+    /// Whether the event makes one of these allocations, or asks for one in vain.
     pub fn contains(&self, timeline: &Timeline, event: EventIx) -> bool {
         let events = &timeline.events;
         self.stacks.contains(&events.stack(event)) && !self.kept_sizes.contains(&events.size(event))

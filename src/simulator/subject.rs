@@ -60,7 +60,7 @@ impl Subject {
         self.fidelity
     }
 
-    /// What is known of the device.
+    /// The device, as far as it is known.
     pub fn device(&self) -> Device {
         self.device
     }

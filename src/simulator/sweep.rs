@@ -49,8 +49,6 @@ pub fn sweep(subject: &Subject, settings: &[Settings], device: &Device) -> Vec<O
 /// The outcome of the smallest change to the recorded settings with which every request is met: fewest
 /// settings, then fewest bytes. `None` if there is none, or if nothing needs to change.
 pub fn recommended<'a>(recorded: &Settings, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
-    // The recorded settings are compared as simulated, not as recorded: otherwise a simulation that differs from the
-    // recording would seem to be an improvement.
     let as_recorded = outcomes.iter().find(|outcome| outcome.settings == *recorded);
     if as_recorded.is_some_and(Outcome::fits) {
         return None;

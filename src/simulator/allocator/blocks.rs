@@ -86,7 +86,7 @@ impl Blocks {
         self.unused.push(id);
     }
 
-    /// Put `new` between `id` and what follows it.
+    /// Link `new` in behind `id`.
     #[inline]
     pub(super) fn link_after(&mut self, id: u32, new: u32) {
         let next = std::mem::replace(&mut self[id].next, new);
@@ -96,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// Put `new` between `id` and what precedes it.
+    /// Link `new` in before `id`.
     pub(super) fn link_before(&mut self, id: u32, new: u32) {
         let prev = std::mem::replace(&mut self[id].prev, new);
         (self[new].prev, self[new].next) = (prev, id);

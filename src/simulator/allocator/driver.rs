@@ -3,8 +3,8 @@
 use crate::model::allocator_sizes::ROUND_LARGE;
 use crate::simulator::requests::{FIRST_SIMULATED_ADDRESS, SegmentAction, SegmentEvent};
 
-/// The most recorded segment events, from the present one on, in which the address of a new range is looked for. Ranges
-/// show their address when they are mapped, a few events later.
+/// The most recorded segment events, from the present one on, in which the address of a new range is looked for. It
+/// bounds the cost where none matches.
 const MAX_LOOKAHEAD: usize = 4096;
 
 /// Gives out memory, at the recorded addresses where the recording has the same segment.

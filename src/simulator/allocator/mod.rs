@@ -4,8 +4,8 @@
 //! collection (`garbage`), a new segment (`grow`, `expandable`), giving back the blocks that are too large to be split
 //! or everything that is cached (`release`), and trying again. `free` takes blocks back.
 //!
-//! The hot paths are `serve`, `search`, `free` and `lists`: a simulation calls them for every event, so blocks, segments
-//! and lists are numbered rows of tables and nothing is looked up by address.
+//! The hot paths are `serve`, `search`, `free` and `lists`, which a simulation enters for every event. That is why blocks,
+//! segments and lists are numbered rows of tables instead of maps by address.
 
 mod blocks;
 mod counters;

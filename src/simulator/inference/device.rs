@@ -7,7 +7,7 @@ use crate::simulator::settings::{
     Device, Rules, SMALL_SEGMENT_BYTES, Settings, TieBreak, block_bytes, clamped, is_large, segment_bytes,
 };
 
-/// The step of the search for memory, in bytes: 1 MiB, in which drivers count a device's memory.
+/// The search finds memory to this many bytes: 1 MiB, less than any segment, so that no segment more would fit.
 const UNIT_BYTES: u64 = 1 << 20;
 
 /// Where the search begins, in units: 16 TiB, more than any device has.
@@ -52,7 +52,7 @@ pub(in crate::simulator) fn device(
     device
 }
 
-/// What failed requests show of the device.
+/// The limits of the device that failed requests show.
 struct ShownByOoms {
     /// Reserved bytes, and those that the driver had left, where these were not enough.
     capacity: Option<u64>,

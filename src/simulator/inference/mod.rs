@@ -1,4 +1,4 @@
-//! What a recording leaves open, inferred by comparing simulations of it with it.
+//! Inferring what a recording leaves open, by comparing simulations with it.
 
 mod device;
 mod open_requests;

@@ -1,4 +1,4 @@
-//! Requests whose cause a recording leaves open, decided by what the allocator would have done.
+//! Requests whose cause a recording leaves open, decided by trying both causes on the allocator.
 
 use crate::simulator::replay::{Replay, StepResult, given_back};
 use crate::simulator::requests::{Op, Request, Requests, Scope};
@@ -51,7 +51,7 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// What the consecutive open requests from `at` on did.
+    /// The operations that the consecutive open requests from `at` on stand for.
     fn decide(&mut self, replay: &Replay<'_>, at: usize) -> Vec<Op> {
         let run = self.requests.all[at..].iter().take_while(|request| is_open(request));
         let open: Vec<Op> = run.map(|request| request.op).collect();
@@ -59,7 +59,7 @@ impl Trials<'_> {
             let is_own = !self.is_as_recorded(replay, at, &open[..1]);
             return vec![if is_own { Op::Flush(Scope::Everything) } else { Op::MaybeFlush }];
         }
-        // Streams finish in order, so that the request waited for some of the last completions, or for none.
+        // The request can only have waited for the completions right before it: try none, then the last one, and so on.
         let with_forced = |from: usize| {
             let op = |(i, op): (usize, &Op)| match *op {
                 Op::MaybeForced { slot } if from <= i => Op::FreeForced { slot },

@@ -1,4 +1,4 @@
-//! Reads requests from a trace, and decides which segment events were whose doing.
+//! Reads requests from a trace, and decides which segment events the program caused and which its requests.
 
 use super::lanes::{Lanes, PoolIx};
 use super::pools_by_address::PoolsByAddress;

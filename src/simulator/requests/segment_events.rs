@@ -7,7 +7,7 @@ use foldhash::HashMap;
 /// The lowest address of segments that the recording does not have. Recorded ones are below.
 pub(in crate::simulator) const FIRST_SIMULATED_ADDRESS: u64 = 1 << 60;
 
-/// What happened to a segment.
+/// A change of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::simulator) enum SegmentAction {
     Alloc,
@@ -34,12 +34,12 @@ impl SegmentAction {
     }
 }
 
-/// Whose doing a recorded event is.
+/// The cause of a recorded event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::simulator) enum Cause {
-    /// A request's, which has the same stack.
+    /// The request that follows, which has the same stack.
     Request,
-    /// The program's own: `empty_cache`, or entering a graph capture.
+    /// The program itself: `empty_cache`, or entering a graph capture.
     Program,
     /// The stacks do not say.
     Unknown,
