@@ -1,11 +1,12 @@
 //! Which part of a timeline is shown.
 
+use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{Moment, Timeline};
 
 /// The smallest ranges that can be zoomed to.
 const MIN_MOMENTS: f64 = 2.0;
 const MIN_TIME_US: f64 = 5.0;
-const MIN_BYTES: f64 = 512.0;
+const MIN_BYTES: f64 = MIN_BLOCK_SIZE as f64;
 
 /// What runs from left to right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,29 +1,30 @@
-//! What came of a simulation.
+//! The result of a simulation.
 
-use super::{Counters, Settings};
 use crate::model::{EventIx, StepCurve};
+use crate::simulator::allocator::Counters;
+use crate::simulator::settings::Settings;
 
 /// A request that could not be met in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimulatedOom {
     /// The event that recorded the request.
     pub event: EventIx,
-    /// Bytes that were asked for.
+    /// Requested bytes.
     pub requested_bytes: u64,
     /// Bytes that were reserved after everything cached had been given back.
     pub reserved_bytes: u64,
 }
 
-/// How far the answer reaches.
+/// How far a simulation reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// To the end of the recording.
     End,
-    /// To a request that was not met under the simulated settings, but was when recording: what the
-    /// program would have done then is not known.
+    /// To a request that failed in the simulation and not in the recording. What the program would have done after
+    /// that is unknown.
     Oom(EventIx),
-    /// To a request that was not met when recording, but is under the simulated settings: what the
-    /// program would have done then is not known.
+    /// To a request that failed in the recording and not in the simulation. What the program would have done after that
+    /// is unknown.
     RecordedOom(EventIx),
 }
 
@@ -36,13 +37,13 @@ pub struct Outcome {
     pub counters: Counters,
     /// The first request that could not be met.
     pub oom: Option<SimulatedOom>,
-    /// How far the answer reaches.
+    /// How far the simulation reaches.
     pub reach: Reach,
-    /// The largest free block at the OOM, or else when most was reserved, in bytes.
+    /// Bytes of the largest free block at the OOM, or else when most was reserved.
     pub largest_hole_bytes: u64,
-    /// All free bytes at that moment.
+    /// Bytes of all free blocks at that moment.
     pub hole_bytes: u64,
-    /// The first event after which most was reserved; `None` before the first.
+    /// The first event after which most was reserved; `None` if that was so before the first event.
     pub peak_event: Option<EventIx>,
     /// Reserved bytes over the moments of the recording.
     pub reserved: StepCurve,

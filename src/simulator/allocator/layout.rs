@@ -1,11 +1,8 @@
-//! The simulated memory map at a moment.
+//! The simulated memory map.
 
-use super::allocator::Allocator;
+use super::Allocator;
 use super::blocks::{NONE, State};
-use super::replay::Replay;
-use super::requests::Requests;
-use super::rules::Rules;
-use crate::model::{BlockState, Moment, PoolKey};
+use crate::model::{BlockState, PoolKey};
 
 /// A simulated block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +11,9 @@ pub struct LaidBlock {
     pub addr: u64,
     /// Bytes, with rounding.
     pub size: u64,
-    /// Bytes that were asked for; 0 if it is free.
+    /// Requested bytes; 0 if it is free.
     pub requested: u64,
-    /// What it is used for.
+    /// Its state.
     pub state: BlockState,
 }
 
@@ -41,42 +38,28 @@ impl LaidSegment {
         self.blocks.first().map_or(0, |block| block.addr)
     }
 
-    /// Bytes in all.
+    /// Bytes of all blocks.
     pub fn size(&self) -> u64 {
         self.blocks.iter().map(|block| block.size).sum()
     }
 }
 
-/// The memory map after the requests up to a moment, by address. Requests that cannot be met are left
-/// out.
-pub(super) fn at(requests: &Requests, rules: Rules, moment: Moment) -> Vec<LaidSegment> {
-    let mut replay = Replay::new(requests, rules);
-    for request in requests.all.iter().take_while(|request| request.event < moment.0) {
-        replay.step(request);
-        replay.allocator.log.clear();
+impl Allocator<'_> {
+    /// The memory map, by address. Each mapped run of an expandable segment counts as a segment.
+    pub(in crate::simulator) fn layout(&self) -> Vec<LaidSegment> {
+        let mut segments = Vec::new();
+        let firsts = self.blocks.iter().filter(|(_, block)| block.prev == NONE);
+        firsts.for_each(|(first, _)| self.add_runs(first, &mut segments));
+        segments.sort_by_key(LaidSegment::addr);
+        segments
     }
-    read(&replay.allocator)
-}
 
-fn read(allocator: &Allocator<'_>) -> Vec<LaidSegment> {
-    let mut segments = Vec::new();
-    for (first, block) in allocator.blocks.iter().filter(|(_, block)| block.prev == NONE) {
-        let list = block.list;
+    /// Add the mapped runs of the segment whose first block is `first`.
+    fn add_runs(&self, first: u32, segments: &mut Vec<LaidSegment>) {
         let mut run: Vec<LaidBlock> = Vec::new();
-        let mut end_run = |run: &mut Vec<LaidBlock>| {
-            if !run.is_empty() {
-                segments.push(LaidSegment {
-                    stream: allocator.lanes.stream_of_list(list),
-                    pool: allocator.lanes.pool_of_list(list).key,
-                    is_large: list % 2 == 1,
-                    is_expandable: allocator.segments[block.segment as usize].is_expandable(),
-                    blocks: std::mem::take(run),
-                });
-            }
-        };
         let mut id = first;
         while id != NONE {
-            let block = &allocator.blocks[id];
+            let block = &self.blocks[id];
             let state = match block.state {
                 State::Live => Some(BlockState::Allocated),
                 State::Pending => Some(BlockState::AwaitingFree),
@@ -88,12 +71,22 @@ fn read(allocator: &Allocator<'_>) -> Vec<LaidSegment> {
                     let requested = if state == BlockState::Inactive { 0 } else { block.requested };
                     run.push(LaidBlock { addr: block.addr, size: block.size, requested, state });
                 }
-                None => end_run(&mut run),
+                None => segments.extend(self.laid_run(first, std::mem::take(&mut run))),
             }
             id = block.next;
         }
-        end_run(&mut run);
+        segments.extend(self.laid_run(first, run));
     }
-    segments.sort_by_key(LaidSegment::addr);
-    segments
+
+    /// A run of the segment that a block belongs to; `None` if the run is empty.
+    fn laid_run(&self, block: u32, blocks: Vec<LaidBlock>) -> Option<LaidSegment> {
+        let block = &self.blocks[block];
+        (!blocks.is_empty()).then(|| LaidSegment {
+            stream: self.lanes.stream_of_list(block.list),
+            pool: self.lanes.pool_of_list(block.list).key,
+            is_large: block.list % 2 == 1,
+            is_expandable: self.segments[block.segment as usize].is_expandable(),
+            blocks,
+        })
+    }
 }

@@ -1,18 +1,16 @@
-//! What a recording leaves open, decided by what the allocator would have done.
+//! Requests whose cause a recording leaves open, decided by trying both causes on the allocator.
 
-use super::allocator::Scope;
-use super::replay::{Answer, Replay};
-use super::requests::{Op, Request, Requests};
-use super::rules::Rules;
-use super::segment_events::SegmentEvent;
+use crate::simulator::replay::{Replay, StepResult, given_back};
+use crate::simulator::requests::{Op, Request, Requests, Scope};
+use crate::simulator::settings::Rules;
 
-/// How often a state is copied to try what a request alone would do. Few requests of a recording with
-/// stacks need that.
+/// The most trials. Each copies the whole state of the simulation, so they are limited; few requests of a recording with
+/// stacks need any.
 const MAX_TRIALS: usize = 400;
 
 /// Decide for each [`Op::MaybeFlush`] whether the request after it explains it, and for each
 /// [`Op::MaybeForced`] whether the request after it had to wait for it, under the recorded settings.
-pub(super) fn resolve(requests: &mut Requests, rules: &Rules) {
+pub(in crate::simulator) fn decide_open_requests(requests: &mut Requests, rules: &Rules) {
     if !requests.all.iter().any(is_open) {
         return;
     }
@@ -45,14 +43,15 @@ fn is_open(request: &Request) -> bool {
     matches!(request.op, Op::MaybeFlush | Op::MaybeForced { .. })
 }
 
-/// Tries what requests do alone.
+/// Tries out requests on copies of a simulation.
 struct Trials<'a> {
     requests: &'a Requests,
+    /// How many more may be made.
     left: usize,
 }
 
 impl Trials<'_> {
-    /// What the open requests from `at` on did.
+    /// The operations that the consecutive open requests from `at` on stand for.
     fn decide(&mut self, replay: &Replay<'_>, at: usize) -> Vec<Op> {
         let run = self.requests.all[at..].iter().take_while(|request| is_open(request));
         let open: Vec<Op> = run.map(|request| request.op).collect();
@@ -60,6 +59,7 @@ impl Trials<'_> {
             let is_own = !self.is_as_recorded(replay, at, &open[..1]);
             return vec![if is_own { Op::Flush(Scope::Everything) } else { Op::MaybeFlush }];
         }
+        // The request can only have waited for the completions right before it: try none, then the last one, and so on.
         let with_forced = |from: usize| {
             let op = |(i, op): (usize, &Op)| match *op {
                 Op::MaybeForced { slot } if from <= i => Op::FreeForced { slot },
@@ -73,8 +73,8 @@ impl Trials<'_> {
         fitting.next().unwrap_or_else(|| with_forced(open.len()))
     }
 
-    /// Whether, with these in the place of the requests from `at` on, the next one that asks for a
-    /// block has the recorded answer and gives as much back as was recorded.
+    /// Whether the next request for a block has the recorded result and gives back as many segments as recorded, if the
+    /// requests from `at` on are replaced by `ops`.
     fn is_as_recorded(&mut self, replay: &Replay<'_>, at: usize, ops: &[Op]) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
@@ -85,15 +85,13 @@ impl Trials<'_> {
         }
         let segments = &self.requests.segments;
         for request in &all[at + ops.len()..] {
-            let answer = trial.step(request);
+            let result = trial.step(request);
             let is_oom = matches!(request.op, Op::Oom { .. });
             if is_oom || matches!(request.op, Op::Alloc { .. }) {
                 let until = segments.partition_point(|event| event.event < request.event);
                 let from = segments[..until].partition_point(|event| event.event <= self.last_before(at));
-                let count =
-                    |events: &[SegmentEvent]| events.iter().filter(|event| event.action.gives_back()).count();
-                return (answer == Answer::NoMemory) == is_oom
-                    && count(&segments[from..until]) == count(&trial.allocator.log);
+                return (result == StepResult::NoMemory) == is_oom
+                    && given_back(&segments[from..until]) == given_back(&trial.allocator.log);
             }
         }
         false

@@ -1,4 +1,4 @@
-//! What is wrong with a setting.
+//! Why a setting is refused.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ pub enum SettingError {
         key: String,
         /// The value.
         value: String,
-        /// What torch takes.
+        /// The values that torch takes.
         expected: &'static str,
     },
 }
@@ -28,11 +28,11 @@ const KNOWN: &str = "expandable_segments, max_split_size_mb, max_non_split_round
     garbage_collection_threshold, per_process_memory_fraction, roundup_power2_divisions, large_segment_size_mb";
 
 impl SettingError {
-    pub(super) fn unknown(key: &str) -> Self {
+    pub(in crate::simulator) fn unknown(key: &str) -> Self {
         Self::Unknown { key: key.to_owned() }
     }
 
-    pub(super) fn value(key: &str, value: &str, expected: &'static str) -> Self {
+    pub(in crate::simulator) fn value(key: &str, value: &str, expected: &'static str) -> Self {
         Self::Value { key: key.to_owned(), value: value.to_owned(), expected }
     }
 }

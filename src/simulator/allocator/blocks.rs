@@ -1,11 +1,11 @@
-//! Every block of all segments, with links to its neighbours.
+//! The blocks of all segments, with links to their neighbours.
 
 use std::ops::{Index, IndexMut};
 
-/// No block, no segment, no list.
+/// No block, no segment, no list: the null of the ids here.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a block is.
+/// The state of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Cached, in its free list.
@@ -16,7 +16,7 @@ pub(super) enum State {
     Pending,
     /// Address space of an expandable segment without memory behind it.
     Unmapped,
-    /// A place in the table that the next block takes.
+    /// No block: a row of the table that the next block takes.
     Unused,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum State {
 pub(super) struct Block {
     pub(super) addr: u64,
     pub(super) size: u64,
-    /// Bytes that were asked for, while it is live or pending.
+    /// Requested bytes, while it is live or pending.
     pub(super) requested: u64,
     /// The block that ends where this one starts.
     pub(super) prev: u32,
@@ -34,9 +34,9 @@ pub(super) struct Block {
     pub(super) segment: u32,
     /// The free list that it goes to.
     pub(super) list: u32,
-    /// What the program holds it as, while it is live or pending.
+    /// The slot in which the program holds it, while it is live or pending.
     pub(super) slot: u32,
-    /// How many searches its pool had seen when it became free.
+    /// Number of searches in its pool and size class before it became free, which gives its age.
     pub(super) freed_at: u32,
     pub(super) state: State,
 }
@@ -60,7 +60,8 @@ impl Block {
     }
 }
 
-/// A table of blocks. Ids of blocks that are gone are used again.
+/// A table of blocks. The rows of blocks that are gone are used again, so that it stays as small as the most blocks that
+/// exist at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     all: Vec<Block>,
@@ -80,11 +81,12 @@ impl Blocks {
 
     #[inline]
     pub(super) fn remove(&mut self, id: u32) {
+        debug_assert_ne!(self.all[id as usize].state, State::Unused, "a block is removed once");
         self.all[id as usize].state = State::Unused;
         self.unused.push(id);
     }
 
-    /// Put `new` between `id` and what follows it.
+    /// Link `new` in behind `id`.
     #[inline]
     pub(super) fn link_after(&mut self, id: u32, new: u32) {
         let next = std::mem::replace(&mut self[id].next, new);
@@ -94,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// Put `new` between `id` and what precedes it.
+    /// Link `new` in before `id`.
     pub(super) fn link_before(&mut self, id: u32, new: u32) {
         let prev = std::mem::replace(&mut self[id].prev, new);
         (self[new].prev, self[new].next) = (prev, id);

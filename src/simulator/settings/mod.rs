@@ -1,18 +1,33 @@
-//! The settings of the allocator that decide where blocks go.
+//! The allocator's settings, and the rules of a simulation that follow from them.
 
-use super::SettingError;
+mod device;
+mod divisions;
+mod error;
+mod rounding;
+mod rules;
+
+pub use device::Device;
+pub use error::SettingError;
+pub(super) use rounding::{
+    MAX_REQUEST_BYTES, MIN_BLOCK_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large,
+    segment_bytes,
+};
+pub(super) use rules::{Rules, TieBreak};
+
+use crate::model::allocator_sizes::{LARGE_BUFFER, ROUND_LARGE};
 use crate::model::{Setting, SettingValue, Snapshot};
-use std::fmt::Write as _;
+use divisions::CLASSES;
 
 const MIB: u64 = 1 << 20;
 
-/// Size classes of `roundup_power2_divisions`: 1 MiB and less, 2 MiB, … 32 GiB and more.
-const CLASSES: usize = 16;
+// The allocator's sizes, as settings count bytes.
+const LARGE_SEGMENT: u64 = LARGE_BUFFER.unsigned_abs();
+const SEGMENT_STEP: u64 = ROUND_LARGE.unsigned_abs();
 
-/// Settings under another key that the text of the environment variable spells out.
+/// Keys under which a snapshot has the text of the environment variable.
 const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
-/// Settings that have a place in the snapshot only within that text.
+/// Settings that a snapshot has only within that text.
 const TEXT_ONLY: [&str; 3] =
     ["max_non_split_rounding_mb", "large_segment_size_mb", "per_process_memory_fraction"];
 
@@ -23,12 +38,12 @@ pub struct Settings {
     pub expandable_segments: bool,
     /// `max_split_size_mb` in bytes: blocks of at least this size are not split.
     pub max_split_bytes: Option<u64>,
-    /// `max_non_split_rounding_mb` in bytes: how much larger such a block may be than the request.
+    /// `max_non_split_rounding_mb` in bytes: such a block may be larger than the request by less than this.
     pub max_non_split_rounding_bytes: u64,
-    /// `garbage_collection_threshold`: from which part of the allowed memory on old blocks are given
-    /// back; 0 is off.
+    /// `garbage_collection_threshold`: old blocks are given back when more than this share of the allowed memory is
+    /// reserved; 0 is off.
     pub garbage_collection_threshold: f64,
-    /// `per_process_memory_fraction`: the part of the device's memory that may be reserved.
+    /// `per_process_memory_fraction`: the share of the device's memory that may be reserved.
     pub memory_fraction: Option<f64>,
     /// `roundup_power2_divisions` by size: up to 1 MiB, 2 MiB, 4 MiB, … 32 GiB and more; 0 is off.
     pub roundup_power2_divisions: [u32; CLASSES],
@@ -41,17 +56,17 @@ impl Default for Settings {
         Self {
             expandable_segments: false,
             max_split_bytes: None,
-            max_non_split_rounding_bytes: 20 * MIB,
+            max_non_split_rounding_bytes: LARGE_SEGMENT,
             garbage_collection_threshold: 0.0,
             memory_fraction: None,
             roundup_power2_divisions: [0; CLASSES],
-            large_segment_bytes: 20 * MIB,
+            large_segment_bytes: LARGE_SEGMENT,
         }
     }
 }
 
 impl Settings {
-    /// The settings that a snapshot was recorded with; the defaults where it does not say.
+    /// The settings that a snapshot was recorded with. A setting that it does not state has its default.
     pub fn recorded(snapshot: &Snapshot) -> Self {
         let mut settings = Self::default();
         let texts = snapshot.settings.iter().filter(|setting| TEXT_KEYS.contains(&setting.name.as_str()));
@@ -59,11 +74,12 @@ impl Settings {
             if let SettingValue::Text(text) = &text.value {
                 let wanted = pairs(text).into_iter().filter(|(key, _)| TEXT_ONLY.contains(key));
                 for (key, value) in wanted {
-                    // What torch accepted is better than what cannot be read here.
+                    // Torch accepted the text, so a value that cannot be read here is no error.
                     settings.set(key, value).ok();
                 }
             }
         }
+        // After the text: the program may have changed a setting since.
         snapshot.settings.iter().for_each(|setting| settings.read(setting));
         settings
     }
@@ -75,8 +91,8 @@ impl Settings {
             ("max_split_size", &SettingValue::Int(bytes)) => {
                 self.max_split_bytes = u64::try_from(bytes).ok().filter(|&bytes| 0 < bytes);
             }
-            ("garbage_collection_threshold", &SettingValue::Float(part)) if (0.0..1.0).contains(&part) => {
-                self.garbage_collection_threshold = part;
+            ("garbage_collection_threshold", &SettingValue::Float(share)) if (0.0..1.0).contains(&share) => {
+                self.garbage_collection_threshold = share;
             }
             ("roundup_power2_divisions", SettingValue::Table(table)) => {
                 for entry in table {
@@ -96,11 +112,11 @@ impl Settings {
         }
     }
 
-    /// Take over settings as the environment variable has them: `key:value,key:value`.
+    /// Take over settings in the form of the environment variable: `key:value,key:value`.
     ///
     /// # Errors
     ///
-    /// Says which setting is unknown, decides nothing, or has a value that torch refuses.
+    /// The first setting that is unknown, has no influence on where blocks go, or has a value that torch refuses.
     pub fn set_all(&mut self, text: &str) -> Result<(), SettingError> {
         pairs(text).into_iter().try_for_each(|(key, value)| self.set(key, value))
     }
@@ -109,7 +125,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Says which setting is unknown, decides nothing, or has a value that torch refuses.
+    /// If the setting is unknown, has no influence on where blocks go, or has a value that torch refuses.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
         let (key, value) = (key.trim(), value.trim());
         let wrong = |expected: &'static str| SettingError::value(key, value, expected);
@@ -123,17 +139,17 @@ impl Settings {
             }
             "max_split_size_mb" => {
                 let off = ["-1", "none", "off"].contains(&value.to_ascii_lowercase().as_str());
-                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
                 self.max_split_bytes =
                     if off { None } else { Some(size.ok_or_else(|| wrong("a number above 20, or none"))?) };
             }
             "max_non_split_rounding_mb" => {
-                let size = mebibytes(value).filter(|&bytes| 20 * MIB < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
                 self.max_non_split_rounding_bytes = size.ok_or_else(|| wrong("a number above 20"))?;
             }
             "large_segment_size_mb" => {
-                let size =
-                    mebibytes(value).filter(|&bytes| 20 * MIB <= bytes && bytes.is_multiple_of(2 * MIB));
+                let size = mebibytes(value)
+                    .filter(|&bytes| LARGE_SEGMENT <= bytes && bytes.is_multiple_of(SEGMENT_STEP));
                 self.large_segment_bytes = size.ok_or_else(|| wrong("an even number of at least 20"))?;
             }
             "garbage_collection_threshold" => {
@@ -146,14 +162,14 @@ impl Settings {
             }
             "roundup_power2_divisions" => {
                 self.roundup_power2_divisions =
-                    parse_divisions(value).ok_or_else(|| wrong("a power of two, or [MB:N,…,>:N]"))?;
+                    divisions::parse(value).ok_or_else(|| wrong("a power of two, or [MB:N,…,>:N]"))?;
             }
             _ => return Err(SettingError::unknown(key)),
         }
         Ok(())
     }
 
-    /// How many settings differ from others.
+    /// The number of settings that differ from those of `other`.
     pub fn differences(&self, other: &Self) -> usize {
         let differ = [
             self.expandable_segments != other.expandable_segments,
@@ -167,7 +183,7 @@ impl Settings {
         differ.into_iter().filter(|&differs| differs).count()
     }
 
-    /// How many parts the space between two powers of two has for a request; 0 and 1 are off.
+    /// The number of parts between two powers of two for a request; 0 and 1 are off.
     #[inline]
     pub(super) fn divisions_for(&self, requested: u64) -> u32 {
         let class = requested.max(1).ilog2().saturating_sub(MIB.ilog2()) as usize;
@@ -201,7 +217,7 @@ impl Settings {
             add("per_process_memory_fraction", part.to_string());
         }
         if self.roundup_power2_divisions != default.roundup_power2_divisions {
-            add("roundup_power2_divisions", divisions_text(&self.roundup_power2_divisions));
+            add("roundup_power2_divisions", divisions::text(&self.roundup_power2_divisions));
         }
         if self.large_segment_bytes != default.large_segment_bytes {
             add("large_segment_size_mb", (self.large_segment_bytes / MIB).to_string());
@@ -211,7 +227,7 @@ impl Settings {
 }
 
 fn mebibytes(text: &str) -> Option<u64> {
-    text.parse::<u64>().ok()?.checked_mul(MIB).filter(|&bytes| bytes < 1 << 50)
+    text.parse::<u64>().ok()?.checked_mul(MIB).filter(|&bytes| bytes < device::UNLIMITED_BYTES)
 }
 
 /// `key:value` or `key=value` between commas, where lists in brackets have commas of their own.
@@ -227,59 +243,6 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
     });
     let parts = parts.map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| part.split_once([':', '=']).unwrap_or((part, ""))).collect()
-}
-
-/// A single number, or the list of sizes and numbers.
-fn parse_divisions(text: &str) -> Option<[u32; CLASSES]> {
-    let number = |text: &str| {
-        let n: u32 = text.trim().parse().ok()?;
-        (n == 0 || n.is_power_of_two()).then_some(n)
-    };
-    let Some(list) = text.strip_prefix('[') else { return number(text).map(|n| [n; CLASSES]) };
-    let mut table = [0; CLASSES];
-    let mut last = None;
-    for entry in list.strip_suffix(']')?.split(',') {
-        let (size, divisions) = entry.split_once(':')?;
-        let divisions = number(divisions)?;
-        if size.trim() == ">" {
-            table[last.map_or(0, |last: usize| last + 1)..].fill(divisions);
-            continue;
-        }
-        let megabytes: u64 = size.trim().parse().ok().filter(|size: &u64| size.is_power_of_two())?;
-        let class = (megabytes.ilog2() as usize).min(CLASSES - 1);
-        if last.is_none() {
-            table[..class].fill(divisions);
-        }
-        table[class] = divisions;
-        last = Some(class);
-    }
-    Some(table)
-}
-
-/// The shortest text that [`parse_divisions`] reads as the table.
-fn divisions_text(table: &[u32; CLASSES]) -> String {
-    let (first, rest) = (table[0], table[CLASSES - 1]);
-    let lead = table.iter().take_while(|&&divisions| divisions == first).count();
-    if lead == CLASSES {
-        return first.to_string();
-    }
-    let tail = table.iter().rev().take_while(|&&divisions| divisions == rest).count();
-    let mut text = format!("[{}:{first}", 1u64 << (lead - 1));
-    let listed = (lead..CLASSES - tail).filter(|&class| table[class] != 0);
-    let mut last = lead - 1;
-    for class in listed {
-        write!(text, ",{}:{}", 1u64 << class, table[class]).ok();
-        last = class;
-    }
-    if rest != 0 {
-        // `>` starts behind the last size that is listed.
-        if last + 1 < CLASSES - tail {
-            write!(text, ",{}:0", 1u64 << (CLASSES - tail - 1)).ok();
-        }
-        write!(text, ",>:{rest}").ok();
-    }
-    text.push(']');
-    text
 }
 
 #[cfg(test)]
@@ -336,7 +299,7 @@ mod tests {
             ..Snapshot::default()
         };
         let settings = Settings::recorded(&snapshot);
-        // The key of its own counts: the program may have changed the setting.
+        // The setting's own key counts: the program may have changed it.
         assert_eq!(settings.max_split_bytes, None);
         assert_eq!(settings.max_non_split_rounding_bytes, 128 * MIB);
         assert_eq!(settings.large_segment_bytes, 64 * MIB);
@@ -345,15 +308,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_table_can_be_written(table in proptest::array::uniform16(prop_oneof![Just(0u32), Just(1), Just(2), Just(8)])) {
-            prop_assert_eq!(parse_divisions(&divisions_text(&table)), Some(table));
-        }
-
-        #[test]
         fn odd_text_is_refused_without_panicking(text in ".{0,40}") {
             let mut settings = Settings::default();
             settings.set_all(&text).ok();
-            parse_divisions(&text);
+            divisions::parse(&text);
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The cached blocks of one pool, size class and stream, in the order in which they are looked at.
+//! The cached blocks of one pool, size class and stream, in the order of the search.
 
-/// Entries of one piece: moving a piece's entries costs less than following pointers.
+/// The most entries of a piece. Moving so few costs less than following pointers; a full piece is cut in two.
 const PIECE: usize = 64;
 
 /// A cached block, in the order of the search: size, then age of the segment, then address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub(super) size: u64,
-    /// When its segment was created; 0 for versions of torch that do not look at it.
+    /// The number of its segment in the order of creation; 0 for versions of torch that do not look at it.
     pub(super) created: u32,
     pub(super) addr: u64,
     pub(super) block: u32,
 }
 
-/// A place in the list; valid until the list changes.
+/// A position in a list; valid until the list changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
     piece: usize,
@@ -23,7 +23,7 @@ pub(super) struct At {
 /// A sorted list in pieces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeList {
-    /// None is empty.
+    /// No piece is empty.
     pieces: Vec<Vec<Entry>>,
 }
 
@@ -67,7 +67,7 @@ impl FreeList {
         true
     }
 
-    /// The first entry of at least this size.
+    /// The position of the first entry of at least this size.
     #[inline]
     pub(super) fn first_fit(&self, size: u64) -> Option<At> {
         let piece = self.pieces.partition_point(|piece| piece.last().is_some_and(|last| last.size < size));
@@ -75,7 +75,7 @@ impl FreeList {
         Some(At { piece, entry: entries.partition_point(|entry| entry.size < size) })
     }
 
-    /// Take the entry at a place out.
+    /// Take the entry at a position out.
     #[inline]
     pub(super) fn take(&mut self, at: At) -> Entry {
         let piece = &mut self.pieces[at.piece];
@@ -91,7 +91,7 @@ impl FreeList {
         self.pieces[at.piece][at.entry]
     }
 
-    /// The entry behind another.
+    /// The position behind another.
     pub(super) fn after(&self, at: At) -> Option<At> {
         if at.entry + 1 < self.pieces[at.piece].len() {
             Some(At { entry: at.entry + 1, ..at })

@@ -1,38 +1,39 @@
-//! Who asks: pools and streams. Each pair has free lists of its own.
+//! Lanes: pairs of a pool and a stream. Each has free lists of its own, one for small and one for large blocks.
 
 use crate::model::PoolKey;
 use std::collections::BTreeMap;
 
-/// More lanes than any program has. Further ones, which only a damaged file has, share the first.
+/// The most lanes, more than any program has. Further ones, which only a damaged file has, share the first.
 const MAX_LANES: usize = 512;
 
-/// A pool, by its place in [`Lanes::pools`].
+/// A pool, by its index in [`Lanes::pools`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PoolIx(u32);
+pub(in crate::simulator) struct PoolIx(u32);
 
 impl PoolIx {
     /// The default pool, which always exists.
-    pub(super) const DEFAULT: Self = Self(0);
+    pub(in crate::simulator) const DEFAULT: Self = Self(0);
 
-    pub(super) fn index(self) -> usize {
+    pub(in crate::simulator) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A pool and its lists.
 #[derive(Debug, Clone)]
-pub(super) struct Pool {
-    pub(super) key: PoolKey,
+pub(in crate::simulator) struct Pool {
+    pub(in crate::simulator) key: PoolKey,
     /// Whether its blocks are never split, as `MemPool(no_split=True)` has it.
-    pub(super) is_unsplit: bool,
-    /// Free lists in the order of their streams.
+    pub(in crate::simulator) is_unsplit: bool,
+    /// Free lists of small blocks, in the order of their streams.
     small: Vec<u32>,
+    /// Free lists of large blocks, in the order of their streams.
     large: Vec<u32>,
 }
 
-/// Every pool and stream that asks for memory. A lane is a pair of them.
+/// Every pool and stream that asks for memory. The lane `n` has the free lists `2 n` (small) and `2 n + 1` (large).
 #[derive(Debug, Clone)]
-pub(super) struct Lanes {
+pub(in crate::simulator) struct Lanes {
     pools: Vec<Pool>,
     pairs: Vec<(PoolIx, i64)>,
     known: BTreeMap<(PoolKey, i64), u32>,
@@ -47,7 +48,7 @@ impl Default for Lanes {
 
 impl Lanes {
     /// The lane of a pool and a stream.
-    pub(super) fn add(&mut self, key: PoolKey, stream: i64) -> u32 {
+    pub(in crate::simulator) fn add(&mut self, key: PoolKey, stream: i64) -> u32 {
         if let Some(&lane) = self.known.get(&(key, stream)) {
             return lane;
         }
@@ -62,9 +63,9 @@ impl Lanes {
         self.pairs.push((pool, stream));
         self.known.insert((key, stream), lane);
         let pairs = &self.pairs;
-        let place = &mut self.pools[pool.index()];
-        for (lists, list) in [(&mut place.small, lane * 2), (&mut place.large, lane * 2 + 1)] {
-            // Streams are compared as addresses.
+        let pool = &mut self.pools[pool.index()];
+        for (lists, list) in [(&mut pool.small, lane * 2), (&mut pool.large, lane * 2 + 1)] {
+            // Torch orders streams by the address of the stream, so negative ids come last.
             let of = |list: u32| pairs[(list / 2) as usize].1 as u64;
             let at = lists.partition_point(|&other| of(other) < of(list));
             lists.insert(at, list);
@@ -73,44 +74,44 @@ impl Lanes {
     }
 
     /// The pool with this id, if it asks for memory.
-    pub(super) fn pool(&self, key: PoolKey) -> Option<PoolIx> {
+    pub(in crate::simulator) fn pool(&self, key: PoolKey) -> Option<PoolIx> {
         self.pools.iter().position(|pool| pool.key == key).map(|at| PoolIx(at as u32))
     }
 
     /// Never split the blocks of a pool.
-    pub(super) fn set_unsplit(&mut self, pool: PoolIx) {
+    pub(in crate::simulator) fn set_unsplit(&mut self, pool: PoolIx) {
         self.pools[pool.index()].is_unsplit = true;
     }
 
-    pub(super) fn pools(&self) -> &[Pool] {
+    pub(in crate::simulator) fn pools(&self) -> &[Pool] {
         &self.pools
     }
 
     /// Number of lanes.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::simulator) fn len(&self) -> usize {
         self.pairs.len()
     }
 
     #[inline]
-    pub(super) fn pool_ix_of_list(&self, list: u32) -> PoolIx {
+    pub(in crate::simulator) fn pool_ix_of_list(&self, list: u32) -> PoolIx {
         self.pairs[(list / 2) as usize].0
     }
 
     #[inline]
-    pub(super) fn pool_of_list(&self, list: u32) -> &Pool {
+    pub(in crate::simulator) fn pool_of_list(&self, list: u32) -> &Pool {
         &self.pools[self.pool_ix_of_list(list).index()]
     }
 
     /// The stream of a list.
-    pub(super) fn stream_of_list(&self, list: u32) -> i64 {
+    pub(in crate::simulator) fn stream_of_list(&self, list: u32) -> i64 {
         self.pairs[(list / 2) as usize].1
     }
 
-    pub(super) fn small_lists(&self, pool: PoolIx) -> &[u32] {
+    pub(in crate::simulator) fn small_lists(&self, pool: PoolIx) -> &[u32] {
         &self.pools[pool.index()].small
     }
 
-    pub(super) fn large_lists(&self, pool: PoolIx) -> &[u32] {
+    pub(in crate::simulator) fn large_lists(&self, pool: PoolIx) -> &[u32] {
         &self.pools[pool.index()].large
     }
 }

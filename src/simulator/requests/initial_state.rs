@@ -1,17 +1,18 @@
-//! What was there before the first event: segments, blocks, and what can be known of their sizes.
+//! The state before the first event: segments, blocks, and their sizes as far as they can be known.
 //!
-//! A trace shows what a block was asked for, not what it took. Blocks of the large pool may be up to
-//! 1 MiB larger than that, because the rest of a cached block was too small to be split off. Three
-//! things show it: the final state, for blocks that survive; the place of the first block behind,
-//! since blocks are cut from the low end of what is free; and gaps that are too small to be free.
+//! A trace has the size that a block was asked for, not the size that it took. Blocks of the large pool may be up to
+//! 1 MiB larger than their rounded request, because the rest of a cached block was too small to be split off. Three
+//! things show the true size: the final state, for blocks that survive; the address of the first block that is put
+//! behind, since blocks are cut from the low end of a free one; and gaps that are too small to be free blocks.
 
-use super::Settings;
-use super::driver::FIRST_OWN_ADDRESS;
 use super::lanes::Lanes;
-use super::rounding::{MAX_REQUEST_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large};
+use super::segment_events::FIRST_SIMULATED_ADDRESS;
 use crate::model::{
     Action, AddrId, AllocId, Allocation, BlockState, Moment, PoolKey, ReservedRange, Snapshot, StrId,
     Timeline,
+};
+use crate::simulator::settings::{
+    MAX_REQUEST_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, Settings, block_bytes, clamped, is_large,
 };
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -19,88 +20,91 @@ use std::ops::Range;
 
 /// A block that is live before the first event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StartBlock {
-    pub(super) addr: u64,
-    /// Bytes with rounding, as far as they can be known.
-    pub(super) size: u64,
-    pub(super) requested: u64,
-    pub(super) slot: u32,
-    pub(super) is_pending: bool,
+pub(in crate::simulator) struct InitialBlock {
+    pub(in crate::simulator) addr: u64,
+    /// Bytes with rounding, at least.
+    pub(in crate::simulator) size: u64,
+    pub(in crate::simulator) requested: u64,
+    pub(in crate::simulator) slot: u32,
+    pub(in crate::simulator) is_pending: bool,
 }
 
 /// Memory that is reserved before the first event.
 #[derive(Debug, Clone)]
-pub(super) struct StartSegment {
-    pub(super) addr: u64,
-    pub(super) size: u64,
-    pub(super) lane: u32,
-    pub(super) is_large: bool,
-    pub(super) is_expandable: bool,
-    /// Its blocks: a range of [`Start::blocks`].
-    pub(super) blocks: Range<usize>,
+pub(in crate::simulator) struct InitialSegment {
+    pub(in crate::simulator) addr: u64,
+    pub(in crate::simulator) size: u64,
+    pub(in crate::simulator) lane: u32,
+    pub(in crate::simulator) is_large: bool,
+    pub(in crate::simulator) is_expandable: bool,
+    /// Its blocks: a range of [`InitialState::blocks`].
+    pub(in crate::simulator) blocks: Range<usize>,
 }
 
 /// The state before the first event.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Start {
+pub(in crate::simulator) struct InitialState {
     /// By address.
-    pub(super) segments: Vec<StartSegment>,
-    pub(super) blocks: Vec<StartBlock>,
-    /// Blocks that lie in no segment, which are left out.
-    pub(super) unplaced: usize,
+    pub(in crate::simulator) segments: Vec<InitialSegment>,
+    pub(in crate::simulator) blocks: Vec<InitialBlock>,
+    /// Number of blocks that lie in no segment and are left out.
+    pub(in crate::simulator) unplaced: usize,
 }
 
-/// A block that may be larger than its rounding.
-struct Doubt {
+/// A block that may be larger than its rounded request.
+struct DoubtfulEnd {
+    /// Where it ends at least.
     rounded_end: u64,
+    /// Where the next block or the end of the segment is.
     limit: u64,
+    /// Its number in [`InitialState::blocks`].
     block: usize,
 }
 
 /// The state before the first event of a trace.
-pub(super) fn find(
+pub(in crate::simulator) fn find(
     snapshot: &Snapshot,
     timeline: &Timeline,
     settings: &Settings,
     lanes: &mut Lanes,
-) -> Start {
+) -> InitialState {
     let is_sane = |range: &&ReservedRange| {
-        range.past_end() < FIRST_OWN_ADDRESS && range.size <= MAX_REQUEST_BYTES as i64 && 0 < range.size
+        range.past_end() < FIRST_SIMULATED_ADDRESS && range.size <= MAX_REQUEST_BYTES as i64 && 0 < range.size
     };
     let ranges: Vec<&ReservedRange> = timeline.ranges.live_at(Moment::START).filter(is_sane).collect();
     let count = timeline.lifetimes.initial_count();
     if ranges.is_empty() {
-        return Start { unplaced: count, ..Start::default() };
+        return InitialState { unplaced: count, ..InitialState::default() };
     }
     let initial: Vec<Allocation> =
         (0..count as u32).map(|id| timeline.lifetimes.get(AllocId(id), &timeline.events)).collect();
-    let classes = Classes::new(snapshot, timeline, settings);
-    let mut finder = Finder {
+    let classes = SizeClasses::new(snapshot, timeline, settings);
+    let mut reader = InitialStateReader {
         settings,
         survivors: survivors(timeline),
         slots: slots(timeline, &initial),
         initial: &initial,
         next: 0,
-        out: Start::default(),
+        out: InitialState::default(),
         doubts: BTreeMap::new(),
     };
     for range in ranges {
         let lane = lanes.add(range.pool.unwrap_or(PoolKey::DEFAULT), range.stream.unwrap_or(0));
-        finder.range(range, lane, &classes);
+        reader.range(range, lane, &classes);
     }
-    let Finder { mut out, doubts, next, .. } = finder;
+    let InitialStateReader { mut out, doubts, next, .. } = reader;
     out.unplaced += count - next;
-    settle(timeline, doubts, &mut out.blocks);
+    find_ends_by_next_block(timeline, doubts, &mut out.blocks);
     out
 }
 
-/// The true sizes of the blocks that are live in the end.
+/// The true sizes of the blocks that are live in the end, by address.
 fn survivors(timeline: &Timeline) -> HashMap<u64, u64> {
     let blocks = timeline.segments.blocks.iter().filter(|block| block.is_active());
     blocks.map(|block| (block.addr, clamped(block.size))).collect()
 }
 
-/// The slot of each initial block.
+/// The slots of the initial blocks, by address. An address that no event mentions has none.
 fn slots(timeline: &Timeline, initial: &[Allocation]) -> HashMap<u64, u32> {
     let mut slots: HashMap<u64, u32> = initial.iter().map(|block| (block.addr, u32::MAX)).collect();
     for id in 0..timeline.events.address_count() as u32 {
@@ -111,19 +115,22 @@ fn slots(timeline: &Timeline, initial: &[Allocation]) -> HashMap<u64, u32> {
     slots
 }
 
-struct Finder<'a> {
+/// Puts the initial blocks into the ranges that are reserved before the first event, in the order of addresses.
+struct InitialStateReader<'a> {
     settings: &'a Settings,
     survivors: HashMap<u64, u64>,
     slots: HashMap<u64, u32>,
     /// By address.
     initial: &'a [Allocation],
+    /// The first of them that is in no range yet.
     next: usize,
-    out: Start,
-    doubts: BTreeMap<u64, Doubt>,
+    out: InitialState,
+    /// By the address of the block.
+    doubts: BTreeMap<u64, DoubtfulEnd>,
 }
 
-impl Finder<'_> {
-    fn range(&mut self, range: &ReservedRange, lane: u32, classes: &Classes<'_>) {
+impl InitialStateReader<'_> {
+    fn range(&mut self, range: &ReservedRange, lane: u32, classes: &SizeClasses<'_>) {
         let first = self.out.blocks.len();
         while self.initial.get(self.next).is_some_and(|block| block.addr < range.addr) {
             self.next += 1;
@@ -138,7 +145,7 @@ impl Finder<'_> {
             self.block(block, limit, is_large && !range.is_expandable);
         }
         self.next += inside;
-        self.out.segments.push(StartSegment {
+        self.out.segments.push(InitialSegment {
             addr: range.addr,
             size: clamped(range.size),
             lane,
@@ -148,7 +155,9 @@ impl Finder<'_> {
         });
     }
 
+    /// Add a block that ends at `limit` at the latest. It `has_slack` if it may be larger than its rounded request.
     fn block(&mut self, block: &Allocation, limit: u64, has_slack: bool) {
+        debug_assert!(block.addr <= limit, "blocks are in the order of their addresses");
         let (requested, room) = (clamped(block.size), limit - block.addr);
         let rounded = block_bytes(requested, self.settings);
         let known = block.end.is_none().then(|| self.survivors.get(&block.addr).copied()).flatten();
@@ -160,10 +169,10 @@ impl Finder<'_> {
             None => rounded.min(room),
         };
         if has_slack && known.is_none() && !fills {
-            let doubt = Doubt { rounded_end: block.addr + size, limit, block: self.out.blocks.len() };
+            let doubt = DoubtfulEnd { rounded_end: block.addr + size, limit, block: self.out.blocks.len() };
             self.doubts.insert(block.addr, doubt);
         }
-        self.out.blocks.push(StartBlock {
+        self.out.blocks.push(InitialBlock {
             addr: block.addr,
             size,
             requested,
@@ -174,7 +183,11 @@ impl Finder<'_> {
 }
 
 /// Find where blocks end by the first block that is put behind them.
-fn settle(timeline: &Timeline, mut doubts: BTreeMap<u64, Doubt>, blocks: &mut [StartBlock]) {
+fn find_ends_by_next_block(
+    timeline: &Timeline,
+    mut doubts: BTreeMap<u64, DoubtfulEnd>,
+    blocks: &mut [InitialBlock],
+) {
     let events = &timeline.events;
     for ix in events.indices() {
         if doubts.is_empty() {
@@ -200,14 +213,14 @@ fn settle(timeline: &Timeline, mut doubts: BTreeMap<u64, Doubt>, blocks: &mut [S
 }
 
 /// Which reserved ranges serve large blocks.
-struct Classes<'a> {
+struct SizeClasses<'a> {
     snapshot: &'a Snapshot,
-    /// Final segments by address: past end and kind.
+    /// Final segments by address: first address behind it, and kind.
     known: BTreeMap<u64, (u64, StrId)>,
     settings: &'a Settings,
 }
 
-impl<'a> Classes<'a> {
+impl<'a> SizeClasses<'a> {
     fn new(snapshot: &'a Snapshot, timeline: &Timeline, settings: &'a Settings) -> Self {
         let segments = timeline.segments.segments.iter();
         let known = segments.filter_map(|segment| {
@@ -233,9 +246,9 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Find the private pools whose blocks are not split. The snapshot does not say so, but a block that
-/// is much larger than its request does.
-pub(super) fn find_unsplit_pools(timeline: &Timeline, settings: &Settings, lanes: &mut Lanes) {
+/// Mark the private pools whose blocks are not split. The snapshot does not say so, but a block that is much larger
+/// than its request shows it.
+pub(in crate::simulator) fn find_unsplit_pools(timeline: &Timeline, settings: &Settings, lanes: &mut Lanes) {
     let table = &timeline.segments;
     for segment in &table.segments {
         let Some(key) = segment.pool.filter(|pool| pool.is_private()) else { continue };

@@ -1,12 +1,15 @@
-//! The recorded events about segments, which are the allocator's decisions.
+//! Segment events, which are decisions of the allocator.
 
-use super::rounding::clamped;
 use crate::model::{Action, EventTable, StackId};
+use crate::simulator::settings::clamped;
 use foldhash::HashMap;
 
-/// What happened to a segment.
+/// The lowest address of segments that the recording does not have. Recorded ones are below.
+pub(in crate::simulator) const FIRST_SIMULATED_ADDRESS: u64 = 1 << 60;
+
+/// A change of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum SegmentAction {
+pub(in crate::simulator) enum SegmentAction {
     Alloc,
     Free,
     Map,
@@ -15,7 +18,7 @@ pub(super) enum SegmentAction {
 
 impl SegmentAction {
     #[inline]
-    pub(super) fn of(action: Action) -> Option<Self> {
+    pub(in crate::simulator) fn of(action: Action) -> Option<Self> {
         match action {
             Action::SegmentAlloc => Some(Self::Alloc),
             Action::SegmentFree => Some(Self::Free),
@@ -26,17 +29,17 @@ impl SegmentAction {
     }
 
     /// Whether memory goes back to the driver.
-    pub(super) fn gives_back(self) -> bool {
+    pub(in crate::simulator) fn gives_back(self) -> bool {
         matches!(self, Self::Free | Self::Unmap)
     }
 }
 
-/// Whose doing a recorded event is.
+/// The cause of a recorded event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// A request's, which has the same stack.
+pub(in crate::simulator) enum Cause {
+    /// The request that follows, which has the same stack.
     Request,
-    /// The program's own: `empty_cache`, or entering a graph capture.
+    /// The program itself: `empty_cache`, or entering a graph capture.
     Program,
     /// The stacks do not say.
     Unknown,
@@ -44,19 +47,19 @@ pub(super) enum Cause {
 
 /// A segment event, recorded or simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SegmentEvent {
-    /// The trace's event; for a simulated one the request that led to it.
-    pub(super) event: u32,
-    pub(super) action: SegmentAction,
-    pub(super) addr: u64,
-    pub(super) size: u64,
-    pub(super) cause: Cause,
-    /// Whose segment it is, as far as events say.
-    pub(super) lane: u32,
+pub(in crate::simulator) struct SegmentEvent {
+    /// The event of the trace; for a simulated one, the event of the request that led to it.
+    pub(in crate::simulator) event: u32,
+    pub(in crate::simulator) action: SegmentAction,
+    pub(in crate::simulator) addr: u64,
+    pub(in crate::simulator) size: u64,
+    pub(in crate::simulator) cause: Cause,
+    /// The pool and stream that own the segment, as far as events say.
+    pub(in crate::simulator) lane: u32,
 }
 
 /// The segment events of a trace, in order.
-pub(super) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<SegmentEvent> {
+pub(in crate::simulator) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<SegmentEvent> {
     let mut found = Vec::new();
     let mut made: HashMap<u64, StackId> = HashMap::default();
     for ix in events.indices() {
@@ -74,12 +77,12 @@ pub(super) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<Segm
         let lane = lane_of_context[events.context_index(ix)];
         found.push(SegmentEvent { event: ix.0, action, addr, size: clamped(events.size(ix)), cause, lane });
     }
-    find_requests(events, &mut found);
+    mark_those_of_requests(events, &mut found);
     found
 }
 
-/// Find the events that have the stack of the request that follows them.
-fn find_requests(events: &EventTable, found: &mut [SegmentEvent]) {
+/// Mark the events that have the stack of the request that follows them: they are the doing of that request.
+fn mark_those_of_requests(events: &EventTable, found: &mut [SegmentEvent]) {
     let mut left = found.len();
     let mut request = StackId::EMPTY;
     for ix in events.indices().rev() {

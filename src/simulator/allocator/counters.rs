@@ -1,11 +1,11 @@
-//! What the allocator counts about itself, as `torch.cuda.memory_stats()` has it.
+//! The allocator's own counters, as `torch.cuda.memory_stats()` has them.
 
-/// A total and the most that it was.
+/// A total and its peak.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gauge {
     /// Now.
     pub current: u64,
-    /// At most so far.
+    /// The most so far.
     pub peak: u64,
 }
 
@@ -18,6 +18,7 @@ impl Gauge {
 
     #[inline]
     pub(super) fn sub(&mut self, amount: u64) {
+        debug_assert!(amount <= self.current, "what is taken away was counted before");
         self.current = self.current.saturating_sub(amount);
     }
 
@@ -34,9 +35,9 @@ impl Gauge {
 pub struct Counters {
     /// Bytes of blocks that the program holds, with rounding.
     pub allocated_bytes: Gauge,
-    /// The same with blocks that wait for a stream.
+    /// Bytes of blocks that the program holds or that wait for a stream, with rounding.
     pub active_bytes: Gauge,
-    /// Bytes that were asked for, of active blocks.
+    /// Requested bytes of active blocks.
     pub requested_bytes: Gauge,
     /// Bytes of segments and mapped pages.
     pub reserved_bytes: Gauge,
@@ -52,12 +53,12 @@ pub struct Counters {
     pub segment_allocs: u64,
     /// Calls of `cudaFree`.
     pub segment_frees: u64,
-    /// Times that pages were mapped.
+    /// Number of times that pages were mapped.
     pub segment_maps: u64,
-    /// Times that pages were unmapped.
+    /// Number of times that pages were unmapped.
     pub segment_unmaps: u64,
-    /// Times that everything cached was given back to try once more.
+    /// Number of times that everything cached was given back for a request.
     pub num_alloc_retries: u64,
-    /// Requests that could not be met.
+    /// Number of requests that could not be met.
     pub num_ooms: u64,
 }

@@ -1,33 +1,25 @@
-//! From what a program asks for to what the allocator takes.
+//! From the bytes that a program asks for to the bytes of blocks and segments.
 
 use super::Settings;
+use crate::model::allocator_sizes::{self, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE};
 
-/// Every block is a multiple of this.
-pub(super) const MIN_BLOCK_BYTES: u64 = 512;
+// The allocator's sizes as the simulation counts: without sign, as torch does.
+pub(in crate::simulator) const MIN_BLOCK_BYTES: u64 = MIN_BLOCK_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_BYTES: u64 = SMALL_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_SEGMENT_BYTES: u64 = SMALL_BUFFER.unsigned_abs();
 
-/// Blocks up to this come from the small pool.
-pub(super) const SMALL_BYTES: u64 = 1 << 20;
+/// The most bytes of a request. Larger ones, which no device could meet, are treated as this large, so that sums of
+/// sizes cannot overflow.
+pub(in crate::simulator) const MAX_REQUEST_BYTES: u64 = 1 << 44;
 
-/// Segments of the small pool, and pages of its expandable segments.
-pub(super) const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
-
-/// Blocks from this on get a segment of their own size.
-const OWN_SEGMENT_BYTES: u64 = 10 << 20;
-
-/// Those segments are a multiple of this.
-const SEGMENT_STEP_BYTES: u64 = 2 << 20;
-
-/// Larger requests than this are treated as this large: no device has as much.
-pub(super) const MAX_REQUEST_BYTES: u64 = 1 << 44;
-
-/// The bytes of a recorded size that a simulation works with.
-pub(super) fn clamped(recorded_bytes: i64) -> u64 {
+/// A recorded size as simulations count it, from 0 to [`MAX_REQUEST_BYTES`].
+pub(in crate::simulator) fn clamped(recorded_bytes: i64) -> u64 {
     recorded_bytes.max(0).unsigned_abs().min(MAX_REQUEST_BYTES)
 }
 
 /// The size of the block that serves a request.
 #[inline]
-pub(super) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
+pub(in crate::simulator) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
     if requested < MIN_BLOCK_BYTES {
         return MIN_BLOCK_BYTES;
     }
@@ -38,7 +30,7 @@ pub(super) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
     requested.next_multiple_of(MIN_BLOCK_BYTES)
 }
 
-/// Up to the next of the equal parts between two powers of two.
+/// The next of the equal parts between two powers of two.
 fn next_division(bytes: u64, divisions: u64) -> u64 {
     if bytes.is_power_of_two() {
         return bytes;
@@ -52,20 +44,15 @@ fn next_division(bytes: u64, divisions: u64) -> u64 {
 
 /// Whether a block of this size comes from the large pool.
 #[inline]
-pub(super) fn is_large(block_bytes: u64) -> bool {
+pub(in crate::simulator) fn is_large(block_bytes: u64) -> bool {
     SMALL_BYTES < block_bytes
 }
 
-/// The size of the segment that is asked for when no cached block can serve a block of this size.
+/// Bytes of the segment that is asked for when no cached block can serve a block of this size.
 #[inline]
-pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
-    if !is_large(block_bytes) {
-        SMALL_SEGMENT_BYTES
-    } else if block_bytes < OWN_SEGMENT_BYTES {
-        settings.large_segment_bytes
-    } else {
-        block_bytes.next_multiple_of(SEGMENT_STEP_BYTES)
-    }
+pub(in crate::simulator) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    allocator_sizes::segment_size(signed(block_bytes), signed(settings.large_segment_bytes)).unsigned_abs()
 }
 
 #[cfg(test)]
@@ -105,13 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn segments_have_three_sizes() {
-        let settings = Settings::default();
-        assert_eq!(segment_bytes(512, &settings), 2 * MIB);
-        assert_eq!(segment_bytes(MIB, &settings), 2 * MIB);
-        assert_eq!(segment_bytes(MIB + 512, &settings), 20 * MIB);
-        assert_eq!(segment_bytes(10 * MIB - 512, &settings), 20 * MIB);
-        assert_eq!(segment_bytes(10 * MIB, &settings), 10 * MIB);
-        assert_eq!(segment_bytes(11 * MIB, &settings), 12 * MIB);
+    fn segments_that_large_blocks_share_are_as_large_as_the_setting() {
+        let mut settings = Settings::default();
+        let sizes =
+            |settings: &Settings| [MIB, MIB + 512, 11 * MIB].map(|size| segment_bytes(size, settings));
+        assert_eq!(sizes(&settings), [2 * MIB, 20 * MIB, 12 * MIB]);
+        settings.set("large_segment_size_mb", "64").expect("the value is valid");
+        assert_eq!(sizes(&settings), [2 * MIB, 64 * MIB, 12 * MIB]);
     }
 }

@@ -1,8 +1,8 @@
-//! The state before the first event.
+//! Puts the state before the first event into an empty allocator.
 
-use super::super::blocks::{Block, NONE, State};
-use super::super::start::{Start, StartSegment};
 use super::Allocator;
+use super::blocks::{Block, NONE, State};
+use crate::simulator::requests::{InitialSegment, InitialState};
 
 /// A part of a segment that is being laid out.
 #[derive(Debug, Clone, Copy)]
@@ -21,22 +21,23 @@ impl Part {
 }
 
 impl Allocator<'_> {
-    /// Put what was there before the first event in its place.
-    pub(in super::super) fn place(&mut self, start: &Start) {
+    /// Lay out the segments and blocks from before the first event.
+    pub(in crate::simulator) fn lay_out_initial_state(&mut self, initial: &InitialState) {
         let mut at = 0;
-        while let Some(segment) = start.segments.get(at) {
+        while let Some(segment) = initial.segments.get(at) {
             at += if segment.is_expandable {
-                self.place_range(start, at)
+                self.lay_out_range(initial, at)
             } else {
-                self.place_segment(start, segment)
+                self.lay_out_segment(initial, segment)
             };
         }
     }
 
-    fn place_segment(&mut self, start: &Start, segment: &StartSegment) -> usize {
+    /// Lay out one segment; returns the number of segments used up, which is 1.
+    fn lay_out_segment(&mut self, initial: &InitialState, segment: &InitialSegment) -> usize {
         let list = list_of(segment);
         let id = self.add_segment(segment.addr, segment.size, 0);
-        let parts = parts_of(start, segment);
+        let parts = parts_of(initial, segment);
         self.lay(id, list, &parts);
         self.counters.segment.add(1);
         self.counters.reserved_bytes.add(segment.size);
@@ -49,14 +50,15 @@ impl Allocator<'_> {
         1
     }
 
-    /// Mapped runs that are near enough to each other belong to one range. How many there are.
-    fn place_range(&mut self, start: &Start, at: usize) -> usize {
-        let first = &start.segments[at];
+    /// Lay out an expandable segment: all mapped runs that are near enough to the one at `at` to lie in one range of
+    /// addresses. Returns the number of runs.
+    fn lay_out_range(&mut self, initial: &InitialState, at: usize) -> usize {
+        let first = &initial.segments[at];
         let list = list_of(first);
         let page = self.page_bytes(list);
         let size = self.range_bytes(page);
         let past_end = first.addr.saturating_add(size);
-        let runs: Vec<&StartSegment> = start.segments[at..]
+        let runs: Vec<&InitialSegment> = initial.segments[at..]
             .iter()
             .take_while(|run| {
                 let is_same =
@@ -64,13 +66,13 @@ impl Allocator<'_> {
                 is_same && run.addr.checked_add(run.size).is_some_and(|end| end <= past_end)
             })
             .collect();
-        // A run that is larger than any device stands alone.
+        // A run that is larger than the device, as only damaged files have, is a range of its own.
         let (runs, size) = if runs.is_empty() { (vec![first], first.size) } else { (runs, size) };
         let mut parts = Vec::new();
         let mut from = first.addr;
         for run in &runs {
             push(&mut parts, Part::empty(from, run.addr - from, State::Unmapped));
-            for part in parts_of(start, run) {
+            for part in parts_of(initial, run) {
                 push(&mut parts, part);
             }
             from = run.addr.saturating_add(run.size);
@@ -83,6 +85,7 @@ impl Allocator<'_> {
         runs.len()
     }
 
+    /// Make the blocks of a segment.
     fn lay(&mut self, segment: u32, list: u32, parts: &[Part]) {
         let mut last = NONE;
         for part in parts {
@@ -103,16 +106,16 @@ impl Allocator<'_> {
     }
 }
 
-fn list_of(segment: &StartSegment) -> u32 {
+fn list_of(segment: &InitialSegment) -> u32 {
     segment.lane * 2 + u32::from(segment.is_large)
 }
 
-/// Blocks, and what is free between them.
-fn parts_of(start: &Start, segment: &StartSegment) -> Vec<Part> {
+/// The blocks of a segment, and the free parts between them.
+fn parts_of(initial: &InitialState, segment: &InitialSegment) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut from = segment.addr;
     let past_end = segment.addr.saturating_add(segment.size);
-    for block in &start.blocks[segment.blocks.clone()] {
+    for block in &initial.blocks[segment.blocks.clone()] {
         push(&mut parts, Part::empty(from, block.addr.saturating_sub(from), State::Free));
         let state = if block.is_pending { State::Pending } else { State::Live };
         push(
