@@ -1,6 +1,7 @@
 //! What happened on a device, in a few lines: for headers, status lines and captions.
 
 use super::non_default_settings;
+use super::words::capitalised;
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 
@@ -95,12 +96,6 @@ pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -
         lines.push("Memory from before the recording is unknown and left out of all figures".to_owned());
     }
     lines
-}
-
-/// With a capital letter at its start.
-fn capitalised(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 fn figures(timeline: &Timeline) -> String {

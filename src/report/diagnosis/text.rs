@@ -1,7 +1,7 @@
 //! The report for a terminal.
 
 use super::document::{Card, Document};
-use super::short_place;
+use super::words::short_place;
 use crate::diagnosis::{Number, Site};
 use crate::report::table::{self, Align};
 use crate::units;
