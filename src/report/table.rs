@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
-/// How a column is aligned.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,

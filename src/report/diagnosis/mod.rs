@@ -1,7 +1,9 @@
 //! A diagnosis as a report: text for a terminal, Markdown for a ticket, HTML for a browser, JSON for
 //! programs.
 
+mod clean;
 mod document;
+mod facts;
 mod html;
 mod json;
 mod markdown;

@@ -5,7 +5,7 @@ use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::words::{TOOL, place, stack_title};
 use crate::units;
 
-/// How much of a finding is written.
+/// The amount of detail of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     All,
@@ -45,7 +45,7 @@ pub(super) fn finding(sink: &mut impl Sink, card: &Card, detail: Detail) {
     sink.close_section();
 }
 
-/// How it was recorded, and the allocator's settings.
+/// Facts about the recording, and the allocator's settings.
 pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
     sink.open_section("How it was recorded");
     let facts = document.facts.iter().map(|(label, text)| (*label, Cell::Plain(text.clone())));
