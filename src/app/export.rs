@@ -9,7 +9,7 @@ use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::diagnosis::{Question, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Format, Shot, What, report_pictures};
+use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
 use crate::load::Input;
 use crate::report::{Document, ReportInput, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
@@ -44,7 +44,7 @@ pub(super) struct Choice {
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Product {
-    Picture(What, Format),
+    Picture(PictureKind, Format),
     /// The diagnosis as a page, with pictures.
     Report,
 }
@@ -66,26 +66,26 @@ impl Product {
     }
 }
 
-const fn choice(what: What, format: Format, name: &'static str, file: &'static str) -> Choice {
-    Choice { product: Product::Picture(what, format), name, file }
+const fn choice(kind: PictureKind, format: Format, name: &'static str, file: &'static str) -> Choice {
+    Choice { product: Product::Picture(kind, format), name, file }
 }
 
 /// Everything that can be exported, in the order of the menu.
 pub(super) const CHOICES: [Choice; 8] = [
-    choice(What::Timeline, Format::Png, "Timeline…", "timeline"),
-    choice(What::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
-    choice(What::Curves, Format::Png, "Curves…", "curves"),
-    choice(What::Segments, Format::Png, "Memory map at the cursor…", "segments"),
-    choice(What::Addresses, Format::Png, "Addresses over time…", "addresses"),
-    choice(What::Stacks, Format::Png, "Flame graph…", "stacks"),
-    choice(What::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
+    choice(PictureKind::Timeline, Format::Png, "Timeline…", "timeline"),
+    choice(PictureKind::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
+    choice(PictureKind::Curves, Format::Png, "Curves…", "curves"),
+    choice(PictureKind::SegmentMap, Format::Png, "Memory map at the cursor…", "segments"),
+    choice(PictureKind::SegmentTimeline, Format::Png, "Addresses over time…", "addresses"),
+    choice(PictureKind::Stacks, Format::Png, "Flame graph…", "stacks"),
+    choice(PictureKind::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
     Choice { product: Product::Report, name: "Report (HTML)…", file: "report" },
 ];
 
 /// One picture that somebody wants.
 pub(super) struct ExportJob {
     choice: Choice,
-    shot: Shot,
+    shot: PictureSpec,
     /// The recording, which is never written.
     input: Input,
     size_points: [f32; 2],
@@ -116,13 +116,13 @@ impl ExportJob {
             Selection::Stack(stack) => Selected::Stack(stack),
             Selection::None | Selection::Segment { .. } => Selected::None,
         };
-        let shot = Shot {
+        let shot = PictureSpec {
             snapshot: Arc::clone(recording.snapshot()),
-            at: recording.index(),
+            timeline_index: recording.index(),
             name: input.name(),
-            what: match choice.product {
-                Product::Picture(what, _) => what,
-                Product::Report => What::Timeline,
+            kind: match choice.product {
+                Product::Picture(kind, _) => kind,
+                Product::Report => PictureKind::Timeline,
             },
             view: at.view,
             // Found when it is written.
@@ -189,7 +189,7 @@ impl ExportJob {
     fn contents(&self) -> Result<Vec<u8>, String> {
         match self.choice.product {
             Product::Picture(_, format) => {
-                let shot = Shot { attribution: Some(self.attribution.get()), ..self.shot.clone() };
+                let shot = PictureSpec { attribution: Some(self.attribution.get()), ..self.shot.clone() };
                 let file = shot.file(format, self.size_points, self.scale);
                 file.map_err(|error| error.to_string())
             }
@@ -198,8 +198,8 @@ impl ExportJob {
     }
 
     fn report(&self) -> Result<Vec<u8>, String> {
-        let Shot { snapshot, at, name, .. } = &self.shot;
-        let timeline = &snapshot.timelines[*at];
+        let PictureSpec { snapshot, timeline_index, name, .. } = &self.shot;
+        let timeline = &snapshot.timelines[*timeline_index];
         let attribution = self.attribution.get();
         let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;

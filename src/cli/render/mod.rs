@@ -8,7 +8,7 @@ pub(super) use args::RenderArgs;
 
 use super::failure::Failure;
 use crate::draw::software::MAX_SIDE_PX;
-use crate::export::{Format, What};
+use crate::export::{Format, PictureKind};
 use std::path::Path;
 
 /// The most pixels of a picture: four times those of an 8K screen.
@@ -41,7 +41,7 @@ fn format(args: &RenderArgs) -> Result<Format, Failure> {
     let formats = [Format::Png, Format::Svg];
     let found = formats.into_iter().find(has_extension);
     match found.or((args.output == Path::new("-")).then_some(Format::Png)) {
-        Some(Format::Svg) if args.view != What::Stacks => Err(Failure::new(
+        Some(Format::Svg) if args.view != PictureKind::Stacks => Err(Failure::new(
             format_args!("{}: only --view stacks can be an SVG file", args.output.display()),
             "use a name that ends in .png",
         )),

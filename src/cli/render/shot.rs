@@ -8,7 +8,7 @@ use crate::cli::select::{Opened, Selected, matches};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring};
-use crate::export::{Filtered, Shot, StacksView, What};
+use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
 use crate::model::{Moment, Timeline};
 use crate::units;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ pub(super) fn shot(
     args: &RenderArgs,
     recording: &Opened<'_>,
     selected: Selected<'_>,
-) -> Result<Shot, Failure> {
+) -> Result<PictureSpec, Failure> {
     let Selected { timeline, moment, .. } = selected;
     let axis = axis(args, recording, timeline)?;
     let moments = moments(args, recording, timeline)?;
     refuse_useless_filter(args, recording)?;
     let attribution = needs_attribution(args).then(|| recording.attribution(timeline));
     let snapshot = &recording.snapshot;
-    Ok(Shot {
-        at: snapshot.timelines.iter().position(|t| t.device == timeline.device).unwrap_or(0),
+    Ok(PictureSpec {
+        timeline_index: snapshot.timelines.iter().position(|t| t.device == timeline.device).unwrap_or(0),
         name: recording.name(),
-        what: args.view,
+        kind: args.view,
         view: view_of(timeline, axis, moments),
         coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
         filter: filtered(args, recording, selected, attribution.as_deref()),
@@ -87,7 +87,7 @@ fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<()
 fn needs_attribution(args: &RenderArgs) -> bool {
     let filter = args.filter.as_ref();
     // Pictures over time have lanes of iterations and phases.
-    matches!(args.view, What::Timeline | What::Reserved)
+    matches!(args.view, PictureKind::Timeline | PictureKind::Reserved)
         || args.color_by == ColorBy::Category
         || filter.is_some_and(|query| query.filter.needs_categories())
 }

@@ -1,6 +1,7 @@
-//! The pictures of a report, in both themes.
+//! The pictures of an HTML report, in both themes.
 
-use super::{ExportError, Format, Shot, StacksView, What};
+use super::kind::{ExportError, Format, PictureKind};
+use super::spec::{PictureSpec, StacksView};
 use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
 use crate::draw::segment_map::Look;
@@ -9,7 +10,7 @@ use crate::model::{DeviceId, Moment, Snapshot};
 use crate::report::Picture;
 use std::sync::Arc;
 
-/// Width and height, in points.
+/// Width and height, in points: as wide as the page shows them.
 const SIZE: [f32; 2] = [1200.0, 675.0];
 
 /// The timeline and the segment map of a device at a moment, coloured by what memory is for.
@@ -24,36 +25,38 @@ pub fn report_pictures(
     name: &str,
 ) -> Result<Vec<Picture>, ExportError> {
     let kinds = [
-        (What::Timeline, "What was allocated over time"),
-        (What::Segments, "What reserved memory was used for"),
+        (PictureKind::Timeline, "What was allocated over time"),
+        (PictureKind::SegmentMap, "What reserved memory was used for"),
     ];
-    let picture = |(what, title): (What, &str)| {
-        let paint = |palette| {
-            shot(snapshot, device, attribution, moment, name, what, palette)?.file(Format::Png, SIZE, 1.0)
-        };
-        Ok(Picture { title: title.to_owned(), light: paint(&Palette::LIGHT)?, dark: paint(&Palette::DARK)? })
+    let [light, dark] = [&Palette::LIGHT, &Palette::DARK]
+        .map(|palette| spec(snapshot, device, attribution, moment, name, palette));
+    let (light, dark) = (light?, dark?);
+    let picture = |(kind, title): (PictureKind, &str)| {
+        let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
+        Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
     };
     kinds.into_iter().map(picture).collect()
 }
 
-fn shot(
+/// The timeline of a device, coloured by what memory is for.
+fn spec(
     snapshot: &Arc<Snapshot>,
     device: DeviceId,
     attribution: &Arc<Attribution>,
     moment: Moment,
     name: &str,
-    what: What,
     palette: &'static Palette,
-) -> Result<Shot, ExportError> {
-    let at = snapshot.timelines.iter().position(|t| t.device == device).ok_or(ExportError::NoDevice)?;
-    let timeline = &snapshot.timelines[at];
+) -> Result<PictureSpec, ExportError> {
+    let timeline_index =
+        snapshot.timelines.iter().position(|t| t.device == device).ok_or(ExportError::NoDevice)?;
+    let timeline = &snapshot.timelines[timeline_index];
     let stacks = Arc::new(BandColors::new(snapshot, palette));
     let coloring = Coloring::new(ColorBy::Category, timeline, stacks, palette);
-    Ok(Shot {
+    Ok(PictureSpec {
         snapshot: Arc::clone(snapshot),
-        at,
+        timeline_index,
         name: name.to_owned(),
-        what,
+        kind: PictureKind::Timeline,
         view: view_of(timeline, Axis::Event, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
@@ -89,8 +92,7 @@ mod tests {
         let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
         let of = |attribution| {
             let end = Moment(timeline.events.len() as u32);
-            shot(&snapshot, timeline.device, attribution, end, "a", What::Timeline, &Palette::DARK)
-                .expect("a device")
+            spec(&snapshot, timeline.device, attribution, end, "a", &Palette::DARK).expect("a device")
         };
         let lanes = of(&attribution).lanes(timeline).lanes;
         assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
