@@ -2,8 +2,8 @@
 
 use super::facts::{Act, Announced, Facts, Flow, Labels, Places};
 use super::structure::Phases;
-use crate::analysis::address_order::{AddressKey, AddressOrder};
-use crate::analysis::pools::PoolPlaces;
+use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
+use crate::analysis::segments::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline};
 
 /// Everything that rules look at.

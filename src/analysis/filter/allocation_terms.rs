@@ -173,7 +173,7 @@ impl Row for AllocationRow<'_> {
 
     #[inline]
     fn addr(&self) -> Option<u64> {
-        Some(self.timeline.lifetimes.get(self.id, &self.timeline.events).addr)
+        Some(self.timeline.addr(self.id))
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 use super::common_terms::{CommonTest, PoolIs, Row, RowCheck};
 use super::notes::Notes;
 use super::term::{Term, Test};
-use crate::analysis::pools::lacks_pools;
+use crate::analysis::segments::pools::lacks_pools;
 use crate::model::{Allocation, Context, Snapshot, StackId, Timeline};
 use rayon::prelude::*;
 

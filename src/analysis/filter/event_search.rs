@@ -4,9 +4,8 @@ use super::common_terms::PoolIs;
 use super::conditions::{Conditions, Device};
 use super::event_terms::{EventCheck, EventRow};
 use super::query::EventQuery;
-use crate::analysis::event_matches::EventMatches;
-use crate::analysis::event_set::EventSet;
-use crate::analysis::pools::PoolPlaces;
+use crate::analysis::segments::pools::PoolPlaces;
+use crate::analysis::{EventMatches, EventSet};
 use crate::model::{EventIx, Snapshot, Timeline};
 use rayon::prelude::*;
 

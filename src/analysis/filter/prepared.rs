@@ -5,7 +5,7 @@ use super::common_terms::PoolIs;
 use super::conditions::{Conditions, Device};
 use super::matches::Matches;
 use super::query::Filter;
-use crate::analysis::pools::PoolPlaces;
+use crate::analysis::segments::pools::PoolPlaces;
 use crate::analysis::{Attribution, Categories, UserRules};
 use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use rayon::prelude::*;

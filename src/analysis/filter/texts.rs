@@ -1,6 +1,6 @@
 //! Texts are looked for once per frame and stack, not once per allocation or event.
 
-use crate::analysis::site::{best_place, site_rank};
+use crate::analysis::stacks::site::{best_place, site_rank};
 use crate::analysis::{frame_line, site_frame};
 use crate::model::{Context, FrameId, Snapshot, StackId, StrId};
 use rayon::prelude::*;

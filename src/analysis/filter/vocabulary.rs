@@ -1,7 +1,7 @@
 //! Values that a query about one device can have, from its recording.
 
 use super::texts;
-use crate::analysis::pools::{PoolPlaces, lacks_pools};
+use crate::analysis::segments::pools::{PoolPlaces, lacks_pools};
 use crate::analysis::{is_internal, site_frame};
 use crate::model::{Action, Context, EventTable, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
 use crate::units;

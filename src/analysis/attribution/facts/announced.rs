@@ -3,7 +3,7 @@
 //! Such ranges have a ring buffer of their own, as long as that of the events, and there are fewer of them: they
 //! reach further back than the events do.
 
-use crate::analysis::named_spans::{NamedSpan, named_spans};
+use crate::analysis::events::named_spans::{NamedSpan, named_spans};
 use crate::model::{Snapshot, StrId, Timeline};
 use foldhash::HashMap;
 use std::cmp::Reverse;

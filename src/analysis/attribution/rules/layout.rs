@@ -1,6 +1,7 @@
 //! Where blocks lie: parameters are made before anything is given back, so they fill the first segments without holes.
 
 use super::View;
+use crate::model::allocator_sizes::{MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{AllocId, Block, Segment};
 use foldhash::HashMap;
 
@@ -24,13 +25,6 @@ impl Placed {
     }
 }
 
-/// Requests up to this size come from small segments.
-const SMALL_BYTES: i64 = 1 << 20;
-
-/// From this size on, blocks get segments of their own size, in multiples of [`STEP_BYTES`].
-const OWN_BYTES: i64 = 10 << 20;
-const STEP_BYTES: i64 = 2 << 20;
-
 /// The sizes of segments for blocks that share them: of small blocks, of large ones.
 #[derive(Default)]
 struct Usual([Option<i64>; 2]);
@@ -38,10 +32,10 @@ struct Usual([Option<i64>; 2]);
 impl Usual {
     /// Whether a segment is what the allocator makes for its first block.
     fn is_made_for(&mut self, segment: &Segment, first: &Block) -> bool {
-        if OWN_BYTES <= first.size {
-            return segment.size.saturating_sub(first.size) < STEP_BYTES;
+        if MIN_LARGE_ALLOC <= first.size {
+            return segment.size.saturating_sub(first.size) < ROUND_LARGE;
         }
-        let usual = &mut self.0[usize::from(SMALL_BYTES < first.size)];
+        let usual = &mut self.0[usize::from(SMALL_SIZE < first.size)];
         *usual.get_or_insert(segment.size) == segment.size
     }
 }
@@ -71,7 +65,7 @@ pub(super) fn placed(view: &View<'_>, ids: &[AllocId], patience: usize) -> Vec<P
             out.push(Placed {
                 id,
                 size: view.size(id),
-                is_small: block.size <= SMALL_BYTES,
+                is_small: block.size <= SMALL_SIZE,
                 start: block.addr,
                 end: block.addr.saturating_add(block.size.max(0).cast_unsigned()),
                 is_early: !is_behind_hole,

@@ -6,17 +6,15 @@ use super::gradient_sizes::{Sizes, gradients};
 use super::old_gone;
 use super::old_unpaired::Unpaired;
 use super::{Blocks, Category, Claims, RuleId, Verdict, View};
-use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
 use crate::analysis::attribution::knowledge::Optimizer;
+use crate::analysis::segments::address_order::AddressKey;
+use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Anchor};
 use std::collections::BTreeMap;
 
 /// Sizes below this share of all bytes do not speak against a pattern.
 const NEGLIGIBLE: i64 = 200;
-
-/// Requests up to this size come from small segments, where order says little.
-const SMALL_BYTES: i64 = 1 << 20;
 
 /// More blocks for each parameter, of an optimizer that is not known, are something else, too.
 const MOST_ROUNDS: usize = 4;
@@ -212,7 +210,8 @@ fn beside_gradients(by_size: &BySize, passing: &Sizes) -> Option<usize> {
 /// first two, parameter by parameter.
 fn has_copy_first(view: &View<'_>, by_size: &BySize, trained: &Sizes) -> bool {
     let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {
-        SMALL_BYTES < **size && trained.get(size).is_some_and(|&trained| ids.len() == 4 * trained)
+        // In small segments, order says little.
+        SMALL_SIZE < **size && trained.get(size).is_some_and(|&trained| ids.len() == 4 * trained)
     };
     let mut blocks: Vec<(AddressKey, i64)> = Vec::new();
     for (&size, ids) in by_size.iter().filter(is_four) {

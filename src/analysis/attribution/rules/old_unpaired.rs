@@ -3,14 +3,12 @@
 use super::old_like_calls;
 use super::workspaces;
 use super::{Category, Claims, RuleId, Verdict, View};
-use crate::analysis::address_order::AddressKey;
 use crate::analysis::attribution::facts::Act;
 use crate::analysis::attribution::knowledge::Optimizer;
+use crate::analysis::segments::address_order::AddressKey;
+use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Origin, Segment};
 use foldhash::{HashMap, HashSet};
-
-/// Requests up to this size come from segments of their own.
-const SMALL_BYTES: i64 = 1 << 20;
 
 /// Blocks that nothing pairs with.
 pub(super) struct Unpaired<'a> {
@@ -34,7 +32,7 @@ impl<'a> Unpaired<'a> {
         for &id in ids {
             self.trained_bytes = self.trained_bytes.saturating_add(self.view.size(id));
             let addr = self.view.address_key(id);
-            let last = &mut self.last[usize::from(SMALL_BYTES < self.view.size(id))];
+            let last = &mut self.last[usize::from(SMALL_SIZE < self.view.size(id))];
             *last = (*last).max(Some(addr));
         }
     }
@@ -45,7 +43,7 @@ impl<'a> Unpaired<'a> {
 
     /// Whether a block lies behind all trained parameters of its kind.
     fn is_behind(&self, id: AllocId) -> bool {
-        let last = self.last[usize::from(SMALL_BYTES < self.view.size(id))];
+        let last = self.last[usize::from(SMALL_SIZE < self.view.size(id))];
         last.is_some_and(|last| last < self.view.address_key(id))
     }
 

@@ -1,6 +1,6 @@
 //! Iterations that a profiler announced: `ProfilerStep#12`.
 
-use crate::analysis::named_spans::named_spans;
+use crate::analysis::events::named_spans::named_spans;
 use crate::model::{EventIx, Snapshot, Timeline};
 
 /// What `torch.profiler` calls its steps, before their numbers (torch/profiler/profiler.py).

@@ -5,9 +5,10 @@
 //! every rule asks for more than it needs.
 
 use super::Phase;
-use crate::analysis::address_order::AddressOrder;
 use crate::analysis::attribution::facts::{Part, Place, Places};
 use crate::analysis::attribution::{Categories, Category};
+use crate::analysis::segments::address_order::AddressOrder;
+use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{Anchor, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
@@ -22,12 +23,7 @@ const SCALAR_BYTES: i64 = 8;
 const MIN_GRAPH_BLOCKS: usize = 16;
 
 /// A hole smaller than this may be what rounding leaves.
-const MIN_HOLE_BYTES: i64 = 1 << 20;
-
-/// Segments are made in multiples of this, or of their smallest size for blocks below 10 MiB.
-const SEGMENT_STEP_BYTES: i64 = 2 << 20;
-const LARGE_SEGMENT_BYTES: i64 = 20 << 20;
-const LARGE_BLOCK_BYTES: i64 = 10 << 20;
+const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
 
 /// One block.
 struct Live {
@@ -214,8 +210,8 @@ fn later_blocks(timeline: &Timeline) -> (HashSet<u64>, bool) {
 
 /// Whether a segment of some size is what the allocator makes for a block of some size.
 fn is_made_for(segment: i64, block: i64) -> bool {
-    if block < LARGE_BLOCK_BYTES {
-        return segment <= LARGE_SEGMENT_BYTES;
+    if block < MIN_LARGE_ALLOC {
+        return segment <= LARGE_BUFFER;
     }
-    segment.saturating_sub(block) < SEGMENT_STEP_BYTES
+    segment.saturating_sub(block) < ROUND_LARGE
 }

@@ -1,0 +1,142 @@
+//! Allocations in the order of one of their properties.
+
+use super::LifeSpan;
+use crate::analysis::SiteLabels;
+use crate::model::{AllocId, Moment, PoolKey, Timeline};
+use rayon::prelude::*;
+
+/// Below this many, starting tasks takes longer than sorting.
+const MIN_PARALLEL: usize = 1 << 15;
+
+/// Longer spans of microseconds or events, some 70,000 years, count as equal.
+const LONGEST: i64 = 1 << 61;
+
+/// What allocations are ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OrderBy {
+    /// When they were allocated.
+    Start,
+    /// Their age: the reverse of [`Start`](Self::Start).
+    Age,
+    /// Requested bytes.
+    Size,
+    /// How long they live: the closed [`LifeSpan`]s by time, then the open ones.
+    Lifetime,
+    /// The address.
+    Address,
+    /// The stream; where it is not known, first.
+    Stream,
+    /// The pool; where it is not known, first.
+    Pool,
+    /// The label of the site, in alphabetical order.
+    Site,
+}
+
+/// Sorts the allocations of one timeline. Equal ones stay in allocation order.
+#[derive(Debug, Clone, Copy)]
+pub struct AllocationSorter<'a> {
+    timeline: &'a Timeline,
+    sites: &'a SiteLabels,
+}
+
+impl<'a> AllocationSorter<'a> {
+    /// For a timeline of a file with these labels.
+    pub fn new(timeline: &'a Timeline, sites: &'a SiteLabels) -> Self {
+        Self { timeline, sites }
+    }
+
+    /// All allocations, smallest first. The work grows with the trace: about 30 ns for each.
+    pub fn all(self, by: OrderBy) -> Vec<AllocId> {
+        self.sort((0..self.timeline.lifetimes.len() as u32).map(AllocId).collect(), by)
+    }
+
+    /// The allocations that are live at a moment, smallest first.
+    pub fn live_at(self, moment: Moment, by: OrderBy) -> Vec<AllocId> {
+        self.sort(self.timeline.lifetimes.live_at(moment).collect(), by)
+    }
+
+    /// Sort some allocations that are in allocation order.
+    pub fn sort(self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
+        let keys = Keys::new(self, by);
+        match by {
+            OrderBy::Start => {}
+            OrderBy::Age => ids.reverse(),
+            _ if ids.len() < MIN_PARALLEL => {
+                let mut keyed: Vec<(u64, AllocId)> = ids.iter().map(|&id| (keys.key(id), id)).collect();
+                keyed.sort_unstable();
+                ids.iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
+            }
+            _ => {
+                let mut keyed: Vec<(u64, AllocId)> = ids.par_iter().map(|&id| (keys.key(id), id)).collect();
+                keyed.par_sort_unstable();
+                ids.par_iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
+            }
+        }
+        ids
+    }
+}
+
+/// What a sort looks up for every allocation.
+struct Keys<'a> {
+    timeline: &'a Timeline,
+    sites: &'a SiteLabels,
+    by: OrderBy,
+    /// Only where they are sorted by.
+    streams: Vec<i64>,
+    pools: Vec<PoolKey>,
+    has_times: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn new(AllocationSorter { timeline, sites }: AllocationSorter<'a>, by: OrderBy) -> Self {
+        let streams = if by == OrderBy::Stream { timeline.streams() } else { Vec::new() };
+        let pools = if by == OrderBy::Pool { pools(timeline) } else { Vec::new() };
+        Self { timeline, sites, by, streams, pools, has_times: timeline.times.has_times() }
+    }
+
+    /// A number that grows with the property.
+    #[inline]
+    fn key(&self, id: AllocId) -> u64 {
+        let (lifetimes, events) = (&self.timeline.lifetimes, &self.timeline.events);
+        match self.by {
+            OrderBy::Start => u64::from(lifetimes.start(id).0),
+            OrderBy::Age => u64::from(u32::MAX - lifetimes.start(id).0),
+            OrderBy::Size => ascending(lifetimes.size(id, events)),
+            OrderBy::Lifetime => self.lifetime_key(id),
+            OrderBy::Address => lifetimes.get(id, events).addr,
+            OrderBy::Stream => place(&self.streams, lifetimes.get(id, events).stream),
+            OrderBy::Pool => place(&self.pools, lifetimes.get(id, events).pool),
+            OrderBy::Site => u64::from(self.sites.rank(lifetimes.stack(id, events))),
+        }
+    }
+
+    /// The top bit says that the span is open. Where the recording has no times at all, events count.
+    fn lifetime_key(&self, id: AllocId) -> u64 {
+        let span = LifeSpan::of(self.timeline, id);
+        let length = if self.has_times { span.us.unwrap_or(0) } else { i64::from(span.events) };
+        (u64::from(span.is_open) << 63) | (length.clamp(-LONGEST, LONGEST) + LONGEST).cast_unsigned()
+    }
+}
+
+/// The pools of a timeline, ascending.
+fn pools(timeline: &Timeline) -> Vec<PoolKey> {
+    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
+    let mut pools: Vec<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
+    pools.sort_unstable();
+    pools.dedup();
+    pools
+}
+
+/// A signed number as an unsigned one, in the same order.
+fn ascending(signed: i64) -> u64 {
+    signed.cast_unsigned() ^ (1 << 63)
+}
+
+/// The place of a value in a sorted list from 1; 0 for none.
+fn place<T: Ord>(sorted: &[T], value: Option<T>) -> u64 {
+    value.map_or(0, |value| sorted.partition_point(|other| *other < value) as u64 + 1)
+}
+
+#[cfg(test)]
+#[path = "allocation_order_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! What is live at a moment.
+
+use crate::model::{Allocation, EventIx, Moment, StackId, Timeline};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A moment that users name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// When most bytes were active, for the first time.
+    Peak,
+    /// The last request that could not be met.
+    Oom,
+    /// After the last event.
+    End,
+    /// After an event.
+    Event(u32),
+}
+
+impl At {
+    /// The moment to look at unless the user names one: the last OOM, or the peak if nothing failed.
+    pub fn oom_or_peak(timeline: &Timeline) -> Self {
+        if timeline.ooms.is_empty() { Self::Peak } else { Self::Oom }
+    }
+}
+
+/// The moment does not exist on this device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum MomentError {
+    /// There is no OOM.
+    #[error("no out-of-memory event was recorded")]
+    NoOom,
+    /// There are fewer events.
+    #[error("expected an event below {events}, found {event}")]
+    NoSuchEvent {
+        /// The event that was asked for.
+        event: u32,
+        /// How many there are.
+        events: usize,
+    },
+}
+
+/// The moment that is meant on a device.
+///
+/// # Errors
+/// When the device has no OOM, or not as many events.
+pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
+    let events = timeline.events.len();
+    match at {
+        At::Peak => Ok(timeline.active.peak().0),
+        At::End => Ok(Moment(events as u32)),
+        At::Oom => timeline.ooms.last().map(|oom| Moment::after(oom.event)).ok_or(MomentError::NoOom),
+        At::Event(event) if (event as usize) < events => Ok(Moment::after(EventIx(event))),
+        At::Event(event) => Err(MomentError::NoSuchEvent { event, events }),
+    }
+}
+
+/// The live allocations, largest first; equal ones by address.
+pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
+    let mut live: Vec<Allocation> =
+        timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events)).collect();
+    live.sort_by_key(|a| (std::cmp::Reverse(a.size), a.addr));
+    live
+}
+
+/// What was allocated with one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteTotal {
+    /// The stack.
+    pub stack: StackId,
+    /// Bytes of its allocations.
+    pub bytes: i64,
+    /// Number of its allocations.
+    pub count: usize,
+    /// Bytes of the largest.
+    pub largest: i64,
+}
+
+/// Allocations by stack, most bytes first.
+pub fn sites<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Vec<SiteTotal> {
+    let mut totals: BTreeMap<StackId, SiteTotal> = BTreeMap::new();
+    for a in allocations {
+        let site =
+            totals.entry(a.stack).or_insert(SiteTotal { stack: a.stack, bytes: 0, count: 0, largest: 0 });
+        site.bytes = site.bytes.saturating_add(a.size);
+        site.count += 1;
+        site.largest = site.largest.max(a.size);
+    }
+    let mut totals: Vec<SiteTotal> = totals.into_values().collect();
+    totals.sort_by_key(|site| (std::cmp::Reverse(site.bytes), site.stack));
+    totals
+}

@@ -1,0 +1,90 @@
+//! Stretches of time that the program or a profiler named, by their two ends.
+
+use crate::model::{DeviceId, Snapshot, StrId};
+use foldhash::HashMap;
+
+/// A named stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct NamedSpan {
+    pub(in crate::analysis) name: StrId,
+    /// From when to when, in microseconds since the first event of the timeline.
+    pub(in crate::analysis) time_us: [i64; 2],
+    /// Whether the recording has its start and its end; else it lasts from the start, or until the end.
+    pub(in crate::analysis) has_ends: [bool; 2],
+}
+
+impl NamedSpan {
+    /// Whether the recording has both ends.
+    pub(in crate::analysis) fn is_whole(&self) -> bool {
+        self.has_ends == [true; 2]
+    }
+}
+
+/// What is announced on a device, or on any. Ends belong to the latest start of the same name.
+pub(in crate::analysis) fn named_spans(
+    snapshot: &Snapshot,
+    device: Option<DeviceId>,
+    span_us: i64,
+    first_us: i64,
+) -> Vec<NamedSpan> {
+    let mut open: HashMap<StrId, Vec<i64>> = HashMap::default();
+    let mut order: Vec<StrId> = Vec::new();
+    let mut spans = Vec::new();
+    let span = |name, start, end, has_ends| NamedSpan { name, time_us: [start, end], has_ends };
+    for annotation in &snapshot.annotations {
+        let Some(time_us) = annotation.time_us.map(|time| time.saturating_sub(first_us)) else { continue };
+        if device.is_some_and(|device| annotation.device.is_some_and(|other| other != device)) {
+            continue;
+        }
+        let starts = open.entry(annotation.name).or_insert_with(|| {
+            order.push(annotation.name);
+            Vec::new()
+        });
+        if annotation.is_start {
+            starts.push(time_us);
+        } else {
+            let start = starts.pop();
+            let has_ends = [start.is_some(), true];
+            spans.push(span(annotation.name, start.unwrap_or(0).min(time_us), time_us, has_ends));
+        }
+    }
+    for name in order {
+        let starts = open.remove(&name).unwrap_or_default();
+        spans.extend(starts.into_iter().map(|start| span(name, start, span_us.max(start), [true, false])));
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Annotation;
+
+    #[test]
+    fn starts_and_ends_are_matched_by_name_and_device() {
+        let mut snapshot = Snapshot::default();
+        let (a, _) = snapshot.strings.intern(b"a");
+        let (b, _) = snapshot.strings.intern(b"b");
+        let at = |is_start, name, time, device: Option<i64>| Annotation {
+            is_start,
+            name,
+            device: device.map(DeviceId),
+            time_us: Some(time),
+        };
+        snapshot.annotations = vec![
+            at(true, a, 1010, None),
+            at(true, b, 1020, Some(0)),
+            at(true, b, 1025, Some(1)),
+            at(true, a, 1030, Some(0)),
+            at(false, a, 1040, Some(0)),
+            at(false, b, 1045, Some(0)),
+            at(false, b, 1050, Some(0)),
+        ];
+        let found: Vec<_> = named_spans(&snapshot, Some(DeviceId(0)), 100, 1000)
+            .iter()
+            .map(|span| (span.name, span.time_us, span.is_whole()))
+            .collect();
+        let expected = [(a, [30, 40], true), (b, [20, 45], true), (b, [0, 50], false), (a, [10, 100], false)];
+        assert_eq!(found, expected);
+    }
+}

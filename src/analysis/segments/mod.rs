@@ -1,0 +1,16 @@
+//! Segments and pools: what is reserved, where allocations lie in it, and what is free between them.
+
+pub(super) mod address_order;
+mod capacity;
+mod gap;
+mod pool_stats;
+pub(super) mod pools;
+mod segment_rows;
+pub mod segment_state;
+
+pub use capacity::capacity;
+pub use gap::{Gap, gap_at};
+pub use pool_stats::{PoolStats, pool_stats};
+pub use pools::{PrivatePool, PrivatePools, private_pools};
+pub use segment_rows::{RowOffset, RowOrder, SegmentRow, SegmentRows, Shared};
+pub use segment_state::{SegmentIndex, SegmentState};

@@ -1,0 +1,99 @@
+//! Sums over parts.
+
+use super::part::{Content, Part};
+
+/// Sums over some parts, in bytes. Those that tile add up:
+/// `reserved = allocated_rounded + awaiting_rounded + holes`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    /// Bytes reserved from the driver.
+    pub reserved_bytes: i64,
+    /// Requested bytes of allocated blocks.
+    pub allocated_bytes: i64,
+    /// Bytes of allocated blocks with their rounding.
+    pub allocated_rounded_bytes: i64,
+    /// Requested bytes of blocks that wait for a stream.
+    pub awaiting_bytes: i64,
+    /// Bytes of blocks that wait for a stream with their rounding.
+    pub awaiting_rounded_bytes: i64,
+    /// Free bytes.
+    pub hole_bytes: i64,
+    /// Free bytes in one piece, at most.
+    pub largest_hole_bytes: i64,
+    /// Number of free pieces.
+    pub holes: usize,
+    /// Number of blocks, those that wait included.
+    pub blocks: usize,
+    /// Number of blocks that wait for a stream.
+    pub awaiting_blocks: usize,
+    /// Number of mapped runs: for what is not expandable, of segments.
+    pub segments: usize,
+}
+
+impl Figures {
+    /// Requested bytes of all blocks, those that wait included.
+    pub fn active_bytes(&self) -> i64 {
+        self.allocated_bytes.saturating_add(self.awaiting_bytes)
+    }
+
+    /// Bytes of all blocks with their rounding.
+    pub fn active_rounded_bytes(&self) -> i64 {
+        self.allocated_rounded_bytes.saturating_add(self.awaiting_rounded_bytes)
+    }
+
+    /// Bytes that blocks take and nobody asked for.
+    pub fn rounding_bytes(&self) -> i64 {
+        self.active_rounded_bytes().saturating_sub(self.active_bytes())
+    }
+
+    /// How much of the reserved bytes blocks take, from 0 to 1; 0 where nothing is reserved.
+    pub fn fill(&self) -> f64 {
+        if self.reserved_bytes <= 0 {
+            0.0
+        } else {
+            self.active_rounded_bytes() as f64 / self.reserved_bytes as f64
+        }
+    }
+
+    /// Count a part. Segments are counted by who knows where they start.
+    pub(super) fn add_part(&mut self, part: &Part, is_reserved: bool) {
+        let (rounded, requested) = match part.content {
+            Content::Allocated(_) => (&mut self.allocated_rounded_bytes, &mut self.allocated_bytes),
+            Content::Awaiting(_) => (&mut self.awaiting_rounded_bytes, &mut self.awaiting_bytes),
+            Content::Hole => {
+                self.holes += 1;
+                self.largest_hole_bytes = self.largest_hole_bytes.max(part.size);
+                self.hole_bytes = self.hole_bytes.saturating_add(part.size);
+                self.reserved_bytes = self.reserved_bytes.saturating_add(part.size);
+                return;
+            }
+            Content::Unmapped => return,
+        };
+        *rounded = rounded.saturating_add(part.size);
+        *requested = requested.saturating_add(part.requested);
+        self.blocks += 1;
+        self.awaiting_blocks += usize::from(matches!(part.content, Content::Awaiting(_)));
+        if is_reserved {
+            self.reserved_bytes = self.reserved_bytes.saturating_add(part.size);
+        }
+    }
+
+    /// Add the sums of other parts.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.reserved_bytes, other.reserved_bytes),
+            (&mut self.allocated_bytes, other.allocated_bytes),
+            (&mut self.allocated_rounded_bytes, other.allocated_rounded_bytes),
+            (&mut self.awaiting_bytes, other.awaiting_bytes),
+            (&mut self.awaiting_rounded_bytes, other.awaiting_rounded_bytes),
+            (&mut self.hole_bytes, other.hole_bytes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.largest_hole_bytes = self.largest_hole_bytes.max(other.largest_hole_bytes);
+        self.holes += other.holes;
+        self.blocks += other.blocks;
+        self.awaiting_blocks += other.awaiting_blocks;
+        self.segments += other.segments;
+    }
+}

@@ -1,0 +1,110 @@
+//! A request that failed, against the holes that it could have used.
+
+use super::group::{GroupKey, SizeClass};
+use super::index::SegmentIndex;
+use super::part::{Content, Part};
+use super::state::SegmentState;
+use crate::model::{OomEvent, PoolKey, Timeline, allocator_sizes};
+
+/// Holes that are listed one by one.
+const MAX_LISTED: usize = 64;
+
+/// A request that failed, and the holes at that moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFit {
+    /// Bytes that were requested, rounded to blocks.
+    pub requested_bytes: i64,
+    /// Bytes that the device had left.
+    pub device_free_bytes: Option<i64>,
+    /// The stream that asked.
+    pub stream: Option<i64>,
+    /// The pool that was asked; `None` before torch 2.10, which did not write it.
+    pub pool: Option<PoolKey>,
+    /// Which half of the pool serves the request.
+    pub class: SizeClass,
+    /// The largest hole that it could use: row and part of the map.
+    pub largest: Option<(usize, usize)>,
+    /// Bytes of that hole.
+    pub largest_bytes: i64,
+    /// Sizes of the largest holes that it could use, largest first; not all where they are many.
+    pub largest_holes: Vec<i64>,
+    /// Number of holes of its pool, stream and size class.
+    pub holes: usize,
+    /// Their bytes.
+    pub hole_bytes: i64,
+    /// Those of them that are smaller than the request.
+    pub too_small: usize,
+    /// Their bytes.
+    pub too_small_bytes: i64,
+    /// Bytes of holes that are large enough and which `max_split_size_mb` keeps for others.
+    pub kept_bytes: i64,
+    /// Bytes of holes of other pools, streams or size classes.
+    pub other_bytes: i64,
+}
+
+impl SegmentState {
+    /// The holes against a request that failed. Meaningful at the moment after its event.
+    pub fn fit(&self, index: &SegmentIndex, timeline: &Timeline, oom: &OomEvent) -> RequestFit {
+        let mut fit = RequestFit {
+            requested_bytes: oom.requested,
+            device_free_bytes: oom.device_free,
+            stream: timeline.events.stream(oom.event),
+            pool: timeline.events.pool(oom.event),
+            class: if allocator_sizes::is_small(oom.requested) { SizeClass::Small } else { SizeClass::Large },
+            largest: None,
+            largest_bytes: 0,
+            largest_holes: Vec::new(),
+            holes: 0,
+            hole_bytes: 0,
+            too_small: 0,
+            too_small_bytes: 0,
+            kept_bytes: 0,
+            other_bytes: 0,
+        };
+        let serves: Vec<bool> =
+            self.groups.iter().map(|group| fit.is_served_by(group.key, index.has_private_pools)).collect();
+        for (i, row) in self.rows.iter().enumerate() {
+            if !serves[row.group] {
+                fit.other_bytes = fit.other_bytes.saturating_add(row.figures.hole_bytes);
+                continue;
+            }
+            for part in row.parts.clone() {
+                fit.hole(index, i, part, &self.parts[part]);
+            }
+        }
+        fit.largest_holes.sort_unstable_by(|a, b| b.cmp(a));
+        fit.largest_holes.truncate(MAX_LISTED);
+        fit
+    }
+}
+
+impl RequestFit {
+    /// Whether a group's holes are for this request. What was not recorded is taken to agree.
+    fn is_served_by(&self, key: GroupKey, has_private_pools: bool) -> bool {
+        let agree = |a: Option<i64>, b: Option<i64>| a.zip(b).is_none_or(|(a, b)| a == b);
+        let pool = self.pool.unwrap_or(PoolKey::DEFAULT);
+        !key.is_outside
+            && (!has_private_pools || key.pool.is_none_or(|of_group| of_group == pool))
+            && agree(key.stream, self.stream)
+            && key.class.is_none_or(|class| class == self.class)
+    }
+
+    fn hole(&mut self, index: &SegmentIndex, row: usize, at: usize, part: &Part) {
+        if part.content != Content::Hole {
+            return;
+        }
+        self.holes += 1;
+        self.hole_bytes = self.hole_bytes.saturating_add(part.size);
+        if part.size < self.requested_bytes {
+            self.too_small += 1;
+            self.too_small_bytes = self.too_small_bytes.saturating_add(part.size);
+        } else if !index.split.allows(self.requested_bytes, part.size) {
+            self.kept_bytes = self.kept_bytes.saturating_add(part.size);
+            return;
+        }
+        self.largest_holes.push(part.size);
+        if self.largest_bytes < part.size {
+            (self.largest, self.largest_bytes) = (Some((row, at)), part.size);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What the frames of a file are called, each different one once and in the order of their text.
+
+use super::native_frame::{NativeRank, is_in_library, is_library, short_name};
+use super::site::{NO_STACK, SiteRank, best_place, frame_line, is_internal, site_rank};
+use super::site_frame::{SiteFrame, site_frame};
+use crate::model::{Frame, FrameId, Snapshot, StackId};
+use crate::units;
+use foldhash::HashMap;
+use rayon::prelude::*;
+
+/// A frame that reads differently from every other: its index in [`FrameNames`]. Keys are in the
+/// order of file name, line and function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameKey(pub u32);
+
+impl FrameKey {
+    /// The key as an array index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How a frame reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameName {
+    /// `train.py:55 attention`, control characters replaced.
+    pub label: String,
+    /// Where the function starts in the label, in bytes.
+    function_at: usize,
+    /// Whether it belongs to torch, the interpreter or a C++ library rather than to the user.
+    pub is_internal: bool,
+    /// How well it names a stack.
+    rank: SiteRank,
+    /// One of the frames that read like this; `None` for the absence of a stack.
+    pub frame: Option<FrameId>,
+}
+
+impl FrameName {
+    /// The function alone.
+    pub fn function(&self) -> &str {
+        self.label.get(self.function_at..).unwrap_or_default()
+    }
+
+    /// What tells the frame apart from its neighbours in little room: the line of the user's own
+    /// code, where half of all functions are called `forward`, else the function.
+    pub fn short(&self) -> &str {
+        let place = self.label.get(..self.function_at).unwrap_or_default().trim_end();
+        if self.is_internal || place.is_empty() { self.function() } else { place }
+    }
+}
+
+/// The readable frames of a file. FX fields do not tell frames apart here.
+#[derive(Debug, Default)]
+pub struct FrameNames {
+    names: Vec<FrameName>,
+    by_frame: Vec<FrameKey>,
+}
+
+impl FrameNames {
+    /// The names of all frames of a file, and one for the absence of a stack.
+    pub fn new(snapshot: &Snapshot) -> Self {
+        let mut readable: Vec<(Frame, FrameId)> = Vec::new();
+        let mut seen: HashMap<Frame, u32> = HashMap::default();
+        let frames = (0..snapshot.frames.len() as u32).map(FrameId);
+        let same: Vec<u32> = frames
+            .map(|id| {
+                let frame = snapshot.frames.get(id);
+                // Addresses in a library do not tell frames apart that read alike.
+                let is_address = is_library(&snapshot.strings.get(frame.file));
+                let line = if is_address { 0 } else { frame.line };
+                let frame = Frame { fx: None, line, ..frame };
+                *seen.entry(frame).or_insert_with(|| {
+                    readable.push((frame, id));
+                    readable.len() as u32 - 1
+                })
+            })
+            .collect();
+        let texts: Vec<SiteFrame> = readable.par_iter().map(|&(_, id)| site_frame(snapshot, id)).collect();
+        let mut order: Vec<u32> = (0..readable.len() as u32).collect();
+        let text = |i: u32| {
+            let SiteFrame { file, line, name } = &texts[i as usize];
+            (units::basename(file), *line, name, file, i)
+        };
+        order.par_sort_unstable_by(|&a, &b| text(a).cmp(&text(b)));
+        let mut key_of = vec![FrameKey(0); readable.len()];
+        for (key, &i) in (0..).zip(&order) {
+            key_of[i as usize] = FrameKey(key);
+        }
+        let mut names: Vec<FrameName> =
+            order.par_iter().map(|&i| name(&texts[i as usize], readable[i as usize].1)).collect();
+        names.push(FrameName {
+            label: NO_STACK.to_owned(),
+            function_at: 0,
+            is_internal: true,
+            rank: SiteRank::Native(NativeRank::Noise),
+            frame: None,
+        });
+        Self { names, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
+    }
+
+    /// How a frame reads.
+    #[inline]
+    pub fn get(&self, key: FrameKey) -> &FrameName {
+        &self.names[key.index()]
+    }
+
+    /// The key of a frame.
+    #[inline]
+    pub fn key(&self, frame: FrameId) -> FrameKey {
+        self.by_frame[frame.index()]
+    }
+
+    /// The key that stands for the absence of a stack.
+    pub fn no_stack(&self) -> FrameKey {
+        FrameKey(self.names.len().saturating_sub(1) as u32)
+    }
+
+    /// The frame that names a stack; see [`site_label`](super::site_label).
+    pub fn site(&self, snapshot: &Snapshot, stack: StackId) -> FrameKey {
+        let frames = snapshot.stacks.frames(stack);
+        let place = best_place(frames.iter().map(|&frame| self.get(self.key(frame)).rank));
+        place.map_or_else(|| self.no_stack(), |at| self.key(frames[at]))
+    }
+
+    /// All names, by key.
+    pub fn all(&self) -> &[FrameName] {
+        &self.names
+    }
+
+    /// Which names contain a text, by key; upper and lower case are the same. Nothing contains the
+    /// empty text.
+    pub fn search(&self, text: &str) -> Vec<bool> {
+        let wanted = text.trim().to_lowercase();
+        let hit = |name: &FrameName| !wanted.is_empty() && name.label.to_lowercase().contains(&wanted);
+        self.names.par_iter().map(hit).collect()
+    }
+}
+
+fn name(text: &SiteFrame, frame: FrameId) -> FrameName {
+    let label = frame_line(text);
+    let function = if is_in_library(text) { short_name(&text.name) } else { &text.name };
+    let function_at = label.len().saturating_sub(function.len());
+    FrameName {
+        is_internal: is_internal(text),
+        label,
+        function_at,
+        rank: site_rank(text),
+        frame: Some(frame),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::site_label;
+    use crate::analysis::stacks_fixture::{FxInfoKind, Recording};
+
+    #[test]
+    fn frames_that_read_alike_share_a_name_in_order_of_file_and_line() {
+        let mut recording = Recording::default();
+        recording.stack(&["b.py:9 f", "a.py:100 g", "a.py:20 g"]);
+        recording.stack_with_fx(&["b.py:9 f"], FxInfoKind::Some);
+        let snapshot = recording.finish();
+        let names = FrameNames::new(&snapshot);
+        let labels: Vec<&str> = names.all().iter().map(|name| name.label.as_str()).collect();
+        assert_eq!(labels, ["a.py:20 g", "a.py:100 g", "b.py:9 f", "no stack recorded"]);
+        assert_eq!((names.get(FrameKey(1)).function(), names.get(FrameKey(1)).short()), ("g", "a.py:100"));
+        assert_eq!(names.get(FrameKey(3)).short(), "no stack recorded");
+        assert_eq!(snapshot.frames.len(), 4);
+    }
+
+    #[test]
+    fn a_site_is_named_as_everywhere_else() {
+        let mut recording = Recording::default();
+        recording.stack(&["/lib/torch/nn.py:1 linear", "model.py:3 forward", "train.py:9 main"]);
+        recording.stack(&["alloc.cpp:5 malloc", "/lib/torch/nn.py:1 linear"]);
+        let snapshot = recording.finish();
+        let names = FrameNames::new(&snapshot);
+        for stack in (0..snapshot.stacks.len() as u32).map(StackId) {
+            assert_eq!(names.get(names.site(&snapshot, stack)).label, site_label(&snapshot, stack));
+        }
+    }
+
+    #[test]
+    fn a_search_ignores_case_and_the_empty_text_finds_nothing() {
+        let mut recording = Recording::default();
+        recording.stack(&["model.py:3 Forward", "train.py:9 main"]);
+        let names = FrameNames::new(&recording.finish());
+        assert_eq!(names.search("FORWARD "), [true, false, false]);
+        assert_eq!(names.search(" "), [false, false, false]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Stacks: which frame names an allocation, and what each line of code and each stack allocated.
+
+mod call_tree;
+mod frame_names;
+mod native_frame;
+pub(super) mod site;
+mod site_frame;
+mod site_labels;
+mod site_table;
+mod stack_totals;
+
+#[cfg(test)]
+pub(crate) mod fixture;
+
+pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
+pub use frame_names::{FrameKey, FrameName, FrameNames};
+pub use site::{Owner, frame_line, is_internal, owner, site_label, stack_lines};
+pub use site_frame::{SiteFrame, site_frame};
+pub use site_labels::SiteLabels;
+pub use site_table::{SiteRow, SiteTable};
+pub use stack_totals::{Measure, StackTotal, StackTotals, Totals, WeightUnit, stack_totals};

@@ -1,0 +1,174 @@
+//! How a stack is named in one line: the first frame of the user's own code.
+
+use super::native_frame::{NativeRank, is_in_library, native_rank, short_name};
+use super::site_frame::{SiteFrame, site_frame};
+use crate::model::{Snapshot, StackId};
+use crate::units;
+
+/// What stands for the absence of a stack.
+pub(in crate::analysis) const NO_STACK: &str = "no stack recorded";
+
+/// `train.py:55 attention`; of compiled code, whose addresses mean nothing to a reader, the function.
+pub fn frame_line(frame: &SiteFrame) -> String {
+    if is_in_library(frame) && !frame.name.is_empty() {
+        return short_name(&frame.name).to_owned();
+    }
+    match (frame.file.as_str(), frame.line) {
+        ("", _) => frame.name.clone(),
+        (file, 0) => format!("{} {}", units::basename(file), frame.name),
+        (file, line) => format!("{}:{line} {}", units::basename(file), frame.name),
+    }
+}
+
+/// Whose code a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's own.
+    User,
+    /// An installed Python package other than torch.
+    Package,
+    /// Torch, the interpreter and its library, or compiled code.
+    Runtime,
+}
+
+/// Parts of paths of torch's own Python code, and of what it generates.
+const TORCH: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_"];
+
+fn is_python(frame: &SiteFrame) -> bool {
+    let extension = std::path::Path::new(&frame.file).extension();
+    // Cells of a notebook have no extension.
+    extension.is_some_and(|e| e == "py") || frame.file.starts_with("<ipython-input")
+}
+
+fn is_torch_python(frame: &SiteFrame) -> bool {
+    is_python(frame) && TORCH.iter().any(|part| frame.file.contains(part))
+}
+
+/// Whose code a frame is, as far as its path tells.
+pub fn owner(frame: &SiteFrame) -> Owner {
+    const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
+    let file = frame.file.as_str();
+    let has = |part: &str| file.contains(part);
+    if !is_python(frame) || TORCH.iter().any(|part| has(part)) {
+        Owner::Runtime
+    } else if PACKAGES.iter().any(|part| has(part)) {
+        Owner::Package
+    } else if has("/lib/python3") {
+        Owner::Runtime
+    } else {
+        Owner::User
+    }
+}
+
+/// Whether a frame belongs to torch, another package, the interpreter or a C++ library rather than
+/// to the user.
+pub fn is_internal(frame: &SiteFrame) -> bool {
+    owner(frame) != Owner::User
+}
+
+/// How well a frame names what a stack allocates; less is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::analysis) enum SiteRank {
+    /// The user's own code.
+    User,
+    /// A package's.
+    Package,
+    /// Python code of torch.
+    Torch,
+    /// Compiled code.
+    Native(NativeRank),
+}
+
+/// See [`SiteRank`].
+pub(in crate::analysis) fn site_rank(frame: &SiteFrame) -> SiteRank {
+    match owner(frame) {
+        Owner::User => SiteRank::User,
+        Owner::Package => SiteRank::Package,
+        Owner::Runtime if is_torch_python(frame) => SiteRank::Torch,
+        Owner::Runtime if is_in_library(frame) => SiteRank::Native(native_rank(&frame.name)),
+        Owner::Runtime => SiteRank::Native(NativeRank::Named),
+    }
+}
+
+/// The place of the innermost of the frames that name a stack best.
+pub(in crate::analysis) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> Option<usize> {
+    let mut best: Option<(SiteRank, usize)> = None;
+    for (at, rank) in ranks.enumerate() {
+        if rank == SiteRank::User {
+            return Some(at);
+        }
+        if best.is_none_or(|(known, _)| rank < known) {
+            best = Some((rank, at));
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+/// One line for a stack: its first frame of the user's own code, else of a package, else of torch, else
+/// the compiled function that says most.
+pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
+    let frames: Vec<SiteFrame> =
+        snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
+    let place = best_place(frames.iter().map(site_rank));
+    place.map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&frames[at]))
+}
+
+/// The whole stack, a line per frame, innermost first.
+pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> impl ExactSizeIterator<Item = String> {
+    let line = |&id| {
+        let frame = site_frame(snapshot, id);
+        match (frame.file.as_str(), frame.line) {
+            ("", _) => frame.name,
+            (file, line) => format!("{file}:{line} {}", frame.name),
+        }
+    };
+    snapshot.stacks.frames(stack).iter().map(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(file: &str) -> SiteFrame {
+        SiteFrame { file: file.to_owned(), line: 7, name: "f".to_owned() }
+    }
+
+    #[test]
+    fn own_code_is_python_outside_of_torch_and_the_standard_library() {
+        assert!(!is_internal(&frame("/home/me/train.py")));
+        assert!(is_internal(&frame("/env/lib/python3.11/site-packages/torch/nn/modules/linear.py")));
+        assert!(is_internal(&frame("/usr/lib/python3.11/runpy.py")));
+        assert!(is_internal(&frame("CUDACachingAllocator.cpp")));
+        assert!(is_internal(&frame("<frozen runpy>")));
+        assert!(!is_internal(&frame("<ipython-input-3-8a1b>")));
+        let package = frame("/env/lib/python3.11/site-packages/transformers/cache_utils.py");
+        assert_eq!(owner(&package), Owner::Package);
+        assert_eq!(owner(&frame("C:\\env\\Lib\\site-packages\\torch\\nn.py")), Owner::Runtime);
+        assert_eq!(owner(&frame("/tmp/torchinductor_me/ab/cab.py")), Owner::Runtime);
+    }
+
+    #[test]
+    fn a_frame_reads_as_basename_line_and_function() {
+        assert_eq!(frame_line(&frame("/home/me/train.py")), "train.py:7 f");
+        assert_eq!(frame_line(&SiteFrame { line: 0, ..frame("step.cu") }), "step.cu f");
+        assert_eq!(frame_line(&frame("libtorch_cpu.so")), "f");
+    }
+
+    #[test]
+    fn a_stack_is_named_by_the_code_that_is_nearest_to_the_user() {
+        let named = |file: &str, name: &str| SiteFrame { name: name.to_owned(), ..frame(file) };
+        let unwind = named("libtorch_cpu.so", "torch::unwind::unwind()");
+        let operator = named("libtorch_cpu.so", "at::_ops::mm::call(at::Tensor const&)");
+        let node = named("libtorch_cpu.so", "torch::autograd::generated::MmBackward0::apply(int)");
+        let torch = frame("/env/site-packages/torch/optim/adam.py");
+        let package = frame("/env/site-packages/transformers/trainer.py");
+        let own = frame("/home/me/train.py");
+        let all = [unwind, operator, node, torch, package, own];
+        for end in 1..=all.len() {
+            assert_eq!(best_place(all[..end].iter().map(site_rank)), Some(end - 1));
+        }
+        // Of equals, the innermost.
+        assert_eq!(best_place([&all[5], &all[5]].into_iter().map(site_rank)), Some(0));
+        assert_eq!(best_place(std::iter::empty()), None);
+    }
+}

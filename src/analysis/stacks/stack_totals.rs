@@ -1,0 +1,209 @@
+//! What was allocated with every stack: live at a moment, allocated between two moments, or how much
+//! memory was held for how long.
+
+use crate::analysis::Clock;
+use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
+
+const NONE: u32 = u32::MAX;
+
+/// What stacks weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Bytes that are live at a moment.
+    Live {
+        /// The moment.
+        at: Moment,
+    },
+    /// Bytes that events after one moment and not after another allocated, whether or not they were
+    /// freed again.
+    Allocated {
+        /// The state before the first of these events.
+        after: Moment,
+        /// The state after the last of them.
+        until: Moment,
+    },
+    /// Bytes multiplied by how long they were live from one moment to another.
+    ByteTime {
+        /// The first moment.
+        from: Moment,
+        /// The last moment.
+        to: Moment,
+    },
+}
+
+/// The unit of weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WeightUnit {
+    /// Bytes.
+    Bytes,
+    /// Bytes times microseconds.
+    ByteMicros,
+    /// Bytes times events, where times were not recorded.
+    ByteEvents,
+}
+
+/// Figures of some allocations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// What they weigh, in the measure's unit.
+    pub weight: i128,
+    /// Their bytes together.
+    pub bytes: i64,
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of the largest.
+    pub largest: i64,
+    /// How long they were live together, as far as the recording shows, in the clock's unit.
+    pub lifetime: i128,
+    /// How many began before the recording or survived it, so that they lived longer than that.
+    pub open_ended: u64,
+}
+
+impl Totals {
+    /// How long one of them was live on average, as far as the recording shows: at least that long
+    /// where some are open-ended.
+    pub fn mean_lifetime(&self) -> i64 {
+        let mean = self.lifetime.checked_div(i128::from(self.count)).unwrap_or(0);
+        i64::try_from(mean).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.weight = self.weight.saturating_add(other.weight);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.largest = if self.count == 0 { other.largest } else { self.largest.max(other.largest) };
+        self.count += other.count;
+        self.lifetime = self.lifetime.saturating_add(other.lifetime);
+        self.open_ended += other.open_ended;
+    }
+}
+
+/// What was allocated with one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackTotal {
+    /// The stack.
+    pub stack: StackId,
+    /// Its allocations.
+    pub totals: Totals,
+}
+
+/// What was allocated with every stack, by a measure.
+#[derive(Debug, Clone)]
+pub struct StackTotals {
+    /// The unit of the weights.
+    pub unit: WeightUnit,
+    /// The stacks with which anything was allocated, ascending.
+    pub stacks: Vec<StackTotal>,
+    /// All of it.
+    pub all: Totals,
+}
+
+impl StackTotals {
+    /// The weights by stack, for [`CallTree::inclusive`](super::CallTree::inclusive).
+    pub fn weights(&self) -> impl Iterator<Item = (StackId, i128)> + '_ {
+        self.stacks.iter().map(|row| (row.stack, row.totals.weight))
+    }
+
+    /// The totals of a stack; zeros if nothing was allocated with it.
+    pub fn of(&self, stack: StackId) -> Totals {
+        let at = self.stacks.binary_search_by_key(&stack, |row| row.stack);
+        at.map_or_else(|_| Totals::default(), |at| self.stacks[at].totals)
+    }
+
+    /// The totals of all stacks that are wanted, and the one of them that weighs most.
+    pub fn of_all(&self, is_wanted: impl Fn(StackId) -> bool) -> (Totals, Option<StackId>) {
+        let (mut totals, mut heaviest) = (Totals::default(), None);
+        for row in self.stacks.iter().filter(|row| is_wanted(row.stack)) {
+            totals.add(&row.totals);
+            if heaviest.is_none_or(|(weight, _)| weight < row.totals.weight) {
+                heaviest = Some((row.totals.weight, row.stack));
+            }
+        }
+        (totals, heaviest.map(|(_, stack)| stack))
+    }
+}
+
+/// Weigh every stack by the allocations that a measure is about and that are to be kept.
+pub fn stack_totals(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    clock: Clock,
+    measure: Measure,
+    keep: impl Fn(AllocId) -> bool,
+) -> StackTotals {
+    let mut sum = Sum {
+        timeline,
+        clock,
+        last: Moment(timeline.events.len() as u32),
+        slots: vec![NONE; snapshot.stacks.len()],
+        rows: Vec::new(),
+    };
+    let lifetimes = &timeline.lifetimes;
+    let unit = match measure {
+        Measure::Live { at } => {
+            let live = lifetimes.live_at(at).filter(|&id| keep(id));
+            live.for_each(|id| sum.add(id, i128::from));
+            WeightUnit::Bytes
+        }
+        Measure::Allocated { after, until } => {
+            let (after, until) = (after.min(until), after.max(until));
+            let made = lifetimes.started_between(after, until).filter(|&id| keep(id));
+            made.for_each(|id| sum.add(id, i128::from));
+            WeightUnit::Bytes
+        }
+        Measure::ByteTime { from, to } => {
+            let (from, to) = (from.min(to), from.max(to));
+            let live = lifetimes.live_between(from, to).filter(|&id| keep(id));
+            live.for_each(|id| {
+                let start = lifetimes.start(id).max(from);
+                let end = lifetimes.end(id).unwrap_or(sum.last).min(to);
+                let held = i128::from(clock.between(timeline, start, end));
+                sum.add(id, |size| i128::from(size).saturating_mul(held));
+            });
+            if clock.has_times() { WeightUnit::ByteMicros } else { WeightUnit::ByteEvents }
+        }
+    };
+    let mut stacks = sum.rows;
+    stacks.sort_unstable_by_key(|row| row.stack);
+    let mut all = Totals::default();
+    for row in &stacks {
+        all.add(&row.totals);
+    }
+    StackTotals { unit, stacks, all }
+}
+
+/// Totals of the stacks that were met so far.
+struct Sum<'a> {
+    timeline: &'a Timeline,
+    clock: Clock,
+    last: Moment,
+    /// Index into `rows` by stack.
+    slots: Vec<u32>,
+    rows: Vec<StackTotal>,
+}
+
+impl Sum<'_> {
+    fn add(&mut self, id: AllocId, weight: impl Fn(i64) -> i128) {
+        let (lifetimes, events) = (&self.timeline.lifetimes, &self.timeline.events);
+        let (size, stack) = (lifetimes.size(id, events), lifetimes.stack(id, events));
+        let (start, end) = (lifetimes.start(id), lifetimes.end(id));
+        let lifetime = self.clock.between(self.timeline, start, end.unwrap_or(self.last));
+        let one = Totals {
+            weight: weight(size),
+            bytes: size,
+            count: 1,
+            largest: size,
+            lifetime: i128::from(lifetime),
+            open_ended: u64::from(end.is_none() || start == Moment::START),
+        };
+        let slot = &mut self.slots[stack.index()];
+        if *slot == NONE {
+            *slot = self.rows.len() as u32;
+            self.rows.push(StackTotal { stack, totals: Totals::default() });
+        }
+        self.rows[*slot as usize].totals.add(&one);
+    }
+}
+
+#[cfg(test)]
+#[path = "stack_totals_tests.rs"]
+mod tests;
