@@ -117,8 +117,7 @@ impl ExportJob {
             Selection::None | Selection::Segment { .. } => Selected::None,
         };
         let shot = PictureSpec {
-            snapshot: Arc::clone(recording.snapshot()),
-            timeline_index: recording.index(),
+            recording: recording.clone(),
             name: input.name(),
             kind: match choice.product {
                 Product::Picture(kind, _) => kind,
@@ -198,13 +197,13 @@ impl ExportJob {
     }
 
     fn report(&self) -> Result<Vec<u8>, String> {
-        let PictureSpec { snapshot, timeline_index, name, .. } = &self.shot;
-        let timeline = &snapshot.timelines[*timeline_index];
+        let PictureSpec { recording, name, .. } = &self.shot;
+        let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
         let attribution = self.attribution.get();
         let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
-        let pictures = report_pictures(snapshot, timeline.device, &attribution, moment, name);
+        let pictures = report_pictures(recording, &attribution, moment, name);
         let pictures = pictures.map_err(|error| error.to_string())?;
         let input = ReportInput {
             name,

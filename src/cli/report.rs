@@ -99,6 +99,6 @@ fn pictures(
 ) -> Result<Vec<Picture>, Failure> {
     let name = recording.name();
     let name = if args.redact { units::basename(&name) } else { &name };
-    report_pictures(&recording.snapshot, timeline.device, attribution, moment, name)
+    report_pictures(&recording.device_handle(timeline)?, attribution, moment, name)
         .map_err(|error| recording.failure(error, "use another format"))
 }

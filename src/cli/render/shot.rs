@@ -24,9 +24,8 @@ pub(super) fn shot(
     let moments = moments(args, recording, timeline)?;
     refuse_useless_filter(args, recording)?;
     let attribution = needs_attribution(args).then(|| recording.attribution(timeline));
-    let snapshot = &recording.snapshot;
     Ok(PictureSpec {
-        timeline_index: snapshot.timelines.iter().position(|t| t.device == timeline.device).unwrap_or(0),
+        recording: recording.device_handle(timeline)?,
         name: recording.name(),
         kind: args.view,
         view: view_of(timeline, axis, moments),
@@ -46,7 +45,6 @@ pub(super) fn shot(
         },
         capacity: args.capacity.bytes,
         palette: args.theme,
-        snapshot: Arc::clone(snapshot),
     })
 }
 
