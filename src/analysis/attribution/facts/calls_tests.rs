@@ -1,7 +1,7 @@
 //! Which calls train, as far as names and memory tell before any backward.
 
-use super::super::{Flow, Places};
 use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES};
+use crate::analysis::attribution::facts::{DeviceFacts, FactsByStack};
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 const NO_GRAD: &str = "torch/utils/_contextlib.py decorate_context";
@@ -21,7 +21,7 @@ fn trains(frames: &[&str], keeps: bool) -> bool {
         }
     }
     let snapshot = program.finish();
-    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
     assert_eq!(flow.calls.len(), 1);
     flow.calls[0].trains
 }
@@ -65,7 +65,7 @@ fn calls_that_may_evaluate_do_where_new_data_come_before_any_backward() {
         }
     }
     let snapshot = program.finish();
-    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
     assert!(flow.calls.iter().all(|call| !call.trains));
 }
 

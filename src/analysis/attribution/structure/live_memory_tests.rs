@@ -1,6 +1,6 @@
 //! The phase of states without events.
 
-use super::{Phase, PhaseBasis};
+use super::phase::{Phase, PhaseBasis};
 use crate::analysis::attribution::facts::fixture::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
