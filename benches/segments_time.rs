@@ -11,8 +11,8 @@ mod support;
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::{RowOrder, SegmentRows};
 use oomscope::draw::{
-    AddressMap, Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Painted, Palette, RowHeights,
-    RowLayout, SegmentStack, View, address_raster,
+    Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Painted, Palette, RowHeights, RowLayout,
+    SegmentStack, SegmentTimelineRaster, SegmentTimelineScene, View,
 };
 use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput,
@@ -53,8 +53,8 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
         let layout = RowLayout::new(rows, &order, &expanded, HEIGHTS);
         let bands = &layout.visible(0..SIZE_PX[1] as i64);
         for (zoom, view) in views(timeline) {
-            let map = AddressMap { blocks, rows, view: &view, bands, palette, selected: None };
-            let paint = || address_raster::raster(black_box(map), SIZE_PX);
+            let map = SegmentTimelineScene { blocks, rows, view: &view, bands, palette, selected: None };
+            let paint = || SegmentTimelineRaster::paint(black_box(map), SIZE_PX);
             group.bench_function(format!("{kind}/{zoom}"), |b| b.iter(paint));
         }
     }

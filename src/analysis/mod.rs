@@ -7,6 +7,7 @@ mod attribution;
 mod event_search;
 mod events;
 pub mod filter;
+mod inferred_part;
 mod lanes;
 mod segments;
 mod stacks;
@@ -30,6 +31,7 @@ pub use attribution::{
 };
 pub use event_search::{EventMatches, EventSearch, SearchError};
 pub use events::{Clock, EventSet, same_event};
+pub use inferred_part::InferredPart;
 pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use segments::{
     Gap, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow, SegmentRows,

@@ -1,6 +1,6 @@
 //! The totals of the whole recording as lines. A click moves the cursor.
 
-use crate::app::device::DeviceState;
+use crate::app::device::PaneCtx;
 use crate::app::theme;
 use crate::draw::{Axis, Palette, Rgb, Scale, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::Moment;
@@ -15,13 +15,13 @@ const MIN_LEGEND_PX: f32 = 130.0;
 /// Room for a label of the axis of events: nearer ones would fade.
 const LABEL_PX: f32 = 110.0;
 
-pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
     let palette = theme::palette(ui);
-    let (full, view) = (device.full, device.view);
-    let timeline = device.timeline();
+    let (full, view, cursor) = (ctx.at.full, ctx.at.view, ctx.at.cursor);
+    let timeline = ctx.recording.timeline();
     let scale = full.on(timeline);
     let at = |moment: f64| scale.position_from_moment(moment);
-    let curves = &device.curves;
+    let curves = &ctx.derived.curves;
     let lines = [
         ("reserved", placed(&scale, full.axis, &curves.reserved), palette.reserved),
         ("allocated", placed(&scale, full.axis, &curves.allocated), palette.allocated),
@@ -43,14 +43,14 @@ pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
             let line = VLine::new("", at(f64::from(moment.0)));
             line.color(theme::color(color)).width(1.0).allow_hover(false)
         };
-        plot.vline(mark(device.figures.peak.0, palette.peak));
-        plot.vline(mark(device.cursor, palette.text));
+        plot.vline(mark(ctx.derived.figures.peak.0, palette.peak));
+        plot.vline(mark(cursor, palette.text));
         plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
     });
     if let Some(clicked) = clicked.inner {
         let last = timeline.moments().saturating_sub(1) as f64;
         let moment = scale.moment_from_position(clicked.x).clamp(0.0, last) as u32;
-        device.go_to(Moment(moment));
+        ctx.at.go_to(Moment(moment));
     }
 }
 

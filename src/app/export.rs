@@ -1,15 +1,15 @@
 //! Exporting what is shown as a picture: the dialog and the painting happen on a thread of their
 //! own, and what came of it is said in the status bar.
 
-use crate::app::attribution::Finder;
-use crate::app::device::DeviceState;
-use crate::app::files::dialog_log::{explain, take_reason};
-use crate::app::filter::work::FilterMode;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
+use crate::app::device::attributing::AttributionCell;
+use crate::app::device::filtering::FilterMode;
+use crate::app::dialog_log::{explain, take_reason};
+use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::diagnosis::{Question, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Format, Shot, What, report_pictures};
+use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
 use crate::load::Input;
 use crate::report::{Document, ReportInput, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
@@ -44,7 +44,7 @@ pub(super) struct Choice {
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Product {
-    Picture(What, Format),
+    Picture(PictureKind, Format),
     /// The diagnosis as a page, with pictures.
     Report,
 }
@@ -66,26 +66,26 @@ impl Product {
     }
 }
 
-const fn choice(what: What, format: Format, name: &'static str, file: &'static str) -> Choice {
-    Choice { product: Product::Picture(what, format), name, file }
+const fn choice(kind: PictureKind, format: Format, name: &'static str, file: &'static str) -> Choice {
+    Choice { product: Product::Picture(kind, format), name, file }
 }
 
 /// Everything that can be exported, in the order of the menu.
 pub(super) const CHOICES: [Choice; 8] = [
-    choice(What::Timeline, Format::Png, "Timeline…", "timeline"),
-    choice(What::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
-    choice(What::Curves, Format::Png, "Curves…", "curves"),
-    choice(What::Segments, Format::Png, "Memory map at the cursor…", "segments"),
-    choice(What::Addresses, Format::Png, "Addresses over time…", "addresses"),
-    choice(What::Stacks, Format::Png, "Flame graph…", "stacks"),
-    choice(What::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
+    choice(PictureKind::Timeline, Format::Png, "Timeline…", "timeline"),
+    choice(PictureKind::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
+    choice(PictureKind::Curves, Format::Png, "Curves…", "curves"),
+    choice(PictureKind::SegmentMap, Format::Png, "Memory map at the cursor…", "segments"),
+    choice(PictureKind::SegmentTimeline, Format::Png, "Addresses over time…", "addresses"),
+    choice(PictureKind::Stacks, Format::Png, "Flame graph…", "stacks"),
+    choice(PictureKind::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
     Choice { product: Product::Report, name: "Report (HTML)…", file: "report" },
 ];
 
 /// One picture that somebody wants.
-pub(super) struct Order {
+pub(super) struct ExportJob {
     choice: Choice,
-    shot: Shot,
+    shot: PictureSpec,
     /// The recording, which is never written.
     input: Input,
     size_points: [f32; 2],
@@ -93,7 +93,7 @@ pub(super) struct Order {
     /// What a report is asked.
     question: Question,
     /// What it takes allocations for.
-    finder: Finder,
+    attribution: AttributionCell,
 }
 
 /// What is said of an export, if anything; or why no dialog could open.
@@ -105,40 +105,41 @@ pub(super) struct Exporter {
     running: Option<Receiver<Outcome>>,
 }
 
-impl Order {
+impl ExportJob {
     /// A picture of what a device shows now, as large as the window.
-    pub(super) fn new(choice: Choice, input: Input, device: &mut DeviceState, ctx: &egui::Context) -> Self {
+    pub(super) fn new(choice: Choice, input: Input, device: &OpenDevice, ctx: &egui::Context) -> Self {
         let palette = theme::palette_of(ctx.theme());
+        let OpenDevice { recording, derived, at, states, .. } = device;
         let size = ctx.viewport_rect().size();
-        let selected = match device.selection() {
+        let selected = match at.selection() {
             Selection::Allocation(id) => Selected::Allocation(id),
             Selection::Stack(stack) => Selected::Stack(stack),
             Selection::None | Selection::Segment { .. } => Selected::None,
         };
-        let shot = Shot {
-            snapshot: device.snapshot(),
-            at: device.index(),
+        let shot = PictureSpec {
+            snapshot: Arc::clone(recording.snapshot()),
+            timeline_index: recording.index(),
             name: input.name(),
-            what: match choice.product {
-                Product::Picture(what, _) => what,
-                Product::Report => What::Timeline,
+            kind: match choice.product {
+                Product::Picture(kind, _) => kind,
+                Product::Report => PictureKind::Timeline,
             },
-            view: device.view,
+            view: at.view,
             // Found when it is written.
             attribution: None,
-            coloring: device.coloring(palette),
-            moment: device.cursor,
+            coloring: derived.coloring(at.color_by, palette),
+            moment: at.cursor,
             has_cursor: true,
             selected,
-            filter: device.filtering.found().map(|found| Filtered {
-                query: device.filtering.answered().unwrap_or("as it was before it was changed").to_owned(),
-                matches: Arc::clone(&found.matches),
-                is_alone: device.filter_mode == FilterMode::Only,
+            filter: derived.filtering.found().map(|found| Filtered {
+                query: derived.filtering.answered().unwrap_or("as it was before it was changed").to_owned(),
+                matches: Arc::clone(&found.matches.0),
+                is_alone: at.filter_mode == FilterMode::Only,
             }),
-            map: device.panels.segments.exported(),
-            rows: device.panels.segment_timeline.exported(),
-            stacks: device.panels.stacks.exported(device),
-            capacity: device.capacity(),
+            map: states.segments.exported(),
+            rows: states.segment_timeline.exported(),
+            stacks: states.stacks.exported(derived, at, recording),
+            capacity: derived.capacity(),
             palette,
         };
         let scale = ctx.pixels_per_point().max(MIN_SCALE);
@@ -148,8 +149,8 @@ impl Order {
             input,
             size_points: [size.x, size.y],
             scale,
-            question: device.question(),
-            finder: device.finder(),
+            question: derived.question(at),
+            attribution: derived.attribution_cell(),
         }
     }
 
@@ -188,7 +189,7 @@ impl Order {
     fn contents(&self) -> Result<Vec<u8>, String> {
         match self.choice.product {
             Product::Picture(_, format) => {
-                let shot = Shot { attribution: Some(self.finder.get()), ..self.shot.clone() };
+                let shot = PictureSpec { attribution: Some(self.attribution.get()), ..self.shot.clone() };
                 let file = shot.file(format, self.size_points, self.scale);
                 file.map_err(|error| error.to_string())
             }
@@ -197,9 +198,9 @@ impl Order {
     }
 
     fn report(&self) -> Result<Vec<u8>, String> {
-        let Shot { snapshot, at, name, .. } = &self.shot;
-        let timeline = &snapshot.timelines[*at];
-        let attribution = self.finder.get();
+        let PictureSpec { snapshot, timeline_index, name, .. } = &self.shot;
+        let timeline = &snapshot.timelines[*timeline_index];
+        let attribution = self.attribution.get();
         let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
@@ -219,15 +220,15 @@ impl Order {
 
 impl Exporter {
     /// Ask for a path, then paint and write the picture. Says if it cannot be done now.
-    pub(super) fn ask(&mut self, order: Order, ctx: &egui::Context) -> Option<String> {
+    pub(super) fn ask(&mut self, job: ExportJob, ctx: &egui::Context) -> Option<String> {
         if self.running.is_some() {
             return Some("One at a time: the last export is not written yet".to_owned());
         }
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
-        let (extension, noun) = (order.choice.product.extension(), order.choice.product.noun());
+        let (extension, noun) = (job.choice.product.extension(), job.choice.product.noun());
         let dialog = rfd::AsyncFileDialog::new()
             .set_title(format!("Export {noun}"))
-            .set_file_name(order.file_name())
+            .set_file_name(job.file_name())
             .add_filter(extension.to_uppercase(), &[extension])
             .save_file();
         let chosen = async {
@@ -236,20 +237,20 @@ impl Exporter {
                 None => take_reason().map_or(Ok(None), |reason| Err(explain(&reason, INSTEAD))),
             }
         };
-        self.start(order, chosen, ctx)
+        self.start(job, chosen, ctx)
     }
 
     /// Paint and write a picture to the path that an answer gives, if it gives one. An error is said.
     pub(super) fn start(
         &mut self,
-        order: Order,
+        job: ExportJob,
         path: impl Future<Output = Result<Option<PathBuf>, String>> + Send + 'static,
         ctx: &egui::Context,
     ) -> Option<String> {
         let (sender, outcome) = sync_channel(1);
         let ctx = ctx.clone();
         let work = move || {
-            let said = pollster::block_on(path).map(|path| path.map(|path| order.write(&path)));
+            let said = pollster::block_on(path).map(|path| path.map(|path| job.write(&path)));
             // The window may be gone.
             sender.send(said).ok();
             ctx.request_repaint();

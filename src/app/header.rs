@@ -1,73 +1,79 @@
 //! What happened, and the figures of the device.
 
-use crate::app::device::DeviceState;
-use crate::app::panes::Pane;
+use crate::app::device::{Derived, Standpoint};
 use crate::app::theme;
 use crate::diagnosis::Severity;
+use crate::model::Recording;
 use crate::units;
 use eframe::egui::{self, Sense};
 
 /// Width of the coloured left edge.
 const EDGE_PX: f32 = 4.0;
 
-pub(super) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
+/// The top of an open file; true when the user wants to see the report.
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    derived: &Derived,
+    at: &mut Standpoint,
+    title: &str,
+) -> bool {
     let palette = theme::palette(ui);
-    // Asked for in every frame, also while the report itself is not shown.
-    device.report(ui.ctx());
-    let has_oom = !device.timeline().ooms.is_empty();
-    let verdict = device.diagnosing.verdict();
+    let mut wants_report = false;
+    let has_oom = !recording.ooms.is_empty();
+    let verdict = derived.verdict();
     let is_critical = verdict.map_or(has_oom, |(severity, _)| *severity == Severity::Critical);
     let edge = theme::color(if is_critical { palette.oom } else { palette.accent });
-    let title_text = verdict.map_or(device.figures.verdict.clone(), |(_, title)| title.clone());
+    let title_text = verdict.map_or(derived.figures.verdict.clone(), |(_, title)| title.clone());
     let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 16, right: 12, top: 8, bottom: 8 });
     let area = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         let verdict = ui.add(egui::Label::new(theme::strong(title_text, 15.0)).wrap().sense(Sense::click()));
         let hint = "Show the report";
         if verdict.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
-            device.wanted_pane = Some(Pane::Report);
+            wants_report = true;
         }
-        ui.horizontal_wrapped(|ui| figures_ui(ui, device, title));
+        ui.horizontal_wrapped(|ui| figures_ui(ui, recording, derived, at, title));
     });
     let mut bar = area.response.rect;
     bar.set_width(EDGE_PX);
     ui.painter().rect_filled(bar, 0.0, edge);
+    wants_report
 }
 
-fn figures_ui(ui: &mut egui::Ui, device: &mut DeviceState, title: &str) {
+fn figures_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mut Standpoint, title: &str) {
     ui.spacing_mut().item_spacing.x = 5.0;
-    let timeline = device.timeline();
-    let (name, events, has_oom) =
-        (timeline.device.to_string(), timeline.events.len(), !timeline.ooms.is_empty());
-    ui.label(theme::muted(ui, format!("{title} · {name} · {} ·", units::counted(events, "event"))));
-    let (_, peak) = device.figures.peak;
+    let has_oom = !recording.ooms.is_empty();
+    let events = units::counted(recording.events.len(), "event");
+    ui.label(theme::muted(ui, format!("{title} · {} · {events} ·", recording.device)));
+    let (_, peak) = derived.figures.peak;
     ui.label(theme::muted(ui, "peak active"));
     if ui.link(units::bytes(peak)).on_hover_text(hint(peak, "Go to the peak (P)")).clicked() {
-        device.go_to_peak();
+        at.go_to_peak();
     }
     if has_oom {
         ui.label(theme::muted(ui, "·"));
     }
     if has_oom && ui.link("go to OOM").on_hover_text("Go to the next out-of-memory event (O)").clicked() {
-        device.go_to_oom();
+        at.go_to_oom();
     }
-    let (reserved_at, reserved) = device.figures.reserved_peak;
+    let (reserved_at, reserved) = derived.figures.reserved_peak;
     ui.label(theme::muted(ui, "· peak reserved"));
     let meaning = "Most bytes reserved from the driver. Go there";
     if ui.link(units::bytes(reserved)).on_hover_text(hint(reserved, meaning)).clicked() {
-        device.go_to(reserved_at);
+        at.go_to(reserved_at);
     }
-    if let Some(capacity) = device.capacity() {
-        figure(ui, "· capacity", capacity, device.capacity_meaning());
+    if let Some(capacity) = derived.capacity() {
+        figure(ui, "· capacity", capacity, derived.capacity_meaning());
     }
-    if let Some(baseline) = device.figures.baseline {
+    if let Some(baseline) = derived.figures.baseline {
         figure(ui, "· active before recording", baseline, "Active before the first recorded event");
     } else {
         ui.label(theme::muted(ui, "· active before recording unknown"));
     }
-    let settings = &device.figures.settings;
+    let settings = &derived.figures.settings;
     if settings.is_empty() {
-        let is_recorded = !device.snapshot().settings.is_empty();
+        let is_recorded = !recording.snapshot().settings.is_empty();
         let text = if is_recorded { "· default settings" } else { "· settings not recorded" };
         ui.label(theme::muted(ui, text));
     } else {

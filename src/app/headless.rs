@@ -1,7 +1,8 @@
 //! The window without a screen, to measure how long frames take.
 
 use crate::app::panes::Layout;
-use crate::app::worker::RasterMode;
+use crate::app::timeline::rasters::Rasters;
+use crate::app::work::worker::WorkMode;
 use crate::app::{App, panes};
 use crate::load::Input;
 use eframe::egui::{self, Context, Event, RawInput, Rect};
@@ -29,7 +30,7 @@ impl Headless {
     /// A window of a size in points.
     pub fn new(size: [f32; 2]) -> Self {
         let ctx = Context::default();
-        let app = App::new(&ctx, RasterMode::Background);
+        let app = App::new(&ctx, WorkMode::Background);
         Self { ctx, app, size: size.into(), time_s: 0.0 }
     }
 
@@ -55,23 +56,24 @@ impl Headless {
     /// Whether the timeline's picture is the one of its view.
     pub fn is_exact(&mut self) -> bool {
         self.device().is_some_and(|device| {
-            let view = device.view;
-            device.rasters.shown().is_some_and(|shown| shown.picture.view == view)
+            let view = device.at.view;
+            let rasters = device.states.timeline.rasters.as_mut();
+            rasters.and_then(Rasters::shown).is_some_and(|shown| shown.picture.view == view)
         })
     }
 
     /// Put the cursor at a part of the recording, from 0 to 1.
     pub fn seek(&mut self, part: f64) {
         if let Some(device) = self.device() {
-            let moments = device.timeline().moments() as f64;
-            device.move_to(crate::model::Moment((part * moments) as u32));
+            let moments = device.recording.moments() as f64;
+            device.at.move_to(crate::model::Moment((part * moments) as u32));
         }
     }
 
     /// Write a filter.
     pub fn filter(&mut self, query: &str) {
         if let Some(device) = self.device() {
-            query.clone_into(&mut device.filter_query);
+            query.clone_into(&mut device.at.query);
         }
     }
 
@@ -98,7 +100,7 @@ impl Headless {
         took
     }
 
-    fn device(&mut self) -> Option<&mut crate::app::device::DeviceState> {
+    fn device(&mut self) -> Option<&mut panes::OpenDevice> {
         self.app.documents.get_mut(self.app.current)?.open_file()?.device()
     }
 

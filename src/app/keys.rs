@@ -1,9 +1,9 @@
 //! The keyboard: one table that is listened to and shown as help.
 
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::command::Command;
+use crate::app::device::Selection;
+use crate::app::panes::OpenDevice;
 use crate::app::tables::virtual_list;
-use crate::app::{App, Command};
 use eframe::egui::{self, Key, Modifiers};
 
 /// Events that Shift and an arrow step over.
@@ -16,9 +16,9 @@ const PAN: f64 = 0.15;
 /// What a shortcut does it to.
 pub(super) enum Run {
     /// The whole window.
-    Window(fn(&mut App)),
+    Window(Command),
     /// The device that is shown.
-    Device(fn(&mut DeviceState)),
+    Device(fn(&mut OpenDevice)),
 }
 
 /// A key and what it does.
@@ -38,91 +38,85 @@ const fn key(modifiers: Modifiers, key: Key, name: &'static str, does: &'static 
 
 /// Every shortcut. Longer combinations come first: a key without modifiers also matches with them.
 pub(super) const SHORTCUTS: &[Shortcut] = &[
-    key(
-        Modifiers::COMMAND,
-        Key::O,
-        "Ctrl+O",
-        "open snapshots",
-        Run::Window(|app| app.commands.push(Command::OpenDialog)),
-    ),
-    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", Run::Window(|app| app.show_tab(-1))),
+    key(Modifiers::COMMAND, Key::O, "Ctrl+O", "open snapshots", Run::Window(Command::OpenDialog)),
+    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", Run::Window(Command::ShowNext(-1))),
     key(
         Modifiers::CTRL,
         Key::Tab,
         "Ctrl+Tab, Ctrl+Shift+Tab",
         "next file, file before",
-        Run::Window(|app| app.show_tab(1)),
+        Run::Window(Command::ShowNext(1)),
     ),
-    key(
-        Modifiers::COMMAND,
-        Key::W,
-        "Ctrl+W",
-        "close the file",
-        Run::Window(|app| app.commands.push(Command::Close(app.current))),
-    ),
+    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", Run::Window(Command::CloseCurrent)),
     key(
         Modifiers::ALT,
         Key::ArrowLeft,
         "Alt+Left",
         "back to the place before",
-        Run::Device(DeviceState::back),
+        Run::Device(|device| device.at.back()),
     ),
-    key(Modifiers::ALT, Key::ArrowRight, "Alt+Right", "forward again", Run::Device(DeviceState::forward)),
-    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", Run::Device(|device| device.step(-LONG_STEP))),
+    key(
+        Modifiers::ALT,
+        Key::ArrowRight,
+        "Alt+Right",
+        "forward again",
+        Run::Device(|device| device.at.forward()),
+    ),
+    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", Run::Device(|device| device.at.step(-LONG_STEP))),
     key(
         Modifiers::SHIFT,
         Key::ArrowRight,
         "Shift+Left, Right",
         "100 events back or on",
-        Run::Device(|device| device.step(LONG_STEP)),
+        Run::Device(|device| device.at.step(LONG_STEP)),
     ),
-    key(Modifiers::NONE, Key::ArrowLeft, "", "", Run::Device(|device| device.step(-1))),
+    key(Modifiers::NONE, Key::ArrowLeft, "", "", Run::Device(|device| device.at.step(-1))),
     key(
         Modifiers::NONE,
         Key::ArrowRight,
         "Left, Right",
         "one event back or on",
-        Run::Device(|device| device.step(1)),
+        Run::Device(|device| device.at.step(1)),
     ),
-    key(Modifiers::NONE, Key::Home, "", "", Run::Device(|device| device.step(i64::MIN))),
+    key(Modifiers::NONE, Key::Home, "", "", Run::Device(|device| device.at.step(i64::MIN))),
     key(
         Modifiers::NONE,
         Key::End,
         "Home, End",
         "before the first event, after the last",
-        Run::Device(|device| device.step(i64::MAX)),
+        Run::Device(|device| device.at.step(i64::MAX)),
     ),
-    key(Modifiers::NONE, Key::P, "P", "go to the peak", Run::Device(DeviceState::go_to_peak)),
+    key(Modifiers::NONE, Key::P, "P", "go to the peak", Run::Device(|device| device.at.go_to_peak())),
     key(
         Modifiers::NONE,
         Key::O,
         "O",
         "go to the next out-of-memory event",
-        Run::Device(DeviceState::go_to_oom),
+        Run::Device(|device| device.at.go_to_oom()),
     ),
     key(
         Modifiers::NONE,
         Key::M,
         "M",
         "mark the cursor as the start of ranges of stacks",
-        Run::Device(DeviceState::set_mark),
+        Run::Device(OpenDevice::set_mark),
     ),
-    key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(DeviceState::fit)),
-    key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.zoom(ZOOM))),
+    key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(|device| device.at.fit())),
+    key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.at.zoom(ZOOM))),
     key(
         Modifiers::NONE,
         Key::S,
         "W, S",
         "zoom in or out at the cursor",
-        Run::Device(|device| device.zoom(1.0 / ZOOM)),
+        Run::Device(|device| device.at.zoom(1.0 / ZOOM)),
     ),
-    key(Modifiers::NONE, Key::A, "", "", Run::Device(|device| device.pan(-PAN))),
+    key(Modifiers::NONE, Key::A, "", "", Run::Device(|device| device.at.pan(-PAN))),
     key(
         Modifiers::NONE,
         Key::D,
         "A, D",
         "move the view left or right",
-        Run::Device(|device| device.pan(PAN)),
+        Run::Device(|device| device.at.pan(PAN)),
     ),
     key(
         Modifiers::NONE,
@@ -136,30 +130,18 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         Key::Slash,
         "/",
         "write a filter",
-        Run::Device(|device| device.panels.filter.wants_focus = true),
+        Run::Device(|device| device.states.filter.wants_focus = true),
     ),
     key(
         Modifiers::NONE,
         Key::Escape,
         "Esc",
         "select nothing",
-        Run::Device(|device| device.select(Selection::None)),
+        Run::Device(|device| device.at.select(Selection::None)),
     ),
-    key(
-        Modifiers::NONE,
-        Key::Questionmark,
-        "?",
-        "show or hide this help",
-        Run::Window(|app| app.shows_help = !app.shows_help),
-    ),
-    key(
-        Modifiers::NONE,
-        Key::F5,
-        "F5",
-        "load the file again",
-        Run::Window(|app| app.commands.push(Command::Reload(app.current))),
-    ),
-    key(Modifiers::NONE, Key::F1, "", "", Run::Window(|app| app.shows_help = !app.shows_help)),
+    key(Modifiers::NONE, Key::Questionmark, "?", "show or hide this help", Run::Window(Command::Help)),
+    key(Modifiers::NONE, Key::F5, "F5", "load the file again", Run::Window(Command::ReloadCurrent)),
+    key(Modifiers::NONE, Key::F1, "", "", Run::Window(Command::Help)),
 ];
 
 /// What the mouse does, for the help.
@@ -173,23 +155,23 @@ pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Drag the axis", "scrub the cursor"),
 ];
 
-pub(super) fn listen(ctx: &egui::Context, app: &mut App) {
-    if app.shows_help && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-        app.shows_help = false;
-    }
+/// Whether Escape was pressed; nothing else gets it then.
+pub(super) fn escape(ctx: &egui::Context) -> bool {
+    ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+}
+
+/// The meaning of the keys that were pressed.
+pub(super) fn pressed(ctx: &egui::Context) -> Vec<&'static Run> {
     let is_typing = ctx.text_edit_focused();
     let is_in_list = virtual_list::has_focus(ctx);
-    for shortcut in SHORTCUTS {
+    let is_pressed = |shortcut: &&Shortcut| {
         // Plain keys are text while text is edited, and lists have a start and an end of their own.
         let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.ctrl;
         let is_of_list = matches!(shortcut.key, Key::Home | Key::End);
-        if (is_typing && is_plain) || (is_in_list && is_of_list) {
-            continue;
-        }
-        if ctx.input_mut(|input| consume(input, shortcut)) {
-            run(app, &shortcut.run);
-        }
-    }
+        let is_taken = (is_typing && is_plain) || (is_in_list && is_of_list);
+        !is_taken && ctx.input_mut(|input| consume(input, shortcut))
+    };
+    SHORTCUTS.iter().filter(is_pressed).map(|shortcut| &shortcut.run).collect()
 }
 
 fn consume(input: &mut egui::InputState, shortcut: &Shortcut) -> bool {
@@ -198,21 +180,9 @@ fn consume(input: &mut egui::InputState, shortcut: &Shortcut) -> bool {
     is_shifted || input.consume_key(shortcut.modifiers, shortcut.key)
 }
 
-fn run(app: &mut App, what: &Run) {
-    match what {
-        Run::Window(run) => run(app),
-        Run::Device(run) => {
-            let document = app.documents.get_mut(app.current);
-            if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
-                run(device);
-            }
-        }
-    }
-}
-
-fn zoom_to_selected(device: &mut DeviceState) {
-    if let Some(id) = device.selected() {
-        device.zoom_to_lifetime(id);
+fn zoom_to_selected(device: &mut OpenDevice) {
+    if let Some(id) = device.at.selected() {
+        device.at.zoom_to_lifetime(id);
     }
 }
 

@@ -3,11 +3,11 @@
 //! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
 //! input; work that grows with a file runs on named threads or is cached.
 
-mod attribution;
-mod background;
+mod command;
 mod curves_panel;
 mod details;
 mod device;
+mod dialog_log;
 mod export;
 mod files;
 mod filter;
@@ -16,7 +16,6 @@ mod header;
 pub mod headless;
 mod help;
 mod keys;
-mod navigation;
 mod panes;
 mod preferences;
 mod report_view;
@@ -24,11 +23,12 @@ mod segment_map;
 mod segment_timeline;
 mod stacks;
 mod status_bar;
+mod swatches;
 mod tables;
 mod theme;
 mod timeline;
 mod what_if;
-mod worker;
+mod work;
 
 #[cfg(test)]
 mod screenshots;
@@ -37,20 +37,23 @@ mod tests;
 
 use crate::analysis::UserRules;
 use crate::load::Input;
+use command::Command;
+pub use dialog_log::DialogLog;
 use eframe::egui;
-use export::{Choice, Exporter, Order};
-pub use files::dialog_log::DialogLog;
+use export::{Choice, ExportJob, Exporter};
 use files::dialogs::OpenDialog;
 use files::document::{Document, Fate};
 use files::recent::Recent;
 use files::samples::Sample;
 use files::watch::{FileWatch, OnDisk};
+use keys::Run;
 use panes::Layout;
 use preferences::Preferences;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
-use worker::{RasterMode, Setup};
+use work::setup::Setup;
+use work::worker::WorkMode;
 
 /// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
 const LAYOUT_KEY: &str = "layout";
@@ -98,7 +101,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
     }
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
-        let mut app = App::new(&cc.egui_ctx, RasterMode::Background);
+        let mut app = App::new(&cc.egui_ctx, WorkMode::Background);
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
@@ -122,31 +125,6 @@ fn has_display() -> bool {
     !cfg!(all(unix, not(target_os = "macos"))) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
 }
 
-/// What panels ask for; done after everything is drawn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Command {
-    /// Ask for files.
-    OpenDialog,
-    /// Open a file in a new tab.
-    OpenFile(PathBuf),
-    /// Load the file of a tab again.
-    Reload(usize),
-    /// Close a tab.
-    Close(usize),
-    /// Show a tab.
-    Show(usize),
-    /// Forget which files were opened.
-    ForgetRecent,
-    /// Show or hide the help.
-    Help,
-    /// Do not show the notice any more.
-    DismissNotice,
-    /// Export what is shown as a picture.
-    Export(Choice),
-    /// Arrange the panes as they were at first.
-    ResetLayout,
-}
-
 /// Everything in the window.
 struct App {
     documents: Vec<Document>,
@@ -166,7 +144,7 @@ struct App {
 }
 
 impl App {
-    fn new(ctx: &egui::Context, mode: RasterMode) -> Self {
+    fn new(ctx: &egui::Context, mode: WorkMode) -> Self {
         theme::install(ctx);
         Self {
             documents: Vec::new(),
@@ -208,24 +186,29 @@ impl App {
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
-                Command::Reload(at) => {
-                    if let Some(document) = self.documents.get_mut(at) {
-                        document.load_again(ctx);
-                    }
-                }
+                Command::Reload(at) => self.reload(at, ctx),
+                Command::ReloadCurrent => self.reload(self.current, ctx),
                 Command::Close(at) => self.close(at),
+                Command::CloseCurrent => self.close(self.current),
                 Command::Show(at) => self.current = at,
+                Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.recent = Recent::default(),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => {
-                    let order = self.order(choice, ctx);
-                    let refused = order.and_then(|order| self.exporter.ask(order, ctx));
+                    let job = self.export_job(choice, ctx);
+                    let refused = job.and_then(|job| self.exporter.ask(job, ctx));
                     self.notify(refused);
                 }
                 Command::Help => self.shows_help = !self.shows_help,
                 Command::DismissNotice => self.notice = None,
             }
             ctx.request_repaint();
+        }
+    }
+
+    fn reload(&mut self, at: usize, ctx: &egui::Context) {
+        if let Some(document) = self.documents.get_mut(at) {
+            document.load_again(ctx);
         }
     }
 
@@ -261,10 +244,10 @@ impl App {
     }
 
     /// A picture of what the current file shows.
-    fn order(&mut self, choice: Choice, ctx: &egui::Context) -> Option<Order> {
+    fn export_job(&mut self, choice: Choice, ctx: &egui::Context) -> Option<ExportJob> {
         let document = self.documents.get_mut(self.current)?;
         let input = document.input().clone();
-        document.open_file()?.device().map(|device| Order::new(choice, input, device, ctx))
+        document.open_file()?.device().map(|device| ExportJob::new(choice, input, device, ctx))
     }
 
     /// Say something in the status bar of the current file, or below everything where there is none.
@@ -272,7 +255,7 @@ impl App {
         let Some(notice) = notice else { return };
         let document = self.documents.get_mut(self.current);
         match document.and_then(|document| document.open_file()?.device()) {
-            Some(device) => device.notify(notice),
+            Some(device) => device.notice = Some(notice),
             None => self.notice = Some(notice),
         }
     }
@@ -303,8 +286,26 @@ impl App {
         for document in &mut self.documents {
             document.prefer(&self.preferences);
         }
-        keys::listen(ctx, self);
+        self.listen(ctx);
         self.run_commands(ctx);
+    }
+
+    /// Do what the keys mean that were pressed.
+    fn listen(&mut self, ctx: &egui::Context) {
+        if self.shows_help && keys::escape(ctx) {
+            self.shows_help = false;
+        }
+        for run in keys::pressed(ctx) {
+            match run {
+                Run::Window(command) => self.commands.push(command.clone()),
+                Run::Device(run) => {
+                    let document = self.documents.get_mut(self.current);
+                    if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
+                        run(device);
+                    }
+                }
+            }
+        }
     }
 
     /// What is drawn in a frame.

@@ -1,7 +1,6 @@
 //! What the user prefers, in all files.
 
 use crate::app::details::editor;
-use crate::draw::ColorBy;
 use eframe::egui;
 
 /// Preferences. All but what the command line says are kept when the window is closed.
@@ -10,8 +9,6 @@ use eframe::egui;
 pub(super) struct Preferences {
     /// How the user's editor is started.
     pub(super) editor_command: String,
-    /// What colours tell apart in files that are opened.
-    pub(super) color_by: ColorBy,
     /// Bytes that the device has.
     #[serde(skip)]
     pub(super) capacity: Option<i64>,
@@ -19,11 +16,7 @@ pub(super) struct Preferences {
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self {
-            editor_command: editor::DEFAULT_COMMAND.to_owned(),
-            color_by: ColorBy::default(),
-            capacity: None,
-        }
+        Self { editor_command: editor::DEFAULT_COMMAND.to_owned(), capacity: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Screenshots of the real application, painted without a window, a display or a GPU.
 
-use crate::app::{App, RasterMode};
+use crate::app::{App, WorkMode};
 use crate::draw::picture::png;
 use crate::draw::software::{self, Pixels, Textures};
 use crate::draw::{Palette, Rgb};
@@ -28,7 +28,7 @@ impl Camera {
             .with_size(size)
             .with_theme(theme)
             .renderer(self.clone())
-            .build_eframe(|cc| App::new(&cc.egui_ctx, RasterMode::Blocking));
+            .build_eframe(|cc| App::new(&cc.egui_ctx, WorkMode::Blocking));
         harness.run_steps(2);
         harness
     }

@@ -1,16 +1,17 @@
 //! The totals at the cursor.
 
-use crate::app::device::DeviceState;
+use crate::app::device::Standpoint;
 use crate::app::theme;
+use crate::model::Timeline;
 use crate::report;
 use eframe::egui;
 
-pub(super) fn ui(ui: &mut egui::Ui, device: &DeviceState) {
+pub(super) fn ui(ui: &mut egui::Ui, timeline: &Timeline, at: &Standpoint, notice: Option<&str>) {
     ui.horizontal_centered(|ui| {
-        ui.label(theme::muted(ui, report::moment_text(device.timeline(), device.cursor)));
+        ui.label(theme::muted(ui, report::moment_text(timeline, at.cursor)));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let keys = "wheel zooms · drag pans · arrows step · P peak · O OOM · F fit · ? help";
-            if let Some(notice) = &device.notice {
+            if let Some(notice) = notice {
                 ui.add(egui::Label::new(egui::RichText::new(notice).size(12.0)).truncate());
                 return;
             }

@@ -88,10 +88,10 @@ pub(super) fn snapshot_pickle() -> Vec<u8> {
 }
 
 pub(super) fn harness() -> Harness<'static, App> {
-    harness_with(RasterMode::Blocking)
+    harness_with(WorkMode::Blocking)
 }
 
-pub(super) fn harness_with(mode: RasterMode) -> Harness<'static, App> {
+pub(super) fn harness_with(mode: WorkMode) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_theme(Theme::Dark)
@@ -155,14 +155,14 @@ pub(super) fn wait(
 }
 
 /// The device that is shown.
-pub(super) fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut device::DeviceState {
+pub(super) fn device<'a>(harness: &'a mut Harness<'static, App>) -> &'a mut panes::OpenDevice {
     let app = harness.state_mut();
     let file = app.documents[app.current].open_file().expect("an open file");
     file.device().expect("a device")
 }
 
 fn cursor(harness: &mut Harness<'static, App>) -> Moment {
-    device(harness).cursor
+    device(harness).at.cursor
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn keys_move_the_cursor_and_the_figures_follow() {
 
 #[test]
 fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
-    let mut harness = harness_with(RasterMode::Background);
+    let mut harness = harness_with(WorkMode::Background);
     let _folder = open(&mut harness, &snapshot_pickle());
     let patience = Instant::now() + Duration::from_secs(20);
     let mut is_exact = false;
@@ -223,8 +223,11 @@ fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
         std::thread::sleep(Duration::from_millis(5));
         let file = harness.state_mut().documents[0].open_file().expect("an open file");
         let device = file.device().expect("a device");
-        let view = device.view;
-        is_exact = device.rasters.shown().is_some_and(|shown| shown.picture.view == view);
+        let view = device.at.view;
+        let rasters = device.states.timeline.rasters.as_mut();
+        is_exact = rasters
+            .and_then(crate::app::timeline::rasters::Rasters::shown)
+            .is_some_and(|shown| shown.picture.view == view);
     }
     assert!(is_exact);
 }

@@ -1,13 +1,14 @@
 //! `oomscope check`: limits for recordings, for tests of training code.
 
-use super::open::parse_bytes;
-use super::{Failure, loading, output};
+use super::failure::Failure;
+use super::select::{Files, no_memory, parse_bytes};
+use super::{loading, output};
 use crate::load::Input;
 use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
 use crate::units;
 use clap::{ArgGroup, Args};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit code when a limit is exceeded.
@@ -25,9 +26,8 @@ Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is
 file cannot be read or does not tell. Pinned host memory is not checked."
 )]
 pub(super) struct CheckArgs {
-    /// Snapshots; '-' is standard input
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: Files,
     /// The most bytes that may be active, as requested, on each device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
     max_peak: Option<i64>,
@@ -39,13 +39,13 @@ pub(super) struct CheckArgs {
     no_oom: bool,
 }
 
-/// A limit, and what there was.
+/// A limit beside the recorded figure, in words.
 struct Outcome {
     text: String,
     holds: bool,
 }
 
-/// What checking found so far. It does not depend on whether anybody reads the lines about it.
+/// The result so far. It does not depend on whether anybody reads the lines about it.
 #[derive(Default)]
 struct Verdict {
     is_exceeded: bool,
@@ -85,7 +85,7 @@ impl Verdict {
 pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     let mut verdict = Verdict::default();
-    for path in &args.files {
+    for path in &args.files.paths {
         if let Err(failure) = check(&mut out, &mut verdict, args, path) {
             verdict.fail(&failure);
         }
@@ -98,8 +98,7 @@ fn check(out: &mut dyn Write, verdict: &mut Verdict, args: &CheckArgs, path: &Pa
     let snapshot = loading::load(path)?;
     let name = units::printable(&Input::from_arg(path).name());
     if devices(&snapshot).next().is_none() {
-        let what = format!("{name}: the snapshot holds no memory of any device, so nothing was checked");
-        return Err(Failure::new(what, "record it on a machine with a GPU"));
+        return Err(no_memory(name, ", so nothing was checked"));
     }
     for timeline in devices(&snapshot) {
         can_tell(&snapshot, timeline, &name)?;
@@ -119,7 +118,7 @@ fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
     snapshot.timelines.iter().filter(|timeline| timeline.device != DeviceId::HOST)
 }
 
-/// A file whose end is missing must not pass.
+/// Refuse a file whose end is missing: it must not pass.
 fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), Failure> {
     if snapshot.damage.is_none() && timeline.anchor == Anchor::EndState {
         return Ok(());
@@ -130,7 +129,7 @@ fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), 
     ))
 }
 
-/// Without a history, only what is there at the end is known: no peak, and no failed request.
+/// Refuse a recording without a history: it shows the end alone, neither peaks nor failed requests.
 fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
     let events = &timeline.events;
     // A free of what was there before, or the mark of a snapshot, is no history.

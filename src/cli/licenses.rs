@@ -1,6 +1,7 @@
 //! `oomscope licenses`.
 
-use super::{Failure, output};
+use super::failure::Failure;
+use super::output;
 use std::io::Write as _;
 
 /// Licences of the program, its fonts and the packages it is built from. `about.hbs` says how the last

@@ -1,6 +1,7 @@
 //! Loading with a progress bar on the terminal.
 
-use super::{Failure, output};
+use super::failure::Failure;
+use super::stderr;
 use crate::load::{Input, LoadJob, Progress};
 use crate::model::Snapshot;
 use crate::units;
@@ -33,7 +34,7 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
     }
     let snapshot = outcome.map_err(|error| Failure::new(&error, error.hint()))?;
     if let Some(damage) = &snapshot.damage {
-        output::notice(&format!(
+        stderr::notice(&format!(
             "warning: {name} is damaged at byte {} ({}); showing what is whole before it",
             damage.offset, damage.reason
         ));
@@ -53,8 +54,8 @@ impl<'a> Loaded<'a> {
         Self { paths: paths.iter(), has_failed: false }
     }
 
-    /// How a command ends that wrote something about each: a file that could not be loaded is a failure,
-    /// whether or not somebody reads what is said of the others.
+    /// End a command that wrote something about each file. A file that could not be loaded is a failure, even if the
+    /// reader of the output went away.
     pub(super) fn end(&self, written: Result<(), Failure>) -> Result<(), Failure> {
         if !self.has_failed {
             return written;

@@ -1,11 +1,11 @@
 //! The command line: arguments in, text or a window out, and an exit code.
 //!
-//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage, 3 a limit of `check` is
-//! exceeded.
+//! This file is the register of subcommands: each has a module, a variant of `Command` and a line in
+//! `Command::run`. Its arguments stay beside what it does.
 
-mod args;
 mod check;
 mod explain;
+mod failure;
 mod licenses;
 mod live;
 mod loading;
@@ -13,55 +13,90 @@ mod open;
 mod output;
 mod render;
 mod report;
-mod rules;
+mod select;
 mod simulate;
 mod stats;
+mod stderr;
 
-use args::{Args, Command};
-use clap::Parser as _;
-use std::fmt;
-use std::io;
+use clap::{Parser, Subcommand};
+use failure::Failure;
 use std::process::ExitCode;
 
-/// What a command ends with when it does not succeed.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// Already reported, or nothing to report: a reader that went away.
-    Silent(ExitCode),
-    /// One line for the user, and what to try.
-    Message {
-        /// What went wrong.
-        message: String,
-        /// What to try.
-        hint: String,
-    },
+/// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
+///
+/// Without a command, opens a window with the allocation timeline of each file.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  oomscope snapshot.pickle                  open the window
+  oomscope stats rank*.pickle               a short summary of each file
+  oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
+  oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
+  oomscope explain snapshot.pickle 0x7f21ac000000   what one allocation is for, and why
+  oomscope report snapshot.pickle           why it ran out of memory, and what to do
+  oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
+  oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
+
+Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
+and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
+Nothing in a file is ever executed."
+)]
+struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    open: open::OpenArgs,
 }
 
-impl Failure {
-    fn new(message: impl fmt::Display, hint: impl Into<String>) -> Self {
-        Self::Message { message: message.to_string(), hint: hint.into() }
-    }
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the figures of each device: peaks, totals, OOMs, holes
+    Stats(stats::StatsArgs),
+    /// Print the allocations that are live at a moment, largest first
+    Live(live::LiveArgs),
+    /// Say why an allocation has its category: the rule, its evidence, and what it overruled
+    Explain(explain::ExplainArgs),
+    /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
+    Report(report::ReportArgs),
+    /// Write a picture of a view, without a display
+    Render(render::RenderArgs),
+    /// Check recordings against limits, for CI: exit code 3 when one is exceeded
+    Check(check::CheckArgs),
+    /// Replay a recording under other allocator settings
+    Simulate(simulate::SimulateArgs),
+    /// Print the licences of this program and of the packages it is built from
+    Licenses,
+}
 
-    /// Tell the user, and with which exit code to end.
-    fn report(&self) -> ExitCode {
+impl Command {
+    fn run(&self) -> Result<(), Failure> {
         match self {
-            Self::Silent(code) => *code,
-            Self::Message { message, hint } => {
-                output::error(message, hint);
-                ExitCode::FAILURE
-            }
+            Self::Stats(args) => stats::run(args),
+            Self::Live(args) => live::run(args),
+            Self::Explain(args) => explain::run(args),
+            Self::Report(args) => report::run(args),
+            Self::Render(args) => render::run(args),
+            Self::Check(args) => check::run(args),
+            Self::Simulate(args) => simulate::run(args),
+            Self::Licenses => licenses::run(),
         }
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            // `oomscope … | head` has seen enough.
-            Self::Silent(ExitCode::SUCCESS)
-        } else {
-            Self::new(format_args!("cannot write the output: {error}"), "check the disk and the permissions")
-        }
+/// Run the program with the process's arguments.
+pub fn run() -> ExitCode {
+    install_log();
+    let args = Args::parse();
+    let outcome = match &args.command {
+        Some(command) => command.run(),
+        None => open::run(&args.open),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
     }
 }
 
@@ -74,25 +109,4 @@ fn install_log() {
     let shown = crate::app::DialogLog(shown);
     // There is no other log yet.
     log::set_boxed_logger(Box::new(shown)).ok();
-}
-
-/// Run the program with the process's arguments.
-pub fn run() -> ExitCode {
-    install_log();
-    let args = Args::parse();
-    let outcome = match args.command {
-        Some(Command::Check(args)) => check::run(&args),
-        Some(Command::Explain(args)) => explain::run(&args),
-        Some(Command::Stats(args)) => stats::run(&args),
-        Some(Command::Live(args)) => live::run(&args),
-        Some(Command::Render(args)) => render::run(&args),
-        Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Simulate(args)) => simulate::run(&args),
-        Some(Command::Licenses) => licenses::run(),
-        None => open::run(&args.open),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
 }

@@ -1,14 +1,10 @@
 //! `oomscope report`.
 
-use super::live::{no_device, parse_at};
-use super::open::parse_bytes;
-use super::output::Target;
-use super::{Failure, loading, rules};
-use crate::analysis::{At, Attribution, UserRules};
+use super::failure::Failure;
+use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
+use crate::analysis::Attribution;
 use crate::diagnosis::{Question, diagnose};
 use crate::export::report_pictures;
-use crate::load::Input;
-use crate::model::{DeviceId, Moment, Snapshot, Timeline};
 use crate::report::{Document, Picture, ReportInput};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
@@ -17,40 +13,35 @@ use std::sync::Arc;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    mut_arg("capacity", |arg| {
+        arg.help("Memory of the device, which no recording states: 80GiB. Tells what is held outside of PyTorch")
+    }),
+    after_help = "Examples:
   oomscope report snapshot.pickle                                 what happened, and what to do
   oomscope report snapshot.pickle --format markdown -o issue.md   for a ticket, at most 60,000 characters
   oomscope report snapshot.pickle --format html --redact -o report.html
   oomscope report snapshot.pickle --format json | jq '.findings[0] | .id, .evidence.sites[0]'
 
 The first finding is the verdict: capacity, fragmentation, single-request, outside-pytorch, leak, or none
-when the recording shows nothing wrong. docs/report.md describes the JSON.")]
+when the recording shows nothing wrong. docs/report.md describes the JSON."
+)]
 pub(super) struct ReportArgs {
-    /// A snapshot; '-' is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The moment: peak (most bytes active), oom (the last one), end, or after an event's number; else the
-    /// OOM or the peak
-    #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
-    at: Option<At>,
-    /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    device: Option<i64>,
-    /// Memory of the device, which no recording states: 80GiB. Tells what is held outside of PyTorch
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    capacity: Option<i64>,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    capacity: Capacity,
     /// How many lines of code, stacks and allocations each finding lists
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
-    /// Your own rules for categories, a TOML file; they come before all others
-    #[arg(long, value_name = "TOML")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    source: Source,
     /// Leave out user names, paths and hosts; file names and lines stay
     #[arg(long)]
     redact: bool,
@@ -65,24 +56,21 @@ enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let target = Target::new(args.output.as_deref(), &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
-    let snapshot = loading::load(&args.file)?;
-    let bytes = contents(args, &snapshot, &rules)?;
-    target.write(|out| Ok(out.write_all(&bytes)?))
+    let destination = args.source.destination(args.output.as_deref())?;
+    let recording = args.source.open()?;
+    let selected = args.target.one(&recording)?;
+    let bytes = contents(args, &recording, selected)?;
+    destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-fn contents(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &UserRules) -> Result<Vec<u8>, Failure> {
-    let timeline = timeline(args, snapshot)?;
-    let question = Question { at: args.at, device_memory: args.capacity };
-    let attribution = Arc::new(Attribution::of(snapshot, timeline, rules));
-    let diagnosis = diagnose(snapshot, timeline, &attribution, question).map_err(|e| {
-        let hint = "use --at peak or --at end, or an event that 'oomscope stats' counts";
-        Failure::new(format_args!("{}: {e}", args.file.display()), hint)
-    })?;
-    let name = Input::from_arg(&args.file).name();
+fn contents(args: &ReportArgs, recording: &Opened<'_>, selected: Selected<'_>) -> Result<Vec<u8>, Failure> {
+    let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
+    let attribution = recording.attribution(timeline);
+    let question = Question { at: Some(selected.at), device_memory: args.capacity.bytes };
+    let diagnosis = diagnose(snapshot, timeline, &attribution, question)
+        .map_err(|error| no_moment(recording.file, error))?;
     let input = ReportInput {
-        name: &name,
+        name: &recording.name(),
         snapshot,
         timeline,
         diagnosis: &diagnosis,
@@ -96,32 +84,21 @@ fn contents(args: &ReportArgs, snapshot: &Arc<Snapshot>, rules: &UserRules) -> R
         Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
         Format::Json => report::report_json(&mut out, &document)?,
         Format::Html => {
-            let pictures = pictures(args, snapshot, timeline, &attribution, diagnosis.at.moment, &name)?;
+            let pictures = pictures(args, recording, selected, &attribution)?;
             out.extend(report::report_html(&document, &pictures).bytes());
         }
     }
     Ok(out)
 }
 
-fn timeline<'a>(args: &ReportArgs, snapshot: &'a Snapshot) -> Result<&'a Timeline, Failure> {
-    match args.device {
-        Some(device) => snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device)),
-        None => snapshot.main_timeline().ok_or_else(|| {
-            let what = format!("{}: the snapshot holds no memory of any device", args.file.display());
-            Failure::new(what, "record it on a machine with a GPU")
-        }),
-    }
-}
-
 fn pictures(
     args: &ReportArgs,
-    snapshot: &Arc<Snapshot>,
-    timeline: &Timeline,
+    recording: &Opened<'_>,
+    Selected { timeline, moment, .. }: Selected<'_>,
     attribution: &Arc<Attribution>,
-    moment: Moment,
-    name: &str,
 ) -> Result<Vec<Picture>, Failure> {
-    let name = if args.redact { units::basename(name) } else { name };
-    report_pictures(snapshot, timeline.device, attribution, moment, name)
-        .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another format"))
+    let name = recording.name();
+    let name = if args.redact { units::basename(&name) } else { &name };
+    report_pictures(&recording.snapshot, timeline.device, attribution, moment, name)
+        .map_err(|error| recording.failure(error, "use another format"))
 }

@@ -1,24 +1,28 @@
 //! `oomscope simulate`.
 
-use super::live::{no_device, parse_filter};
-use super::open::parse_bytes;
-use super::output::TextOrJson;
-use super::{Failure, loading, output, rules};
+use super::failure::Failure;
+use super::output::{Destination, TextOrJson};
+use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter};
+use crate::analysis::EventSet;
 use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{EventSet, UserRules};
-use crate::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{DeviceId, EventIx, Moment, Timeline};
 use crate::report::{self, Simulation};
 use crate::simulator::{
     Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
 };
 use crate::units;
 use clap::Args;
-use std::io::Write as _;
-use std::path::PathBuf;
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    mut_arg("capacity", |arg| {
+        arg.help("What PyTorch may reserve in all: 80GiB. Derived from a recorded OOM if not given")
+    }),
+    mut_arg("device", |arg| {
+        arg.help("Only this device. The one with an OOM or else with most events if not given")
+    }),
+    after_help = "Examples:
   oomscope simulate oom.pickle --sweep
   oomscope simulate oom.pickle --set expandable_segments=True --set roundup_power2_divisions=8
   oomscope simulate oom.pickle --capacity 40GiB --format json | jq '.results[].peak_reserved'
@@ -26,17 +30,14 @@ use std::path::PathBuf;
   oomscope simulate run.pickle --without 'stack:evaluate'
 
 The recorded requests go through a simulation of PyTorch's caching allocator. The first line says how
-well it reproduces the recording under its own settings. Sizes in the JSON are in bytes.")]
+well it reproduces the recording under its own settings. Sizes in the JSON are in bytes."
+)]
 pub(super) struct SimulateArgs {
-    /// A snapshot; '-' is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
     /// Change a setting of the allocator, by its name in `PYTORCH_ALLOC_CONF`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// What PyTorch may reserve in all: 80GiB. Derived from a recorded OOM if not given
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    capacity: Option<i64>,
+    #[command(flatten)]
+    capacity: Capacity,
     /// All of the device's memory, of which some settings take a part. The capacity if not given
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     device_memory: Option<i64>,
@@ -52,15 +53,13 @@ pub(super) struct SimulateArgs {
     /// Leave out the allocations that match, as the window's filter finds them: 'stack:evaluate'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     without: Option<Filter>,
-    /// Your own rules for categories, a TOML file; they come before all others
-    #[arg(long, value_name = "TOML")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    source: Source,
     /// How to write it
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
-    /// Only this device. The one with an OOM or else with most events if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    device: Option<i64>,
+    #[command(flatten)]
+    device: OneDevice,
 }
 
 fn parse_factor(text: &str) -> Result<f64, String> {
@@ -69,59 +68,65 @@ fn parse_factor(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
-    let snapshot = loading::load(&args.file)?;
-    let timeline = timeline(&snapshot, args)?;
-    let positive = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    let recording = args.source.open()?;
+    let timeline = timeline(&recording, args)?;
     let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
-    let subject = Subject::on_device(&snapshot, timeline, known);
-    let mut device = subject.device();
-    if let Some(capacity) = positive(args.capacity) {
-        device = Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..device };
-    }
+    let subject = Subject::on_device(&recording.snapshot, timeline, known);
+    let device = device(args, &subject);
     let settings = settings(args, subject.recorded_settings(), &device)?;
-    let (changed, change) = changed(args, &snapshot, timeline, &subject, &rules);
+    let (changed, change) = changed(args, &recording, timeline, &subject);
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
     let outcomes = sweep(&subject, &settings, &device);
-    let wanted = settings.last().filter(|_| args.smallest_capacity && !args.sweep);
-    let wanted = wanted.or(settings.first()).filter(|_| args.smallest_capacity);
-    let smallest = wanted.and_then(|settings| smallest_capacity(&subject, settings));
+    // A sweep begins with the recorded settings; otherwise those that are asked for come last.
+    let wanted = if args.sweep { settings.first() } else { settings.last() };
+    let smallest =
+        wanted.filter(|_| args.smallest_capacity).and_then(|settings| smallest_capacity(&subject, settings));
     let simulation = Simulation {
-        file: &args.file.display().to_string(),
+        file: &recording.file.display().to_string(),
         timeline,
         recorded: subject.recorded_settings(),
         fidelity,
         capacity_bytes: device.limit_bytes(),
-        is_capacity_given: args.capacity.is_some(),
+        is_capacity_given: args.capacity.bytes.is_some(),
         change,
         outcomes: &outcomes,
         recommended: recommended(subject.recorded_settings(), &outcomes).filter(|_| args.sweep),
         smallest: smallest.as_ref().map(|(outcome, _)| outcome),
         smallest_bytes: smallest.as_ref().map(|&(_, bytes)| bytes),
     };
-    let mut out = output::stdout();
-    match args.format {
-        TextOrJson::Text => report::simulation_text(&mut out, &simulation)?,
-        TextOrJson::Json => report::simulation_json(&mut out, &simulation)?,
-    }
-    out.flush()?;
-    Ok(())
+    Destination::STDOUT.write(|out| {
+        match args.format {
+            TextOrJson::Text => report::simulation_text(out, &simulation),
+            TextOrJson::Json => report::simulation_json(out, &simulation),
+        }
+        .map_err(Failure::from)
+    })
 }
 
 /// The device that is asked for. It needs a trace: there is nothing else to simulate.
-fn timeline<'a>(snapshot: &'a Snapshot, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
-    let found = match args.device {
-        Some(device) => Some(snapshot.timeline(DeviceId(device)).ok_or_else(|| no_device(snapshot, device))?),
-        None => snapshot.main_timeline(),
-    };
+fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
+    let found = args.device.find(recording)?;
     let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
     simulated.ok_or_else(|| {
-        Failure::new(
-            format_args!("{}: no trace of a GPU's allocator to simulate", args.file.display()),
+        recording.failure(
+            "no trace of a GPU's allocator to simulate",
             "record with torch.cuda.memory._record_memory_history()",
         )
     })
+}
+
+/// The device to simulate: the recorded one, with the capacity that is asked for.
+fn device(args: &SimulateArgs, subject: &Subject) -> Device {
+    let recorded = subject.device();
+    match positive(args.capacity.bytes) {
+        Some(capacity) => Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..recorded },
+        None => recorded,
+    }
+}
+
+fn positive(bytes: Option<i64>) -> Option<u64> {
+    bytes.and_then(|bytes| u64::try_from(bytes).ok())
 }
 
 /// The settings to simulate: the recorded ones, and those that are asked for.
@@ -142,21 +147,17 @@ fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result
 /// The program with other requests, and how they differ in words.
 fn changed(
     args: &SimulateArgs,
-    snapshot: &Snapshot,
+    recording: &Opened<'_>,
     timeline: &Timeline,
     subject: &Subject,
-    rules: &UserRules,
 ) -> (Option<Subject>, String) {
     if args.batch.is_none() && args.without.is_none() {
         return (None, String::new());
     }
     let repeating = args.batch.map(|factor| (Repeating::new(timeline), factor));
     let gone = args.without.as_ref().map(|filter| {
-        let prepared = Prepared::new(filter, snapshot, timeline, rules);
-        for note in prepared.notes() {
-            output::notice(&format!("{}: {note}", timeline.device));
-        }
-        let matches = prepared.matches(timeline, Moment::START);
+        let prepared = Prepared::new(filter, &recording.snapshot, timeline, &recording.rules);
+        let matches = matches(&prepared, timeline, Moment::START);
         (EventSet::of_allocations(timeline, matches.iter()), matches.count())
     });
     let factor = |event: EventIx| {

@@ -1,41 +1,41 @@
 //! `oomscope stats`.
 
+use super::failure::Failure;
 use super::loading::Loaded;
-use super::output::TextOrJson;
-use super::{Failure, output, rules};
+use super::output::{self, TextOrJson};
+use super::select::{Files, RulesFile};
 use crate::analysis::UserRules;
 use crate::report;
 use clap::Args;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    mut_arg("rules", |arg| arg.value_name("FILE")),
+    after_help = "Examples:
   oomscope stats snapshot.pickle
   oomscope stats rank*.pickle --format json > stats.json
   ssh node cat oom.pickle | oomscope stats -
 
 The JSON is an array with one record per device and file; sizes are in bytes, and an event index
 of -1 is the state before the first event. A file that cannot be read is named on standard error and
-left out; the exit code is then 1.")]
+left out; the exit code is then 1."
+)]
 pub(super) struct StatsArgs {
-    /// Snapshots; '-' is standard input
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Your own rules for categories, a TOML file; they come before all others
-    #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    files: Files,
+    #[command(flatten)]
+    rules: RulesFile,
     /// How to write it
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
 }
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
-    let files: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
-    let rules = rules::read(args.rules.as_deref(), &files)?;
+    let rules = args.rules.read(&args.files.paths)?;
     let mut out = output::stdout();
-    let mut files = Loaded::new(&args.files);
+    let mut files = Loaded::new(&args.files.paths);
     let written = match args.format {
         TextOrJson::Text => text(&mut out, &mut files, &rules),
         TextOrJson::Json => json(&mut out, &mut files, &rules),

@@ -67,8 +67,7 @@ impl<'a> Context<'a> {
         attribution: &'a Attribution,
         question: Question,
     ) -> Result<Self, MomentError> {
-        let default = if timeline.ooms.is_empty() { At::Peak } else { At::Oom };
-        let moment = resolve(question.at.unwrap_or(default), timeline)?;
+        let moment = resolve(question.at.unwrap_or_else(|| At::oom_or_peak(timeline)), timeline)?;
         let index = SegmentIndex::new(snapshot, timeline);
         let state = index.at(timeline, moment);
         let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);

@@ -1,7 +1,7 @@
 //! How far a statement rests on categories that are only inferred.
 
 use super::{Context, Finding};
-use crate::analysis::{Basis, Category};
+use crate::analysis::{Basis, Category, InferredPart};
 use crate::model::Allocation;
 use crate::units;
 
@@ -38,6 +38,6 @@ pub(super) const MOST_STATE_TIMES: f64 = 7.0;
 
 /// A size of which most is inferred is marked as such.
 pub(super) fn amount(bytes: i64, inferred_bytes: i64) -> String {
-    let mark = if bytes / 2 < inferred_bytes { "≈ " } else { "" };
+    let mark = if InferredPart::of(bytes, inferred_bytes).is_most() { "≈ " } else { "" };
     format!("{mark}{}", units::bytes(bytes))
 }

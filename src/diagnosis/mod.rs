@@ -16,7 +16,6 @@ mod inferred;
 mod kept;
 mod pins;
 mod rounds;
-mod settings;
 mod shortage;
 mod verdict;
 

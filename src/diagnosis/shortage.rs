@@ -1,8 +1,9 @@
 //! A request that could not be met, in figures.
 
-use super::settings::Rounding;
 use crate::analysis::segment_state::{Basis, RequestFit, SegmentIndex, SegmentState};
+use crate::model::allocator_sizes::segment_size;
 use crate::model::{OomEvent, Snapshot, Timeline};
+use crate::simulator::Settings;
 
 /// What there was, and what was needed, when a request failed. All figures are in bytes, at the
 /// moment after the OOM event: the allocator had given back all that it could.
@@ -36,9 +37,11 @@ impl Shortage {
         oom: OomEvent,
     ) -> Self {
         let total = &state.total;
+        let shared_segment = Settings::recorded(snapshot).large_segment_bytes;
+        let shared_segment = i64::try_from(shared_segment).unwrap_or(i64::MAX);
         Self {
             oom,
-            needed_bytes: Rounding::new(snapshot).segment_bytes(oom.requested),
+            needed_bytes: segment_size(oom.requested, shared_segment),
             reserved_bytes: total.reserved_bytes,
             active_bytes: total.active_rounded_bytes(),
             awaiting_bytes: total.awaiting_rounded_bytes,

@@ -1,37 +1,15 @@
-//! What the pickle is wrapped in, recognised by its first bytes.
+//! Unwraps the pickle from its container, which the first bytes of the file identify.
 
-use super::{LoadError, html};
-use std::io::{self, BufReader, Cursor, Read};
+use super::error::ContainerError;
+use super::html;
+use std::io::{BufReader, Cursor, Read};
 
-/// Bytes that are looked at.
+/// Bytes at the start of a file that decide what it is. Six are enough for binary formats; pages and JSON may
+/// begin with white space, so more are read.
 const MAGIC_BYTES: usize = 512;
 
-/// Buffer in front of decompressors.
+/// Bytes of the buffer in front of a decompressor: large, so that it asks the file seldom.
 const BUFFER_BYTES: usize = 1 << 20;
-
-/// The pickle cannot be got at.
-pub(super) enum ContainerError {
-    Io(io::Error),
-    Empty,
-    Foreign(&'static str),
-}
-
-impl ContainerError {
-    pub(super) fn into_load_error(self, name: &str) -> LoadError {
-        let input = name.to_owned();
-        match self {
-            Self::Io(source) => LoadError::Read { input, source },
-            Self::Empty => LoadError::Empty { input },
-            Self::Foreign(found) => LoadError::Foreign { input, found },
-        }
-    }
-}
-
-impl From<io::Error> for ContainerError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
 
 /// A reader of the pickle inside `raw`.
 pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
@@ -52,6 +30,7 @@ fn buffered<R: Read>(reader: R) -> BufReader<R> {
     BufReader::with_capacity(BUFFER_BYTES, reader)
 }
 
+/// The container of a pickle.
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Pickle,
@@ -62,6 +41,7 @@ enum Kind {
 }
 
 impl Kind {
+    /// The container that a file with these first bytes has.
     fn of(head: &[u8]) -> Result<Self, ContainerError> {
         let foreign = |found| Err(ContainerError::Foreign(found));
         match head {
@@ -87,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_their_first_bytes() {
+    fn kinds_differ_in_their_first_bytes() {
         let kind = |head: &[u8]| Kind::of(head).ok();
         assert_eq!(kind(b"\x80\x04\x95"), Some(Kind::Pickle));
         assert_eq!(kind(b"(dp0\nS'segments'"), Some(Kind::Pickle));

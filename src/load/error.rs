@@ -1,7 +1,8 @@
-//! Why a file could not be loaded, and what to try.
+//! Reasons why a file cannot be loaded, each with something to try.
 
 use crate::pickle::{DecodeError, ErrorKind};
 use crate::snapshot::SnapshotError;
+use std::any::Any;
 use std::io;
 use thiserror::Error;
 
@@ -64,6 +65,14 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// The error that a panic while loading `input` becomes.
+    pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = message.unwrap_or_else(|| "unknown panic".to_owned());
+        Self::Internal { input: input.to_owned(), message }
+    }
+
     /// What the user can try, in one sentence.
     pub fn hint(&self) -> &'static str {
         const RECORD: &str = "record one with torch.cuda.memory._record_memory_history() and write it with \
@@ -97,5 +106,30 @@ impl LoadError {
             Self::Cancelled { .. } => "open it again to load it",
             Self::Internal { .. } => "please report this together with the file",
         }
+    }
+}
+
+/// Why the pickle inside a file cannot be reached. It becomes a [`LoadError`] where the input's name is known.
+pub(super) enum ContainerError {
+    Io(io::Error),
+    Empty,
+    /// The file is something else, named in a few words.
+    Foreign(&'static str),
+}
+
+impl ContainerError {
+    pub(super) fn into_load_error(self, name: &str) -> LoadError {
+        let input = name.to_owned();
+        match self {
+            Self::Io(source) => LoadError::Read { input, source },
+            Self::Empty => LoadError::Empty { input },
+            Self::Foreign(found) => LoadError::Foreign { input, found },
+        }
+    }
+}
+
+impl From<io::Error> for ContainerError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

@@ -7,6 +7,7 @@
 
 mod action;
 mod address;
+pub mod allocator_sizes;
 mod anomalies;
 mod column;
 mod curve;
@@ -15,6 +16,7 @@ mod frames;
 mod ids;
 mod lifetimes;
 mod ranges;
+mod recording;
 mod rewind;
 mod segments;
 mod share;
@@ -33,6 +35,7 @@ pub use frames::{Frame, FrameTable, FxInfo};
 pub use ids::{AddrId, AllocId, DeviceId, EventIx, FrameId, Moment, StackId, StrId};
 pub use lifetimes::{Allocation, Lifetimes, Origin};
 pub use ranges::{ReservedRange, ReservedRanges};
+pub use recording::Recording;
 pub use segments::{Block, BlockState, Segment, SegmentTable};
 pub use snapshot::{Annotation, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey};
 pub use stacks::StackTable;

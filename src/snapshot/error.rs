@@ -1,4 +1,4 @@
-//! Why a pickle is not a snapshot.
+//! Reasons why a pickle is not a snapshot.
 
 use thiserror::Error;
 

@@ -1,9 +1,9 @@
-//! How much memory a builder takes: what a stranger's file makes must stay in proportion to it.
+//! The memory that a builder takes, which must stay in proportion to the file.
 
 use super::builder::Builder;
 use crate::model::{Frame, PoolKey, Segment, StrId};
 
-/// An index of a hash table and what belongs to it.
+/// Bytes of an entry of a hash table, with the room that the table keeps free.
 const LOOKUP_BYTES: usize = 16;
 
 impl Builder {
@@ -16,8 +16,8 @@ impl Builder {
             + size_of_val(&*self.annotations)
             + size_of_val(&*self.record_lists)
             + self.segments.segments.len() * size_of::<Segment>();
-        let tuples = self.tuples.len() * (2 * size_of::<PoolKey>() + LOOKUP_BYTES);
+        let pools = self.pools.len() * (2 * size_of::<PoolKey>() + LOOKUP_BYTES);
         let states = self.dicts.held_bytes() + self.lists.held_bytes() + self.loose.held_bytes();
-        strings + frames + rows + tuples + states + self.events.held_bytes() + self.stacks.held_bytes()
+        strings + frames + rows + pools + states + self.events.held_bytes() + self.stacks.held_bytes()
     }
 }

@@ -10,6 +10,7 @@
 use crate::source_tree::{Mention, Module, SourceTree, mentions_in};
 use crate::support::root;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A layer: which others its files may name, and what else they must not.
@@ -196,7 +197,7 @@ fn described(circle: &[PathBuf], edges: &Edges) -> String {
     for from in circle {
         let to = edges[from].iter().filter(|to| circle.contains(to));
         let to: Vec<_> = to.map(|to| to.display().to_string()).collect();
-        out += &format!("\n  {} needs {}", from.display(), to.join(", "));
+        write!(out, "\n  {} needs {}", from.display(), to.join(", ")).expect("a string takes everything");
     }
     out
 }

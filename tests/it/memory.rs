@@ -170,7 +170,7 @@ fn no_command_needs_more_than_1_gib_for_a_small_file() {
         &["simulate"],
         &["render", "-o", "a.png"],
         &["render", "--view", "segments", "-o", "a.png"],
-        &["render", "--view", "addresses", "-o", "a.png"],
+        &["render", "--view", "segment-timeline", "-o", "a.png"],
         &["render", "--view", "stacks", "-o", "a.svg"],
     ];
     for args in commands {

@@ -1,6 +1,6 @@
 //! Pictures, as the program writes them on a machine without a display.
 
-use crate::support::{oomscope, run, sample};
+use crate::support::{oomscope, run, sample, stdout};
 use std::path::{Path, PathBuf};
 
 /// A decoded picture.
@@ -40,7 +40,7 @@ impl Picture {
     }
 }
 
-const VIEWS: [&str; 6] = ["timeline", "reserved", "curves", "segments", "addresses", "stacks"];
+const VIEWS: [&str; 6] = ["timeline", "reserved", "curves", "segments", "segment-timeline", "stacks"];
 
 fn render(name: &str, args: &[&str]) -> Vec<u8> {
     let output = run([&["render", &sample(name).to_string_lossy(), "-o", "-"], args].concat());
@@ -94,7 +94,7 @@ fn every_argument_changes_the_picture() {
         &["--view", "stacks"],
         &["--view", "reserved"],
         &["--view", "segments"],
-        &["--view", "addresses"],
+        &["--view", "segment-timeline"],
         &["--filter", "size>200MB"],
         &["--filter", "size>200MB", "--only"],
         &["--view", "curves"],
@@ -131,7 +131,7 @@ fn a_filter_changes_the_views_of_allocations_and_is_refused_by_the_others() {
     fn with<'a>(view: &'a str, filter: &[&'a str]) -> Vec<&'a str> {
         [&["--size", "800x450", "--view", view], filter].concat()
     }
-    for view in ["timeline", "segments", "addresses", "stacks"] {
+    for view in ["timeline", "segments", "segment-timeline", "stacks"] {
         let all = picture("frag_oom.pickle", &with(view, &[]));
         let some = picture("frag_oom.pickle", &with(view, &["--filter", "site:attend"]));
         assert!(1000 < all.difference(&some), "{view}");
@@ -147,11 +147,22 @@ fn a_filter_changes_the_views_of_allocations_and_is_refused_by_the_others() {
 }
 
 #[test]
+fn the_segment_timeline_still_answers_to_its_old_name() {
+    let view = |name| render("frag_oom.pickle", &["--size", "400x300", "--view", name]);
+    assert_eq!(view("addresses"), view("segment-timeline"));
+    let help = stdout(["render", "--help"]);
+    assert!(
+        help.contains("- segment-timeline: Addresses over time") && !help.contains("- addresses"),
+        "{help}"
+    );
+}
+
+#[test]
 fn every_sample_can_be_painted() {
     let folder = sample("");
     for path in crate::support::pickles_in(&folder, false) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for view in ["timeline", "segments", "addresses", "stacks"] {
+        for view in ["timeline", "segments", "segment-timeline", "stacks"] {
             let picture = picture(&name, &["--size", "400x300", "--view", view]);
             assert!(10 < picture.colors([0.0, 1.0], [0.0, 1.0]).len(), "{name} is blank");
         }

@@ -17,6 +17,13 @@ pub enum At {
     Event(u32),
 }
 
+impl At {
+    /// The moment to look at unless the user names one: the last OOM, or the peak if nothing failed.
+    pub fn oom_or_peak(timeline: &Timeline) -> Self {
+        if timeline.ooms.is_empty() { Self::Peak } else { Self::Oom }
+    }
+}
+
 /// The moment does not exist on this device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MomentError {

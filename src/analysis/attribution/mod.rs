@@ -10,7 +10,6 @@
 
 mod basis;
 mod because;
-mod block_sizes;
 mod categories;
 mod category;
 mod claims;

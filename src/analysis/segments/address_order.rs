@@ -1,6 +1,7 @@
 //! Which memory came first, as far as addresses tell: some drivers hand out rising addresses, most
 //! devices falling ones. Within a segment the allocator always starts at its lowest address.
 
+use crate::model::allocator_sizes::SMALL_BUFFER;
 use crate::model::{Moment, Segment, Timeline};
 use std::cmp::Reverse;
 
@@ -8,9 +9,6 @@ use std::cmp::Reverse;
 /// Adam one in four is a parameter, and segments that loading left empty may lie between them; where a load moved
 /// layer by layer leaves every second segment empty, the ends show nothing.
 const OLDER_END_SHARE: i64 = 32;
-
-/// Segments up to this size hold small blocks. Drivers may hand them out in another direction than larger ones.
-const SMALL_BYTES: i64 = 2 << 20;
 
 /// The order in which the driver handed out the segments of a device.
 #[derive(Debug, Default)]
@@ -61,8 +59,9 @@ impl AddressOrder {
     }
 }
 
+/// Whether a segment holds small blocks. Drivers may hand these out in another direction than larger ones.
 fn is_small(size: i64) -> bool {
-    size <= SMALL_BYTES
+    size <= SMALL_BUFFER
 }
 
 /// Whether segments that follow one another in the recording mostly have lower addresses; `None` where

@@ -1,13 +1,9 @@
 //! What each pool and stream holds after the last event, and what of its free memory serves nobody else.
 
+use crate::model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
 use crate::model::{Block, BlockState, PoolKey, Segment, Snapshot, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Expandable segments are mapped and unmapped in such pieces: those of small blocks, and of large ones
-/// (`kSmallBuffer` and `kLargeBuffer` of c10/cuda/CUDACachingAllocator).
-const SMALL_PAGE_BYTES: i64 = 2 << 20;
-const LARGE_PAGE_BYTES: i64 = 20 << 20;
 
 /// The segments of one pool and stream, after the last event. Sizes are those of blocks, with rounding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,7 +57,7 @@ pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
     out.into_values().collect()
 }
 
-/// What emptying the cache would give back of a segment.
+/// Bytes of a segment that emptying the cache would give back. Expandable segments are unmapped page by page.
 fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> i64 {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
     if blocks.iter().all(is_free) {
@@ -71,7 +67,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
         return 0;
     }
     let is_small = segment.kind.is_some_and(|kind| snapshot.strings.get(kind) == "small");
-    let page = if is_small { SMALL_PAGE_BYTES } else { LARGE_PAGE_BYTES };
+    let page = if is_small { SMALL_BUFFER } else { LARGE_BUFFER };
     let whole_pages = |block: &Block| {
         let start = i64::try_from(block.addr.saturating_sub(segment.addr)).unwrap_or(i64::MAX);
         let first = start.saturating_add(page - 1) / page;

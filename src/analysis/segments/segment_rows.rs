@@ -1,4 +1,4 @@
-//! Where every allocation lies: its segment's row in an address map over time, and its offset there.
+//! Where every allocation lies: its segment's row in an segment timeline, and its offset there.
 //!
 //! A row is what segments share over the recording: a segment that was freed and one that was
 //! reserved later at the same addresses have one row, and so have all parts of an expandable segment.

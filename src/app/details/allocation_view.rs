@@ -1,10 +1,10 @@
 //! The selected allocation: what it is, its life, its stack, and where to go from there.
 
 use super::stack_view;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use super::state::State;
+use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
-use crate::model::{AllocId, Moment};
+use crate::model::{AllocId, Moment, Timeline};
 use eframe::egui;
 
 /// What the user asked for.
@@ -19,13 +19,9 @@ enum Wanted {
     End,
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut shows_internal = device.shows_internal_frames;
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    let Some(facts) = state.allocation(ctx) else { return };
     let mut wanted = Wanted::Nothing;
-    let editor = device.editor_command.clone();
-    let mut message = None;
-    let Some(facts) = device.facts() else { return };
-    let id = facts.id;
     ui.horizontal(|ui| {
         ui.label(theme::strong(format!("{} allocation", facts.size), 14.0));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -43,18 +39,16 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     ui.add_space(6.0);
     rows_ui(ui, "facts", &facts.rows);
     ui.add_space(10.0);
-    let clicked = stack_view::ui(ui, "Stack", &facts.frames, &mut shows_internal);
-    message = clicked.or(message);
+    let shows_internal = &mut state.shows_internal_frames;
+    let mut to_open = stack_view::ui(ui, "Stack", &facts.frames, shows_internal);
     if !facts.forward.is_empty() {
         ui.add_space(10.0);
-        let clicked = stack_view::ui(ui, "Forward stack", &facts.forward, &mut shows_internal);
-        message = clicked.or(message);
+        to_open = stack_view::ui(ui, "Forward stack", &facts.forward, shows_internal).or(to_open);
     }
-    device.shows_internal_frames = shows_internal;
-    if let Some(frame) = message {
-        device.notify(stack_view::open_in_editor(&editor, &frame));
+    if let Some(frame) = to_open {
+        ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
     }
-    act(device, id, wanted);
+    act(ctx.recording, ctx.at, facts.id, wanted);
 }
 
 /// Names and values below one another.
@@ -93,22 +87,14 @@ fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
     });
 }
 
-fn act(device: &mut DeviceState, id: AllocId, wanted: Wanted) {
-    let lifetimes = &device.timeline().lifetimes;
-    let (start, end) = (lifetimes.start(id), lifetimes.requested(id).or(lifetimes.end(id)));
+fn act(timeline: &Timeline, at: &mut Standpoint, id: AllocId, wanted: Wanted) {
     match wanted {
         Wanted::Nothing => {}
-        Wanted::Close => device.select(Selection::None),
-        Wanted::Stack => {
-            let stack = lifetimes.stack(id, &device.timeline().events);
-            device.select(Selection::Stack(stack));
-        }
-        Wanted::Filter => {
-            let stack = lifetimes.stack(id, &device.timeline().events);
-            device.filter_to_site(stack);
-        }
-        Wanted::Lifetime => device.zoom_to_lifetime(id),
-        Wanted::Start => device.go_to(start),
-        Wanted::End => device.go_to(end.unwrap_or(Moment::START)),
+        Wanted::Close => at.select(Selection::None),
+        Wanted::Stack => at.select(Selection::Stack(timeline.stack(id))),
+        Wanted::Filter => at.filter_to_site(timeline.stack(id)),
+        Wanted::Lifetime => at.zoom_to_lifetime(id),
+        Wanted::Start => at.go_to(timeline.lifetimes.start(id)),
+        Wanted::End => at.go_to(timeline.gone(id).unwrap_or(Moment::START)),
     }
 }

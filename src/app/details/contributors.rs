@@ -5,21 +5,15 @@ use crate::analysis::{Attribution, CategoryBytes, SiteLabels, site_label};
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
 
 /// Rows that are kept.
 const MAX_ROWS: usize = 40;
 
 /// Sites by bytes at a moment.
 pub(in crate::app) struct Contributors {
-    moment: Moment,
     /// Live blocks that the filter lets through, and their bytes.
     pub(in crate::app) blocks: usize,
     pub(in crate::app) bytes: i64,
-    /// The filter's result that this is for.
-    matches: Option<Arc<Matches>>,
-    /// Whether it was known what allocations are for.
-    has_categories: bool,
     /// Categories, most bytes first; empty until they are known.
     pub(in crate::app) categories: Vec<CategoryBytes>,
     /// The largest sites.
@@ -65,11 +59,11 @@ impl Contributors {
         snapshot: &Snapshot,
         timeline: &Timeline,
         moment: Moment,
-        matches: Option<Arc<Matches>>,
+        matches: Option<&Matches>,
         labels: Option<&SiteLabels>,
         attribution: Option<&Attribution>,
     ) -> Self {
-        let stacks = by_stack(timeline, moment, matches.as_deref());
+        let stacks = by_stack(timeline, moment, matches);
         let all = stacks.iter().fold(Live::default(), |sum, (_, live)| sum.and(*live));
         let mut sites = match labels {
             Some(labels) => by_site(&stacks, |stack| labels.rank(stack)),
@@ -93,29 +87,8 @@ impl Contributors {
             example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
-        let categories = by_category(timeline, moment, matches.as_deref(), attribution);
-        Self {
-            moment,
-            blocks: all.blocks,
-            bytes: all.bytes,
-            matches,
-            has_categories: attribution.is_some(),
-            categories,
-            rows,
-            more,
-        }
-    }
-
-    /// Whether this is what is there at a moment with a filter, by categories if they are known.
-    pub(in crate::app) fn answers(
-        &self,
-        moment: Moment,
-        matches: Option<&Arc<Matches>>,
-        has_categories: bool,
-    ) -> bool {
-        self.moment == moment
-            && self.has_categories == has_categories
-            && self.matches.as_ref().map(Arc::as_ptr) == matches.map(Arc::as_ptr)
+        let categories = by_category(timeline, moment, matches, attribution);
+        Self { blocks: all.blocks, bytes: all.bytes, categories, rows, more }
     }
 }
 
@@ -127,7 +100,7 @@ fn by_category(
     attribution: Option<&Attribution>,
 ) -> Vec<CategoryBytes> {
     let Some(found) = attribution else { return Vec::new() };
-    let size = |id| (id, timeline.lifetimes.size(id, &timeline.events));
+    let size = |id| (id, timeline.size(id));
     let mut rows = found.categories.bytes_of(live(timeline, moment, matches).map(size));
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
     rows
@@ -152,16 +125,15 @@ impl Live {
 
 /// What is live by stack, in the order in which the stacks were met.
 fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> Vec<(StackId, Live)> {
-    let Timeline { lifetimes, events, .. } = timeline;
     let mut places: HashMap<StackId, usize> = HashMap::default();
     let mut stacks: Vec<(StackId, Live)> = Vec::new();
     for id in live(timeline, moment, matches) {
-        let stack = lifetimes.stack(id, events);
+        let stack = timeline.stack(id);
         let place = *places.entry(stack).or_insert(stacks.len());
         if place == stacks.len() {
             stacks.push((stack, Live::default()));
         }
-        let live = Live { bytes: lifetimes.size(id, events), blocks: 1, first: Some(id) };
+        let live = Live { bytes: timeline.size(id), blocks: 1, first: Some(id) };
         stacks[place].1 = stacks[place].1.and(live);
     }
     stacks

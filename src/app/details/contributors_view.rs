@@ -1,39 +1,36 @@
 //! What fills the memory at the cursor: the request that failed there, categories and sites.
 
 use super::contributors::SiteRow;
+use super::state::State;
 use super::{categories_view, stack_view};
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{PaneCtx, Selection};
 use crate::app::theme;
 use crate::draw::Rgb;
 use crate::units;
 use eframe::egui::{self, Sense};
 
 /// The request that failed at the cursor, if there is one.
-fn oom_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut shows_internal = device.shows_internal_frames;
+fn oom_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let mut to_open = None;
-    if let Some(oom) = device.oom() {
+    if let Some(oom) = state.oom(ctx) {
         let red = theme::color(theme::palette(ui).oom);
         ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
         if oom.frames.is_empty() {
             ui.label(theme::muted(ui, oom.site.as_str()));
         } else {
-            to_open = stack_view::ui(ui, "Stack", &oom.frames, &mut shows_internal);
+            to_open = stack_view::ui(ui, "Stack", &oom.frames, &mut state.shows_internal_frames);
         }
         ui.add_space(14.0);
     }
-    device.shows_internal_frames = shows_internal;
     if let Some(frame) = to_open {
-        device.notify(stack_view::open_in_editor(&device.editor_command, &frame));
+        ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
     }
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    oom_ui(ui, device);
-    let snapshot = device.snapshot();
-    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
-    let (cursor, active) = (device.cursor, timeline.active.at(device.cursor));
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    oom_ui(ui, ctx, state);
+    let timeline = ctx.recording.timeline();
+    let (cursor, active) = (ctx.at.cursor, timeline.active.at(ctx.at.cursor));
     let place = match cursor.event() {
         Some(event) => format!("After event {}", units::count(event.0)),
         None if timeline.events.is_empty() => "When the snapshot was taken".to_owned(),
@@ -41,14 +38,14 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
     };
     let what = if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
         " (out of memory)"
-    } else if cursor == device.figures.peak.0 && !timeline.events.is_empty() {
+    } else if cursor == ctx.derived.figures.peak.0 && !timeline.events.is_empty() {
         " (peak)"
     } else {
         ""
     };
-    let coloring = device.coloring(theme::palette(ui));
-    let is_filtered = device.matches().is_some();
-    let contributors = device.contributors(ui.ctx());
+    let coloring = ctx.coloring(theme::palette(ui));
+    let is_filtered = ctx.derived.matches().is_some();
+    let contributors = state.contributors(ctx);
     ui.label(theme::strong(format!("{place}{what}"), 14.0));
     // Without a filter, the total is the trace's own.
     let total = if is_filtered { contributors.bytes } else { active };
@@ -80,10 +77,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
     }
     if let Some(category) = category {
-        device.toggle_filter(format!("category:{}", category.key()));
+        ctx.at.toggle_filter(format!("category:{}", category.key()));
     }
     if let Some(chosen) = chosen {
-        device.select(Selection::Stack(chosen));
+        ctx.at.select(Selection::Stack(chosen));
     }
 }
 

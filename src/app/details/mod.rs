@@ -8,5 +8,7 @@ mod contributors_view;
 pub(in crate::app) mod editor;
 pub(in crate::app) mod facts;
 pub(in crate::app) mod panel;
+mod site_facts;
 pub(in crate::app) mod site_view;
 pub(in crate::app) mod stack_view;
+pub(in crate::app) mod state;

@@ -1,6 +1,6 @@
 //! The system's file dialogs, without blocking the window.
 
-use super::dialog_log::{explain, take_reason};
+use crate::app::dialog_log::{explain, take_reason};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
@@ -9,11 +9,11 @@ use std::thread;
 /// The Open dialog; at most one is shown.
 #[derive(Debug, Default)]
 pub(in crate::app) struct OpenDialog {
-    answer: Option<Receiver<Answer>>,
+    answer: Option<Receiver<Chosen>>,
 }
 
 /// The files that were chosen, or why no dialog could open.
-type Answer = Result<Vec<PathBuf>, String>;
+type Chosen = Result<Vec<PathBuf>, String>;
 
 /// What works without a dialog.
 const INSTEAD: &str = "drop files on this window, or name them after 'oomscope' on the command line";
@@ -51,7 +51,7 @@ impl OpenDialog {
     }
 
     /// The files that were chosen, or why none could be; once.
-    pub(in crate::app) fn answer(&mut self) -> Answer {
+    pub(in crate::app) fn answer(&mut self) -> Chosen {
         match self.answer.as_ref().map(Receiver::try_recv) {
             None | Some(Err(TryRecvError::Empty)) => Ok(Vec::new()),
             Some(answer) => {

@@ -1,21 +1,17 @@
 //! One tab: a file that is loading, failed, or open.
 
-use super::reload;
+use super::load_page::Failure;
+use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
 use super::{file_page, load_page};
-use crate::app::Command;
-use crate::app::attribution::FileFacts;
-use crate::app::device::DeviceState;
+use crate::app::command::Command;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
-use crate::app::worker::Setup;
-use crate::load::{Input, LoadError, LoadJob, LoadOutcome, rules_nearby};
-use crate::model::{Anchor, Snapshot};
+use crate::app::work::setup::Setup;
+use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
 use crate::units;
 use eframe::egui;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How often progress is redrawn.
@@ -44,24 +40,6 @@ enum State {
     Loading(LoadJob),
     Failed(Failure),
     Open(Box<OpenFile>),
-}
-
-/// Why a file is not open.
-pub(in crate::app) struct Failure {
-    /// What went wrong.
-    pub(in crate::app) message: String,
-    /// What to try.
-    pub(in crate::app) hint: &'static str,
-}
-
-/// A loaded file.
-pub(in crate::app) struct OpenFile {
-    /// One per device, in the snapshot's order.
-    pub(in crate::app) devices: Vec<DeviceState>,
-    /// The device that is shown.
-    pub(in crate::app) current: usize,
-    /// What the user must know about the file, in sentences.
-    pub(in crate::app) notices: Vec<String>,
 }
 
 impl Document {
@@ -101,7 +79,7 @@ impl Document {
                 Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
-                    self.state = State::of(outcome, &self.input, ctx, setup);
+                    self.state = State::of(outcome, &self.input, &self.title, ctx, setup);
                     return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
                 }
             },
@@ -111,8 +89,10 @@ impl Document {
                     ctx.request_repaint_after(PROGRESS_TICK);
                 }
                 if let Some(snapshot) = self.reload.poll() {
-                    let old =
-                        std::mem::replace(&mut **file, OpenFile::new(&snapshot, &self.input, ctx, setup));
+                    let old = std::mem::replace(
+                        &mut **file,
+                        OpenFile::new(&snapshot, &self.input, &self.title, ctx, setup),
+                    );
                     file.resume(&old);
                 }
             }
@@ -134,7 +114,7 @@ impl Document {
         match &mut self.state {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
-            State::Open(file) => file_page::ui(ui, file, &self.title, layout),
+            State::Open(file) => file_page::ui(ui, file, layout),
         }
     }
 
@@ -164,77 +144,12 @@ impl Document {
 }
 
 impl State {
-    fn of(outcome: LoadOutcome, input: &Input, ctx: &egui::Context, setup: &Setup) -> Self {
+    fn of(outcome: LoadOutcome, input: &Input, title: &str, ctx: &egui::Context, setup: &Setup) -> Self {
         match outcome {
-            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, input, ctx, setup))),
+            Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, input, title, ctx, setup))),
             Err(error) => {
                 Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
             }
         }
     }
-}
-
-impl OpenFile {
-    fn new(snapshot: &Arc<Snapshot>, input: &Input, ctx: &egui::Context, setup: &Setup) -> Self {
-        let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
-        let devices = 0..snapshot.timelines.len();
-        let facts = FileFacts::default();
-        let main = snapshot.main_timeline().map(|timeline| timeline.device);
-        Self {
-            current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
-            devices: devices
-                .map(|at| DeviceState::new(Arc::clone(snapshot), at, Arc::clone(&facts), ctx, setup))
-                .collect(),
-            notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
-        }
-    }
-
-    /// Go where the user was in an older version of the file.
-    fn resume(&mut self, old: &Self) {
-        let id = |device: &DeviceState| device.timeline().device;
-        for device in &mut self.devices {
-            if let Some(old) = old.devices.iter().find(|old| id(old) == id(device)) {
-                reload::resume(device, old);
-            }
-        }
-        let shown = old.devices.get(old.current).map(id);
-        let place = self.devices.iter().position(|device| Some(id(device)) == shown);
-        self.current = place.unwrap_or(self.current);
-    }
-
-    /// The device that is shown.
-    pub(in crate::app) fn device(&mut self) -> Option<&mut DeviceState> {
-        self.devices.get_mut(self.current)
-    }
-}
-
-/// Rules are the user's to apply.
-fn offer(rules: &Path) -> String {
-    let rules = units::printable(&rules.to_string_lossy());
-    format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")
-}
-
-fn notices(snapshot: &Snapshot) -> Vec<String> {
-    let mut notices = Vec::new();
-    if let Some(damage) = &snapshot.damage {
-        let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
-        notices.push(format!(
-            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
-        ));
-    }
-    if snapshot.timelines.iter().any(|timeline| timeline.anchor == Anchor::TraceOnly) {
-        notices.push(
-            "The final state is missing, so memory from before the recording is unknown and left out of all figures."
-                .to_owned(),
-        );
-    }
-    if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
-    {
-        notices.push(
-            "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
-             torch.cuda.memory._record_memory_history() before the code to see how it came about."
-                .to_owned(),
-        );
-    }
-    notices
 }

@@ -1,14 +1,15 @@
 //! An open file: notices, header, panes, status.
 
-use super::document::OpenFile;
-use crate::app::panes::Layout;
-use crate::app::{Command, filter, header, status_bar, theme};
+use super::open_file::OpenFile;
+use crate::app::command::Command;
+use crate::app::panes::{Layout, OpenDevice, Pane};
+use crate::app::{filter, header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
 /// Room for the button that dismisses a notice.
 const DISMISS_PX: f32 = 84.0;
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, layout: &mut Layout) {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
     for (i, notice) in file.notices.iter().enumerate() {
         notice_ui(ui, i, notice);
     }
@@ -18,23 +19,23 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, title: &str, la
         });
         return;
     };
-    if device.name != title {
-        title.clone_into(&mut device.name);
-    }
-    Panel::top("header")
-        .resizable(false)
-        .frame(theme::panel_frame(ui, 0, 0))
-        .show(ui, |ui| header::ui(ui, device, title));
+    device.derived.update(ui.ctx(), &device.at);
+    let OpenDevice { recording, derived, at, .. } = device;
+    Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
+        if header::ui(ui, recording, derived, at, &device.title) {
+            device.wanted_pane = Some(Pane::Report);
+        }
+    });
     Panel::top("filter")
         .exact_size(filter::bar::HEIGHT_PX)
         .resizable(false)
         .frame(theme::panel_frame(ui, 12, 0))
-        .show(ui, |ui| filter::bar::ui(ui, device));
+        .show(ui, |ui| filter::bar::ui(ui, recording, derived, at, &mut device.states.filter));
     Panel::bottom("status")
         .exact_size(24.0)
         .resizable(false)
         .frame(theme::panel_frame(ui, 12, 2))
-        .show(ui, |ui| status_bar::ui(ui, device));
+        .show(ui, |ui| status_bar::ui(ui, recording, at, device.notice.as_deref()));
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
     CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
 }

@@ -1,10 +1,18 @@
 //! A file that is not open yet, or cannot be opened.
 
-use super::document::Failure;
-use crate::app::{Command, theme};
+use crate::app::command::Command;
+use crate::app::theme;
 use crate::load::LoadJob;
 use crate::units;
 use eframe::egui::{self, CentralPanel, ProgressBar};
+
+/// Why a file is not open.
+pub(in crate::app) struct Failure {
+    /// What went wrong.
+    pub(in crate::app) message: String,
+    /// What to try.
+    pub(in crate::app) hint: &'static str,
+}
 
 /// Widest column of text.
 const COLUMN_PX: f32 = 560.0;

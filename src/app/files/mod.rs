@@ -1,10 +1,10 @@
 //! Files: tabs, what is loading, recent ones, changes on disk, the start page and dialogs.
 
-pub(in crate::app) mod dialog_log;
 pub(in crate::app) mod dialogs;
 pub(in crate::app) mod document;
 pub(in crate::app) mod file_page;
 pub(in crate::app) mod load_page;
+pub(in crate::app) mod open_file;
 pub(in crate::app) mod recent;
 pub(in crate::app) mod reload;
 pub(in crate::app) mod samples;

@@ -1,12 +1,15 @@
 //! The files that were opened last.
 
-use super::start_page::NOTE_PX;
 use super::watch::{FileWatch, OnDisk};
-use crate::app::{Command, theme};
+use crate::app::command::Command;
+use crate::app::theme;
 use crate::units;
 use eframe::egui;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// Where what is said about a file begins in a list, in points.
+pub(super) const NOTE_PX: f32 = 180.0;
 
 /// How many are remembered.
 const MAX_FILES: usize = 10;

@@ -3,9 +3,11 @@
 
 use super::watch::OnDisk;
 use crate::analysis::same_event;
-use crate::app::device::DeviceState;
-use crate::app::navigation::{Place, Selection};
-use crate::app::{Command, theme};
+use crate::app::command::Command;
+use crate::app::device::history::NavState;
+use crate::app::device::{Selection, Standpoint};
+use crate::app::panes::OpenDevice;
+use crate::app::theme;
 use crate::draw::View;
 use crate::load::{FileStamp, Input, LoadError, LoadJob};
 use crate::model::{EventIx, Moment, Snapshot, StackId, Timeline};
@@ -122,48 +124,48 @@ impl Reload {
 }
 
 /// Put a device of the new version where the user was in the old one, as far as that is still there.
-pub(in crate::app) fn resume(new: &mut DeviceState, old: &DeviceState) {
-    new.color_by = old.color_by;
-    new.mode = old.mode;
-    new.filter_query.clone_from(&old.filter_query);
-    new.filter_mode = old.filter_mode;
-    new.shows_internal_frames = old.shows_internal_frames;
-    new.panels.keep(&old.panels);
-    let (old_events, new_events) = (&old.timeline().events, &new.timeline().events);
-    let found = |event: EventIx| same_event(old_events, event, new_events);
-    let Some(cursor) = old.cursor.event().and_then(found).map(Moment::after) else { return };
-    let selection = match old.selection() {
+pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
+    new.states.keep(&old.states);
+    new.at.color_by = old.at.color_by;
+    new.at.timeline_mode = old.at.timeline_mode;
+    new.at.query.clone_from(&old.at.query);
+    new.at.filter_mode = old.at.filter_mode;
+    let (old_timeline, new_timeline) = (&old.recording, &new.recording);
+    let found = |event: EventIx| same_event(&old_timeline.events, event, &new_timeline.events);
+    let Some(cursor) = old.at.cursor.event().and_then(found).map(Moment::after) else { return };
+    // Allocations and stacks have other numbers in the new version, but the same events made them.
+    let same = |event: Option<EventIx>| {
+        event.and_then(found).and_then(|event| new_timeline.lifetimes.of_alloc_event(event))
+    };
+    let selection = match old.at.selection() {
         Selection::Allocation(id) => {
-            let event = old.timeline().lifetimes.origin(id).event().and_then(found);
-            let id = event.and_then(|event| new.timeline().lifetimes.of_alloc_event(event));
-            id.map_or(Selection::None, Selection::Allocation)
+            same(old_timeline.lifetimes.origin(id).event()).map_or(Selection::None, Selection::Allocation)
         }
         Selection::Segment { addr } => Selection::Segment { addr },
-        // Stacks have other numbers in the new version, but the same allocations.
         Selection::Stack(stack) => {
-            let event = first_with(old.timeline(), stack).and_then(found);
-            let id = event.and_then(|event| new.timeline().lifetimes.of_alloc_event(event));
-            let stack = id.map(|id| new.timeline().lifetimes.stack(id, new_events));
+            let stack = same(first_with(old_timeline, stack)).map(|id| new_timeline.stack(id));
             stack.map_or(Selection::None, Selection::Stack)
         }
         Selection::None => Selection::None,
     };
-    new.set_axis(old.view.axis);
-    let view = if old.view == old.full { new.full } else { moved(old, new, cursor) };
-    new.return_to(Some(Place { cursor, selection, view, query: new.filter_query.clone() }));
+    new.at.set_axis(old.at.view.axis);
+    let is_whole = old.at.view == old.at.full;
+    let view = if is_whole { new.at.full } else { moved(old, &new.at, new_timeline, cursor) };
+    let query = new.at.query.clone();
+    new.at.return_to(Some(NavState { cursor, selection, view, query }));
 }
 
 /// The first event that allocated with a stack.
 fn first_with(timeline: &Timeline, stack: StackId) -> Option<EventIx> {
-    let Timeline { lifetimes, events, .. } = timeline;
-    let id = lifetimes.ids().find(|&id| lifetimes.stack(id, events) == stack)?;
-    lifetimes.origin(id).event()
+    let id = timeline.ids().find(|&id| timeline.stack(id) == stack)?;
+    timeline.lifetimes.origin(id).event()
 }
 
 /// The old part of the timeline, with the cursor at the same place in it.
-fn moved(old: &DeviceState, new: &DeviceState, cursor: Moment) -> View {
-    let before = old.view.on(old.timeline()).positions_of(old.cursor).0;
-    let after = old.view.on(new.timeline()).positions_of(cursor).0;
-    let (x0, x1) = (old.view.x0 + after - before, old.view.x1 + after - before);
-    View { y0: old.view.y0, y1: old.view.y1, ..new.full }.of_range(x0, x1, &new.full)
+fn moved(old: &OpenDevice, new: &Standpoint, timeline: &Timeline, cursor: Moment) -> View {
+    let view = old.at.view;
+    let before = view.on(&old.recording).positions_of(old.at.cursor).0;
+    let after = view.on(timeline).positions_of(cursor).0;
+    let (x0, x1) = (view.x0 + after - before, view.x1 + after - before);
+    View { y0: view.y0, y1: view.y1, ..new.full }.of_range(x0, x1, &new.full)
 }

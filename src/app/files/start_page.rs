@@ -1,10 +1,10 @@
 //! What a window without files shows: how to get one.
 
 use super::load_page::{page, page_of_width};
-use super::recent;
-use super::recent::Entry;
+use super::recent::{self, Entry, NOTE_PX};
 use super::samples::Sample;
-use crate::app::{Command, theme};
+use crate::app::command::Command;
+use crate::app::theme;
 use crate::units;
 use eframe::egui;
 
@@ -19,8 +19,6 @@ finally:
 const LEFT_PX: f32 = 400.0;
 const GAP_PX: f32 = 56.0;
 const RIGHT_PX: f32 = 640.0;
-/// Where what is said about a file begins.
-pub(in crate::app) const NOTE_PX: f32 = 180.0;
 
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,

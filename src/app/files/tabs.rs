@@ -1,10 +1,11 @@
 //! The top line: Open, a tab per file, the device, back and forward, help, settings.
 
-use super::document::{Document, OpenFile};
-use super::recent;
-use super::recent::Entry;
+use super::document::Document;
+use super::open_file::OpenFile;
+use super::recent::{self, Entry};
+use crate::app::command::Command;
 use crate::app::preferences::{self, Preferences};
-use crate::app::{Command, export, theme};
+use crate::app::{export, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
@@ -67,14 +68,14 @@ fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, comma
 
 fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
     let Some(device) = file.device() else { return };
-    let (can_go_back, can_go_forward) = device.can_go();
+    let (can_go_back, can_go_forward) = device.at.can_go();
     let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
     if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
-        device.forward();
+        device.at.forward();
     }
     let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
     if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
-        device.back();
+        device.at.back();
     }
 }
 
@@ -93,7 +94,7 @@ fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
     if file.devices.len() < 2 {
         return;
     }
-    let name = |at: usize| file.devices[at].timeline().device.to_string();
+    let name = |at: usize| file.devices[at].recording.device.to_string();
     let mut chosen = file.current;
     let chooser = egui::ComboBox::from_id_salt("device").selected_text(name(chosen)).show_ui(ui, |ui| {
         for at in 0..file.devices.len() {

@@ -1,11 +1,13 @@
 //! The filter: one line for all panes, and beside it what it finds.
 
 use super::popup;
-use super::work::{FilterMode, Found};
 use crate::analysis::filter::{Completion, Filter, Matches};
-use crate::app::device::DeviceState;
+use crate::app::device::filtering::{FilterMode, Filtering, Found};
+use crate::app::device::{Derived, Standpoint};
 use crate::app::theme;
-use crate::model::Moment;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
+use crate::model::{Moment, Recording, Timeline};
 use crate::units;
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use eframe::egui::{self, EventFilter, Id, Stroke, TextEdit};
@@ -30,42 +32,50 @@ pub(in crate::app) struct State {
     /// The field is to take the keyboard.
     pub(in crate::app) wants_focus: bool,
     popup: popup::State,
-    at_cursor: Option<AtCursor>,
+    at_cursor: Memo<(ByPtr<Matches>, Moment), AtCursor>,
     /// The query before the field had the keyboard.
     before: Option<String>,
 }
 
 /// What matches at the cursor.
+#[derive(Clone, Copy)]
 struct AtCursor {
-    matches: Arc<Matches>,
-    moment: Moment,
     bytes: i64,
     blocks: usize,
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut state = std::mem::take(&mut device.panels.filter);
+pub(in crate::app) fn ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    derived: &mut Derived,
+    at: &mut Standpoint,
+    state: &mut State,
+) {
     ui.horizontal_centered(|ui| {
-        let is_active = field_ui(ui, device, &mut state);
-        if !device.filter_query.is_empty() {
+        let is_active = field_ui(ui, recording, &mut derived.filtering, at, state);
+        if !at.query.is_empty() {
             if ui.button("Clear").on_hover_text("Show everything again").clicked() {
-                device.filter(String::new());
+                at.filter(String::new());
             }
-            mode_ui(ui, device);
+            mode_ui(ui, at);
             ui.add_space(6.0);
-            result_ui(ui, device, &mut state, is_active);
+            result_ui(ui, recording, &derived.filtering, at, state, is_active);
         }
     });
-    device.panels.filter = state;
 }
 
 /// The field and its popup. Returns whether the user is writing.
-fn field_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State) -> bool {
-    let snapshot = device.snapshot();
+fn field_ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    filtering: &mut Filtering,
+    at: &mut Standpoint,
+    state: &mut State,
+) -> bool {
     // Every device has its own history of what was written.
-    let id = ui.make_persistent_id(("filter", Arc::as_ptr(&snapshot) as usize, device.index()));
-    if let Some(taken) = state.popup.keys(ui.ctx(), &device.filter_query) {
-        accept(ui.ctx(), id, &mut device.filter_query, &taken);
+    let id = ui.make_persistent_id(("filter", Arc::as_ptr(recording.snapshot()) as usize, recording.index()));
+    if let Some(taken) = state.popup.keys(ui.ctx(), &at.query) {
+        accept(ui.ctx(), id, &mut at.query, &taken);
     }
     let is_open = state.popup.is_open();
     let label = ui.label(theme::muted(ui, "Filter")).on_hover_text("Write a filter (/)");
@@ -75,8 +85,8 @@ fn field_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State) -> b
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
-    let written = device.filter_query.clone();
-    let field = TextEdit::singleline(&mut device.filter_query)
+    let written = at.query.clone();
+    let field = TextEdit::singleline(&mut at.query)
         .id(id)
         .hint_text(HINT)
         .desired_width(width)
@@ -92,21 +102,20 @@ fn field_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State) -> b
     } else if !response.has_focus()
         && let Some(before) = state.before.take()
     {
-        device.query_was_written(before);
+        at.query_was_written(before);
     }
     let is_active = response.has_focus() || (is_open && state.popup.is_under(ui.ctx()));
-    let cursor = device.cursor;
-    device.filtering.update(ui.ctx(), &device.filter_query, cursor, is_active);
+    filtering.update(ui.ctx(), &at.query, at.cursor, is_active);
     if !is_active {
         state.popup.close();
         return false;
     }
     if let Some(range) = field.cursor_range {
-        let byte = byte_of_char(&device.filter_query, range.primary.index.0);
-        state.popup.ask(&device.filter_query, byte, device.filtering.vocabulary());
+        let byte = byte_of_char(&at.query, range.primary.index.0);
+        state.popup.ask(&at.query, byte, filtering.vocabulary());
     }
-    if let Some(clicked) = state.popup.ui(&response, device.filtering.error()) {
-        accept(ui.ctx(), id, &mut device.filter_query, &clicked);
+    if let Some(clicked) = state.popup.ui(&response, filtering.error()) {
+        accept(ui.ctx(), id, &mut at.query, &clicked);
         response.request_focus();
     }
     true
@@ -159,23 +168,30 @@ fn byte_of_char(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(byte, _)| byte)
 }
 
-fn mode_ui(ui: &mut egui::Ui, device: &mut DeviceState) {
+fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     for (mode, name, hint) in [
         (FilterMode::Dim, "Dim the rest", "What does not match fades"),
         (FilterMode::Only, "Only matches", "What does not match is left out"),
     ] {
         let text = egui::RichText::new(name).size(12.0);
-        if ui.selectable_label(device.filter_mode == mode, text).on_hover_text(hint).clicked() {
-            device.filter_mode = mode;
+        if ui.selectable_label(at.filter_mode == mode, text).on_hover_text(hint).clicked() {
+            at.filter_mode = mode;
         }
     }
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 /// What is found, or what is wrong.
-fn result_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, is_active: bool) {
-    if let Some(error) = device.filtering.error() {
+fn result_ui(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    filtering: &Filtering,
+    at: &mut Standpoint,
+    state: &State,
+    is_active: bool,
+) {
+    if let Some(error) = filtering.error() {
         if is_active {
             // The popup says what is wrong; figures would read as those of what is written.
             let text = "not a query yet; the views show the last one";
@@ -186,8 +202,8 @@ fn result_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, is_
         }
         return;
     }
-    let Some(found) = device.filtering.found().cloned() else { return };
-    let Texts { now, most, all } = state.texts(device, &found);
+    let Some(found) = filtering.found() else { return };
+    let Texts { now, most, all } = state.texts(timeline, at.cursor, found);
     let peak = found.matches.known_peak();
     let peak_text = peak.map_or_else(|| "…".to_owned(), |(_, bytes)| units::bytes(bytes));
     let hint = format!("{now}, {most} {peak_text}\n{all}");
@@ -206,7 +222,7 @@ fn result_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, is_
             };
             let hint = format!("The peak of what matches, {place}: go there\n{}", units::bytes_exact(bytes));
             if ui.link(peak_text).on_hover_text(hint).clicked() {
-                device.go_to(moment);
+                at.go_to(moment);
             }
         }
         None => {
@@ -224,10 +240,9 @@ struct Texts {
 }
 
 impl State {
-    fn texts(&mut self, device: &DeviceState, found: &Found) -> Texts {
-        let timeline = device.timeline();
-        let AtCursor { bytes, blocks, .. } = *self.at_cursor(device, &found.matches);
-        let active = units::bytes(timeline.active.at(device.cursor));
+    fn texts(&self, timeline: &Timeline, cursor: Moment, found: &Found) -> Texts {
+        let AtCursor { bytes, blocks } = self.at_cursor(timeline, cursor, &found.matches);
+        let active = units::bytes(timeline.active.at(cursor));
         let block = if blocks == 1 { "block" } else { "blocks" };
         let (count, known) = (found.matches.count() as u64, timeline.lifetimes.len() as u64);
         let mut all = if count == 0 {
@@ -250,16 +265,10 @@ impl State {
     }
 
     /// Computed when the cursor has moved, or something else is found.
-    fn at_cursor(&mut self, device: &DeviceState, matches: &Arc<Matches>) -> &AtCursor {
-        let (timeline, moment) = (device.timeline(), device.cursor);
-        let is_known = |known: &AtCursor| known.moment == moment && Arc::ptr_eq(&known.matches, matches);
-        let known = self.at_cursor.take().filter(is_known);
-        let find = || AtCursor {
-            matches: Arc::clone(matches),
-            moment,
-            bytes: matches.bytes_at(timeline, moment),
-            blocks: matches.count_at(timeline, moment),
-        };
-        self.at_cursor.insert(known.unwrap_or_else(find))
+    fn at_cursor(&self, timeline: &Timeline, cursor: Moment, matches: &ByPtr<Matches>) -> AtCursor {
+        self.at_cursor.get((matches.clone(), cursor), || AtCursor {
+            bytes: matches.bytes_at(timeline, cursor),
+            blocks: matches.count_at(timeline, cursor),
+        })
     }
 }

@@ -2,4 +2,3 @@
 
 pub(in crate::app) mod bar;
 pub(in crate::app) mod popup;
-pub(in crate::app) mod work;

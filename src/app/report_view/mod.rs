@@ -2,4 +2,3 @@
 
 pub(in crate::app) mod card;
 pub(in crate::app) mod panel;
-pub(in crate::app) mod work;

@@ -1,15 +1,15 @@
 //! Above the segment map: how it is arranged, what surfaces mean, figures, and a failed request.
 
-use super::maps::Answer;
-use super::panel::State;
-use super::text::{basis_text, block_text, use_text};
+use super::maps::MomentMap;
+use super::state::State;
+use super::text::{Words, basis_text, use_text};
 use crate::analysis::segment_state::Basis;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
-use crate::app::segment_timeline::toolbar::{hatch, stripe};
+use crate::app::device::{Selection, Standpoint};
+use crate::app::swatches::{hatch, stripe};
 use crate::app::theme;
 use crate::draw::Palette;
 use crate::draw::segment_map::{Grouping, Order, REQUEST_PX, fit_text, request};
+use crate::model::Timeline;
 use crate::units;
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 
@@ -23,7 +23,13 @@ const OFFERED_BLOCKS: usize = 4;
 const LISTED: usize = 6;
 
 /// How rows are arranged, and sums at the cursor, which explain the surfaces.
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Answer) {
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    at: &mut Standpoint,
+    state: &mut State,
+    answer: &MomentMap,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
@@ -41,8 +47,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mu
         }
         ui.spacing_mut().item_spacing.x = 12.0;
         figures_ui(ui, answer);
-        pinned_ui(ui, device, state, answer);
-        oddities_ui(ui, device, answer);
+        pinned_ui(ui, at, state, answer);
+        oddities_ui(ui, timeline, answer);
     });
 }
 
@@ -60,7 +66,7 @@ fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
 }
 
 /// Sums at the cursor.
-fn figures_ui(ui: &mut egui::Ui, answer: &Answer) {
+fn figures_ui(ui: &mut egui::Ui, answer: &MomentMap) {
     let total = &answer.state.total;
     let exact = |bytes: i64, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
     let reserved = total.reserved_bytes;
@@ -105,7 +111,7 @@ fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     painter.rect_filled(rounding, 0.0, theme::color(palette.accent.mix(palette.window, 0.55)));
 }
 
-fn rounding_meaning(answer: &Answer) -> &'static str {
+fn rounding_meaning(answer: &MomentMap) -> &'static str {
     match answer.state.basis {
         Basis::EndState => "taken by blocks beyond what was asked for",
         Basis::Events | Basis::TraceOnly => {
@@ -115,7 +121,7 @@ fn rounding_meaning(answer: &Answer) -> &'static str {
     }
 }
 
-fn slack_note(answer: &Answer) -> &'static str {
+fn slack_note(answer: &MomentMap) -> &'static str {
     match answer.state.basis {
         Basis::EndState => "",
         Basis::Events | Basis::TraceOnly => {
@@ -170,7 +176,7 @@ fn link(ui: &mut egui::Ui, text: &str) -> egui::Response {
 }
 
 /// Mostly empty segments; a click goes from one to the next.
-fn pinned_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Answer) {
+fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: &MomentMap) {
     if answer.pinned.is_empty() {
         return;
     }
@@ -182,20 +188,20 @@ fn pinned_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, ans
         units::bytes_exact(bytes)
     );
     if link(ui, &text).on_hover_text(hint).clicked() {
-        let selected = match device.selection() {
+        let selected = match at.selection() {
             Selection::Segment { addr } => answer.state.row_at(addr),
             _ => None,
         };
-        let at = answer.pinned.iter().position(|pinned| Some(pinned.row) == selected);
-        let next = at.map_or(0, |at| (at + 1) % answer.pinned.len());
+        let shown = answer.pinned.iter().position(|pinned| Some(pinned.row) == selected);
+        let next = shown.map_or(0, |shown| (shown + 1) % answer.pinned.len());
         let row = &answer.state.rows[answer.pinned[next].row];
-        device.select(Selection::Segment { addr: row.addr });
+        at.select(Selection::Segment { addr: row.addr });
         state.reset_zoom();
     }
 }
 
 /// What is missing, and what does not fit together.
-fn oddities_ui(ui: &mut egui::Ui, device: &DeviceState, answer: &Answer) {
+fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     if let Some(text) = basis_text(&answer.state) {
         ui.label(theme::muted(ui, "Incomplete").size(12.0)).on_hover_text(text);
     }
@@ -210,9 +216,8 @@ fn oddities_ui(ui: &mut egui::Ui, device: &DeviceState, answer: &Answer) {
         lines
             .push(format!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
     }
-    let timeline = device.timeline();
     for &id in contradictions.hidden.iter().take(LISTED) {
-        let allocation = timeline.lifetimes.get(id, &timeline.events);
+        let allocation = timeline.allocation(id);
         let (addr, size) = (units::address(allocation.addr), units::bytes(allocation.size));
         lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
     }
@@ -222,8 +227,8 @@ fn oddities_ui(ui: &mut egui::Ui, device: &DeviceState, answer: &Answer) {
 }
 
 /// The selected segment, and the blocks that keep it.
-pub(in crate::app) fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState, answer: &Answer) {
-    let Selection::Segment { addr } = device.selection() else { return };
+pub(super) fn selected_ui(ui: &mut egui::Ui, words: Words<'_>, at: &mut Standpoint, answer: &MomentMap) {
+    let Selection::Segment { addr } = at.selection() else { return };
     let Some(row) = answer.state.row_at(addr) else {
         ui.label(theme::muted(ui, format!("No segment at {} now", units::address(addr))).size(12.0));
         return;
@@ -237,8 +242,8 @@ pub(in crate::app) fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState, a
         ui.label(egui::RichText::new(text).size(12.0));
         for part in blocks.iter().take(OFFERED_BLOCKS) {
             let Some(id) = part.content.allocation() else { continue };
-            if link(ui, &block_text(device, part)).on_hover_text("Select this allocation").clicked() {
-                device.select(Selection::Allocation(id));
+            if link(ui, &words.block_text(part)).on_hover_text("Select this allocation").clicked() {
+                at.select(Selection::Allocation(id));
             }
         }
         if OFFERED_BLOCKS < blocks.len() {
@@ -249,7 +254,7 @@ pub(in crate::app) fn selected_ui(ui: &mut egui::Ui, device: &mut DeviceState, a
 }
 
 /// The request that failed at the cursor, beside the holes.
-pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &Answer) {
+pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &MomentMap) {
     let Some(fit) = &answer.fit else { return };
     let sentence = fit_text(fit);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), REQUEST_PX), Sense::hover());

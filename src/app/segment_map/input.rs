@@ -2,9 +2,9 @@
 
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::Content;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
 use crate::draw::segment_map::{Hit, Layout, Zoom};
+use crate::model::Timeline;
 use eframe::egui::{self, Vec2, pos2};
 
 /// How much one point of wheel movement zooms.
@@ -70,11 +70,14 @@ pub(in crate::app) fn zoom_to_row(
 }
 
 /// The row and the address of what is selected, if it is there at this moment.
-pub(in crate::app) fn place_of(device: &DeviceState, state: &SegmentState) -> Option<(usize, u64)> {
-    match device.selection() {
+pub(in crate::app) fn place_of(
+    timeline: &Timeline,
+    selection: Selection,
+    state: &SegmentState,
+) -> Option<(usize, u64)> {
+    match selection {
         Selection::Allocation(id) => {
-            let timeline = device.timeline();
-            let addr = timeline.lifetimes.addr(id, &timeline.events);
+            let addr = timeline.addr(id);
             state.find(addr, id).map(|(row, _)| (row, addr))
         }
         Selection::Segment { addr } => state.row_at(addr).map(|row| (row, addr)),

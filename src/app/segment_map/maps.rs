@@ -2,9 +2,8 @@
 
 use crate::analysis::segment_state::{Pinned, RequestFit};
 use crate::analysis::{SegmentIndex, SegmentState};
-use crate::app::device::DeviceState;
-use crate::app::worker::{RasterMode, Task, Worker};
-use crate::model::{Moment, Snapshot, Timeline};
+use crate::app::work::worker::{Task, WorkMode, Worker};
+use crate::model::{Moment, Recording, Snapshot, Timeline};
 use eframe::egui;
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +15,7 @@ const MAX_SMALL_RANGES: usize = 5_000;
 const MAX_PINNING_BLOCKS: usize = 8;
 
 /// The map of a moment, and what follows from it.
-pub(in crate::app) struct Answer {
+pub(in crate::app) struct MomentMap {
     pub(in crate::app) state: SegmentState,
     /// The request that failed at this moment, against the holes.
     pub(in crate::app) fit: Option<RequestFit>,
@@ -36,22 +35,21 @@ pub(in crate::app) struct Common {
 
 /// Maps of one device.
 pub(in crate::app) struct Maps {
-    worker: Worker<Mapper>,
-    shown: Option<Arc<Answer>>,
+    worker: Worker<MapTask>,
+    shown: Option<Arc<MomentMap>>,
 }
 
 impl Maps {
-    pub(in crate::app) fn new(device: &DeviceState, ctx: &egui::Context) -> Self {
-        let timeline = device.timeline();
-        let is_small = timeline.lifetimes.len() <= MAX_SMALL_ALLOCATIONS
-            && timeline.ranges.all().len() <= MAX_SMALL_RANGES;
-        let mode = if is_small { RasterMode::Blocking } else { device.raster_mode() };
-        let mapper = Mapper { snapshot: device.snapshot(), at: device.index(), common: Arc::default() };
-        Self { worker: Worker::new("segments", mapper, ctx, mode), shown: None }
+    pub(in crate::app) fn new(recording: &Recording, ctx: &egui::Context, mode: WorkMode) -> Self {
+        let is_small = recording.lifetimes.len() <= MAX_SMALL_ALLOCATIONS
+            && recording.ranges.all().len() <= MAX_SMALL_RANGES;
+        let mode = if is_small { WorkMode::Blocking } else { mode };
+        let task = MapTask { recording: recording.clone(), common: Arc::default() };
+        Self { worker: Worker::new("segments", task, ctx, mode), shown: None }
     }
 
     /// The map of a moment, or the last one that was finished.
-    pub(in crate::app) fn at(&mut self, moment: Moment) -> Option<Arc<Answer>> {
+    pub(in crate::app) fn at(&mut self, moment: Moment) -> Option<Arc<MomentMap>> {
         if let Some(answer) = self.worker.ask(moment) {
             self.shown = Some(answer);
         }
@@ -61,23 +59,22 @@ impl Maps {
 
 /// Makes maps.
 #[derive(Clone)]
-struct Mapper {
-    snapshot: Arc<Snapshot>,
-    at: usize,
+struct MapTask {
+    recording: Recording,
     common: Arc<OnceLock<Arc<Common>>>,
 }
 
-impl Task for Mapper {
-    type Wish = Moment;
-    type Done = Arc<Answer>;
+impl Task for MapTask {
+    type Request = Moment;
+    type Response = Arc<MomentMap>;
 
-    fn run(&self, moment: &Moment) -> Arc<Answer> {
-        let timeline = &self.snapshot.timelines[self.at];
-        let common = self.common.get_or_init(|| Arc::new(Common::new(&self.snapshot, timeline)));
+    fn run(&self, moment: &Moment) -> Arc<MomentMap> {
+        let timeline = self.recording.timeline();
+        let common = self.common.get_or_init(|| Arc::new(Common::new(self.recording.snapshot(), timeline)));
         let state = common.index.at(timeline, *moment);
         let ooms = &timeline.ooms;
         let failed = moment.event().and_then(|event| ooms.binary_search_by_key(&event, |oom| oom.event).ok());
-        Arc::new(Answer {
+        Arc::new(MomentMap {
             fit: failed.map(|at| state.fit(&common.index, timeline, &ooms[at])),
             pinned: state.pinned(MAX_PINNING_BLOCKS),
             unused_bytes: state.unused_bytes(),

@@ -1,14 +1,16 @@
 //! The segment map: what every reserved byte is used for at the cursor.
 
-use super::maps::{Answer, Maps};
-use super::picture::{Arrangement, Cache, Shot};
-use super::{bar, input, text};
+use super::maps::{Maps, MomentMap};
+use super::picture::MapRequest;
+use super::state::State;
+use super::text::{Words, lines_ui};
+use super::{bar, input};
 use crate::analysis::segment_state::Content;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
 use crate::draw::Palette;
-use crate::draw::segment_map::{Hit, Layout, Look, Map, MapPart, Surface, Zoom, scale_bar};
+use crate::draw::segment_map::{Hit, Layout, Map, Surface, Zoom, scale_bar};
+use crate::model::Timeline;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
 use std::sync::Arc;
@@ -20,67 +22,21 @@ const MIN_MAP_WITH_GUTTER_PX: f32 = 480.0;
 /// Less than this shows nothing.
 const MIN_MAP_PX: f32 = 40.0;
 
-/// What the panel remembers between frames.
-#[derive(Default)]
-pub(in crate::app) struct State {
-    maps: Option<Maps>,
-    pub(in crate::app) arrangement: Arrangement,
-    zoom: Zoom,
-    cache: Cache,
-    /// The selection of the last frame, to notice one that was made elsewhere.
-    seen: Selection,
-}
-
-impl State {
-    /// Whether lines are longer than the panel.
-    pub(in crate::app) fn is_zoomed(&self) -> bool {
-        1.0 < self.zoom.factor
-    }
-
-    /// Show whole lines again.
-    pub(in crate::app) fn reset_zoom(&mut self) {
-        self.zoom = Zoom { y_px: self.zoom.y_px, ..Zoom::default() };
-    }
-
-    /// What is shown, for a picture.
-    pub(in crate::app) fn exported(&self) -> Look {
-        let Arrangement { grouping, order } = self.arrangement;
-        let shown = self.cache.shown();
-        Look {
-            grouping,
-            order,
-            part: shown.and_then(|(layout, height_px)| MapPart::of(self.zoom, layout, height_px)),
-        }
-    }
-
-    /// Where rows are.
-    #[cfg(test)]
-    pub(in crate::app) fn layout(&self) -> Option<&Layout> {
-        self.cache.last_layout()
-    }
-
-    /// Take over from another version of the file what does not depend on its contents.
-    pub(in crate::app) fn keep(&mut self, old: &Self) {
-        self.arrangement = old.arrangement;
-    }
-}
-
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let mut state = std::mem::take(&mut device.panels.segments);
-    let maps = state.maps.get_or_insert_with(|| Maps::new(device, ui.ctx()));
-    match maps.at(device.cursor) {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    let new = || Maps::new(ctx.recording, ui.ctx(), ctx.derived.work_mode);
+    match state.maps.get_or_insert_with(new).at(ctx.at.cursor) {
         None => {
             ui.label(theme::muted(ui, "Reading segments…"));
         }
-        Some(answer) => panel_ui(ui, device, &mut state, &answer),
+        Some(answer) => panel_ui(ui, ctx, state, &answer),
     }
-    device.panels.segments = state;
 }
 
-fn panel_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Arc<Answer>) {
+fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer: &Arc<MomentMap>) {
     let palette = theme::palette(ui);
-    bar::ui(ui, device, state, answer);
-    bar::selected_ui(ui, device, answer);
+    let words = Words { recording: ctx.recording, figures: &ctx.derived.figures };
+    bar::ui(ui, ctx.recording, ctx.at, state, answer);
+    bar::selected_ui(ui, words, ctx.at, answer);
     bar::request_ui(ui, palette, answer);
     let all = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
     if answer.state.rows.is_empty() {
@@ -93,14 +49,14 @@ fn panel_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, answ
     ui.allocate_rect(all, Sense::hover());
     let [gutter, rect] = places(all);
     let layout = state.cache.layout(answer, state.arrangement, rect.size());
-    follow_selection(device, state, answer, &layout, rect);
+    follow_selection(ctx.recording, ctx.at, state, answer, &layout, rect);
     let response = ui.interact(rect, ui.scope_id().with("map"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Segment map"));
     state.zoom = input::navigate(ui, &response, state.zoom, &layout).within(&layout, rect.size());
-    let view = View { palette, gutter, rect, layout };
-    let hit = view.paint(ui, device, state, answer, &response);
-    view.act(device, state, answer, &response, hit);
-    view.gutter_ui(ui, device, state, answer);
+    let view = View { palette, gutter, rect, layout, words };
+    let hit = view.paint(ui, ctx, state, answer, &response);
+    view.act(ctx.at, state, answer, &response, hit);
+    view.gutter_ui(ui, ctx.at, state, answer);
     scroll_bar(ui, &mut state.zoom, &view.layout, rect);
 }
 
@@ -115,12 +71,19 @@ fn places(all: Rect) -> [Rect; 2] {
 }
 
 /// Bring what was selected elsewhere into sight.
-fn follow_selection(device: &DeviceState, state: &mut State, answer: &Answer, layout: &Layout, rect: Rect) {
-    if state.seen == device.selection() {
+fn follow_selection(
+    timeline: &Timeline,
+    at: &Standpoint,
+    state: &mut State,
+    answer: &MomentMap,
+    layout: &Layout,
+    rect: Rect,
+) {
+    if state.seen == at.selection() {
         return;
     }
-    state.seen = device.selection();
-    if let Some((row, addr)) = input::place_of(device, &answer.state) {
+    state.seen = at.selection();
+    if let Some((row, addr)) = input::place_of(timeline, at.selection(), &answer.state) {
         state.zoom = state.zoom.showing(row, addr, layout, rect.size());
     }
 }
@@ -146,10 +109,11 @@ struct View<'a> {
     gutter: Rect,
     rect: Rect,
     layout: Arc<Layout>,
+    words: Words<'a>,
 }
 
 impl View<'_> {
-    fn map<'b>(&'b self, painter: &'b egui::Painter, zoom: &'b Zoom, answer: &'b Answer) -> Map<'b> {
+    fn map<'b>(&'b self, painter: &'b egui::Painter, zoom: &'b Zoom, answer: &'b MomentMap) -> Map<'b> {
         let View { palette, gutter, rect, .. } = *self;
         Map { painter, rect, gutter, state: &answer.state, layout: &self.layout, zoom, palette }
     }
@@ -158,9 +122,9 @@ impl View<'_> {
     fn paint(
         &self,
         ui: &egui::Ui,
-        device: &mut DeviceState,
+        ctx: &PaneCtx<'_>,
         state: &mut State,
-        answer: &Arc<Answer>,
+        answer: &Arc<MomentMap>,
         response: &egui::Response,
     ) -> Option<Hit> {
         let scale = ui.pixels_per_point();
@@ -169,17 +133,17 @@ impl View<'_> {
         let zoom = state.zoom;
         let painter = ui.painter();
         let map = self.map(painter, &zoom, answer);
-        let shot = Shot { answer, layout: &self.layout, zoom, surface, palette: self.palette };
-        let drawn = state.cache.drawn(ui.ctx(), device, &shot);
+        let request = MapRequest::new(ctx, answer, &self.layout, zoom, surface, self.palette);
+        let drawn = state.cache.drawn(ui.ctx(), ctx.recording, self.palette, request);
         let inside = painter.with_clip_rect(self.rect.expand(1.0).intersect(painter.clip_rect()));
         drawn.picture.paint(&inside, self.rect, drawn.texture.as_ref().map(|texture| texture.id()));
         let note = |part: &crate::analysis::segment_state::Part| {
-            part.content.allocation().map(|id| text::site(device, Some(id)))
+            part.content.allocation().map(|id| self.words.site(Some(id)))
         };
         map.labels(&drawn.items, scale, &note);
         map.headings(scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette));
         map.addresses();
-        self.marks(&map, device, answer);
+        self.marks(&map, ctx, answer);
         let hit = response.hover_pos().and_then(|pointer| map.hit(pointer, scale));
         if let Some(hit) = hit {
             let part = &answer.state.parts[hit.part];
@@ -190,18 +154,16 @@ impl View<'_> {
     }
 
     /// The selection, and at an OOM the largest hole.
-    fn marks(&self, map: &Map<'_>, device: &DeviceState, answer: &Answer) {
+    fn marks(&self, map: &Map<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
         if let Some((row, part)) = answer.fit.as_ref().and_then(|fit| fit.largest) {
             let part = &answer.state.parts[part];
             let places = map.places(row, part.addr, part.past_end());
             map.outline(&places, theme::color(self.palette.oom), false);
         }
         let accent = theme::color(self.palette.accent);
-        match device.selection() {
+        match ctx.at.selection() {
             Selection::Allocation(id) => {
-                let timeline = device.timeline();
-                let addr = timeline.lifetimes.addr(id, &timeline.events);
-                if let Some((row, part)) = answer.state.find(addr, id) {
+                if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
                     let part = &answer.state.parts[part];
                     map.outline(&map.places(row, part.addr, part.past_end()), accent, true);
                 }
@@ -219,15 +181,15 @@ impl View<'_> {
     /// Clicks and hovering.
     fn act(
         &self,
-        device: &mut DeviceState,
+        at: &mut Standpoint,
         state: &mut State,
-        answer: &Answer,
+        answer: &MomentMap,
         response: &egui::Response,
         hit: Option<Hit>,
     ) {
         let Some(hit) = hit else {
             if response.clicked() {
-                device.select(Selection::None);
+                at.select(Selection::None);
             }
             return;
         };
@@ -237,7 +199,7 @@ impl View<'_> {
         } else if response.clicked() {
             let selection = input::selection_of(&answer.state, hit);
             state.seen = selection;
-            device.select(selection);
+            at.select(selection);
         } else if !response.dragged() {
             let is_clickable = answer.state.parts[hit.part].content != Content::Unmapped;
             let response = response.clone();
@@ -246,12 +208,12 @@ impl View<'_> {
             } else {
                 response
             };
-            text::hover_ui(&response, device, answer, hit);
+            self.words.hover_ui(&response, answer, hit);
         }
     }
 
     /// Addresses: hovering tells about the first segment of the line, a click selects it.
-    fn gutter_ui(&self, ui: &egui::Ui, device: &mut DeviceState, state: &mut State, answer: &Answer) {
+    fn gutter_ui(&self, ui: &egui::Ui, at: &mut Standpoint, state: &mut State, answer: &MomentMap) {
         if self.gutter.width() < 1.0 {
             return;
         }
@@ -262,11 +224,11 @@ impl View<'_> {
         let Some(row) = self.layout.first_row_at(y) else { return };
         if response.clicked() {
             state.seen = Selection::Segment { addr: answer.state.rows[row].addr };
-            device.select(state.seen);
+            at.select(state.seen);
         }
-        let lines = text::row_lines(device, answer, row);
+        let lines = self.words.row_lines(answer, row);
         response
             .on_hover_cursor(egui::CursorIcon::PointingHand)
-            .on_hover_ui_at_pointer(|ui| text::lines_ui(ui, &lines));
+            .on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));
     }
 }

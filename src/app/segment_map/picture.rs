@@ -1,12 +1,12 @@
 //! What the segment map keeps from frame to frame: the scale, the layout and the picture.
 
-use super::maps::Answer;
+use super::maps::MomentMap;
 use crate::analysis::filter::Matches;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{PaneCtx, Selection};
+use crate::app::work::by_ptr::ByPtr;
 use crate::draw::segment_map::{Grouping, Items, Layout, Order, Picture, Sheet, Surface, Zoom, picture};
 use crate::draw::{Coloring, Palette, Rgb};
-use crate::model::{AllocId, StackId};
+use crate::model::{AllocId, StackId, Timeline};
 use eframe::egui::{self, TextureHandle, TextureOptions, Vec2};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(in crate::app) struct Arrangement {
 pub(in crate::app) struct Cache {
     /// The size that the scale was chosen for, and the scale.
     scale: Option<(ScaleKey, f64)>,
-    layout: Option<(Arc<Answer>, Arc<Layout>)>,
+    layout: Option<(Arc<MomentMap>, Arc<Layout>)>,
     drawn: Option<Drawn>,
 }
 
@@ -36,47 +36,47 @@ type ScaleKey = (usize, Vec2, Arrangement);
 
 /// A picture, and what it shows.
 pub(in crate::app) struct Drawn {
-    key: Key,
+    request: MapRequest,
     pub(in crate::app) items: Items,
     pub(in crate::app) picture: Picture,
     pub(in crate::app) texture: Option<TextureHandle>,
 }
 
-/// What is to be shown of a map.
-pub(in crate::app) struct Shot<'a> {
-    pub(in crate::app) answer: &'a Arc<Answer>,
-    pub(in crate::app) layout: &'a Arc<Layout>,
-    pub(in crate::app) zoom: Zoom,
-    pub(in crate::app) surface: Surface,
-    pub(in crate::app) palette: &'a Palette,
-}
-
-/// What a picture depends on.
-#[derive(Clone)]
-struct Key {
-    answer: Arc<Answer>,
-    layout: Arc<Layout>,
+/// Everything that a picture depends on.
+#[derive(Clone, PartialEq)]
+pub(super) struct MapRequest {
+    answer: ByPtr<MomentMap>,
+    layout: ByPtr<Layout>,
     zoom: Zoom,
     surface: Surface,
-    coloring: Arc<Coloring>,
-    matches: Option<Arc<Matches>>,
+    coloring: ByPtr<Coloring>,
+    matches: Option<ByPtr<Matches>>,
     stack: Option<StackId>,
     is_dark: bool,
 }
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        let values = |key: &Self| (key.zoom, key.surface, key.stack, key.is_dark);
-        let matches = match (&self.matches, &other.matches) {
-            (None, None) => true,
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
-        matches
-            && values(self) == values(other)
-            && Arc::ptr_eq(&self.answer, &other.answer)
-            && Arc::ptr_eq(&self.layout, &other.layout)
-            && Arc::ptr_eq(&self.coloring, &other.coloring)
+impl MapRequest {
+    pub(super) fn new(
+        ctx: &PaneCtx<'_>,
+        answer: &Arc<MomentMap>,
+        layout: &Arc<Layout>,
+        zoom: Zoom,
+        surface: Surface,
+        palette: &Palette,
+    ) -> Self {
+        Self {
+            answer: ByPtr(Arc::clone(answer)),
+            layout: ByPtr(Arc::clone(layout)),
+            zoom,
+            surface,
+            coloring: ByPtr(ctx.coloring(palette)),
+            matches: ctx.derived.matches().cloned(),
+            stack: match ctx.at.selection() {
+                Selection::Stack(stack) => Some(stack),
+                _ => None,
+            },
+            is_dark: palette.is_dark,
+        }
     }
 }
 
@@ -85,7 +85,7 @@ impl Cache {
     /// so that nothing grows or shrinks while one scrubs.
     pub(in crate::app) fn layout(
         &mut self,
-        answer: &Arc<Answer>,
+        answer: &Arc<MomentMap>,
         arrangement: Arrangement,
         size: Vec2,
     ) -> Arc<Layout> {
@@ -97,7 +97,7 @@ impl Cache {
         let (_, bytes_per_px) = *self.scale.insert(known.unwrap_or_else(fit));
         let sheet = Sheet { bytes_per_px, ..sheet };
         let is_known =
-            |known: &(Arc<Answer>, Arc<Layout>)| Arc::ptr_eq(&known.0, answer) && known.1.sheet == sheet;
+            |known: &(Arc<MomentMap>, Arc<Layout>)| Arc::ptr_eq(&known.0, answer) && known.1.sheet == sheet;
         let known = self.layout.take().filter(is_known);
         let new = || (Arc::clone(answer), Arc::new(Layout::new(&answer.state, sheet)));
         Arc::clone(&self.layout.insert(known.unwrap_or_else(new)).1)
@@ -114,31 +114,17 @@ impl Cache {
         self.layout.as_ref().map(|(_, layout)| layout.as_ref())
     }
 
-    /// The picture of what is visible.
-    pub(in crate::app) fn drawn(
+    /// The picture of what is visible; the last one if it is still right.
+    pub(super) fn drawn(
         &mut self,
         ctx: &egui::Context,
-        device: &mut DeviceState,
-        shot: &Shot<'_>,
+        timeline: &Timeline,
+        palette: &Palette,
+        request: MapRequest,
     ) -> &Drawn {
-        let Shot { answer, layout, zoom, surface, palette } = *shot;
-        let key = Key {
-            answer: Arc::clone(answer),
-            layout: Arc::clone(layout),
-            zoom,
-            surface,
-            coloring: device.coloring(palette),
-            matches: device.matches().cloned(),
-            stack: match device.selection() {
-                Selection::Stack(stack) => Some(stack),
-                _ => None,
-            },
-            is_dark: palette.is_dark,
-        };
-        let known = self.drawn.take();
-        let drawn = match known {
-            Some(known) if known.key == key => known,
-            known => draw(ctx, device, palette, key, known.and_then(|known| known.texture)),
+        let drawn = match self.drawn.take() {
+            Some(known) if known.request == request => known,
+            known => draw(ctx, timeline, palette, request, known.and_then(|known| known.texture)),
         };
         self.drawn.insert(drawn)
     }
@@ -146,21 +132,24 @@ impl Cache {
 
 fn draw(
     ctx: &egui::Context,
-    device: &DeviceState,
+    timeline: &Timeline,
     palette: &Palette,
-    key: Key,
+    request: MapRequest,
     texture: Option<TextureHandle>,
 ) -> Drawn {
-    let timeline = device.timeline();
     let color = |id: AllocId| -> Rgb {
-        let color = key.coloring.color(timeline, id);
-        let is_in_stack = |stack| timeline.lifetimes.stack(id, &timeline.events) == stack;
-        let color =
-            if key.stack.is_some_and(is_in_stack) { color.mix(palette.accent, STACK_SHARE) } else { color };
-        let is_left_out = key.matches.as_ref().is_some_and(|matches| !matches.contains(id));
+        let color = request.coloring.color(timeline, id);
+        let is_in_stack = |stack| timeline.stack(id) == stack;
+        let color = if request.stack.is_some_and(is_in_stack) {
+            color.mix(palette.accent, STACK_SHARE)
+        } else {
+            color
+        };
+        let is_left_out = request.matches.as_ref().is_some_and(|matches| !matches.contains(id));
         if is_left_out { color.mix(palette.window, FADED_SHARE) } else { color }
     };
-    let (items, picture) = picture(&key.answer.state, &key.layout, &key.zoom, &key.surface, palette, &color);
+    let (items, picture) =
+        picture(&request.answer.state, &request.layout, &request.zoom, &request.surface, palette, &color);
     let texture = match &picture {
         Picture::Mesh(_) => None,
         Picture::Pixels(image) => Some(match texture {
@@ -171,5 +160,5 @@ fn draw(
             None => ctx.load_texture("segments", Arc::clone(image), TextureOptions::NEAREST),
         }),
     };
-    Drawn { key, items, picture, texture }
+    Drawn { request, items, picture, texture }
 }

@@ -1,26 +1,26 @@
 //! The mouse on the segment timeline.
 
-use super::panel::Places;
+use super::state::{Places, State};
 use crate::analysis::SegmentRows;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{Selection, Standpoint};
 use crate::app::timeline;
-use crate::draw::{AddressUnder, Pixel};
-use crate::model::Moment;
+use crate::draw::{Pixel, SegmentTimelineHit};
+use crate::model::{Moment, Timeline};
 use eframe::egui;
 
 /// Zoom and pan in time, and scroll through rows.
 pub(in crate::app) fn navigate(
     ui: &egui::Ui,
     response: &egui::Response,
-    device: &mut DeviceState,
+    at: &mut Standpoint,
+    state: &mut State,
     places: Places,
 ) {
     let size = response.rect.size().max(egui::vec2(1.0, 1.0));
     if response.dragged() {
         let moved = response.drag_delta();
-        device.view = device.view.pan(f64::from(-moved.x / size.x), 0.0, &device.full);
-        device.panels.segment_timeline.scroll -= moved.y;
+        at.view = at.view.pan(f64::from(-moved.x / size.x), 0.0, &at.full);
+        state.scroll -= moved.y;
     }
     let (pointer, wheel, is_shift) =
         ui.input(|input| (input.pointer.hover_pos(), input.smooth_scroll_delta, input.modifiers.shift));
@@ -29,24 +29,29 @@ pub(in crate::app) fn navigate(
     if is_on_labels || (response.hovered() && is_shift) {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
         let by = if is_shift { wheel.x + wheel.y } else { wheel.y };
-        device.panels.segment_timeline.scroll -= by;
+        state.scroll -= by;
     } else if response.hovered() {
-        let at = f64::from((pointer.x - response.rect.left()) / size.x);
-        timeline::input::zoom_in_time(ui, device, at, size.x);
+        let x = f64::from((pointer.x - response.rect.left()) / size.x);
+        timeline::input::zoom_in_time(ui, at, x, size.x);
     }
 }
 
 /// Zoom to the lifetime of what the first click selected, or else to everything.
-pub(in crate::app) fn double_click(device: &mut DeviceState) {
-    match device.selected() {
-        Some(id) => device.zoom_to_lifetime(id),
-        None => device.fit(),
+pub(super) fn double_click(at: &mut Standpoint) {
+    match at.selected() {
+        Some(id) => at.zoom_to_lifetime(id),
+        None => at.fit(),
     }
 }
 
 /// Put the cursor where the pointer is, select what is there, and expand its row.
-pub(in crate::app) fn click(device: &mut DeviceState, rows: &SegmentRows, under: AddressUnder) {
-    let timeline = device.timeline();
+pub(super) fn click(
+    timeline: &Timeline,
+    at: &mut Standpoint,
+    state: &mut State,
+    rows: &SegmentRows,
+    under: SegmentTimelineHit,
+) {
     let mut moment = under.moment;
     let selection = match under.pixel {
         Pixel::Block(id) => {
@@ -57,36 +62,35 @@ pub(in crate::app) fn click(device: &mut DeviceState, rows: &SegmentRows, under:
             Selection::Allocation(id)
         }
         Pixel::Empty | Pixel::Merged => {
-            let at = moment.unwrap_or(device.cursor);
+            let moment = moment.unwrap_or(at.cursor);
             let mut ranges = rows.ranges(under.row, timeline);
-            let range = ranges.find(|range| range.is_live_at(at) && range.contains(under.addr));
+            let range = ranges.find(|range| range.is_live_at(moment) && range.contains(under.addr));
             range.map_or(Selection::None, |range| Selection::Segment { addr: range.addr })
         }
     };
     if let Some(moment) = moment {
-        device.go_to(moment);
+        at.go_to(moment);
     }
-    device.select(selection);
+    at.select(selection);
     if selection != Selection::None {
-        device.panels.segment_timeline.expand(selection, under.row);
+        state.expand(selection, under.row);
     }
 }
 
 /// Expand a row and select its segment, or make the row thin again.
-pub(in crate::app) fn click_label(device: &mut DeviceState, addr: u64, row: u32) {
-    let state = &mut device.panels.segment_timeline;
+pub(super) fn click_label(at: &mut Standpoint, state: &mut State, addr: u64, row: u32) {
     if !state.is_all_expanded && state.expanded.remove(&row) {
         return;
     }
     let selection = Selection::Segment { addr };
     state.expand(selection, row);
-    device.select(selection);
+    at.select(selection);
 }
 
 /// The row of a selection.
-pub(in crate::app) fn row_of(device: &DeviceState, rows: &SegmentRows, selection: Selection) -> Option<u32> {
+pub(super) fn row_of(timeline: &Timeline, rows: &SegmentRows, selection: Selection) -> Option<u32> {
     match selection {
-        Selection::Allocation(id) => rows.place(id, device.timeline()).map(|place| place.row),
+        Selection::Allocation(id) => rows.place(id, timeline).map(|place| place.row),
         Selection::Segment { addr } => rows.row_at(addr),
         Selection::None | Selection::Stack(_) => None,
     }

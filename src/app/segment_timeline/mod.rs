@@ -3,5 +3,6 @@
 pub(in crate::app) mod input;
 pub(in crate::app) mod panel;
 pub(in crate::app) mod pictures;
+pub(in crate::app) mod state;
 pub(in crate::app) mod text;
 pub(in crate::app) mod toolbar;

@@ -1,11 +1,11 @@
 //! What the segment timeline says about rows, allocations and gaps.
 
 use crate::analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
-use crate::app::device::DeviceState;
+use crate::app::device::figures::Figures;
 use crate::app::theme;
-use crate::app::timeline::panel::reserved_text;
-use crate::draw::{AddressUnder, Pixel};
-use crate::model::{AllocId, PoolKey};
+use crate::app::timeline::hover::reserved_text;
+use crate::draw::{Pixel, SegmentTimelineHit};
+use crate::model::{AllocId, PoolKey, Recording, Timeline};
 use crate::units;
 use eframe::egui;
 
@@ -61,13 +61,14 @@ pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: 
 /// What is under the pointer.
 pub(in crate::app) fn hover_ui(
     response: &egui::Response,
-    device: &DeviceState,
+    recording: &Recording,
+    figures: &Figures,
     rows: &SegmentRows,
-    under: AddressUnder,
+    under: SegmentTimelineHit,
 ) {
     let lines = match under.pixel {
-        Pixel::Block(id) => Some(allocation_text(device, rows, id, under)),
-        Pixel::Empty | Pixel::Merged => gap_text(device, rows, under),
+        Pixel::Block(id) => Some(allocation_text(recording, figures, rows, id, under)),
+        Pixel::Empty | Pixel::Merged => gap_text(recording, rows, under),
     };
     let Some(lines) = lines else { return };
     response.clone().on_hover_ui_at_pointer(|ui| {
@@ -83,19 +84,19 @@ pub(in crate::app) fn hover_ui(
 
 /// Size, site, lifetime and place.
 fn allocation_text(
-    device: &DeviceState,
+    recording: &Recording,
+    figures: &Figures,
     rows: &SegmentRows,
     id: AllocId,
-    under: AddressUnder,
+    under: SegmentTimelineHit,
 ) -> Vec<String> {
-    let timeline = device.timeline();
-    let allocation = timeline.lifetimes.get(id, &timeline.events);
+    let allocation = recording.allocation(id);
     let is_awaiting = under.moment.is_some_and(|moment| allocation.is_awaiting_at(moment));
     let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
     let mut lines = vec![
         units::bytes_exact(allocation.size),
-        site_label(&device.snapshot(), allocation.stack),
-        format!("lives {}{state}", device.figures.lifetime(timeline, &allocation)),
+        site_label(recording.snapshot(), allocation.stack),
+        format!("lives {}{state}", figures.lifetime(recording, &allocation)),
     ];
     if let Some(row) = rows.rows().get(under.row as usize) {
         let offset = i64::try_from(allocation.addr.saturating_sub(row.addr)).unwrap_or(i64::MAX);
@@ -105,8 +106,7 @@ fn allocation_text(
 }
 
 /// How much is free around the pointer.
-fn gap_text(device: &DeviceState, rows: &SegmentRows, under: AddressUnder) -> Option<Vec<String>> {
-    let timeline = device.timeline();
+fn gap_text(timeline: &Timeline, rows: &SegmentRows, under: SegmentTimelineHit) -> Option<Vec<String>> {
     let gap = gap_at(timeline, rows, under.addr, under.moment?)?;
     let bytes = i64::try_from(gap.bytes()).unwrap_or(i64::MAX);
     Some(vec![

@@ -1,11 +1,12 @@
 //! Above the segment timeline: the order of rows, and what surfaces mean.
 
+use super::state::State;
 use crate::analysis::{RowOrder, SegmentRows};
-use crate::app::device::DeviceState;
+use crate::app::swatches::{hatch, stripe, swatch};
 use crate::app::theme;
 use crate::draw::Palette;
 use crate::units;
-use eframe::egui::{self, Rect, Sense, Stroke, pos2, vec2};
+use eframe::egui::{self, vec2};
 
 const ORDERS: [(RowOrder, &str); 3] = [
     (RowOrder::Reserved, "Largest first"),
@@ -13,11 +14,10 @@ const ORDERS: [(RowOrder, &str); 3] = [
     (RowOrder::Active, "Most in use first"),
 ];
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState, rows: &SegmentRows) {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, state: &mut State, rows: &SegmentRows) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
-        order_chooser(ui, device);
-        let state = &mut device.panels.segment_timeline;
+        order_chooser(ui, state);
         let expand = egui::RichText::new("Expand all").size(12.0);
         if ui
             .selectable_label(state.is_all_expanded, expand)
@@ -34,8 +34,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut Devi
     });
 }
 
-fn order_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
-    let state = &mut device.panels.segment_timeline;
+fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
     let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
     let text = egui::RichText::new(name(state.order)).size(12.0);
     let chooser = egui::ComboBox::from_id_salt("row order").selected_text(text).width(128.0);
@@ -56,33 +55,5 @@ fn counts(rows: &SegmentRows) -> String {
         outside => {
             format!("{rows_text} · {} allocations lie in no known segment", units::count(outside as u64))
         }
-    }
-}
-
-pub(in crate::app) fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&egui::Painter, Rect)) {
-    let muted = theme::color(theme::palette(ui).muted);
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), theme::axis_font(), muted);
-    let (rect, response) = ui.allocate_exact_size(vec2(19.0 + galley.size().x, 18.0), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
-    let mark = Rect::from_center_size(pos2(rect.left() + 7.0, rect.center().y), vec2(14.0, 10.0));
-    paint(&ui.painter().with_clip_rect(mark.intersect(ui.clip_rect())), mark);
-    ui.painter().galley(pos2(rect.left() + 18.0, rect.center().y - galley.size().y / 2.0), galley, muted);
-}
-
-pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
-    painter.rect_filled(mark, 0.0, theme::color(palette.window.mix(palette.line, 0.35)));
-    let stroke = Stroke::new(1.0, theme::faded(palette.muted, 0.6));
-    for i in 0..6 {
-        let x = mark.left() + i as f32 * 5.0 - 4.0;
-        painter.line_segment([pos2(x, mark.top()), pos2(x - mark.height(), mark.bottom())], stroke);
-    }
-}
-
-pub(in crate::app) fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
-    let color = palette.accent;
-    painter.rect_filled(mark, 0.0, theme::color(color.mix(palette.window, 0.65)));
-    for i in 0..4 {
-        let y = mark.top() + 0.5 + i as f32 * 3.0;
-        painter.hline(mark.x_range(), y, Stroke::new(1.0, theme::color(color.mix(palette.window, 0.15))));
     }
 }

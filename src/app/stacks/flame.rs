@@ -1,14 +1,12 @@
 //! The flame graph: zoom, hover and click.
 
-use super::panel;
-use super::panel::{Shown, share_text};
-use super::sites::mean_lifetime;
+use super::shown::{Shown, mean_lifetime, share_text};
 use super::toolbar::cut_notes;
-use super::work::Wish;
-use crate::analysis::{NodeIx, Totals, stack_lines};
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use super::weighing::StacksRequest;
+use crate::analysis::{FrameKey, NodeIx, Totals, stack_lines};
+use crate::app::device::{Selection, Standpoint};
 use crate::app::theme;
+use crate::app::work::memo::Memo;
 use crate::draw::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
@@ -16,6 +14,7 @@ use crate::model::StackId;
 use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Rect, Sense, vec2};
+use std::rc::Rc;
 
 /// Deeper stacks end where there is nothing more to read.
 const MAX_ROWS: usize = 1_000;
@@ -30,8 +29,8 @@ const CRUMB_PX: f32 = 190.0;
 /// What is remembered between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
-    layout: Option<(Wish, FlameView, FlameLayout)>,
-    hovered: Option<(Wish, NodeIx, Facts)>,
+    layout: Memo<(StacksRequest, FlameView), Rc<FlameLayout>>,
+    hovered: Memo<(StacksRequest, NodeIx), Facts>,
     /// What the context menu is about.
     menu: Option<NodeIx>,
 }
@@ -46,8 +45,8 @@ struct Facts {
 impl State {
     /// Where everything is.
     #[cfg(test)]
-    pub(in crate::app) fn layout(&self) -> Option<&FlameLayout> {
-        self.layout.as_ref().map(|(_, _, layout)| layout)
+    pub(in crate::app) fn layout(&self) -> Option<Rc<FlameLayout>> {
+        self.layout.latest()
     }
 }
 
@@ -60,31 +59,29 @@ enum Click {
 
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
-    panel: &mut panel::State,
+    state: &mut State,
+    zoomed: &mut Vec<FrameKey>,
     shown: &Shown<'_>,
-    device: &mut DeviceState,
+    at: &mut Standpoint,
 ) {
     let (tree, zoom) = (&shown.weighed.tree, shown.zoom);
     let mut next = (zoom != NodeIx::ROOT).then(|| crumbs_ui(ui, shown, zoom)).flatten().map(Click::Zoom);
-    let (wish, view) = (&shown.weighed.wish, view(ui, zoom));
-    let state = &mut panel.flame;
-    let known = state.layout.take().filter(|known| (&known.0, known.1) == (wish, view));
-    let new = || (wish.clone(), view, flame_layout(tree, &shown.weighed.weights, &view));
-    let (known_wish, _, layout) = known.unwrap_or_else(new);
+    let view = view(ui, zoom);
+    let new = || Rc::new(flame_layout(tree, &shown.weighed.weights, &view));
+    let layout = state.layout.get((shown.weighed.request.clone(), view), new);
     if layout.rows() == 0 {
         empty_ui(ui, shown, zoom);
-    } else if tree.len() == 2 && tree.frame(NodeIx(1)) == shown.weighed.book.names.no_stack() {
+    } else if tree.len() == 2 && tree.frame(NodeIx(1)) == shown.weighed.names.frames.no_stack() {
         no_stacks_ui(ui, shown);
     } else {
         let area = egui::ScrollArea::vertical().auto_shrink(false);
         let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, (zoom, &layout)));
         next = clicked.inner.or(next);
     }
-    state.layout = Some((known_wish, view, layout));
     match next {
-        Some(Click::Select(stack)) => device.select(Selection::Stack(stack)),
+        Some(Click::Select(stack)) => at.select(Selection::Stack(stack)),
         Some(Click::Zoom(node)) => {
-            panel.zoom = tree.path(node)[1..].iter().map(|&node| tree.frame(node)).collect();
+            *zoomed = tree.path(node)[1..].iter().map(|&node| tree.frame(node)).collect();
         }
         None => {}
     }
@@ -132,7 +129,7 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) -> Option<NodeI
             }
             ui.scope(|ui| {
                 ui.set_max_width(CRUMB_PX.min(ui.available_width()));
-                let name = shown.weighed.book.names.get(tree.frame(node));
+                let name = shown.weighed.names.frames.get(tree.frame(node));
                 let text = egui::RichText::new(name.label.as_str()).size(12.0);
                 let crumb = egui::Button::new(text).frame(false).truncate();
                 if ui.add(crumb).on_hover_text("Zoom out to this frame").clicked() {
@@ -196,7 +193,7 @@ fn paint(
     let paint = FlamePaint {
         layout,
         tree: &weighed.tree,
-        names: &shown.weighed.book.names,
+        names: &shown.weighed.names.frames,
         colors: shown.colors,
         palette: theme::palette(ui),
         root_label: shown.summary,
@@ -209,16 +206,12 @@ fn paint(
 }
 
 /// What is below a node; looked up when the pointer moves to another.
-fn facts(state: &mut State, shown: &Shown<'_>, node: NodeIx) -> Facts {
+fn facts(state: &State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     let weighed = shown.weighed;
-    let known = state.hovered.as_ref().filter(|known| (&known.0, known.1) == (&weighed.wish, node));
-    if let Some((.., facts)) = known {
-        return *facts;
-    }
-    let (totals, heaviest) = weighed.totals.of_all(|stack| weighed.is_below(node, stack));
-    let facts = Facts { totals, heaviest };
-    state.hovered = Some((weighed.wish.clone(), node, facts));
-    facts
+    state.hovered.get((weighed.request.clone(), node), || {
+        let (totals, heaviest) = weighed.totals.of_all(|stack| weighed.is_below(node, stack));
+        Facts { totals, heaviest }
+    })
 }
 
 fn click(shown: &Shown<'_>, zoom: NodeIx, under: FlameRect, facts: &Facts) -> Option<Click> {
@@ -254,7 +247,7 @@ fn tooltip_ui(
         return;
     }
     if let Some(node) = under.node().filter(|&node| node != NodeIx::ROOT) {
-        let name = shown.weighed.book.names.get(weighed.tree.frame(node));
+        let name = shown.weighed.names.frames.get(weighed.tree.frame(node));
         ui.label(theme::strong(name.label.as_str(), 13.0));
     } else {
         ui.label(theme::strong(shown.summary, 13.0));
@@ -279,7 +272,7 @@ fn tooltip_ui(
     let allocations = units::counted(count as usize, "allocation");
     ui.label(format!("{allocations}, the largest {}", units::bytes(largest)));
     let is_least = if facts.totals.open_ended == 0 { "" } else { "at least " };
-    let mean = mean_lifetime(shown.weighed.book.clock, &facts.totals);
+    let mean = mean_lifetime(shown.weighed.names.clock, &facts.totals);
     ui.label(format!("live for {is_least}{mean} on average"));
     let hint = match click {
         Some(Click::Zoom(node)) if node < under.node().unwrap_or(NodeIx::ROOT) => "Click to zoom out",

@@ -1,7 +1,9 @@
 //! Call stacks: the flame graph and the table of allocation sites.
 
+pub(in crate::app) mod controls;
 pub(in crate::app) mod flame;
 pub(in crate::app) mod panel;
+pub(in crate::app) mod shown;
 pub(in crate::app) mod sites;
 pub(in crate::app) mod toolbar;
-pub(in crate::app) mod work;
+pub(in crate::app) mod weighing;

@@ -1,19 +1,20 @@
 //! The table of allocation sites beside the flame graph.
 
-use super::panel::{Shown, share_text};
-use super::work::Wish;
+use super::shown::{Shown, mean_lifetime, share_text};
+use super::weighing::StacksRequest;
 use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{Selection, Standpoint};
 use crate::app::tables::cells;
 use crate::app::tables::columns::Column;
 use crate::app::tables::scroll::Reveal;
 use crate::app::tables::virtual_list::{Cell, ListState, Look, Rows, VirtualList};
+use crate::app::work::memo::Memo;
 use crate::model::StackId;
 use crate::report::weight_text;
 use crate::units;
 use eframe::egui;
 use std::cmp::Reverse;
+use std::rc::Rc;
 
 const WEIGHT: usize = 0;
 const COUNT: usize = 1;
@@ -38,7 +39,7 @@ const COLUMNS: [Column; 5] = [
 pub(in crate::app) struct State {
     list: ListState,
     order: Order,
-    rows: Option<(Wish, NodeIx, Order, Vec<SiteRow>)>,
+    rows: Memo<(StacksRequest, NodeIx, Order), Rc<[SiteRow]>>,
     /// The selection that the table was scrolled to.
     followed: Option<StackId>,
 }
@@ -69,13 +70,12 @@ struct Sites<'a> {
     is_found: Option<&'a [bool]>,
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, device: &mut DeviceState) {
-    state.sort(shown);
-    let Some((.., order, rows)) = &state.rows else { return };
+pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, at: &mut Standpoint) {
+    let (order, rows) = (state.order, state.sorted(shown));
     let is_found = shown.found.map(|found| found.marks.as_slice());
     let is_site_found = |found: &&[bool]| rows.iter().any(|row| found.get(row.site.index()) == Some(&true));
-    let sites = Sites { shown, rows, is_found: is_found.filter(is_site_found) };
-    let site = shown.selected.map(|stack| shown.weighed.book.sites.site(stack));
+    let sites = Sites { shown, rows: &rows, is_found: is_found.filter(is_site_found) };
+    let site = shown.selected.map(|stack| shown.weighed.names.sites.site(stack));
     let selected = site.and_then(|site| rows.iter().position(|row| row.site == site));
     if state.followed != shown.selected {
         state.followed = shown.selected;
@@ -94,7 +94,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>
         )
     });
     if let Some(row) = chosen.and_then(|row| rows.get(row)) {
-        device.select(Selection::Stack(row.stack));
+        at.select(Selection::Stack(row.stack));
     }
     if let Some(column) = answer.sort_by {
         state.order = state.order.after_click(column);
@@ -108,19 +108,17 @@ impl State {
         self.order = old.order;
     }
 
-    /// Put the rows in order when they or the order have changed.
-    fn sort(&mut self, shown: &Shown<'_>) {
-        let (wish, zoom, order) = (&shown.weighed.wish, shown.zoom, self.order);
-        let is_known = |known: &(Wish, NodeIx, Order, _)| (&known.0, known.1, known.2) == (wish, zoom, order);
-        if self.rows.as_ref().is_some_and(is_known) {
-            return;
-        }
-        let mut rows = shown.weighed.sites_below(zoom);
-        sort(&mut rows, order.column, &shown.weighed.book.names);
-        if order.is_reversed {
-            rows.reverse();
-        }
-        self.rows = Some((wish.clone(), zoom, order, rows));
+    /// The rows in order.
+    fn sorted(&self, shown: &Shown<'_>) -> Rc<[SiteRow]> {
+        let (zoom, order) = (shown.zoom, self.order);
+        self.rows.get((shown.weighed.request.clone(), zoom, order), || {
+            let mut rows = shown.weighed.sites_below(zoom);
+            sort(&mut rows, order.column, &shown.weighed.names.frames);
+            if order.is_reversed {
+                rows.reverse();
+            }
+            rows.into()
+        })
     }
 }
 
@@ -148,9 +146,9 @@ impl Rows for Sites<'_> {
             WEIGHT => Cell::plain(weight_text(weighed.totals.unit, totals.weight)),
             COUNT => Cell::plain(units::count(totals.count)),
             LARGEST => Cell::plain(units::bytes(totals.largest)),
-            LIFETIME => Cell::plain(lifetime_text(weighed.book.clock, totals)),
+            LIFETIME => Cell::plain(lifetime_text(weighed.names.clock, totals)),
             _ => {
-                let name = weighed.book.names.get(row.site);
+                let name = weighed.names.frames.get(row.site);
                 if name.is_internal { Cell::muted(&name.label) } else { Cell::plain(&name.label) }
             }
         }
@@ -158,7 +156,7 @@ impl Rows for Sites<'_> {
 
     fn look(&self, row: usize) -> Look {
         let Some(row) = self.rows.get(row) else { return Look::default() };
-        let selected = self.shown.selected.map(|stack| self.shown.weighed.book.sites.site(stack));
+        let selected = self.shown.selected.map(|stack| self.shown.weighed.names.sites.site(stack));
         Look {
             is_current: false,
             is_selected: selected == Some(row.site),
@@ -182,10 +180,4 @@ impl Rows for Sites<'_> {
 fn lifetime_text(clock: Clock, totals: &Totals) -> String {
     let mean = mean_lifetime(clock, totals);
     if totals.open_ended == 0 { mean } else { format!("≥ {mean}") }
-}
-
-/// A mean lifetime as text, as far as the recording shows.
-pub(in crate::app) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
-    let mean = totals.mean_lifetime();
-    if clock.has_times() { units::duration_us(mean) } else { units::counted(mean.max(0) as usize, "event") }
 }

@@ -1,9 +1,10 @@
 //! Above the flame graph: what is weighed, how stacks are shown, and the search.
 
-use super::panel::{Mode, State, share_text};
-use super::work::Weighed;
+use super::controls::{Controls, Mode};
+use super::shown::{Found, share_text};
+use super::weighing::Weighed;
 use crate::analysis::{Cut, Direction};
-use crate::app::device::DeviceState;
+use crate::app::device::Standpoint;
 use crate::app::theme;
 use crate::report::weight_text;
 use crate::units;
@@ -11,24 +12,32 @@ use eframe::egui::{self, Key};
 
 const SEARCH_PX: f32 = 150.0;
 
-pub(in crate::app) fn ui(
+/// What was weighed for the choices, or for earlier ones.
+pub(super) struct Counted<'a> {
+    pub(super) weighed: &'a Weighed,
+    pub(super) found: Option<&'a Found>,
+    /// Whether it was weighed for the present choices.
+    pub(super) is_current: bool,
+}
+
+pub(super) fn ui(
     ui: &mut egui::Ui,
-    state: &mut State,
-    device: &DeviceState,
-    weighed: Option<(&Weighed, bool)>,
+    controls: &mut Controls,
+    at: &mut Standpoint,
+    counted: Option<&Counted<'_>>,
 ) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
-        modes_ui(ui, state);
-        range_ui(ui, state, device);
+        modes_ui(ui, controls);
+        range_ui(ui, controls, at);
         ui.add_space(8.0);
-        directions_ui(ui, state);
+        directions_ui(ui, controls);
         ui.add_space(6.0);
-        ui.checkbox(&mut state.options.shows_internal, small("Internal frames"))
+        ui.checkbox(&mut controls.options.shows_internal, small("Internal frames"))
             .on_hover_text("Also show frames of torch, the interpreter and libraries");
         ui.add_space(10.0);
-        search_ui(ui, state, weighed.map(|(weighed, _)| weighed));
-        if weighed.is_some_and(|(_, is_current)| !is_current) {
+        search_ui(ui, controls, counted);
+        if counted.is_some_and(|counted| !counted.is_current) {
             ui.label(theme::muted(ui, "counting…").size(12.0));
         }
     });
@@ -39,7 +48,7 @@ fn small(text: &str) -> egui::RichText {
     egui::RichText::new(text).size(12.0)
 }
 
-fn modes_ui(ui: &mut egui::Ui, state: &mut State) {
+fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
     let modes = [
         (Mode::Cursor, "At cursor", "Bytes that are live at the cursor"),
         (Mode::Peak, "At peak", "Bytes that are live when most are active"),
@@ -55,13 +64,13 @@ fn modes_ui(ui: &mut egui::Ui, state: &mut State) {
         ),
     ];
     for (mode, name, hint) in modes {
-        if ui.selectable_label(state.mode == mode, small(name)).on_hover_text(hint).clicked() {
-            state.mode = mode;
+        if ui.selectable_label(controls.mode == mode, small(name)).on_hover_text(hint).clicked() {
+            controls.mode = mode;
         }
     }
 }
 
-fn directions_ui(ui: &mut egui::Ui, state: &mut State) {
+fn directions_ui(ui: &mut egui::Ui, controls: &mut Controls) {
     let directions = [
         (Direction::CallersFirst, "Callers first", "The outermost frame on top: below it is what it called"),
         (
@@ -71,25 +80,25 @@ fn directions_ui(ui: &mut egui::Ui, state: &mut State) {
         ),
     ];
     for (direction, name, hint) in directions {
-        let is_chosen = state.options.direction == direction;
+        let is_chosen = controls.options.direction == direction;
         if ui.selectable_label(is_chosen, small(name)).on_hover_text(hint).clicked() && !is_chosen {
-            state.options.direction = direction;
-            state.zoom.clear();
+            controls.options.direction = direction;
+            controls.zoom.clear();
         }
     }
 }
 
-fn search_ui(ui: &mut egui::Ui, state: &mut State, weighed: Option<&Weighed>) {
-    let edit = egui::TextEdit::singleline(&mut state.search)
+fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counted<'_>>) {
+    let edit = egui::TextEdit::singleline(&mut controls.search)
         .hint_text("Search frames")
         .desired_width(SEARCH_PX)
         .font(egui::FontId::proportional(12.0));
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search frames"));
     if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
-        state.search.clear();
+        controls.search.clear();
     }
-    if let (Some(found), Some(weighed)) = (state.found(), weighed) {
+    if let Some(&Counted { weighed, found: Some(found), .. }) = counted {
         let unit = weighed.totals.unit;
         let share = share_text(found.weight, weighed.totals.all.weight);
         ui.add_space(6.0);
@@ -102,18 +111,19 @@ fn search_ui(ui: &mut egui::Ui, state: &mut State, weighed: Option<&Weighed>) {
 }
 
 /// Where a range starts.
-fn range_ui(ui: &mut egui::Ui, state: &mut State, device: &DeviceState) {
-    if matches!(state.mode, Mode::Cursor | Mode::Peak) {
+fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
+    if matches!(controls.mode, Mode::Cursor | Mode::Peak) {
         return;
     }
     let hint = "Start ranges at the cursor (M)";
     if ui.button(small("Mark here")).on_hover_text(hint).clicked() {
-        state.set_mark(device.cursor);
+        at.mark = Some(at.cursor);
+        controls.show_range();
     }
-    if state.mark.is_some()
+    if at.mark.is_some()
         && ui.button(small("Clear mark")).on_hover_text("Start ranges at the beginning").clicked()
     {
-        state.mark = None;
+        at.mark = None;
     }
 }
 

@@ -4,11 +4,9 @@ use super::cells;
 use super::columns::Column;
 use super::virtual_list::{Cell, Look, Rows};
 use crate::analysis::{LifeSpan, OrderBy, SiteLabels};
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
-use crate::model::{AllocId, Allocation, Moment, Snapshot, Timeline};
+use crate::app::device::{Selection, Standpoint};
+use crate::model::{AllocId, Allocation, Moment, Recording};
 use crate::units;
-use std::sync::Arc;
 
 /// A column, what it orders by, and whether the largest then come first.
 const TABLE: [(Column, OrderBy, bool); 8] = [
@@ -63,8 +61,7 @@ impl Order {
 
 /// What the table shows.
 pub(in crate::app) struct AllocationRows<'a> {
-    snapshot: Arc<Snapshot>,
-    at: usize,
+    recording: &'a Recording,
     cursor: Moment,
     selection: Selection,
     /// In ascending order.
@@ -75,25 +72,14 @@ pub(in crate::app) struct AllocationRows<'a> {
 
 impl<'a> AllocationRows<'a> {
     pub(in crate::app) fn new(
-        device: &DeviceState,
+        recording: &'a Recording,
+        at: &Standpoint,
         ids: &'a [AllocId],
         is_descending: bool,
         labels: Option<&'a SiteLabels>,
     ) -> Self {
-        let (cursor, selection) = (device.cursor, device.selection());
-        Self {
-            snapshot: device.snapshot(),
-            at: device.index(),
-            cursor,
-            selection,
-            ids,
-            is_descending,
-            labels,
-        }
-    }
-
-    fn timeline(&self) -> &Timeline {
-        &self.snapshot.timelines[self.at]
+        let (cursor, selection) = (at.cursor, at.selection());
+        Self { recording, cursor, selection, ids, is_descending, labels }
     }
 
     /// The allocation of a row.
@@ -110,12 +96,12 @@ impl<'a> AllocationRows<'a> {
 
     fn get(&self, row: usize) -> Option<Allocation> {
         let id = self.id(row)?;
-        Some(self.timeline().lifetimes.get(id, &self.timeline().events))
+        Some(self.recording.allocation(id))
     }
 
     fn age(&self, allocation: &Allocation) -> Option<LifeSpan> {
         let is_live = allocation.end.is_none_or(|end| self.cursor < end);
-        LifeSpan::age(self.timeline(), allocation.id, self.cursor).filter(|_| is_live)
+        LifeSpan::age(self.recording, allocation.id, self.cursor).filter(|_| is_live)
     }
 
     fn is_waiting(&self, allocation: &Allocation) -> bool {
@@ -144,8 +130,8 @@ impl Rows for AllocationRows<'_> {
                 None => Cell::muted("before"),
             },
             5 => self.age(&allocation).map_or_else(cells::unknown, |age| Cell::plain(cells::span(age))),
-            6 => Cell::plain(cells::span(LifeSpan::of(self.timeline(), allocation.id))),
-            _ => cells::site(self.labels, &self.snapshot, allocation.stack),
+            6 => Cell::plain(cells::span(LifeSpan::of(self.recording, allocation.id))),
+            _ => cells::site(self.labels, self.recording.snapshot(), allocation.stack),
         }
     }
 
@@ -160,7 +146,7 @@ impl Rows for AllocationRows<'_> {
 
     fn hint(&self, row: usize, column: usize) -> Option<String> {
         let allocation = self.get(row)?;
-        let events = &self.timeline().events;
+        let events = &self.recording.events;
         match column {
             0 => Some(units::bytes_exact(allocation.size)),
             2 if self.is_waiting(&allocation) => {
@@ -172,11 +158,11 @@ impl Rows for AllocationRows<'_> {
             },
             5 => self.age(&allocation).map(|age| cells::events(age.events)),
             6 => {
-                let span = LifeSpan::of(self.timeline(), allocation.id);
+                let span = LifeSpan::of(self.recording, allocation.id);
                 let events = cells::events(span.events);
                 Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
             }
-            7 => cells::stack_hint(&self.snapshot, allocation.stack),
+            7 => cells::stack_hint(self.recording.snapshot(), allocation.stack),
             _ => None,
         }
     }

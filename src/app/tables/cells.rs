@@ -2,38 +2,11 @@
 
 use super::virtual_list::Cell;
 use crate::analysis::{LifeSpan, SiteLabels, site_label, stack_lines};
-use crate::app::background::Background;
-use crate::app::device::DeviceState;
-use crate::app::worker::Task;
 use crate::model::{PoolKey, Snapshot, StackId};
 use crate::units;
-use eframe::egui;
-use std::sync::Arc;
 
 /// Frames that a hint lists.
 const MAX_HINT_FRAMES: usize = 30;
-
-/// The sites of a file.
-pub(in crate::app) type Sites = Background<Labeller>;
-
-/// Puts the labels of a file's sites together.
-#[derive(Clone)]
-pub(in crate::app) struct Labeller(Arc<Snapshot>);
-
-impl Task for Labeller {
-    type Wish = ();
-    type Done = Arc<SiteLabels>;
-
-    fn run(&self, (): &()) -> Arc<SiteLabels> {
-        Arc::new(SiteLabels::new(&self.0))
-    }
-}
-
-/// All labels; `None` while they are being put together.
-pub(in crate::app) fn labels(ctx: &egui::Context, device: &mut DeviceState) -> Option<Arc<SiteLabels>> {
-    let (snapshot, mode) = (device.snapshot(), device.raster_mode());
-    device.panels.sites.ask(&(), ctx, mode, "sites", || Labeller(snapshot)).cloned()
-}
 
 /// The site of a stack.
 pub(in crate::app) fn site(labels: Option<&SiteLabels>, snapshot: &Snapshot, stack: StackId) -> Cell {

@@ -4,12 +4,10 @@ use super::cells;
 use super::columns::Column;
 use super::virtual_list::{Cell, Look, Rows, Tone};
 use crate::analysis::{EventMatches, EventSet, SiteLabels};
-use crate::app::details::facts::Figures;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
-use crate::model::{Action, EventIx, Moment, Snapshot, StackId, Timeline};
+use crate::app::device::figures::Figures;
+use crate::app::device::{PaneCtx, Selection};
+use crate::model::{Action, EventIx, Moment, Recording, StackId};
 use crate::units;
-use std::sync::Arc;
 
 pub(in crate::app) const COLUMNS: [Column; 8] = [
     Column::figure("Event", "Number of the event", 92.0),
@@ -24,8 +22,7 @@ pub(in crate::app) const COLUMNS: [Column; 8] = [
 
 /// What the list shows.
 pub(in crate::app) struct EventRows<'a> {
-    snapshot: Arc<Snapshot>,
-    at: usize,
+    recording: &'a Recording,
     figures: &'a Figures,
     cursor: Moment,
     selected: Selected,
@@ -49,23 +46,21 @@ enum Selected {
 
 impl<'a> EventRows<'a> {
     /// All events of a device, or only some.
-    pub(in crate::app) fn new(device: &'a DeviceState, only: Option<&'a EventMatches>) -> Self {
-        let timeline = device.timeline();
-        let selected = match device.selection() {
+    pub(in crate::app) fn new(ctx: &PaneCtx<'a>, only: Option<&'a EventMatches>) -> Self {
+        let selected = match ctx.at.selection() {
             Selection::None => Selected::None,
             Selection::Stack(stack) => Selected::Stack(stack),
             Selection::Segment { addr } => Selected::Segment(addr),
             Selection::Allocation(id) => {
-                let lifetimes = &timeline.lifetimes;
+                let lifetimes = &ctx.recording.lifetimes;
                 let moments = [Some(lifetimes.start(id)), lifetimes.requested(id), lifetimes.end(id)];
                 Selected::Events(moments.map(|moment| moment.and_then(Moment::event)))
             }
         };
         Self {
-            snapshot: device.snapshot(),
-            at: device.index(),
-            figures: &device.figures,
-            cursor: device.cursor,
+            recording: ctx.recording,
+            figures: &ctx.derived.figures,
+            cursor: ctx.at.cursor,
             selected,
             only,
             marked: None,
@@ -74,20 +69,16 @@ impl<'a> EventRows<'a> {
         }
     }
 
-    fn timeline(&self) -> &Timeline {
-        &self.snapshot.timelines[self.at]
-    }
-
     /// How many rows there are.
     pub(in crate::app) fn count(&self) -> usize {
-        self.only.map_or(self.timeline().events.len(), EventMatches::len)
+        self.only.map_or(self.recording.events.len(), EventMatches::len)
     }
 
     /// The event of a row.
     pub(in crate::app) fn event(&self, row: usize) -> Option<EventIx> {
         match self.only {
             Some(only) => only.get(row),
-            None => (row < self.timeline().events.len()).then_some(EventIx(row as u32)),
+            None => (row < self.recording.events.len()).then_some(EventIx(row as u32)),
         }
     }
 
@@ -112,7 +103,7 @@ impl<'a> EventRows<'a> {
     }
 
     fn is_selected(&self, event: EventIx) -> bool {
-        let events = &self.timeline().events;
+        let events = &self.recording.events;
         match self.selected {
             Selected::None => false,
             Selected::Events(selected) => selected.contains(&Some(event)),
@@ -129,14 +120,15 @@ impl<'a> EventRows<'a> {
 
     /// Whether the event is about a block that the filter leaves out.
     fn is_faded(&self, event: EventIx) -> bool {
-        let action = self.timeline().events.action(event);
+        let action = self.recording.events.action(event);
         let is_of_block = matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted);
         is_of_block && self.of_filter.is_some_and(|of_filter| !of_filter.contains(event))
     }
 
     fn action(&self, event: EventIx) -> Cell {
-        let action = self.timeline().events.action(event);
-        let text = units::printable(&self.snapshot.actions.name(action, &self.snapshot.strings));
+        let snapshot = self.recording.snapshot();
+        let action = self.recording.events.action(event);
+        let text = units::printable(&snapshot.actions.name(action, &snapshot.strings));
         match action {
             Action::Oom => Cell { text, tone: Tone::Oom },
             Action::FreeRequested | Action::FreeCompleted => Cell::muted(text),
@@ -152,13 +144,13 @@ impl Rows for EventRows<'_> {
 
     fn cell(&self, row: usize, column: usize) -> Cell {
         let Some(event) = self.event(row) else { return Cell::default() };
-        let events = &self.timeline().events;
+        let events = &self.recording.events;
         match column {
             0 if self.marked.is_some_and(|marked| marked.contains(event)) => {
                 Cell { text: units::count(event.0), tone: Tone::Accent }
             }
             0 => Cell::muted(units::count(event.0)),
-            1 => match self.figures.time_of(self.timeline(), event) {
+            1 => match self.figures.time_of(self.recording, event) {
                 Some(us) => Cell::plain(units::time_exact_us(us)),
                 None => cells::unknown(),
             },
@@ -170,7 +162,7 @@ impl Rows for EventRows<'_> {
             4 => Cell::plain(units::bytes(events.size(event))),
             5 => cells::stream(events.stream(event)),
             6 => cells::pool(events.pool(event)),
-            _ => cells::site(self.labels, &self.snapshot, events.stack(event)),
+            _ => cells::site(self.labels, self.recording.snapshot(), events.stack(event)),
         }
     }
 
@@ -185,11 +177,11 @@ impl Rows for EventRows<'_> {
 
     fn hint(&self, row: usize, column: usize) -> Option<String> {
         let event = self.event(row)?;
-        let events = &self.timeline().events;
+        let events = &self.recording.events;
         match column {
             1 => events.time_us(event).map(units::date_time_us),
             4 => Some(units::bytes_exact(events.size(event))),
-            7 => cells::stack_hint(&self.snapshot, events.stack(event)),
+            7 => cells::stack_hint(self.recording.snapshot(), events.stack(event)),
             _ => None,
         }
     }

@@ -1,17 +1,17 @@
 //! All events as a list that follows the cursor.
 
+use super::csv_copy;
 use super::event_rows::{COLUMNS, EventRows};
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
-use super::{cells, csv_copy};
 use crate::analysis::filter::Matches;
 use crate::analysis::{EventMatches, EventSearch, EventSet, SearchError};
-use crate::app::background::Background;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
-use crate::app::worker::Task;
-use crate::model::{Action, AllocId, EventIx, Moment, Snapshot, Timeline};
+use crate::app::work::background::Background;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::worker::Task;
+use crate::model::{Action, AllocId, EventIx, Moment, Recording, Timeline};
 use crate::report;
 use crate::units;
 use eframe::egui::{self, Key};
@@ -24,7 +24,7 @@ pub(in crate::app) struct State {
     search: String,
     /// Whether events that do not match are left out.
     only_matching: bool,
-    found: Background<Searcher>,
+    found: Background<SearchTask>,
     /// The cursor that the list was scrolled to.
     followed: Option<Moment>,
     copied: csv_copy::Note,
@@ -48,50 +48,38 @@ pub(in crate::app) struct Found {
 }
 
 /// What to search for, and what the filter lets through.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Question {
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct SearchRequest {
     search: EventSearch,
-    filter: Option<Arc<Matches>>,
-}
-
-impl PartialEq for Question {
-    fn eq(&self, other: &Self) -> bool {
-        let filters = [&self.filter, &other.filter].map(|filter| filter.as_ref().map(Arc::as_ptr));
-        self.search == other.search && filters[0] == filters[1]
-    }
+    filter: Option<ByPtr<Matches>>,
 }
 
 /// Searches the events of one device.
 #[derive(Clone)]
-struct Searcher {
-    snapshot: Arc<Snapshot>,
-    at: usize,
-}
+struct SearchTask(Recording);
 
-impl Task for Searcher {
-    type Wish = Question;
-    type Done = Found;
+impl Task for SearchTask {
+    type Request = SearchRequest;
+    type Response = Found;
 
-    fn run(&self, Question { search, filter }: &Question) -> Found {
-        let timeline = &self.snapshot.timelines[self.at];
+    fn run(&self, SearchRequest { search, filter }: &SearchRequest) -> Found {
+        let timeline = self.0.timeline();
         let of_filter =
             filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(timeline, filter.iter())));
-        let matches = search.run(&self.snapshot, timeline, of_filter.as_deref());
+        let matches = search.run(self.0.snapshot(), timeline, of_filter.as_deref());
         Found { matches: Arc::new(matches), of_filter }
     }
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    if device.timeline().events.is_empty() {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    if ctx.recording.events.is_empty() {
         ui.label(theme::muted(ui, "No events were recorded."));
         return;
     }
-    let mut state = std::mem::take(&mut device.panels.events);
-    let search = state.search(ui.ctx(), device);
-    bar_ui(ui, device, &mut state, &search);
+    let search = state.search(ui.ctx(), ctx);
+    bar_ui(ui, ctx, state, &search);
     ui.add_space(4.0);
-    list_ui(ui, device, &mut state, search.found());
-    device.panels.events = state;
+    list_ui(ui, ctx, state, search.found());
 }
 
 impl State {
@@ -102,16 +90,16 @@ impl State {
     }
 
     /// The state of the search; a new one starts in the background.
-    fn search(&mut self, ctx: &egui::Context, device: &DeviceState) -> Search {
-        let filter = device.matches().cloned();
+    fn search(&mut self, egui: &egui::Context, ctx: &PaneCtx<'_>) -> Search {
+        let filter = ctx.derived.matches().cloned();
         let search = match EventSearch::parse(&self.search) {
             Ok(search) if search.is_empty() && filter.is_none() => return Search::None,
             Ok(search) => search,
             Err(error) => return Search::Wrong(error),
         };
-        let task = || Searcher { snapshot: device.snapshot(), at: device.index() };
-        let question = Question { search, filter };
-        Search::Found(self.found.ask(&question, ctx, device.raster_mode(), "search", task).cloned())
+        let task = || SearchTask(ctx.recording.clone());
+        let request = SearchRequest { search, filter };
+        Search::Found(self.found.ask(&request, egui, ctx.derived.work_mode, "search", task).cloned())
     }
 }
 
@@ -124,7 +112,7 @@ impl Search {
     }
 }
 
-fn bar_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, search: &Search) {
+fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, search: &Search) {
     ui.horizontal(|ui| {
         let go_on = search_field(ui, state);
         let matches = search.found().map(|found| found.matches.as_ref());
@@ -135,22 +123,22 @@ fn bar_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, search
         let next = ui.add_enabled(can_go, egui::Button::new("Next"));
         let next = next.on_hover_text("Go to the match after the cursor (Enter)");
         if let Some(matches) = matches {
-            let at = device.cursor.event();
+            let at = ctx.at.cursor.event();
             let number = match go_on {
                 _ if previous.clicked() || go_on == Some(false) => matches.previous(at),
                 _ if next.clicked() || go_on == Some(true) => matches.next(at),
                 _ => None,
             };
             if let Some(event) = number.and_then(|number| matches.get(number)) {
-                device.go_to(Moment::after(event));
+                ctx.at.go_to(Moment::after(event));
             }
         }
         ui.checkbox(&mut state.only_matching, "Only matching")
             .on_hover_text("Leave out events that do not match");
-        ui.label(theme::muted(ui, status(device, search)));
+        ui.label(theme::muted(ui, status(ctx.recording, ctx.at, search)));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let rows = EventRows::new(device, matches.filter(|_| state.only_matching));
-            copy_ui(ui, device, &rows, &mut state.copied);
+            let rows = EventRows::new(ctx, matches.filter(|_| state.only_matching));
+            copy_ui(ui, ctx.recording, ctx.at, &rows, &mut state.copied);
         });
     });
 }
@@ -177,8 +165,8 @@ fn search_field(ui: &mut egui::Ui, state: &mut State) -> Option<bool> {
 }
 
 /// How many match, or why none can.
-fn status(device: &DeviceState, search: &Search) -> String {
-    let all = device.timeline().events.len() as u64;
+fn status(timeline: &Timeline, at: &Standpoint, search: &Search) -> String {
+    let all = timeline.events.len() as u64;
     match search {
         Search::None => format!("{} events", units::count(all)),
         Search::Wrong(error) => error.to_string(),
@@ -186,7 +174,7 @@ fn status(device: &DeviceState, search: &Search) -> String {
         Search::Found(Some(Found { matches, .. })) => {
             let of_all =
                 format!("{} of {} events match", units::count(matches.len() as u64), units::count(all));
-            match device.cursor.event().filter(|&event| matches.contains(event)) {
+            match at.cursor.event().filter(|&event| matches.contains(event)) {
                 Some(event) => {
                     format!("match {} · {of_all}", units::count(matches.count_before(event) as u64 + 1))
                 }
@@ -196,44 +184,48 @@ fn status(device: &DeviceState, search: &Search) -> String {
     }
 }
 
-fn copy_ui(ui: &mut egui::Ui, device: &DeviceState, rows: &EventRows<'_>, note: &mut csv_copy::Note) {
-    let from = device.cursor.event().map_or(0, |event| rows.row_of(event));
+fn copy_ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    at: &Standpoint,
+    rows: &EventRows<'_>,
+    note: &mut csv_copy::Note,
+) {
+    let from = at.cursor.event().map_or(0, |event| rows.row_of(event));
     csv_copy::ui(ui, note, rows.count(), from, "the cursor", |out, range| {
         let events = range.filter_map(|row| rows.event(row));
-        report::events_csv(out, &device.snapshot(), device.timeline(), events)
+        report::events_csv(out, recording.snapshot(), recording, events)
     });
 }
 
-fn list_ui(ui: &mut egui::Ui, device: &mut DeviceState, state: &mut State, found: Option<&Found>) {
-    let labels = cells::labels(ui.ctx(), device);
+fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: Option<&Found>) {
     let matches = found.map(|found| found.matches.as_ref());
-    let mut rows = EventRows::new(device, matches.filter(|_| state.only_matching));
-    rows.labels = labels.as_deref();
+    let mut rows = EventRows::new(ctx, matches.filter(|_| state.only_matching));
+    rows.labels = ctx.derived.site_labels().map(Arc::as_ref);
     rows.marked = matches;
     rows.of_filter = found.and_then(|found| found.of_filter.as_deref());
-    if state.followed != Some(device.cursor) {
+    if state.followed != Some(ctx.at.cursor) {
         if !state.list.is_being_read(ui) {
             // Before the first event, the list starts with it.
-            let event = device.cursor.event().unwrap_or(EventIx(0));
+            let event = ctx.at.cursor.event().unwrap_or(EventIx(0));
             state.list.reveal(Reveal::Centre(rows.row_of(event)));
         }
-        state.followed = Some(device.cursor);
+        state.followed = Some(ctx.at.cursor);
     }
     let list = VirtualList { name: "events", columns: &COLUMNS, sorted: None };
     let answer = list.show(ui, &mut state.list, &rows);
     let clicked = answer.clicked.and_then(|row| rows.event(row));
-    let stepped = (answer.step != 0).then(|| rows.step(device.cursor, answer.step)).flatten();
-    drop(rows);
+    let stepped = (answer.step != 0).then(|| rows.step(ctx.at.cursor, answer.step)).flatten();
     if let Some(event) = clicked {
-        let selection = selection_of(device.timeline(), event);
-        device.go_to(Moment::after(event));
-        device.select(selection);
-        state.followed = Some(device.cursor);
+        let selection = selection_of(ctx.recording, event);
+        ctx.at.go_to(Moment::after(event));
+        ctx.at.select(selection);
+        state.followed = Some(ctx.at.cursor);
     }
     if let Some((row, event)) = stepped {
-        device.move_to(Moment::after(event));
+        ctx.at.move_to(Moment::after(event));
         state.list.reveal(Reveal::Nearest(row));
-        state.followed = Some(device.cursor);
+        state.followed = Some(ctx.at.cursor);
     }
 }
 
@@ -255,5 +247,5 @@ fn selection_of(timeline: &Timeline, event: EventIx) -> Selection {
 fn live_at_address(timeline: &Timeline, event: EventIx) -> Option<AllocId> {
     let addr = timeline.events.addr(event).filter(|_| timeline.events.action(event) != Action::Oom)?;
     let mut live = timeline.lifetimes.live_at(Moment(event.0));
-    live.find(|&id| timeline.lifetimes.get(id, &timeline.events).addr == addr)
+    live.find(|&id| timeline.addr(id) == addr)
 }

@@ -95,7 +95,7 @@ impl ListState {
 
 /// What the user did.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Answer {
+pub(in crate::app) struct ListResponse {
     /// A row was clicked.
     pub(in crate::app) clicked: Option<usize>,
     /// The header of a column was clicked.
@@ -126,7 +126,12 @@ fn focused_list() -> Id {
 
 impl VirtualList<'_> {
     /// Show the list in all the room that is left.
-    pub(in crate::app) fn show(&self, ui: &mut egui::Ui, state: &mut ListState, rows: &dyn Rows) -> Answer {
+    pub(in crate::app) fn show(
+        &self,
+        ui: &mut egui::Ui,
+        state: &mut ListState,
+        rows: &dyn Rows,
+    ) -> ListResponse {
         let all = ui.available_rect_before_wrap();
         ui.allocate_rect(all, Sense::hover());
         let table = all.with_max_x(all.right() - BAR_PX);
@@ -135,7 +140,7 @@ impl VirtualList<'_> {
             shown: f64::from((all.height() - HEADER_PX).max(0.0)) / f64::from(ROW_PX),
         };
         let id = ui.make_persistent_id(self.name);
-        let mut answer = Answer::default();
+        let mut answer = ListResponse::default();
         self.scroll(ui, id, all, extent, state, &mut answer);
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(table).id_salt(self.name));
         inside.style_mut().interaction.tooltip_delay = HINT_DELAY_S;
@@ -160,7 +165,7 @@ impl VirtualList<'_> {
         all: Rect,
         extent: Extent,
         state: &mut ListState,
-        answer: &mut Answer,
+        answer: &mut ListResponse,
     ) {
         let response = ui.interact(all, id, Sense::FOCUSABLE);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Table, true, self.name));
@@ -232,7 +237,7 @@ fn rows_ui(
     columns: &Columns<'_>,
     rows: &dyn Rows,
     state: &ListState,
-    answer: &mut Answer,
+    answer: &mut ListResponse,
 ) {
     let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));

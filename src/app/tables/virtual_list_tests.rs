@@ -30,7 +30,7 @@ impl Rows for Numbers {
 #[derive(Default)]
 struct Shown {
     state: ListState,
-    answer: Answer,
+    answer: ListResponse,
 }
 
 fn harness() -> Harness<'static, Shown> {

@@ -38,8 +38,8 @@ fn answer(
 ) -> Option<String> {
     let ctx = harness.ctx.clone();
     let app = harness.state_mut();
-    let order = app.order(export::CHOICES[choice], &ctx).expect("an open file");
-    assert_eq!(app.exporter.start(order, ready(path), &ctx), None);
+    let job = app.export_job(export::CHOICES[choice], &ctx).expect("an open file");
+    assert_eq!(app.exporter.start(job, ready(path), &ctx), None);
     let patience = Instant::now() + Duration::from_secs(30);
     while Instant::now() < patience && harness.state_mut().exporter.is_busy() {
         harness.step();
@@ -66,7 +66,7 @@ fn a_picture_of_what_is_shown_is_written_and_the_status_bar_says_so() {
     assert_eq!(said, format!("Picture written to {}", first.display()));
     assert_eq!(size_px(&first), [1800, 1200]);
     let file = harness.state_mut().documents[0].open_file().expect("an open file");
-    file.device().expect("a device").zoom(4.0);
+    file.device().expect("a device").at.zoom(4.0);
     export(&mut harness, TIMELINE, Some(second.clone()));
     let read = |path: &Path| std::fs::read(path).expect("the picture");
     assert!(read(&first) != read(&second));
@@ -92,7 +92,7 @@ fn a_picture_shows_the_view_as_it_stands() {
     device(&mut harness).wanted_pane = Some(Pane::Segments);
     harness.run_steps(4);
     picture(&mut harness, SEGMENTS);
-    device(&mut harness).panels.segments.arrangement.order = Order::Fill;
+    device(&mut harness).states.segments.arrangement.order = Order::Fill;
     harness.run_steps(4);
     picture(&mut harness, SEGMENTS);
     let at = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect().center();
@@ -100,13 +100,13 @@ fn a_picture_shows_the_view_as_it_stands() {
     harness.run_steps(2);
     harness.event(wheel(300.0));
     harness.run_steps(20);
-    assert!(device(&mut harness).panels.segments.is_zoomed());
+    assert!(device(&mut harness).states.segments.is_zoomed());
     picture(&mut harness, SEGMENTS);
     picture(&mut harness, ADDRESSES);
-    device(&mut harness).panels.segment_timeline.is_all_expanded = true;
+    device(&mut harness).states.segment_timeline.is_all_expanded = true;
     picture(&mut harness, ADDRESSES);
     picture(&mut harness, STACKS);
-    device(&mut harness).panels.stacks.search = "validate".to_owned();
+    device(&mut harness).states.stacks.controls.search = "validate".to_owned();
     picture(&mut harness, STACKS);
 }
 

@@ -1,7 +1,7 @@
 //! Files in the real application: tabs, recent files, drops, changes on the disk.
 
 use super::*;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
 use crate::model::Timeline;
 use eframe::egui::Modifiers;
 use std::collections::BTreeMap;
@@ -60,15 +60,15 @@ fn several_dropped_files_open_in_tabs_that_keys_switch_and_close() {
         documents.len() == 2 && documents.iter_mut().all(|document| document.open_file().is_some())
     }));
     assert_eq!(titles(&harness), ["one.pickle", "two.pickle"]);
-    device(&mut harness).move_to(Moment(2));
+    device(&mut harness).at.move_to(Moment(2));
     harness.key_press_modifiers(Modifiers::CTRL, Key::Tab);
     harness.run_steps(2);
     assert_eq!(harness.state().current, 0);
-    assert_eq!(device(&mut harness).cursor, Moment(7), "each file has a cursor of its own");
+    assert_eq!(device(&mut harness).at.cursor, Moment(7), "each file has a cursor of its own");
     harness.key_press_modifiers(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab);
     harness.run_steps(2);
     assert_eq!(harness.state().current, 1);
-    assert_eq!(device(&mut harness).cursor, Moment(2));
+    assert_eq!(device(&mut harness).at.cursor, Moment(2));
     harness.get_by_label("one.pickle").click();
     harness.run_steps(2);
     assert_eq!(harness.state().current, 0);
@@ -133,10 +133,10 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     let mut harness = harness();
     let folder = open(&mut harness, &snapshot_pickle());
     harness.input_mut().focused = true;
-    device(&mut harness).move_to(Moment(3));
+    device(&mut harness).at.move_to(Moment(3));
     let selection = Selection::Allocation(crate::model::AllocId(0));
-    device(&mut harness).select(selection);
-    device(&mut harness).filter_query = "size>3MB".to_owned();
+    device(&mut harness).at.select(selection);
+    device(&mut harness).at.query = "size>3MB".to_owned();
     assert!(harness.query_by_label_contains("has changed").is_none());
     // The same recording with something behind the pickle's end is another version of the file.
     let path = folder.path().join("run.pickle");
@@ -145,20 +145,20 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     assert!(wait(&mut harness, |harness| harness
         .query_by_label("The file has changed on the disk.")
         .is_some()));
-    let old = Arc::as_ptr(&device(&mut harness).snapshot());
+    let old = Arc::as_ptr(device(&mut harness).recording.snapshot());
     harness.get_by_label("Reload").click();
-    assert!(wait(&mut harness, |harness| Arc::as_ptr(&device(harness).snapshot()) != old));
+    assert!(wait(&mut harness, |harness| Arc::as_ptr(device(harness).recording.snapshot()) != old));
     assert!(harness.query_by_label_contains("has changed").is_none());
-    assert_eq!(device(&mut harness).cursor, Moment(3));
-    assert_eq!(device(&mut harness).selection(), selection);
-    assert_eq!(device(&mut harness).filter_query, "size>3MB");
+    assert_eq!(device(&mut harness).at.cursor, Moment(3));
+    assert_eq!(device(&mut harness).at.selection(), selection);
+    assert_eq!(device(&mut harness).at.query, "size>3MB");
 
     std::fs::write(&path, b"no snapshot any more").expect("a temporary file");
     harness.key_press(Key::F5);
     assert!(wait(&mut harness, |harness| harness
         .query_by_label_contains("could not be loaded again")
         .is_some()));
-    assert_eq!(device(&mut harness).cursor, Moment(3), "the version before stays");
+    assert_eq!(device(&mut harness).at.cursor, Moment(3), "the version before stays");
     harness.get_by_label("Dismiss").click();
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("could not be loaded again").is_none());
@@ -169,13 +169,13 @@ fn a_selected_stack_is_found_again_after_a_reload() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     let stack = {
-        let Timeline { lifetimes, events, .. } = device(&mut harness).timeline();
+        let Timeline { lifetimes, events, .. } = device(&mut harness).recording.timeline();
         lifetimes.stack(lifetimes.ids().last().expect("allocations"), events)
     };
-    device(&mut harness).select(Selection::Stack(stack));
-    let old = Arc::as_ptr(&device(&mut harness).snapshot());
+    device(&mut harness).at.select(Selection::Stack(stack));
+    let old = Arc::as_ptr(device(&mut harness).recording.snapshot());
     harness.run_steps(2);
     harness.key_press(Key::F5);
-    assert!(wait(&mut harness, |harness| Arc::as_ptr(&device(harness).snapshot()) != old));
-    assert_eq!(device(&mut harness).selection(), Selection::Stack(stack));
+    assert!(wait(&mut harness, |harness| Arc::as_ptr(device(harness).recording.snapshot()) != old));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Stack(stack));
 }

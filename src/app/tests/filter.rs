@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::analysis::site_label;
-use crate::app::filter::work::FilterMode;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
+use crate::app::device::filtering::FilterMode;
+use crate::app::timeline::rasters::Rasters;
 use crate::draw::Pixel;
 use crate::model::Timeline;
 use eframe::egui::Event;
@@ -18,7 +19,7 @@ fn write(harness: &mut Harness<'static, App>, text: &str) {
 
 /// Whether the picture has any block.
 fn has_blocks(harness: &mut Harness<'static, App>) -> bool {
-    let shown = device(harness).rasters.shown().expect("a picture");
+    let shown = device(harness).states.timeline.rasters.as_mut().and_then(Rasters::shown).expect("a picture");
     let [width, height] = shown.picture.raster.size_px;
     (0..width).any(|x| (0..height).any(|y| matches!(shown.picture.raster.pixel(x, y), Pixel::Block(_))))
 }
@@ -28,7 +29,7 @@ fn a_filter_shows_what_matches_now_and_at_its_peak() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
     write(&mut harness, "size>3MB");
-    assert_eq!(device(&mut harness).filter_query, "size>3MB");
+    assert_eq!(device(&mut harness).at.query, "size>3MB");
     assert!(harness.query_by_role_and_label(Role::TextInput, "Filter").is_some());
     assert!(harness.query_by_label("8.00 MiB of 10.0 MiB in 1 block at the cursor, at most").is_some());
     assert!(harness.query_by_label("· 2 of 3 allocations").is_some());
@@ -45,11 +46,17 @@ fn what_a_line_allocates_is_found_from_the_details_and_left_again() {
     open_path(&mut harness, sample("frag_oom.pickle"));
     let (stack, of_line) = {
         let device = device(&mut harness);
-        let id = device.timeline().lifetimes.live_at(device.cursor).last().expect("something is live");
-        device.select(Selection::Allocation(id));
-        let snapshot = device.snapshot();
-        let label = |stack| site_label(&snapshot, stack);
-        let Timeline { lifetimes, events, .. } = device.timeline();
+        let id = device
+            .recording
+            .timeline()
+            .lifetimes
+            .live_at(device.at.cursor)
+            .last()
+            .expect("something is live");
+        device.at.select(Selection::Allocation(id));
+        let snapshot = device.recording.snapshot();
+        let label = |stack| site_label(snapshot, stack);
+        let Timeline { lifetimes, events, .. } = device.recording.timeline();
         let stack = lifetimes.stack(id, events);
         let same = lifetimes.ids().filter(|&id| label(lifetimes.stack(id, events)) == label(stack));
         (stack, same.count())
@@ -57,14 +64,14 @@ fn what_a_line_allocates_is_found_from_the_details_and_left_again() {
     harness.run_steps(3);
     harness.get_by_role_and_label(Role::Link, "filter to this site").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).matches().expect("a filter").count(), of_line);
+    assert_eq!(device(&mut harness).derived.matches().expect("a filter").count(), of_line);
     assert!(1 < of_line);
     let device = device(&mut harness);
-    device.back();
-    assert_eq!(device.filter_query, "");
-    assert_eq!(device.selected_stack(), Some(stack));
-    device.forward();
-    assert!(device.filter_query.starts_with("site:"));
+    device.at.back();
+    assert_eq!(device.at.query, "");
+    assert_eq!(device.at.selected_stack(), Some(stack));
+    device.at.forward();
+    assert!(device.at.query.starts_with("site:"));
 }
 
 #[test]
@@ -74,28 +81,28 @@ fn a_query_that_was_written_can_be_left_again() {
     write(&mut harness, "size>3MB");
     harness.key_press(Key::Enter);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "size>3MB");
+    assert_eq!(device(&mut harness).at.query, "size>3MB");
     harness.key_press_modifiers(eframe::egui::Modifiers::ALT, Key::ArrowLeft);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "");
+    assert_eq!(device(&mut harness).at.query, "");
 }
 
 #[test]
 fn what_does_not_match_fades_or_is_left_out() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
-    assert!(device(&mut harness).matches().is_none());
+    assert!(device(&mut harness).derived.matches().is_none());
     write(&mut harness, "size>1GB");
     assert!(harness.query_by_label("nothing matches").is_some());
     assert!(has_blocks(&mut harness));
     harness.get_by_label("Only matches").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_mode, FilterMode::Only);
+    assert_eq!(device(&mut harness).at.filter_mode, FilterMode::Only);
     assert!(!has_blocks(&mut harness));
     harness.get_by_label("Clear").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "");
-    assert!(device(&mut harness).matches().is_none());
+    assert_eq!(device(&mut harness).at.query, "");
+    assert!(device(&mut harness).derived.matches().is_none());
     assert!(has_blocks(&mut harness));
     assert!(harness.query_by_label("Clear").is_none());
 }
@@ -107,15 +114,15 @@ fn the_segment_timeline_follows_the_filter() {
     device(&mut harness).wanted_pane = Some(crate::app::panes::Pane::SegmentTimeline);
     harness.run_steps(3);
     let picture = |harness: &mut Harness<'static, App>| {
-        let pictures = device(harness).panels.segment_timeline.pictures.as_mut().expect("the pane is open");
+        let pictures = device(harness).states.segment_timeline.pictures.as_mut().expect("the pane is open");
         pictures.shown().expect("a picture").picture.raster.rgba.clone()
     };
     let all = picture(&mut harness);
-    device(&mut harness).filter_query = "size>3MB".to_owned();
+    device(&mut harness).at.query = "size>3MB".to_owned();
     harness.run_steps(3);
     let some = picture(&mut harness);
     assert_ne!(some, all);
-    device(&mut harness).filter_query.clear();
+    device(&mut harness).at.query.clear();
     harness.run_steps(3);
     assert_eq!(picture(&mut harness), all);
 }
@@ -124,21 +131,21 @@ fn the_segment_timeline_follows_the_filter() {
 fn a_bad_query_says_what_is_wrong_and_keeps_what_was_found() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
-    device(&mut harness).filter_query = "size>3MB".to_owned();
+    device(&mut harness).at.query = "size>3MB".to_owned();
     harness.run_steps(2);
-    device(&mut harness).filter_query = "size>3MB strem:0".to_owned();
+    device(&mut harness).at.query = "size>3MB strem:0".to_owned();
     harness.run_steps(2);
     let error = "there is no key \"strem\"; did you mean stream?";
     assert!(harness.query_by_label(error).is_some());
-    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    assert_eq!(device(&mut harness).derived.matches().map(|matches| matches.count()), Some(2));
     harness.key_press(Key::Slash);
     harness.run_steps(3);
     assert!(harness.query_by_label(error).is_some());
     harness.get_by_label("Write stream").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "size>3MB stream:0");
+    assert_eq!(device(&mut harness).at.query, "size>3MB stream:0");
     assert!(harness.query_by_label(error).is_none());
-    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    assert_eq!(device(&mut harness).derived.matches().map(|matches| matches.count()), Some(2));
 }
 
 #[test]
@@ -148,14 +155,14 @@ fn completions_are_taken_with_the_keyboard() {
     write(&mut harness, "sta");
     harness.key_press(Key::Tab);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "stack:");
+    assert_eq!(device(&mut harness).at.query, "stack:");
     harness.event(Event::Text("att".to_owned()));
     harness.run_steps(3);
     harness.key_press(Key::ArrowDown);
     harness.run_steps(2);
     harness.key_press(Key::Enter);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "stack:attention ");
+    assert_eq!(device(&mut harness).at.query, "stack:attention ");
     harness.event(Event::Text("li".to_owned()));
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("live at the cursor").is_some());
@@ -166,16 +173,16 @@ fn completions_are_taken_with_the_keyboard() {
     harness.event(Event::Text("ve".to_owned()));
     harness.key_press(Key::P);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "stack:attention live");
+    assert_eq!(device(&mut harness).at.query, "stack:attention live");
     assert_eq!(cursor(&mut harness), Moment(7));
-    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    assert_eq!(device(&mut harness).derived.matches().map(|matches| matches.count()), Some(2));
     harness.key_press(Key::Escape);
     harness.key_press(Key::Escape);
     harness.run_steps(3);
     harness.key_press(Key::P);
     harness.run_steps(3);
     assert_eq!(cursor(&mut harness), Moment(4));
-    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(3));
+    assert_eq!(device(&mut harness).derived.matches().map(|matches| matches.count()), Some(3));
 }
 
 #[test]
@@ -186,19 +193,19 @@ fn a_completion_can_be_clicked() {
     harness.run_steps(3);
     harness.get_by_label_contains("never freed in the recording").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "kept ");
-    assert_eq!(device(&mut harness).matches().map(|matches| matches.count()), Some(2));
+    assert_eq!(device(&mut harness).at.query, "kept ");
+    assert_eq!(device(&mut harness).derived.matches().map(|matches| matches.count()), Some(2));
 }
 
 #[test]
 fn a_filter_that_is_looked_for_in_the_background_is_found() {
-    let mut harness = harness_with(RasterMode::Background);
+    let mut harness = harness_with(WorkMode::Background);
     let _folder = open(&mut harness, &snapshot_pickle());
     let patience = Instant::now() + Duration::from_secs(20);
     for (query, found) in [("size>3MB", Some(2)), ("live", Some(2)), ("", None)] {
-        device(&mut harness).filter_query = query.to_owned();
+        device(&mut harness).at.query = query.to_owned();
         let is_found = |harness: &mut Harness<'static, App>| {
-            let matches = device(harness).matches();
+            let matches = device(harness).derived.matches();
             matches.map(|matches| matches.count()) == found
                 && matches.is_none_or(|matches| matches.known_peak().is_some())
         };

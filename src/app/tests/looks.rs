@@ -1,8 +1,8 @@
 //! What every pane looks like: no text over another text, and none that is cut, at two sizes.
 
 use super::*;
+use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
-use crate::app::navigation::Selection;
 use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
 use crate::draw::ColorBy;
@@ -115,20 +115,20 @@ fn panes_with_a_selected_allocation_and_a_filter() {
     check("gpt_oom_forward.pickle", [1280.0, 800.0], |harness| {
         let device = device(harness);
         let largest = {
-            let Timeline { lifetimes, events, .. } = device.timeline();
-            lifetimes.live_at(device.cursor).max_by_key(|&id| lifetimes.size(id, events))
+            let Timeline { lifetimes, events, .. } = device.recording.timeline();
+            lifetimes.live_at(device.at.cursor).max_by_key(|&id| lifetimes.size(id, events))
         };
-        device.select(Selection::Allocation(largest.expect("something is live")));
-        device.filter("size>1MiB".to_owned());
-        device.mode = TimelineMode::Segments;
+        device.at.select(Selection::Allocation(largest.expect("something is live")));
+        device.at.filter("size>1MiB".to_owned());
+        device.at.timeline_mode = TimelineMode::Segments;
         harness.run_steps(3);
     });
 }
 
 #[test]
 fn panes_with_annotations_and_pools() {
-    check("annotated.pickle", [1280.0, 800.0], |harness| device(harness).color_by = ColorBy::Size);
-    check("pools.pickle", [1280.0, 800.0], |harness| device(harness).color_by = ColorBy::Pool);
+    check("annotated.pickle", [1280.0, 800.0], |harness| device(harness).at.color_by = ColorBy::Size);
+    check("pools.pickle", [1280.0, 800.0], |harness| device(harness).at.color_by = ColorBy::Pool);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{device, harness, open_path, sample};
 use crate::analysis::site_label;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
 use crate::model::Moment;
 use eframe::egui::{OutputCommand, Role};
 use egui_kittest::kittest::Queryable as _;
@@ -14,14 +14,14 @@ fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
     harness.get_by_label_contains("Out of memory by fragmentation").click();
     harness.run_steps(4);
     assert!(harness.query_by_label("critical · fragmentation").is_some(), "the report is in front");
-    let at_oom = device(&mut harness).cursor;
-    device(&mut harness).move_to(Moment(5));
+    let at_oom = device(&mut harness).at.cursor;
+    device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::Link, "event 2,528").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).cursor, at_oom);
+    assert_eq!(device(&mut harness).at.cursor, at_oom);
 
-    device(&mut harness).move_to(Moment(5));
+    device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
     harness
         .get_all_by_role_and_label(Role::Link, "index.py:60 add")
@@ -30,11 +30,11 @@ fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
         .click_accesskit();
     harness.run_steps(3);
     let device = device(&mut harness);
-    assert_eq!(device.cursor, at_oom);
-    let Selection::Stack(stack) = device.selection() else { panic!("a stack is selected") };
-    assert_eq!(site_label(&device.snapshot(), stack), "index.py:60 add");
-    device.back();
-    assert_eq!((device.cursor, device.selection()), (Moment(5), Selection::None));
+    assert_eq!(device.at.cursor, at_oom);
+    let Selection::Stack(stack) = device.at.selection() else { panic!("a stack is selected") };
+    assert_eq!(site_label(device.recording.snapshot(), stack), "index.py:60 add");
+    device.at.back();
+    assert_eq!((device.at.cursor, device.at.selection()), (Moment(5), Selection::None));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_report_about_the_cursor_is_another_one_and_the_header_stays() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
     harness.get_by_label_contains("Out of memory by fragmentation").click();
-    device(&mut harness).move_to(Moment(100));
+    device(&mut harness).at.move_to(Moment(100));
     harness.run_steps(3);
     harness.get_by_label("At the cursor").click();
     harness.run_steps(3);

@@ -2,7 +2,7 @@
 
 use crate::analysis::SegmentIndex;
 use crate::analysis::segment_state::{Figures, RequestFit};
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
 use crate::app::panes::Pane;
 use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle, wheel};
 use crate::app::*;
@@ -28,9 +28,9 @@ fn show(harness: &mut Harness<'static, App>) {
 /// What the model says at the cursor.
 fn truth(harness: &mut Harness<'static, App>) -> (Figures, Option<RequestFit>) {
     let device = device(harness);
-    let (snapshot, cursor) = (device.snapshot(), device.cursor);
-    let timeline = &snapshot.timelines[device.index()];
-    let index = SegmentIndex::new(&snapshot, timeline);
+    let (snapshot, cursor) = (device.recording.snapshot(), device.at.cursor);
+    let timeline = &snapshot.timelines[device.recording.index()];
+    let index = SegmentIndex::new(snapshot, timeline);
     let state = index.at(timeline, cursor);
     let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == cursor);
     (state.total, oom.map(|oom| state.fit(&index, timeline, oom)))
@@ -87,9 +87,9 @@ fn at_an_oom_the_largest_hole_stands_beside_the_request() {
 fn figures_follow_the_cursor_in_every_kind_of_recording() {
     for name in ["pools.pickle", "streams.pickle", "gpt_oom_expandable.pickle", "pinned_host.pickle"] {
         let mut harness = on_sample(name);
-        let last = device(&mut harness).timeline().moments() as u32 - 1;
+        let last = device(&mut harness).recording.timeline().moments() as u32 - 1;
         for moment in [0, last / 3, last / 2, last] {
-            device(&mut harness).go_to(Moment(moment));
+            device(&mut harness).at.go_to(Moment(moment));
             harness.run_steps(3);
             check_figures(&mut harness);
         }
@@ -105,21 +105,21 @@ fn a_click_on_a_block_selects_it_and_on_a_hole_its_segment() {
     let map = map_rect(&harness);
     let y = map.top() + 34.0;
     click(&mut harness, Pos2::new(map.left() + 4.0, y));
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
     assert!(harness.query_by_label("8.00 MiB allocation").is_some());
     let whole = line_width(&mut harness);
     click(&mut harness, Pos2::new(map.left() + whole * 10.0 / 20.0, y));
-    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    assert_eq!(device(&mut harness).at.selection(), Selection::Segment { addr: 1 << 30 });
     assert!(harness.query_by_label_contains("50.0 % in use by 2 blocks, 10.0 MiB free in 2 holes").is_some());
     harness.get_by_label("2.00 MiB train.py:55 attention").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(2)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(2)));
 }
 
 /// How long the only segment is drawn.
 fn line_width(harness: &mut Harness<'static, App>) -> f32 {
     let width = map_rect(harness).width();
-    let layout = device(harness).panels.segments.layout().expect("a layout");
+    let layout = device(harness).states.segments.layout().expect("a layout");
     ((20 << 20) as f64 / layout.sheet.bytes_per_px).min(f64::from(width)) as f32
 }
 
@@ -130,7 +130,7 @@ fn mostly_empty_segments_are_visited_one_after_another() {
     for _ in 0..4 {
         harness.get_by_label("3 mostly empty segments").click();
         harness.run_steps(3);
-        let Selection::Segment { addr } = device(&mut harness).selection() else {
+        let Selection::Segment { addr } = device(&mut harness).at.selection() else {
             panic!("no segment is selected")
         };
         seen.push(addr);
@@ -145,7 +145,7 @@ fn a_recording_that_is_cut_off_says_that_something_is_missing() {
     let whole = snapshot_pickle();
     let _folder = open(&mut harness, &whole[..whole.len() * 9 / 10]);
     show(&mut harness);
-    let is_trace_only = device(&mut harness).timeline().anchor == crate::model::Anchor::TraceOnly;
+    let is_trace_only = device(&mut harness).recording.timeline().anchor == crate::model::Anchor::TraceOnly;
     assert_eq!(harness.query_by_label("Incomplete").is_some(), is_trace_only);
     assert!(harness.query_by_label_contains("Reserved").is_some());
 }
@@ -158,8 +158,8 @@ fn the_wheel_zooms_and_fit_goes_back() {
     harness.hover_at(at);
     harness.event(wheel(200.0));
     harness.run_steps(20);
-    assert!(device(&mut harness).panels.segments.is_zoomed());
+    assert!(device(&mut harness).states.segments.is_zoomed());
     harness.get_by_label("Fit").click();
     harness.run_steps(3);
-    assert!(!device(&mut harness).panels.segments.is_zoomed());
+    assert!(!device(&mut harness).states.segments.is_zoomed());
 }

@@ -1,10 +1,10 @@
 //! The segment timeline, and the timeline's segments, in the real application.
 
+use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
-use crate::app::navigation::Selection;
 use crate::app::panes::Pane;
 use crate::app::tests::{device, harness, harness_with, open, open_path, sample, snapshot_pickle, wait};
-use crate::app::worker::RasterMode;
+use crate::app::work::worker::WorkMode;
 use crate::app::*;
 use crate::model::{AllocId, Moment};
 use eframe::egui::{Event, Modifiers, MouseWheelUnit, Pos2, Rect, Role, pos2, vec2};
@@ -31,7 +31,7 @@ fn canvas(harness: &Harness<'_, App>, name: &str) -> Rect {
 fn place(harness: &mut Harness<'static, App>, moment: f64, up: f32) -> Pos2 {
     let row = harness.get_by_label(ROW).rect();
     let rect = canvas(harness, "Segment timeline");
-    let view = device(harness).view;
+    let view = device(harness).at.view;
     let x = view.x_from_position(moment) as f32;
     pos2(rect.left() + x * rect.width(), row.bottom() - up * row.height())
 }
@@ -65,13 +65,13 @@ fn a_click_on_a_bar_selects_its_allocation_while_it_is_there() {
     // 8 MiB of 20 MiB, from the state after the second event on.
     let at = place(&mut harness, 4.5, 0.2);
     click(&mut harness, at);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
-    assert_eq!(device(&mut harness).cursor, Moment(4));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).at.cursor, Moment(4));
     assert!(harness.query_by_label("8.00 MiB allocation").is_some());
     // The second block: 4 MiB above it, until the sixth event.
     let at = place(&mut harness, 3.5, 0.5);
     click(&mut harness, at);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(1)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(1)));
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn a_click_on_a_hole_selects_its_segment() {
     let (mut harness, _folder) = opened();
     let at = place(&mut harness, 3.5, 0.9);
     click(&mut harness, at);
-    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    assert_eq!(device(&mut harness).at.selection(), Selection::Segment { addr: 1 << 30 });
     let before = place(&mut harness, 0.5, 0.9);
     click(&mut harness, before);
-    assert_eq!(device(&mut harness).selection(), Selection::None);
+    assert_eq!(device(&mut harness).at.selection(), Selection::None);
 }
 
 #[test]
@@ -109,16 +109,16 @@ fn what_is_under_the_pointer_is_named() {
 #[test]
 fn both_timelines_show_the_same_time() {
     let (mut harness, _folder) = opened();
-    let full = device(&mut harness).view;
+    let full = device(&mut harness).at.view;
     let rect = canvas(&harness, "Segment timeline");
     let above = canvas(&harness, "Allocation timeline");
     assert_eq!((rect.left(), rect.right()), (above.left(), above.right()));
     turn_wheel(&mut harness, rect.center(), 120.0, Modifiers::NONE);
-    let near = device(&mut harness).view;
+    let near = device(&mut harness).at.view;
     assert!(near.span() < full.span() * 0.9, "{} of {}", near.span(), full.span());
     assert_eq!((near.y0, near.y1), (full.y0, full.y1));
     turn_wheel(&mut harness, above.center(), -200.0, Modifiers::NONE);
-    assert!((device(&mut harness).view.span() - full.span()).abs() < 1e-9);
+    assert!((device(&mut harness).at.view.span() - full.span()).abs() < 1e-9);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn rows_expand_and_become_thin_again() {
     harness.get_by_label(&first).click();
     harness.run_steps(3);
     assert!(thin * 4.0 < height(&harness));
-    assert!(matches!(device(&mut harness).selection(), Selection::Segment { .. }));
+    assert!(matches!(device(&mut harness).at.selection(), Selection::Segment { .. }));
     harness.get_by_label(&first).click();
     harness.run_steps(3);
     assert_eq!(height(&harness), thin);
@@ -155,14 +155,15 @@ fn a_selection_made_elsewhere_comes_into_view() {
     harness.run_steps(4);
     let rect = canvas(&harness, "Segment timeline");
     turn_wheel(&mut harness, rect.center(), -4000.0, Modifiers::SHIFT);
-    let scrolled = device(&mut harness).panels.segment_timeline.scroll;
+    let scrolled = device(&mut harness).states.segment_timeline.scroll;
     assert!(0.0 < scrolled);
     // The segment with the highest offset in the list of the largest: the very first one.
-    let largest = device(&mut harness).timeline().ranges.all().iter().max_by_key(|range| range.size).copied();
+    let largest =
+        device(&mut harness).recording.timeline().ranges.all().iter().max_by_key(|range| range.size).copied();
     let addr = largest.expect("there are segments").addr;
-    device(&mut harness).select(Selection::Segment { addr });
+    device(&mut harness).at.select(Selection::Segment { addr });
     harness.run_steps(3);
-    assert!(device(&mut harness).panels.segment_timeline.scroll < scrolled);
+    assert!(device(&mut harness).states.segment_timeline.scroll < scrolled);
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn the_timeline_stacks_segments_when_asked() {
     let mode = harness.query_all_by_label("Segments").find(|node| node.rect().bottom() <= top);
     mode.expect("a button above the timeline").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).mode, TimelineMode::Segments);
+    assert_eq!(device(&mut harness).at.timeline_mode, TimelineMode::Segments);
     let rect = canvas(&harness, "Allocation timeline");
     let at = pos2(rect.right() - 12.0, rect.bottom() - 10.0);
     harness.hover_at(at);
@@ -201,25 +202,25 @@ fn the_timeline_stacks_segments_when_asked() {
     assert!(harness.query_by_label("20.0 MiB (20,971,520 bytes)").is_some());
     assert!(harness.query_by_label("stream 0 · reserved by event 0 · still there at the end").is_some());
     click(&mut harness, at);
-    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    assert_eq!(device(&mut harness).at.selection(), Selection::Segment { addr: 1 << 30 });
     harness.get_by_label("Blocks").click();
     harness.run_steps(3);
     click(&mut harness, at);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
 }
 
 #[test]
 fn pictures_of_segments_arrive_from_their_thread() {
-    let mut harness = harness_with(RasterMode::Background);
+    let mut harness = harness_with(WorkMode::Background);
     let _folder = open(&mut harness, &snapshot_pickle());
     device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
     wait(&mut harness, |harness| harness.query_by_label(ROW).is_some());
     let at = place(&mut harness, 4.5, 0.2);
     wait(&mut harness, |harness| {
         click(harness, at);
-        device(harness).selection() == Selection::Allocation(AllocId(0))
+        device(harness).at.selection() == Selection::Allocation(AllocId(0))
     });
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
 }
 
 #[test]

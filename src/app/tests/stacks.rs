@@ -2,10 +2,10 @@
 
 use crate::analysis::{NodeIx, site_label};
 use crate::app::App;
-use crate::app::device::DeviceState;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
+use crate::app::panes::OpenDevice;
 use crate::app::panes::Pane;
-use crate::app::stacks::panel::Mode;
+use crate::app::stacks::controls::Mode;
 use crate::app::tests::{harness, open};
 use crate::draw::{FLAME_ROW_PX, FlameRect};
 use crate::model::Moment;
@@ -36,14 +36,17 @@ fn sample() -> (Window, tempfile::TempDir) {
 fn wait(harness: &mut Window) {
     let patience = Instant::now() + Duration::from_secs(20);
     harness.run_steps(2);
-    while Instant::now() < patience && !device(harness, |device| device.panels.stacks.is_current(device)) {
+    let is_current = |device: &mut OpenDevice| {
+        device.states.stacks.is_current(&device.derived, &device.at, &device.recording)
+    };
+    while Instant::now() < patience && !device(harness, is_current) {
         harness.step();
         std::thread::sleep(Duration::from_millis(5));
     }
     harness.run_steps(3);
 }
 
-fn device<T>(harness: &mut Window, look: impl FnOnce(&mut DeviceState) -> T) -> T {
+fn device<T>(harness: &mut Window, look: impl FnOnce(&mut OpenDevice) -> T) -> T {
     let file = harness.state_mut().documents[0].open_file().expect("an open file");
     look(file.device().expect("a device"))
 }
@@ -51,11 +54,11 @@ fn device<T>(harness: &mut Window, look: impl FnOnce(&mut DeviceState) -> T) -> 
 /// The rectangles of the graph with the labels of their frames.
 fn rects(harness: &mut Window) -> Vec<(FlameRect, String)> {
     device(harness, |device| {
-        let weighed = device.panels.stacks.weighed().expect("the tree is built");
-        let layout = device.panels.stacks.flame.layout().expect("the graph is laid out");
+        let weighed = device.states.stacks.weighed().expect("the tree is built");
+        let layout = device.states.stacks.flame.layout().expect("the graph is laid out");
         let label = |rect: &FlameRect| match rect.node() {
             Some(NodeIx::ROOT) => "all".to_owned(),
-            Some(node) => weighed.book.names.get(weighed.tree.frame(node)).label.clone(),
+            Some(node) => weighed.names.frames.get(weighed.tree.frame(node)).label.clone(),
             None => "merged".to_owned(),
         };
         layout.rects().iter().map(|rect| (*rect, label(rect))).collect()
@@ -98,8 +101,8 @@ fn the_graph_at_the_oom_has_the_site_with_its_bytes() {
     assert!(harness.query_by_label("6 allocations, the largest 1.88 GiB").is_some());
     assert!(harness.query_by_label_contains("Click to select the stack").is_some());
     click(&mut harness, rect);
-    let site = device(&mut harness, |device| match device.selection() {
-        Selection::Stack(stack) => site_label(&device.snapshot(), stack),
+    let site = device(&mut harness, |device| match device.at.selection() {
+        Selection::Stack(stack) => site_label(device.recording.snapshot(), stack),
         other => panic!("{other:?} is selected"),
     });
     assert_eq!(site, SITE);
@@ -175,8 +178,8 @@ fn a_click_on_a_site_selects_its_stack() {
     rows(&harness)[0].click();
     harness.run_steps(3);
     let site = device(&mut harness, |device| {
-        let stack = device.selected_stack().expect("a stack is selected");
-        site_label(&device.snapshot(), stack)
+        let stack = device.at.selected_stack().expect("a stack is selected");
+        site_label(device.recording.snapshot(), stack)
     });
     assert_eq!(site, SITE);
 }
@@ -197,11 +200,11 @@ fn sites_can_be_sorted_either_way() {
 #[test]
 fn the_filter_leaves_only_what_matches() {
     let (mut harness, _folder) = sample();
-    device(&mut harness, |device| "size>1GiB".clone_into(&mut device.filter_query));
+    device(&mut harness, |device| "size>1GiB".clone_into(&mut device.at.query));
     wait(&mut harness);
     let expected = device(&mut harness, |device| {
-        let timeline = device.timeline();
-        let live = timeline.lifetimes.live_at(device.cursor);
+        let timeline = device.recording.timeline();
+        let live = timeline.lifetimes.live_at(device.at.cursor);
         let sizes = live.map(|id| timeline.lifetimes.size(id, &timeline.events));
         sizes.filter(|&size| 1 << 30 < size).map(i128::from).sum::<i128>()
     });
@@ -212,16 +215,16 @@ fn the_filter_leaves_only_what_matches() {
 #[test]
 fn the_mark_starts_a_range_that_ends_at_the_cursor() {
     let (mut harness, _folder) = sample();
-    let oom = device(&mut harness, |device| device.cursor);
-    device(&mut harness, |device| device.go_to(Moment(oom.0 - 100)));
+    let oom = device(&mut harness, |device| device.at.cursor);
+    device(&mut harness, |device| device.at.go_to(Moment(oom.0 - 100)));
     harness.key_press(Key::M);
     wait(&mut harness);
     assert!(harness.query_by_label("0 allocations in no event: the mark is at the cursor").is_some());
-    device(&mut harness, |device| device.go_to(oom));
+    device(&mut harness, |device| device.at.go_to(oom));
     wait(&mut harness);
     let expected = device(&mut harness, |device| {
-        assert_eq!(device.panels.stacks.mode, Mode::Allocated);
-        let events = &device.timeline().events;
+        assert_eq!(device.states.stacks.controls.mode, Mode::Allocated);
+        let events = &device.recording.timeline().events;
         let made = events.indices().filter(|ix| (oom.0 - 100..oom.0).contains(&ix.0));
         let made = made.filter(|&ix| events.action(ix) == crate::model::Action::Alloc);
         made.map(|ix| i128::from(events.size(ix))).sum::<i128>()
@@ -236,7 +239,7 @@ fn stepping_changes_the_graph_at_once() {
     for key in [Key::Home, Key::P, Key::ArrowLeft, Key::O] {
         harness.key_press(key);
         harness.run_steps(2);
-        let active = device(&mut harness, |device| device.timeline().active.at(device.cursor));
+        let active = device(&mut harness, |device| device.recording.timeline().active.at(device.at.cursor));
         let shown = rects(&mut harness).first().map_or(0, |(rect, _)| rect.weight);
         assert_eq!(shown, i128::from(active), "after {key:?}");
     }

@@ -1,7 +1,7 @@
 //! The lists of events and allocations in the real application.
 
 use super::*;
-use crate::app::navigation::Selection;
+use crate::app::device::Selection;
 use crate::app::panes::Pane;
 use crate::model::AllocId;
 use egui_kittest::kittest::NodeT as _;
@@ -45,29 +45,29 @@ fn a_click_on_an_event_moves_the_cursor_and_selects_its_allocation() {
     );
     harness.get_by_label_contains("free_requested").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).cursor, Moment(5));
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(1)));
+    assert_eq!(device(&mut harness).at.cursor, Moment(5));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(1)));
     harness.key_press(Key::ArrowUp);
     harness.run_steps(2);
-    assert_eq!(device(&mut harness).cursor, Moment(4));
+    assert_eq!(device(&mut harness).at.cursor, Moment(4));
     for _ in 0..9 {
         harness.key_press(Key::ArrowDown);
         harness.run_steps(1);
     }
-    assert_eq!(device(&mut harness).cursor, Moment(7));
+    assert_eq!(device(&mut harness).at.cursor, Moment(7));
     harness.key_press_modifiers(egui::Modifiers::ALT, Key::ArrowLeft);
     harness.run_steps(2);
-    assert_ne!(device(&mut harness).selection(), Selection::Allocation(AllocId(1)));
+    assert_ne!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(1)));
 }
 
 #[test]
 fn a_segment_event_selects_its_segment() {
     let (mut harness, _folder) = harness_on(Pane::Events);
-    device(&mut harness).move_to(Moment::START);
+    device(&mut harness).at.move_to(Moment::START);
     harness.run_steps(2);
     harness.get_by_label_contains("segment_alloc").click();
     harness.run_steps(2);
-    assert_eq!(device(&mut harness).selection(), Selection::Segment { addr: 1 << 30 });
+    assert_eq!(device(&mut harness).at.selection(), Selection::Segment { addr: 1 << 30 });
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn a_search_counts_steps_and_leaves_out() {
     assert!(wait(&mut harness, |harness| harness.query_by_label_contains("2 of 7 events match").is_some()));
     harness.get_by_label("Next").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).cursor, Moment(2));
+    assert_eq!(device(&mut harness).at.cursor, Moment(2));
     assert!(harness.query_by_label_contains("match 1 ·").is_some());
     harness.get_by_label("Previous").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).cursor, Moment(3));
+    assert_eq!(device(&mut harness).at.cursor, Moment(3));
     assert!(3 < rows(&harness).len());
     harness.get_by_label("Only matching").click();
     harness.run_steps(3);
@@ -125,10 +125,10 @@ fn a_click_selects_an_allocation_and_keys_go_on() {
     let (mut harness, _folder) = harness_on(Pane::Allocations);
     harness.query_all_by_role(Role::Row).next().expect("a row").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(0)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
     harness.key_press(Key::ArrowDown);
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).selection(), Selection::Allocation(AllocId(2)));
+    assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(2)));
     let csv = copied(&mut harness, "Copy as CSV");
     assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("0x40000000,8388608,0,,1,")), "{csv}");
 }
@@ -144,7 +144,7 @@ fn all_allocations_are_listed_with_those_that_are_gone() {
 #[test]
 fn the_filter_holds_for_both_lists() {
     let (mut harness, _folder) = harness_on(Pane::Allocations);
-    device(&mut harness).filter_query = "size=8MiB".to_owned();
+    device(&mut harness).at.query = "size=8MiB".to_owned();
     assert!(wait(&mut harness, |harness| rows(harness).len() == 1), "{:?}", rows(&harness));
     assert!(harness.query_by_label_contains("1 of 2 match, 8.00 MiB active after event 6").is_some());
     harness.get_by_label("All").click();
@@ -158,13 +158,13 @@ fn the_filter_holds_for_both_lists() {
     assert_eq!(rows(&harness).len(), 1);
     harness.get_by_label("Next").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).cursor, Moment(2));
+    assert_eq!(device(&mut harness).at.cursor, Moment(2));
 }
 
 #[test]
 fn another_allocation_that_is_selected_is_scrolled_to() {
     let (mut harness, _folder) = harness_on(Pane::Allocations);
-    device(&mut harness).select(Selection::Allocation(AllocId(2)));
+    device(&mut harness).at.select(Selection::Allocation(AllocId(2)));
     harness.run_steps(3);
     let selected = harness
         .query_all_by_role(Role::Row)

@@ -1,7 +1,7 @@
 //! The timeline in the real application.
 
+use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
-use crate::app::navigation::Selection;
 use crate::app::panes::Pane;
 use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
 use crate::app::*;
@@ -36,12 +36,12 @@ fn the_legend_tells_only_what_the_bands_show() {
     harness.run_steps(3);
     harness.get_by_label("activations").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "category:activation");
+    assert_eq!(device(&mut harness).at.query, "category:activation");
     harness.get_by_label("activations").click();
     harness.run_steps(3);
-    assert_eq!(device(&mut harness).filter_query, "");
+    assert_eq!(device(&mut harness).at.query, "");
     // Reserved memory serves many categories: it is told apart by stacks.
-    device(&mut harness).mode = TimelineMode::Segments;
+    device(&mut harness).at.timeline_mode = TimelineMode::Segments;
     harness.run_steps(3);
     assert!(harness.query_by_label("activations").is_none());
 }
@@ -52,7 +52,7 @@ fn a_click_on_the_curves_goes_there_on_both_axes() {
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     device(&mut harness).wanted_pane = Some(Pane::Curves);
     for axis in [Axis::Event, Axis::Time] {
-        device(&mut harness).set_axis(axis);
+        device(&mut harness).at.set_axis(axis);
         harness.run_steps(4);
         let picture = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
         // The axes of both views start and end nearly at the same place.
@@ -63,8 +63,9 @@ fn a_click_on_the_curves_goes_there_on_both_axes() {
             harness.drop_at(at);
             harness.run_steps(3);
             let device = device(&mut harness);
-            let (start, end) = device.full.on(device.timeline()).positions_of(device.cursor);
-            let (wanted, near) = (device.full.position_from_x(f64::from(part)), device.full.span() * 0.03);
+            let (start, end) = device.at.full.on(device.recording.timeline()).positions_of(device.at.cursor);
+            let (wanted, near) =
+                (device.at.full.position_from_x(f64::from(part)), device.at.full.span() * 0.03);
             assert!(start - near < wanted && wanted < end + near, "{axis:?}: {start} to {end}, not {wanted}");
         }
     }
@@ -75,14 +76,14 @@ fn escape_closes_the_help_and_leaves_the_selection() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
     let selection = Selection::Allocation(AllocId(0));
-    device(&mut harness).select(selection);
+    device(&mut harness).at.select(selection);
     harness.get_by_label("?").click();
     harness.run_steps(3);
     assert!(harness.query_by_label("Keyboard and mouse").is_some());
     harness.key_press(Key::Escape);
     harness.run_steps(30);
     assert!(harness.query_by_label("Keyboard and mouse").is_none());
-    assert_eq!(device(&mut harness).selection(), selection);
+    assert_eq!(device(&mut harness).at.selection(), selection);
 }
 
 #[test]

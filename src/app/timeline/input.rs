@@ -1,10 +1,9 @@
 //! The mouse on the timeline.
 
 use super::rasters::Shown;
-use crate::app::device::{DeviceState, TimelineMode};
-use crate::app::navigation::Selection;
+use crate::app::device::{Selection, Standpoint, TimelineMode};
 use crate::draw::{Pixel, View, range_of_band};
-use crate::model::Moment;
+use crate::model::{Moment, Timeline};
 use crate::report;
 use eframe::egui::{self, Pos2, Rect, Sense};
 
@@ -21,80 +20,85 @@ pub(in crate::app) struct Under {
     pub(in crate::app) moment: Option<Moment>,
 }
 
-/// Zoom and pan.
-pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, device: &mut DeviceState) {
+/// Zoom, and pan if drags are for that.
+pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, at: &mut Standpoint, pans: bool) {
     let rect = response.rect;
     let size = rect.size().max(egui::vec2(1.0, 1.0));
-    if response.dragged() && !device.panels.timeline.is_drawing_box() {
+    if response.dragged() && pans {
         let moved = response.drag_delta() / size;
-        device.view = device.view.pan(f64::from(-moved.x), f64::from(moved.y), &device.full);
+        at.view = at.view.pan(f64::from(-moved.x), f64::from(moved.y), &at.full);
     }
     let Some(pointer) = response.hover_pos() else { return };
     let (scroll, is_vertical) = ui.input(|input| (input.smooth_scroll_delta, input.modifiers.shift));
-    let at = (pointer - rect.min) / size;
-    let (x, y) = (f64::from(at.x), f64::from(1.0 - at.y));
+    let part = (pointer - rect.min) / size;
+    let (x, y) = (f64::from(part.x), f64::from(1.0 - part.y));
     if is_vertical {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
         let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
-        device.view = device.view.zoom_at(x, y, 1.0, factor, &device.full);
+        at.view = at.view.zoom_at(x, y, 1.0, factor, &at.full);
     } else {
-        zoom_in_time(ui, device, x, size.x);
+        zoom_in_time(ui, at, x, size.x);
     }
 }
 
 /// Follow the wheel: zoom at the fraction `x` from the left, and pan.
-pub(in crate::app) fn zoom_in_time(ui: &egui::Ui, device: &mut DeviceState, x: f64, width: f32) {
+pub(in crate::app) fn zoom_in_time(ui: &egui::Ui, at: &mut Standpoint, x: f64, width: f32) {
     let (scroll, zoom) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
     if scroll != egui::Vec2::ZERO || zoom != 1.0 {
         let factor = f64::from((scroll.y * ZOOM_PER_POINT).exp() * zoom);
-        let zoomed = device.view.zoom_at(x, 0.0, factor, 1.0, &device.full);
-        device.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &device.full);
+        let zoomed = at.view.zoom_at(x, 0.0, factor, 1.0, &at.full);
+        at.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &at.full);
     }
 }
 
 /// Drag along the axis below the picture: the cursor follows.
-pub(in crate::app) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, device: &mut DeviceState) {
+pub(in crate::app) fn scrub(
+    ui: &egui::Ui,
+    axis: Rect,
+    picture: Rect,
+    timeline: &Timeline,
+    at: &mut Standpoint,
+) {
     let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
     if response.drag_started() || response.clicked() {
-        device.leave();
+        at.leave();
     }
-    let moment_at = |pointer: Pos2, device: &DeviceState| {
+    let moment_at = |pointer: Pos2, at: &Standpoint| {
         let x = f64::from((pointer.x - picture.left()) / picture.width().max(1.0)).clamp(0.0, 1.0);
-        let last = device.timeline().moments().saturating_sub(1) as u32;
-        Moment((device.view.on(device.timeline()).moment_from_x(x).max(0.0) as u32).min(last))
+        let last = timeline.moments().saturating_sub(1) as u32;
+        Moment((at.view.on(timeline).moment_from_x(x).max(0.0) as u32).min(last))
     };
     if let Some(pointer) = response.interact_pointer_pos() {
-        device.move_to(moment_at(pointer, device));
+        at.move_to(moment_at(pointer, at));
     }
-    let hovered = response.hover_pos().map(|pointer| moment_at(pointer, device));
+    let hovered = response.hover_pos().map(|pointer| moment_at(pointer, at));
     let response = response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     if let Some(moment) = hovered {
         response.on_hover_ui_at_pointer(|ui| {
-            ui.label(report::when_text(device.timeline(), moment));
+            ui.label(report::when_text(timeline, moment));
         });
     }
 }
 
 /// Double click: zoom to the lifetime of what is there, or else to everything.
-pub(in crate::app) fn double_click(device: &mut DeviceState, under: Under) {
-    match selection(device, under) {
-        Selection::Allocation(id) => device.zoom_to_lifetime(id),
-        _ => device.fit(),
+pub(super) fn double_click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
+    match selection(timeline, under) {
+        Selection::Allocation(id) => at.zoom_to_lifetime(id),
+        _ => at.fit(),
     }
 }
 
 /// Click: put the cursor where the pointer is, and select what is there.
-pub(in crate::app) fn click(device: &mut DeviceState, under: Under) {
+pub(super) fn click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
     if let Some(moment) = under.moment {
-        device.go_to(moment);
+        at.go_to(moment);
     }
-    device.select(selection(device, under));
+    at.select(selection(timeline, under));
 }
 
-fn selection(device: &DeviceState, under: Under) -> Selection {
+fn selection(timeline: &Timeline, under: Under) -> Selection {
     let Pixel::Block(id) = under.pixel else { return Selection::None };
-    let timeline = device.timeline();
     match under.mode {
         TimelineMode::Blocks if id.index() < timeline.lifetimes.len() => Selection::Allocation(id),
         TimelineMode::Blocks => Selection::None,

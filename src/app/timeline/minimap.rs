@@ -1,8 +1,11 @@
 //! The minimap: the whole recording, and a brush over the part that the timeline shows.
 
-use crate::app::device::DeviceState;
+use crate::app::device::Standpoint;
+use crate::app::work::memo::Memo;
 use crate::draw::{Axis, Canvas, Palette, Totals, View};
+use crate::model::Timeline;
 use eframe::egui::{self, CursorIcon, Rect, Sense};
+use std::rc::Rc;
 
 /// How near to an edge of the brush a drag must start to move just that edge.
 const EDGE_PX: f32 = 5.0;
@@ -10,7 +13,8 @@ const EDGE_PX: f32 = 5.0;
 /// What the strip remembers between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
-    totals: Option<(Axis, usize, Totals)>,
+    /// By axis and number of columns.
+    totals: Memo<(Axis, usize), Rc<Totals>>,
     drag: Option<Drag>,
 }
 
@@ -23,32 +27,35 @@ enum Drag {
     Edge { other: f64 },
 }
 
-pub(in crate::app) fn ui(ui: &egui::Ui, rect: Rect, palette: &Palette, device: &mut DeviceState) {
+pub(super) fn ui(
+    ui: &egui::Ui,
+    rect: Rect,
+    palette: &Palette,
+    timeline: &Timeline,
+    at: &mut Standpoint,
+    state: &mut State,
+) {
     let response = ui.interact(
         rect.expand2(egui::vec2(EDGE_PX, 0.0)),
         ui.scope_id().with("minimap"),
         Sense::click_and_drag(),
     );
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Minimap"));
-    let snapshot = device.snapshot();
-    let Some(timeline) = snapshot.timelines.get(device.index()) else { return };
-    let (full, view, cursor) = (device.full, device.view, device.cursor);
+    let (full, view) = (at.full, at.view);
     let canvas = Canvas { painter: ui.painter(), rect, view: &full, timeline, palette };
     let brush = canvas.brush_rect(&view);
     let columns = (rect.width().round() as usize).max(1);
-    let state = &mut device.panels.timeline.minimap;
-    let known = state.totals.take().filter(|known| (known.0, known.1) == (full.axis, columns));
-    let totals = known.unwrap_or_else(|| (full.axis, columns, Totals::of_view(timeline, &full, columns)));
-    canvas.minimap(&totals.2, &view, cursor);
-    state.totals = Some(totals);
+    let totals = || Rc::new(Totals::of_view(timeline, &full, columns));
+    canvas.minimap(&state.totals.get((full.axis, columns), totals), &view, at.cursor);
     if let Some(pointer) = response.hover_pos() {
         ui.set_cursor_icon(cursor_icon(pointer, brush));
     }
     if response.double_clicked() {
-        device.fit();
+        at.fit();
     } else if let Some(pointer) = response.interact_pointer_pos() {
         let x = f64::from((pointer.x - rect.left()) / rect.width().max(1.0));
-        drag(&response, device, full.position_from_x(x.clamp(0.0, 1.0)), pointer, brush);
+        let position = full.position_from_x(x.clamp(0.0, 1.0));
+        drag(&response, at, &mut state.drag, position, pointer, brush);
     }
 }
 
@@ -69,28 +76,35 @@ fn edge(pointer: egui::Pos2, brush: Rect) -> Option<usize> {
     (far[nearest] <= EDGE_PX).then_some(nearest)
 }
 
-fn drag(response: &egui::Response, device: &mut DeviceState, at: f64, pointer: egui::Pos2, brush: Rect) {
-    let view = device.view;
+fn drag(
+    response: &egui::Response,
+    at: &mut Standpoint,
+    state: &mut Option<Drag>,
+    position: f64,
+    pointer: egui::Pos2,
+    brush: Rect,
+) {
+    let view = at.view;
     if response.drag_started() {
         let start = response.ctx.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
-        device.leave();
-        device.panels.timeline.minimap.drag = Some(match edge(start, brush) {
+        at.leave();
+        *state = Some(match edge(start, brush) {
             Some(0) => Drag::Edge { other: view.x1 },
             Some(_) => Drag::Edge { other: view.x0 },
-            None if brush.x_range().contains(start.x) => Drag::Whole { before: at - view.x0 },
-            None => Drag::Edge { other: at },
+            None if brush.x_range().contains(start.x) => Drag::Whole { before: position - view.x0 },
+            None => Drag::Edge { other: position },
         });
     }
-    let full = device.full;
-    match device.panels.timeline.minimap.drag {
-        Some(drag) if response.dragged() => device.view = dragged(view, drag, at, &full),
+    let full = at.full;
+    match *state {
+        Some(drag) if response.dragged() => at.view = dragged(view, drag, position, &full),
         _ if response.clicked() && !brush.x_range().contains(pointer.x) => {
-            device.show(centered(view, at, &full));
+            at.show(centered(view, position, &full));
         }
         _ => {}
     }
     if response.drag_stopped() {
-        device.panels.timeline.minimap.drag = None;
+        *state = None;
     }
 }
 

@@ -1,7 +1,9 @@
 //! The timeline: its panel, tools, minimap, input and the worker that paints it.
 
+pub(in crate::app) mod hover;
 pub(in crate::app) mod input;
 pub(in crate::app) mod minimap;
 pub(in crate::app) mod panel;
 pub(in crate::app) mod rasters;
+pub(in crate::app) mod state;
 pub(in crate::app) mod toolbar;

@@ -5,38 +5,30 @@
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{PrivatePools, private_pools};
-use crate::app::device::TimelineMode;
-use crate::app::filter::work::FilterMode;
-use crate::app::navigation::Selection;
+use crate::app::device::filtering::FilterMode;
+use crate::app::device::{Selection, TimelineMode};
 use crate::app::theme;
-use crate::app::worker::{RasterMode, Task, Worker};
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
+use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::draw::{
     Blocks, Coloring, Kept, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band,
 };
-use crate::model::{AllocId, Snapshot, Timeline};
+use crate::model::{AllocId, Recording, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 /// Which picture is wanted.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Wish {
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct TimelineRequest {
     pub(in crate::app) view: View,
     pub(in crate::app) size_px: [usize; 2],
     pub(in crate::app) is_dark: bool,
     pub(in crate::app) mode: TimelineMode,
-    pub(in crate::app) coloring: Arc<Coloring>,
+    pub(in crate::app) coloring: ByPtr<Coloring>,
     /// What the filter lets through, and what happens to the rest.
-    pub(in crate::app) filter: Option<(Arc<Matches>, FilterMode)>,
-}
-
-impl PartialEq for Wish {
-    fn eq(&self, other: &Self) -> bool {
-        let key = |wish: &Self| (wish.view, wish.size_px, wish.is_dark, wish.mode);
-        let matches = |wish: &Self| wish.filter.as_ref().map(|(found, mode)| (Arc::as_ptr(found), *mode));
-        key(self) == key(other)
-            && Arc::ptr_eq(&self.coloring, &other.coloring)
-            && matches(self) == matches(other)
-    }
+    pub(in crate::app) filter: Option<(ByPtr<Matches>, FilterMode)>,
 }
 
 /// The picture that is shown.
@@ -47,7 +39,7 @@ pub(in crate::app) struct Shown {
     pub(in crate::app) texture: TextureHandle,
     outlines: Vec<(AllocId, Vec<Span>)>,
     /// Where the selected stack or segment is.
-    selected: Option<(Selection, Vec<Span>)>,
+    selected: Memo<Selection, Rc<[Span]>>,
 }
 
 /// Pictures of one device.
@@ -66,26 +58,20 @@ type Finished = (TimelineMode, Painted, ColorImage);
 /// What painting needs.
 #[derive(Clone)]
 struct Painter {
-    snapshot: Arc<Snapshot>,
-    at: usize,
+    recording: Recording,
     pools: Pools,
 }
 
 impl Rasters {
-    pub(in crate::app) fn new(
-        snapshot: Arc<Snapshot>,
-        at: usize,
-        ctx: &egui::Context,
-        mode: RasterMode,
-    ) -> Self {
+    pub(in crate::app) fn new(recording: Recording, ctx: &egui::Context, mode: WorkMode) -> Self {
         let pools = Pools::default();
-        let painter = Painter { snapshot, at, pools: Arc::clone(&pools) };
+        let painter = Painter { recording, pools: Arc::clone(&pools) };
         Self { worker: Worker::new("timeline", painter, ctx, mode), pools, shown: None }
     }
 
     /// Ask for a picture, and take what is finished.
-    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, wish: Wish) {
-        if let Some(finished) = self.worker.ask(wish) {
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, request: TimelineRequest) {
+        if let Some(finished) = self.worker.ask(request) {
             self.show(ctx, finished);
         }
     }
@@ -98,7 +84,7 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, mode, texture, outlines: Vec::new(), selected: None });
+        self.shown = Some(Shown { picture, mode, texture, outlines: Vec::new(), selected: Memo::default() });
     }
 
     /// The private pools, once the first picture is there.
@@ -129,25 +115,22 @@ impl Shown {
 
 impl Shown {
     /// Where everything with the selected stack, or in the selected segment, is in the picture.
-    pub(in crate::app) fn spans_of(&mut self, selection: Selection, timeline: &Timeline) -> &[Span] {
-        let known = self.selected.take().filter(|known| known.0 == selection);
-        let found = known.unwrap_or_else(|| (selection, self.find(selection, timeline)));
-        &self.selected.insert(found).1
+    pub(in crate::app) fn spans_of(&self, selection: Selection, timeline: &Timeline) -> Rc<[Span]> {
+        self.selected.get(selection, || self.find_spans(selection, timeline).into())
     }
 
-    fn find(&self, selection: Selection, timeline: &Timeline) -> Vec<Span> {
-        let Timeline { lifetimes, events, .. } = timeline;
+    fn find_spans(&self, selection: Selection, timeline: &Timeline) -> Vec<Span> {
         let raster = &self.picture.raster;
-        let is_allocation = |id: AllocId| id.index() < lifetimes.len();
+        let is_allocation = |id: AllocId| id.index() < timeline.lifetimes.len();
         match (selection, self.mode) {
             (Selection::Stack(stack), TimelineMode::Blocks) => {
-                raster.spans_where(|id| is_allocation(id) && lifetimes.stack(id, events) == stack)
+                raster.spans_where(|id| is_allocation(id) && timeline.stack(id) == stack)
             }
             (Selection::Segment { addr }, TimelineMode::Blocks) => {
                 let held: Vec<_> =
                     timeline.ranges.all().iter().filter(|range| range.contains(addr)).collect();
                 let is_inside = |addr| held.iter().any(|range| range.contains(addr));
-                raster.spans_where(|id| is_allocation(id) && is_inside(lifetimes.addr(id, events)))
+                raster.spans_where(|id| is_allocation(id) && is_inside(timeline.addr(id)))
             }
             (Selection::Segment { addr }, TimelineMode::Segments) => {
                 raster.spans_where(|id| range_of_band(id, timeline).is_some_and(|range| range.contains(addr)))
@@ -158,32 +141,32 @@ impl Shown {
 }
 
 impl Task for Painter {
-    type Wish = Wish;
-    type Done = Finished;
+    type Request = TimelineRequest;
+    type Response = Finished;
 
-    fn run(&self, wish: &Wish) -> Finished {
-        let palette = if wish.is_dark { &Palette::DARK } else { &Palette::LIGHT };
-        let timeline = &self.snapshot.timelines[self.at];
-        let contains = |id| wish.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
-        let kept = wish
+    fn run(&self, request: &TimelineRequest) -> Finished {
+        let palette = if request.is_dark { &Palette::DARK } else { &Palette::LIGHT };
+        let timeline = self.recording.timeline();
+        let contains = |id| request.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
+        let kept = request
             .filter
             .as_ref()
             .map(|(_, mode)| Kept { contains: &contains, is_alone: *mode == FilterMode::Only });
-        let blocks = Blocks { timeline, coloring: &wish.coloring, kept };
-        let picture = match wish.mode {
+        let blocks = Blocks { timeline, coloring: &request.coloring, kept };
+        let picture = match request.mode {
             TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
                 Some(pools) => {
                     let pooled = Pooled { blocks, pools };
-                    Painted::paint(timeline, &wish.view, wish.size_px, palette, &pooled)
+                    Painted::paint(timeline, &request.view, request.size_px, palette, &pooled)
                 }
-                None => Painted::paint(timeline, &wish.view, wish.size_px, palette, &blocks),
+                None => Painted::paint(timeline, &request.view, request.size_px, palette, &blocks),
             },
             TimelineMode::Segments => {
-                let bands = SegmentStack::new(timeline, &wish.coloring);
-                Painted::paint(timeline, &wish.view, wish.size_px, palette, &bands)
+                let bands = SegmentStack::new(timeline, &request.coloring);
+                Painted::paint(timeline, &request.view, request.size_px, palette, &bands)
             }
         };
         let image = theme::image(&picture.raster);
-        (wish.mode, picture, image)
+        (request.mode, picture, image)
     }
 }

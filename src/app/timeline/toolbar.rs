@@ -1,23 +1,25 @@
 //! Above the timeline: what it stacks, what colours mean, and the axis.
 
-use crate::app::device::{DeviceState, TimelineMode};
+use crate::app::device::{PaneCtx, Standpoint, TimelineMode};
 use crate::app::theme;
 use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
 use eframe::egui::{self, Rect, Sense};
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
+pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(8.0, 2.0);
-        mode_chooser(ui, device);
-        color_chooser(ui, device);
-        axis_chooser(ui, device);
+        mode_chooser(ui, ctx.at);
+        color_chooser(ui, ctx.at);
+        if ctx.recording.times.has_times() {
+            axis_chooser(ui, ctx.at);
+        }
         ui.add_space(4.0);
-        lines_legend(ui, palette, device);
-        keys_legend(ui, palette, device);
+        lines_legend(ui, palette, ctx.at.color_by);
+        keys_legend(ui, palette, ctx);
     });
 }
 
-fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     let modes = [
         (TimelineMode::Blocks, "Blocks", "Live allocations"),
@@ -25,19 +27,19 @@ fn mode_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
     ];
     for (mode, name, hint) in modes {
         let text = egui::RichText::new(name).size(12.0);
-        if ui.selectable_label(device.mode == mode, text).on_hover_text(hint).clicked() {
-            device.mode = mode;
+        if ui.selectable_label(at.timeline_mode == mode, text).on_hover_text(hint).clicked() {
+            at.timeline_mode = mode;
         }
     }
     ui.add_space(6.0);
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
-fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
+fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     let name = |by: ColorBy| format!("Colour by {}", by.name());
     // Reserved memory serves allocations of many categories.
-    let is_offered = |by: ColorBy| device.mode == TimelineMode::Blocks || by != ColorBy::Category;
-    let shown = if is_offered(device.color_by) { device.color_by } else { ColorBy::Stack };
+    let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || by != ColorBy::Category;
+    let shown = if is_offered(at.color_by) { at.color_by } else { ColorBy::Stack };
     let mut chosen = shown;
     let text = egui::RichText::new(name(chosen)).size(12.0);
     let chooser = egui::ComboBox::from_id_salt("colour by").selected_text(text).width(128.0);
@@ -48,44 +50,41 @@ fn color_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
     });
     response.response.on_hover_text("What the colours of the bands tell apart");
     if chosen != shown {
-        device.color_by = chosen;
+        at.color_by = chosen;
     }
 }
 
-fn axis_chooser(ui: &mut egui::Ui, device: &mut DeviceState) {
-    if !device.timeline().times.has_times() {
-        return;
-    }
+fn axis_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     for (axis, name, hint) in
         [(Axis::Event, "Events", "Every event is equally wide"), (Axis::Time, "Time", "As long as it took")]
     {
         let text = egui::RichText::new(name).size(12.0);
-        if ui.selectable_label(device.view.axis == axis, text).on_hover_text(hint).clicked() {
-            device.set_axis(axis);
+        if ui.selectable_label(at.view.axis == axis, text).on_hover_text(hint).clicked() {
+            at.set_axis(axis);
         }
     }
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
-fn lines_legend(ui: &mut egui::Ui, palette: &Palette, device: &DeviceState) {
+fn lines_legend(ui: &mut egui::Ui, palette: &Palette, color_by: ColorBy) {
     for (color, name) in
         [(palette.allocated, "allocated"), (palette.accent, "active"), (palette.reserved, "reserved")]
     {
         entry(ui, color, Mark::Line, name);
     }
     entry(ui, palette.merged, Mark::Band, "thinner than a pixel");
-    if device.color_by == ColorBy::Stack {
+    if color_by == ColorBy::Stack {
         entry(ui, palette.unknown, Mark::Band, "no stack");
     }
 }
 
 /// What colours mean; a click keeps just that.
-fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
-    let coloring = device.coloring(palette);
-    let keys = match device.mode {
-        TimelineMode::Blocks => coloring.keys(device.timeline()),
-        TimelineMode::Segments => coloring.reserved_keys(device.timeline()),
+fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
+    let coloring = ctx.coloring(palette);
+    let keys = match ctx.at.timeline_mode {
+        TimelineMode::Blocks => coloring.keys(ctx.recording),
+        TimelineMode::Segments => coloring.reserved_keys(ctx.recording),
     };
     for Key { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
@@ -93,7 +92,7 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, device: &mut DeviceState) {
         if let Some(query) = query
             && response.on_hover_text(format!("Click to filter: {query}")).clicked()
         {
-            device.toggle_filter(query);
+            ctx.at.toggle_filter(query);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The settings to try.
 
-use super::work::Question;
+use super::simulating::WhatIfRequest;
 use crate::app::theme;
 use crate::simulator::Settings;
 use crate::units;
@@ -23,9 +23,9 @@ impl Controls {
     }
 
     /// What that asks; without the capacity while it cannot be read.
-    pub(super) fn question(&self) -> Question {
+    pub(super) fn request(&self) -> WhatIfRequest {
         let capacity = units::parse_bytes(&self.capacity).and_then(|bytes| u64::try_from(bytes).ok());
-        Question {
+        WhatIfRequest {
             settings: self.settings.clone(),
             capacity_bytes: capacity.filter(|&bytes| 0 < bytes),
             batch: self.batch,

@@ -1,10 +1,10 @@
 //! The simulated segment map at the cursor.
 
-use super::work::{Question, Simulator};
+use super::simulating::{SimulateTask, WhatIfRequest};
 use crate::analysis::segment_state::{Content, Part};
 use crate::analysis::{SegmentIndex, SegmentState};
 use crate::app::theme;
-use crate::app::worker::Task;
+use crate::app::work::worker::Task;
 use crate::draw::Palette;
 use crate::draw::segment_map::{
     Grouping, Items, Layout, Map, Order, Picture, Sheet, Surface, Zoom, picture, scale_bar,
@@ -27,15 +27,15 @@ const MIN_PX: f32 = 60.0;
 
 /// Lays out the memory of a simulation.
 #[derive(Clone)]
-pub(super) struct Mapper(pub(super) Simulator);
+pub(super) struct LayoutTask(pub(super) SimulateTask);
 
-impl Task for Mapper {
-    /// The settings are those of the question.
-    type Wish = (Question, Moment);
-    type Done = Arc<SegmentState>;
+impl Task for LayoutTask {
+    /// The settings are those of the request.
+    type Request = (WhatIfRequest, Moment);
+    type Response = Arc<SegmentState>;
 
-    fn run(&self, (question, moment): &Self::Wish) -> Self::Done {
-        Arc::new(state_of(&self.0.layout(question, *moment)))
+    fn run(&self, (request, moment): &Self::Request) -> Self::Response {
+        Arc::new(state_of(&self.0.layout(request, *moment)))
     }
 }
 

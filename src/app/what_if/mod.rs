@@ -4,4 +4,4 @@ pub(in crate::app) mod controls;
 pub(in crate::app) mod map;
 pub(in crate::app) mod panel;
 pub(in crate::app) mod results;
-pub(in crate::app) mod work;
+pub(in crate::app) mod simulating;

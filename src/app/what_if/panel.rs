@@ -1,12 +1,12 @@
 //! What if: controls, results, and how far they can be trusted.
 
 use super::controls::Controls;
-use super::map::{self, Drawn, Mapper};
+use super::map::{self, Drawn, LayoutTask};
 use super::results;
-use super::work::{Answer, Question, Simulated, Simulator, has_requests};
-use crate::app::background::Background;
-use crate::app::device::DeviceState;
+use super::simulating::{SimulateTask, Simulated, WhatIfRequest, WhatIfResponse, has_requests};
+use crate::app::device::PaneCtx;
 use crate::app::theme;
+use crate::app::work::background::Background;
 use crate::report::fidelity_text;
 use crate::simulator::Settings;
 use crate::units;
@@ -28,9 +28,9 @@ const PLOT_PX: f32 = 180.0;
 pub(in crate::app) struct State {
     recorded: Option<Settings>,
     controls: Option<Controls>,
-    simulator: Option<Simulator>,
-    background: Background<Simulator>,
-    maps: Background<Mapper>,
+    task: Option<SimulateTask>,
+    background: Background<SimulateTask>,
+    maps: Background<LayoutTask>,
     drawn: Option<Drawn>,
     /// Whether the segment map is shown, not the curves.
     shows_map: bool,
@@ -38,42 +38,39 @@ pub(in crate::app) struct State {
     shown: Option<usize>,
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, device: &mut DeviceState) {
-    if !has_requests(device.timeline()) {
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    if !has_requests(ctx.recording) {
         let text = "No events of a GPU's allocator were recorded that could be simulated.";
         ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
         return;
     }
-    let mut state = std::mem::take(&mut device.panels.what_if);
-    state.ui(ui, device);
-    device.panels.what_if = state;
+    state.ui(ui, ctx);
 }
 
 impl State {
-    fn ui(&mut self, ui: &mut egui::Ui, device: &mut DeviceState) {
-        let snapshot = device.snapshot();
-        let recorded = self.recorded.get_or_insert_with(|| Settings::recorded(&snapshot));
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let recorded = self.recorded.get_or_insert_with(|| Settings::recorded(ctx.recording.snapshot()));
         let controls = self.controls.get_or_insert_with(|| Controls::new(recorded.clone()));
         let limit = self.background.latest().and_then(|answer| answer.limit_bytes);
         controls.ui(ui, recorded, limit);
-        let (question, mode, at) = (controls.question(), device.raster_mode(), device.index());
-        let simulator = self.simulator.get_or_insert_with(|| Simulator::new(snapshot, at)).clone();
-        let answer = self.background.ask(&question, ui.ctx(), mode, "simulator", || simulator).cloned();
+        let (request, mode) = (controls.request(), ctx.derived.work_mode);
+        let task = self.task.get_or_insert_with(|| SimulateTask::new(ctx.recording.clone())).clone();
+        let answer = self.background.ask(&request, ui.ctx(), mode, "simulator", || task).cloned();
         let is_current = answer.is_some();
         let Some(answer) = answer.or_else(|| self.background.latest().cloned()) else {
             ui.label(theme::muted(ui, "Simulating…"));
             return;
         };
         notes_ui(ui, &answer, is_current);
-        self.results_ui(ui, device, &answer, &question);
+        self.results_ui(ui, ctx, &answer, &request);
     }
 
     fn results_ui(
         &mut self,
         ui: &mut egui::Ui,
-        device: &mut DeviceState,
-        answer: &Arc<Answer>,
-        question: &Question,
+        ctx: &mut PaneCtx<'_>,
+        answer: &Arc<WhatIfResponse>,
+        request: &WhatIfRequest,
     ) {
         let last = answer.rows.len().saturating_sub(1);
         let shown = self.shown.map_or(answer.recommended.unwrap_or(last), |shown| shown.min(last));
@@ -84,7 +81,7 @@ impl State {
                 chosen = results::table_ui(ui, answer, shown);
                 ui.add_space(8.0);
                 let size = egui::vec2(ui.available_width(), PLOT_PX);
-                ui.allocate_ui(size, |ui| self.picture_ui(ui, device, row, question));
+                ui.allocate_ui(size, |ui| self.picture_ui(ui, ctx, row, request));
             });
         } else {
             let [left, right] = split(ui.available_rect_before_wrap());
@@ -94,7 +91,7 @@ impl State {
                 });
             });
             ui.scope_builder(egui::UiBuilder::new().max_rect(right), |ui| {
-                self.picture_ui(ui, device, row, question);
+                self.picture_ui(ui, ctx, row, request);
             });
         }
         self.shown = chosen.or(self.shown);
@@ -104,9 +101,9 @@ impl State {
     fn picture_ui(
         &mut self,
         ui: &mut egui::Ui,
-        device: &mut DeviceState,
+        ctx: &mut PaneCtx<'_>,
         row: &Simulated,
-        question: &Question,
+        request: &WhatIfRequest,
     ) {
         ui.horizontal(|ui| {
             ui.selectable_value(&mut self.shows_map, false, "Reserved over time");
@@ -114,13 +111,14 @@ impl State {
             ui.selectable_value(&mut self.shows_map, true, "Segment map at the cursor").on_hover_text(hint);
         });
         if !self.shows_map {
-            results::plot_ui(ui, device, row);
+            results::plot_ui(ui, ctx, row);
             return;
         }
-        let wish = (Question { settings: row.outcome.settings.clone(), ..question.clone() }, device.cursor);
-        let Some(simulator) = &self.simulator else { return };
-        let mapper = || Mapper(simulator.clone());
-        let found = self.maps.ask(&wish, ui.ctx(), device.raster_mode(), "simulated map", mapper).cloned();
+        let wanted =
+            (WhatIfRequest { settings: row.outcome.settings.clone(), ..request.clone() }, ctx.at.cursor);
+        let Some(task) = &self.task else { return };
+        let layout = || LayoutTask(task.clone());
+        let found = self.maps.ask(&wanted, ui.ctx(), ctx.derived.work_mode, "simulated map", layout).cloned();
         match found.or_else(|| self.maps.latest().cloned()) {
             Some(state) => map::ui(ui, &state, &mut self.drawn),
             None => {
@@ -137,7 +135,7 @@ fn split(all: egui::Rect) -> [egui::Rect; 2] {
 }
 
 /// How far the answer can be trusted, and to where it reaches.
-fn notes_ui(ui: &mut egui::Ui, answer: &Answer, is_current: bool) {
+fn notes_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, is_current: bool) {
     let mut text = fidelity_text(answer.fidelity);
     if let Some(event) = answer.recorded_oom {
         let event = units::count(event.0);

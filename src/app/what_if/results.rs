@@ -1,8 +1,8 @@
 //! What came of the simulations: a row each, and reserved memory over time beside the recorded.
 
-use super::work::{Answer, Simulated};
+use super::simulating::{Simulated, WhatIfResponse};
 use crate::app::curves_panel::{curve, plot};
-use crate::app::device::DeviceState;
+use crate::app::device::PaneCtx;
 use crate::app::theme;
 use crate::draw::Axis;
 use crate::model::Moment;
@@ -15,7 +15,7 @@ use eframe::egui::{self, RichText};
 const NAME_PX: f32 = 190.0;
 
 /// The table. Returns the row that was clicked, if one was.
-pub(super) fn table_ui(ui: &mut egui::Ui, answer: &Answer, shown: usize) -> Option<usize> {
+pub(super) fn table_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, shown: usize) -> Option<usize> {
     let mut chosen = None;
     egui::Grid::new("simulations").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
         for name in ["settings", "outcome", "peak reserved", "largest hole", "cudaMalloc"] {
@@ -85,7 +85,7 @@ fn copy_ui(ui: &mut egui::Ui, row: &Simulated) {
 }
 
 /// The smallest change with which everything fits, where one was looked for and found.
-pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &Answer) {
+pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
     let Some(row) = answer.recommended.and_then(|at| answer.rows.get(at)) else { return };
     ui.horizontal(|ui| {
         ui.label("The smallest change that fits:");
@@ -95,19 +95,19 @@ pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &Answer) {
 }
 
 /// Reserved memory as recorded and as simulated, on the same axes. A click moves the cursor.
-pub(super) fn plot_ui(ui: &mut egui::Ui, device: &mut DeviceState, row: &Simulated) {
+pub(super) fn plot_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, row: &Simulated) {
     let palette = theme::palette(ui);
     let top = row.outcome.peak_reserved_bytes() as f64 * 1.05;
-    let full = device.full;
+    let full = ctx.at.full;
     let clicked = {
-        let curves = &device.curves;
+        let curves = &ctx.derived.curves;
         let lines = [
             ("allocated", &curves.allocated, palette.allocated),
             ("reserved, recorded", &curves.reserved, palette.reserved),
             ("reserved, simulated", &row.reserved, palette.accent),
         ];
         let shown = plot(ui, "what if", Axis::Event).show(ui, |plot| {
-            plot.set_plot_bounds_x(0.0..=device.timeline().moments() as f64);
+            plot.set_plot_bounds_x(0.0..=ctx.recording.moments() as f64);
             plot.set_plot_bounds_y(full.y0..=full.y1.max(top));
             for (name, points, color) in lines {
                 plot.line(curve(name, points, color));
@@ -117,7 +117,7 @@ pub(super) fn plot_ui(ui: &mut egui::Ui, device: &mut DeviceState, row: &Simulat
         shown.inner
     };
     if let Some(at) = clicked {
-        let last = device.timeline().moments().saturating_sub(1) as f64;
-        device.go_to(Moment(at.x.clamp(0.0, last) as u32));
+        let last = ctx.recording.moments().saturating_sub(1) as f64;
+        ctx.at.go_to(Moment(at.x.clamp(0.0, last) as u32));
     }
 }

@@ -1,19 +1,45 @@
-//! The arguments of `render`, and what they mean one by one.
+//! The arguments of `render`.
 
-use crate::analysis::At;
+use super::names::{Named, named, one_of};
 use crate::analysis::filter::Filter;
-use crate::cli::live::{self, parse_at};
-use crate::cli::open::parse_bytes;
-use crate::draw::ColorBy;
-use crate::export::What;
+use crate::cli::select::{self, Capacity, Source, Target};
+use crate::draw::{Axis, ColorBy, Palette};
+use crate::export::PictureKind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The smallest side of a picture, in points: less has no room for the caption.
 const MIN_SIDE: f32 = 200.0;
+
+/// `--view`.
+pub(super) const VIEWS: [Named<PictureKind>; 6] = [
+    named("timeline", PictureKind::Timeline).help("Live allocations over time, stacked"),
+    named("reserved", PictureKind::Reserved).help("Reserved memory over time, stacked"),
+    named("curves", PictureKind::Curves).help("The totals over time as lines"),
+    named("segments", PictureKind::SegmentMap).help("What every reserved byte is used for at one moment"),
+    named("segment-timeline", PictureKind::SegmentTimeline)
+        .help("Addresses over time, a row per segment")
+        .old_name("addresses"),
+    named("stacks", PictureKind::Stacks)
+        .help("Where memory was allocated, as a flame graph; with -o FILE.svg one that browsers can zoom"),
+];
+
+/// `--axis`.
+const AXES: [Named<Axis>; 2] = [named("events", Axis::Event), named("time", Axis::Time)];
+
+/// `--theme`.
+const THEMES: [Named<&Palette>; 2] = [named("dark", &Palette::DARK), named("light", &Palette::LIGHT)];
+
 /// Arguments of `render`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    mut_arg("at", |arg| {
+        let help = "The moment of the map, the list and the cursor: peak, oom (the last one), end, or after an \
+            event's number; else the OOM or the peak, without a cursor";
+        // Behind `--view`, to which it belongs more than to `--device`.
+        arg.help(help).display_order(1)
+    }),
+    after_help = "Examples:
   oomscope render snapshot.pickle -o timeline.png
   oomscope render snapshot.pickle --at oom --theme light --scale 2 -o ticket.png
   oomscope render snapshot.pickle --view segments --at 41220 -o map.png
@@ -22,18 +48,12 @@ const MIN_SIDE: f32 = 200.0;
 
 The picture carries the file's name, the device, the moment, the figures and the allocator settings, and
 is made by the code that paints the window: the same file and arguments give the same bytes. No display
-and no GPU are needed.")]
+and no GPU are needed."
+)]
 pub(in crate::cli) struct RenderArgs {
-    /// A snapshot; '-' is standard input
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
     /// What to show
-    #[arg(long, value_enum, default_value_t = ViewArg::Timeline)]
-    pub(super) view: ViewArg,
-    /// The moment of the map, the list and the cursor: peak, oom (the last one), end, or after an event's
-    /// number; else the OOM or the peak, without a cursor
-    #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
-    pub(super) at: Option<At>,
+    #[arg(long, default_value = "timeline", value_parser = one_of(VIEWS))]
+    pub(super) view: PictureKind,
     /// Only these events, by their numbers: both ends are shown
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     pub(super) range: Option<[u32; 2]>,
@@ -44,8 +64,8 @@ pub(in crate::cli) struct RenderArgs {
     #[arg(long, requires = "filter")]
     pub(super) only: bool,
     /// What the flame graph weighs
-    #[arg(long, value_enum, default_value_t = WeighArg::Live)]
-    pub(super) weigh: WeighArg,
+    #[arg(long, value_enum, default_value_t = Weigh::Live)]
+    pub(super) weigh: Weigh,
     /// The flame graph starts at the innermost frames: below each is what called it
     #[arg(long)]
     pub(super) callees_first: bool,
@@ -53,20 +73,17 @@ pub(in crate::cli) struct RenderArgs {
     #[arg(long)]
     pub(super) all_frames: bool,
     /// What runs from left to right
-    #[arg(long, value_enum, default_value_t = AxisArg::Events)]
-    pub(super) axis: AxisArg,
+    #[arg(long, default_value = "events", value_parser = one_of(AXES))]
+    pub(super) axis: Axis,
     /// What the colours of the timeline tell apart
-    #[arg(long, value_enum, default_value_t = ColorArg::Category)]
-    pub(super) color_by: ColorArg,
-    /// Your own rules for categories, a TOML file; they come before all others
-    #[arg(long, value_name = "TOML")]
-    pub(super) rules: Option<PathBuf>,
-    /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) device: Option<i64>,
-    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    pub(super) capacity: Option<i64>,
+    #[arg(long, default_value = "category", value_parser = one_of(ColorBy::ALL.map(|by| named(by.name(), by))))]
+    pub(super) color_by: ColorBy,
+    #[command(flatten)]
+    pub(super) source: Source,
+    #[command(flatten)]
+    pub(super) target: Target,
+    #[command(flatten)]
+    pub(super) capacity: Capacity,
     /// Width and height in points; text is 11 to 18 points high
     #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = parse_size)]
     pub(super) size: [f32; 2],
@@ -74,32 +91,17 @@ pub(in crate::cli) struct RenderArgs {
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = parse_scale)]
     pub(super) scale: f32,
     /// The colours
-    #[arg(long, value_enum, default_value_t = ThemeArg::Dark)]
-    pub(super) theme: ThemeArg,
+    #[arg(long, default_value = "dark", value_parser = one_of(THEMES))]
+    pub(super) theme: &'static Palette,
     /// The file to write: .png, or .svg for --view stacks. An existing one is replaced; '-' is standard
     /// output, as PNG
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
 }
 
+/// `--weigh`. The moment and the range say when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ViewArg {
-    /// Live allocations over time, stacked
-    Timeline,
-    /// Reserved memory over time, stacked
-    Reserved,
-    /// The totals over time as lines
-    Curves,
-    /// What every reserved byte is used for at one moment
-    Segments,
-    /// Addresses over time, a row per segment
-    Addresses,
-    /// Where memory was allocated, as a flame graph; with -o FILE.svg one that browsers can zoom
-    Stacks,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum WeighArg {
+pub(super) enum Weigh {
     /// Bytes that are live at the moment
     Live,
     /// Bytes that were allocated in the range, whether or not they were freed again
@@ -108,30 +110,7 @@ pub(super) enum WeighArg {
     Time,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum AxisArg {
-    Events,
-    Time,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ColorArg {
-    Stack,
-    Allocation,
-    Size,
-    Age,
-    Stream,
-    Pool,
-    Category,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ThemeArg {
-    Dark,
-    Light,
-}
-
-/// A filter as it was written, and what it means.
+/// A filter, with its text as the caption shows it.
 #[derive(Debug, Clone)]
 pub(super) struct Query {
     pub(super) text: String,
@@ -139,7 +118,7 @@ pub(super) struct Query {
 }
 
 fn parse_filter(text: &str) -> Result<Query, String> {
-    live::parse_filter(text).map(|filter| Query { text: text.to_owned(), filter })
+    select::parse_filter(text).map(|filter| Query { text: text.to_owned(), filter })
 }
 
 fn parse_range(text: &str) -> Result<[u32; 2], String> {
@@ -165,31 +144,4 @@ fn parse_size(text: &str) -> Result<[f32; 2], String> {
 fn parse_scale(text: &str) -> Result<f32, String> {
     let scale = text.parse::<f32>().map_err(|e| e.to_string())?;
     if (0.5..=8.0).contains(&scale) { Ok(scale) } else { Err("expected 0.5 to 8".to_owned()) }
-}
-
-impl From<ViewArg> for What {
-    fn from(view: ViewArg) -> Self {
-        match view {
-            ViewArg::Timeline => Self::Timeline,
-            ViewArg::Reserved => Self::Reserved,
-            ViewArg::Curves => Self::Curves,
-            ViewArg::Segments => Self::Segments,
-            ViewArg::Addresses => Self::Addresses,
-            ViewArg::Stacks => Self::Stacks,
-        }
-    }
-}
-
-impl From<ColorArg> for ColorBy {
-    fn from(by: ColorArg) -> Self {
-        match by {
-            ColorArg::Stack => Self::Stack,
-            ColorArg::Allocation => Self::Allocation,
-            ColorArg::Size => Self::Size,
-            ColorArg::Age => Self::Age,
-            ColorArg::Stream => Self::Stream,
-            ColorArg::Pool => Self::Pool,
-            ColorArg::Category => Self::Category,
-        }
-    }
 }

@@ -1,15 +1,14 @@
 //! `oomscope render`.
 
 mod args;
+mod names;
 mod shot;
 
 pub(super) use args::RenderArgs;
 
-use super::output::Target;
-use super::{Failure, loading, rules};
+use super::failure::Failure;
 use crate::draw::software::MAX_SIDE_PX;
-use crate::export::Format;
-use args::ViewArg;
+use crate::export::{Format, PictureKind};
 use std::path::Path;
 
 /// The most pixels of a picture: four times those of an 8K screen.
@@ -17,17 +16,17 @@ const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
-    let target = Target::new(Some(&args.output), &args.file, args.rules.as_deref())?;
-    let rules = rules::read(args.rules.as_deref(), &[&args.file])?;
-    let snapshot = loading::load(&args.file)?;
-    let shot = shot::shot(args, &snapshot, &rules)?;
+    let destination = args.source.destination(Some(&args.output))?;
+    let recording = args.source.open()?;
+    let selected = args.target.one(&recording)?;
+    let shot = shot::shot(args, &recording, selected)?;
     let file = shot
         .file(format, args.size, args.scale)
-        .map_err(|e| Failure::new(format_args!("{}: {e}", args.file.display()), "use another size"))?;
-    target.write(|out| Ok(out.write_all(&file)?))
+        .map_err(|error| recording.failure(error, "use another size"))?;
+    destination.write(|out| Ok(out.write_all(&file)?))
 }
 
-/// The format of the output, and what can be refused before a large file is read.
+/// The format of the output. Refuses pictures that cannot be written, before a large file is read.
 fn format(args: &RenderArgs) -> Result<Format, Failure> {
     let [width, height] = args.size.map(|side| side * args.scale);
     if (MAX_SIDE_PX as f32) < width.max(height) || MAX_PX < width * height {
@@ -42,7 +41,7 @@ fn format(args: &RenderArgs) -> Result<Format, Failure> {
     let formats = [Format::Png, Format::Svg];
     let found = formats.into_iter().find(has_extension);
     match found.or((args.output == Path::new("-")).then_some(Format::Png)) {
-        Some(Format::Svg) if args.view != ViewArg::Stacks => Err(Failure::new(
+        Some(Format::Svg) if args.view != PictureKind::Stacks => Err(Failure::new(
             format_args!("{}: only --view stacks can be an SVG file", args.output.display()),
             "use a name that ends in .png",
         )),

@@ -1,8 +1,8 @@
 //! Enough memory, but in pieces, in words.
 
 use super::{simulated, words};
-use crate::diagnosis::settings::is_on;
 use crate::diagnosis::{Context, Finding, Saving, Shortage};
+use crate::simulator::Settings;
 use crate::units;
 
 /// What the holes are, what keeps them apart, and what would close them.
@@ -22,7 +22,7 @@ pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &
         ));
     }
     finding.explanation.extend(words::sizes(context, shortage));
-    if is_on(context.snapshot, "expandable_segments") {
+    if Settings::recorded(context.snapshot).expandable_segments {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
         let simulated = simulated::quote_expandable(finding, context, shortage);

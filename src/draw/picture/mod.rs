@@ -1,13 +1,13 @@
 //! Pictures without a window: painted by the code that paints the window, on a sheet that can be
 //! read on its own.
 
-mod addresses;
 mod caption;
 mod curves;
 mod flame;
 mod legend;
 mod page;
 mod png;
+mod segment_timeline;
 mod segments;
 mod site_list;
 mod timeline;
@@ -16,12 +16,12 @@ mod timeline;
 mod tests;
 
 pub use self::png::png;
-pub use addresses::{AddressesPicture, addresses_legend};
 pub use caption::Caption;
 pub use curves::{CurvesPicture, curves_legend};
 pub use flame::{FlamePicture, flame_legend};
 pub use legend::{Entry, Mark, legend};
 pub use page::Page;
+pub use segment_timeline::{SegmentTimelinePicture, segment_timeline_legend};
 pub use segments::{SegmentsPicture, segments_legend};
 pub use site_list::SiteList;
 pub use timeline::{Selected, TimelinePicture, timeline_legend, view_of};

@@ -8,6 +8,8 @@
 //! The same input gives the same bytes on any number of threads: each pixel is computed from the
 //! shapes above it alone, in their order.
 
+mod area;
+mod band;
 mod blend;
 mod polygon;
 mod rect;
@@ -21,9 +23,9 @@ mod tests;
 pub use textures::Textures;
 
 use super::Rgb;
+use band::Band;
 use egui::ClippedPrimitive;
 use rayon::prelude::*;
-use scene::{Area, Item, Shape};
 use std::fmt;
 
 /// Rows that one task paints.
@@ -45,29 +47,6 @@ impl fmt::Debug for Pixels {
     /// Millions of numbers would help nobody.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pixels").field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
-/// Rows that are painted by one task.
-struct Band<'a> {
-    /// The first row.
-    top: i32,
-    /// Columns.
-    width: usize,
-    /// The rows, one after another.
-    pixels: &'a mut [[u8; 4]],
-}
-
-impl Band<'_> {
-    /// Behind the last row.
-    fn bottom(&self) -> i32 {
-        self.top + (self.pixels.len() / self.width.max(1)) as i32
-    }
-
-    /// Some columns of a row that is in the band.
-    fn span(&mut self, y: i32, [from, to]: [i32; 2]) -> &mut [[u8; 4]] {
-        let row = (y - self.top) as usize * self.width;
-        &mut self.pixels[row + from as usize..row + to as usize]
     }
 }
 
@@ -104,15 +83,4 @@ pub fn paint(
         }
     });
     Pixels { size, rgba: pixels.into_flattened() }
-}
-
-impl Item<'_> {
-    fn paint(&self, band: &mut Band<'_>) {
-        let Area { columns, rows: [from, to] } = self.area;
-        let rows = [from.max(band.top), to.min(band.bottom())];
-        match &self.shape {
-            Shape::Rect(fill) => rect::paint(band, rows, columns, fill),
-            Shape::Triangle(triangle) => triangle.paint(band, rows, columns),
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Rectangles along the axes: two triangles that are painted as one.
 
+use super::area::Area;
+use super::band::Band;
+use super::blend;
 use super::polygon::Corner;
-use super::scene::{Area, Item, Shape};
 use super::textures::{Tap, Texture};
-use super::{Band, blend};
 
 /// What a rectangle is filled with.
 pub(super) enum Fill<'a> {
@@ -60,13 +61,13 @@ pub(super) fn of_triangles(a: &[Corner; 3], b: &[Corner; 3]) -> Option<[Corner; 
 }
 
 /// A rectangle for the scene; `None` if no pixel is in it.
-pub(super) fn item<'a>(ends: &[Corner; 2], texture: &'a Texture, clip: &Area) -> Option<Item<'a>> {
+pub(super) fn item<'a>(ends: &[Corner; 2], texture: &'a Texture, clip: &Area) -> Option<(Area, Fill<'a>)> {
     let [low, high] = ends;
     // A pixel whose centre is on an edge belongs to what begins there.
     let (from, to) = (low.snapped(), high.snapped());
     let pixels = |axis: usize| [from[axis].saturating_add(127) >> 8, to[axis].saturating_add(127) >> 8];
     let area = clip.cut(pixels(0), pixels(1))?;
-    Some(Item { area, shape: Shape::Rect(fill(low, high, texture)) })
+    Some((area, fill(low, high, texture)))
 }
 
 fn fill<'a>(low: &Corner, high: &Corner, texture: &'a Texture) -> Fill<'a> {

@@ -1,52 +1,44 @@
 //! What is to be painted, in order: rectangles, which most of a window is made of, and triangles.
 
+use super::area::Area;
+use super::band::Band;
 use super::rect::{self, Fill};
 use super::textures::{Texture, Textures};
 use super::triangle::{self, Triangle};
 use super::{polygon, polygon::Corner};
+use egui::ClippedPrimitive;
 use egui::epaint::{Mesh, Primitive};
-use egui::{ClippedPrimitive, Rect};
 use rayon::prelude::*;
 
 /// A shape and the pixels that it may touch.
 pub(super) struct Item<'a> {
-    pub(super) area: Area,
-    pub(super) shape: Shape<'a>,
+    area: Area,
+    shape: Shape<'a>,
 }
 
-pub(super) enum Shape<'a> {
+enum Shape<'a> {
     /// All the pixels.
     Rect(Fill<'a>),
     /// Those whose centres are inside.
     Triangle(Triangle<'a>),
 }
 
-/// Some pixels of the picture; ends are exclusive.
-#[derive(Clone, Copy)]
-pub(super) struct Area {
-    pub(super) columns: [i32; 2],
-    pub(super) rows: [i32; 2],
-}
-
-impl Area {
-    /// What a clip rectangle lets through.
-    fn of_clip(clip: Rect, pixels_per_point: f32, [width, height]: [usize; 2]) -> Self {
-        let within = |a: f32, b: f32, size: usize| {
-            let pixel = |at: f32, low: i32| ((at * pixels_per_point).round() as i32).clamp(low, size as i32);
-            let from = pixel(a, 0);
-            [from, pixel(b, from)]
-        };
-        Self { columns: within(clip.min.x, clip.max.x, width), rows: within(clip.min.y, clip.max.y, height) }
+impl<'a> Item<'a> {
+    fn rect((area, fill): (Area, Fill<'a>)) -> Self {
+        Self { area, shape: Shape::Rect(fill) }
     }
 
-    /// The part that is also in these columns and rows; `None` where there is none.
-    pub(super) fn cut(&self, columns: [i64; 2], rows: [i64; 2]) -> Option<Self> {
-        let cut = |[from, to]: [i64; 2], [low, high]: [i32; 2]| {
-            let within = |at: i64| at.clamp(i64::from(low), i64::from(high)) as i32;
-            [within(from), within(to)]
-        };
-        let (columns, rows) = (cut(columns, self.columns), cut(rows, self.rows));
-        (columns[0] < columns[1] && rows[0] < rows[1]).then_some(Self { columns, rows })
+    fn triangle((area, triangle): (Area, Triangle<'a>)) -> Self {
+        Self { area, shape: Shape::Triangle(triangle) }
+    }
+
+    pub(super) fn paint(&self, band: &mut Band<'_>) {
+        let Area { columns, rows: [from, to] } = self.area;
+        let rows = [from.max(band.top), to.min(band.bottom())];
+        match &self.shape {
+            Shape::Rect(fill) => rect::paint(band, rows, columns, fill),
+            Shape::Triangle(triangle) => triangle.paint(band, rows, columns),
+        }
     }
 }
 
@@ -88,10 +80,12 @@ fn of_mesh<'a>(mesh: &Mesh, texture: &'a Texture, scale: f64, clip: Area) -> Vec
     let mut rest = mesh.indices.chunks_exact(3).filter_map(corners).peekable();
     while let Some(corners) = rest.next() {
         if let Some(ends) = rest.peek().and_then(|next| rect::of_triangles(&corners, next)) {
-            items.extend(rect::item(&ends, texture, &clip));
+            items.extend(rect::item(&ends, texture, &clip).map(Item::rect));
             rest.next();
         } else {
-            polygon::cut(corners, |part| items.extend(triangle::item(&part, texture, &clip)));
+            polygon::cut(corners, |part| {
+                items.extend(triangle::item(&part, texture, &clip).map(Item::triangle));
+            });
         }
     }
     items

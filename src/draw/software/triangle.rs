@@ -1,9 +1,10 @@
 //! Triangles: each pixel whose centre is inside, with a shade of the corners' colours.
 
+use super::area::Area;
+use super::band::Band;
 use super::polygon::Corner;
-use super::scene::{Area, Item, Shape};
 use super::textures::Texture;
-use super::{Band, blend, rect};
+use super::{blend, rect};
 
 /// A triangle that turns clockwise on the screen.
 pub(super) struct Triangle<'a> {
@@ -33,7 +34,11 @@ struct Plane {
 }
 
 /// A triangle for the scene; `None` if it has no area or is out of sight.
-pub(super) fn item<'a>(corners: &[Corner; 3], texture: &'a Texture, clip: &Area) -> Option<Item<'a>> {
+pub(super) fn item<'a>(
+    corners: &[Corner; 3],
+    texture: &'a Texture,
+    clip: &Area,
+) -> Option<(Area, Triangle<'a>)> {
     let (mut corners, mut places) = (*corners, corners.map(|corner| corner.snapped()));
     let twice_area = twice_area(&places);
     if twice_area < 0 {
@@ -47,7 +52,7 @@ pub(super) fn item<'a>(corners: &[Corner; 3], texture: &'a Texture, clip: &Area)
     };
     let area = clip.cut(pixels(0), pixels(1)).filter(|_| twice_area != 0)?;
     let triangle = Triangle { places, ink: ink(&corners, &places, texture) };
-    Some(Item { area, shape: Shape::Triangle(triangle) })
+    Some((area, triangle))
 }
 
 /// Positive when turning clockwise on the screen.

@@ -1,13 +1,14 @@
 //! The report for a terminal.
 
 use super::document::{Card, Document};
-use super::short_place;
+use super::words::short_place;
 use crate::diagnosis::{Number, Site};
 use crate::report::table::{self, Align};
 use crate::units;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr as _;
 
-/// Characters in a line.
+/// Cells of a terminal in a line. Longer lines of prose are hard to read.
 const WIDTH: usize = 100;
 
 /// Write the report as text.
@@ -100,7 +101,7 @@ fn closing(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
 fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
     let mut line = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && WIDTH < indent.len() + line.chars().count() + 1 + word.chars().count() {
+        if !line.is_empty() && WIDTH < indent.width() + line.width() + 1 + word.width() {
             writeln!(out, "{indent}{line}")?;
             line.clear();
         }

@@ -1,12 +1,10 @@
 //! Random programs: after every step the state is sound, and what is counted is what is there.
 
-use super::super::blocks::{NONE, State};
-use super::super::driver::Driver;
-use super::super::lanes::{Lanes, PoolIx};
-use super::super::rules::{Rules, TieBreak};
-use super::super::{Device, Settings};
-use super::{Allocator, Scope, list_of};
+use super::blocks::{Block, NONE, State};
+use super::{Allocator, list_of};
 use crate::model::PoolKey;
+use crate::simulator::requests::{Lanes, PoolIx, Scope};
+use crate::simulator::settings::{Device, Rules, Settings, TieBreak, block_bytes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -76,7 +74,7 @@ fn confs() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// Everything that must hold between two steps.
+/// Check everything that must hold between two steps.
 fn check(allocator: &Allocator<'_>) {
     let mut segments: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (id, block) in allocator.blocks.iter() {
@@ -105,7 +103,7 @@ fn check(allocator: &Allocator<'_>) {
         }
         assert_eq!((at, allocator.blocks[prev].next), (segment.base + segment.size, NONE));
     }
-    let sum = |wanted: &[State], of: fn(&super::Block) -> u64| {
+    let sum = |wanted: &[State], of: fn(&Block) -> u64| {
         allocator.blocks.iter().filter(|(_, b)| wanted.contains(&b.state)).map(|(_, b)| of(b)).sum::<u64>()
     };
     let active = [State::Live, State::Pending];
@@ -124,13 +122,13 @@ fn check(allocator: &Allocator<'_>) {
     assert!(counters.reserved_bytes.peak <= limit.max(allocator.driver.capacity.min(limit)));
 }
 
-/// Lists hold exactly what is free, in order.
+/// Check that lists hold exactly the free blocks, in order.
 fn check_lists(allocator: &Allocator<'_>) {
     let of = |state: State, list: usize| {
         let blocks = allocator.blocks.iter().filter(move |(_, b)| b.state == state && b.list == list as u32);
         blocks.map(|(id, _)| id).collect::<Vec<_>>()
     };
-    for (i, list) in allocator.free.iter().enumerate() {
+    for (i, list) in allocator.free_lists.iter().enumerate() {
         let entries: Vec<_> = list.iter().copied().collect();
         assert!(entries.is_sorted());
         let mut listed: Vec<u32> = entries.iter().map(|entry| entry.block).collect();
@@ -144,7 +142,7 @@ fn check_lists(allocator: &Allocator<'_>) {
         unmapped.sort_unstable();
         assert_eq!(unmapped, of(State::Unmapped, i));
     }
-    let pending: usize = (0..allocator.free.len()).map(|list| of(State::Pending, list).len()).sum();
+    let pending: usize = (0..allocator.free_lists.len()).map(|list| of(State::Pending, list).len()).sum();
     assert_eq!(allocator.pending.len(), pending);
 }
 
@@ -162,8 +160,7 @@ proptest! {
         let tie_break = if oldest_first { TieBreak::Creation } else { TieBreak::Address };
         let device = Device { capacity_bytes: capacity, ..Device::default() };
         let rules = Rules::new(&settings, tie_break, &device);
-        let driver = Driver::new(rules.capacity_bytes, &[]);
-        let mut allocator = Allocator::new(rules, &lanes, SLOTS as usize, driver);
+        let mut allocator = Allocator::new(rules, &lanes, SLOTS as usize, &[]);
         for step in steps {
             match step {
                 Step::Alloc { slot, lane, requested } => {
@@ -171,7 +168,7 @@ proptest! {
                         let block = allocator.blocks[id];
                         prop_assert_eq!(block.state, State::Live);
                         prop_assert!(requested <= block.size);
-                        prop_assert_eq!(block.list, list_of(lane, super::block_bytes(requested, &settings)));
+                        prop_assert_eq!(block.list, list_of(lane, block_bytes(requested, &settings)));
                     }
                 }
                 Step::Free(slot) => allocator.free(slot),

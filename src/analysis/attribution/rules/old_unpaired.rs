@@ -3,12 +3,12 @@
 use super::gradient_sizes::CountBySize;
 use super::old_like_calls;
 use super::workspaces;
-use crate::analysis::attribution::block_sizes::SMALL_REQUEST_BYTES;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::analysis::segments::address_order::AddressKey;
+use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Segment};
 use foldhash::HashSet;
 
@@ -126,5 +126,5 @@ impl<'a> Unpaired<'a> {
 
 /// Small blocks come from segments of their own: their order says nothing of that of large ones.
 fn size_class(size: i64) -> usize {
-    usize::from(SMALL_REQUEST_BYTES < size)
+    usize::from(SMALL_SIZE < size)
 }

@@ -1,7 +1,7 @@
 //! Where blocks lie: parameters are made before anything is freed, so they fill the first segments without holes.
 
-use crate::analysis::attribution::block_sizes::{OWN_SEGMENT_BYTES, SEGMENT_STEP_BYTES, SMALL_REQUEST_BYTES};
 use crate::analysis::attribution::view::View;
+use crate::model::allocator_sizes::{MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{AllocId, Block, Segment};
 use foldhash::HashMap;
 
@@ -32,10 +32,10 @@ impl SharedSegmentSizes {
     /// Whether the allocator made a segment for its first block. The first segment that blocks of a kind share shows the
     /// size of all of them.
     fn is_made_for(&mut self, segment: &Segment, first: &Block) -> bool {
-        if OWN_SEGMENT_BYTES <= first.size {
-            return segment.size.saturating_sub(first.size) < SEGMENT_STEP_BYTES;
+        if MIN_LARGE_ALLOC <= first.size {
+            return segment.size.saturating_sub(first.size) < ROUND_LARGE;
         }
-        let shared = &mut self.0[usize::from(SMALL_REQUEST_BYTES < first.size)];
+        let shared = &mut self.0[usize::from(SMALL_SIZE < first.size)];
         *shared.get_or_insert(segment.size) == segment.size
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn placed_blocks(view: &View<'_>, ids: &[AllocId], other_segments: us
             out.push(PlacedBlock {
                 id,
                 size: view.size(id),
-                is_small: block.size <= SMALL_REQUEST_BYTES,
+                is_small: block.size <= SMALL_SIZE,
                 is_early: !is_behind_hole,
                 start: block.addr,
                 end: block.addr.saturating_add(block.size.max(0).cast_unsigned()),

@@ -3,13 +3,13 @@
 
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::Category;
-use crate::analysis::attribution::block_sizes::SMALL_REQUEST_BYTES;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::analysis::attribution::view::View;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
+use crate::model::allocator_sizes::SMALL_SIZE;
 use std::collections::BTreeMap;
 
 /// Sizes with at most one part in this many of all bytes do not speak against a pattern.
@@ -180,7 +180,7 @@ fn states_beside_gradients(by_size: &BlocksBySize, gradients: &CountBySize) -> O
 fn has_copy_first(view: &View<'_>, by_size: &BlocksBySize, gradients: &CountBySize) -> bool {
     // Small blocks come from segments of their own, where order says little.
     let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {
-        SMALL_REQUEST_BYTES < **size && gradients.get(size).is_some_and(|&count| ids.len() == 4 * count)
+        SMALL_SIZE < **size && gradients.get(size).is_some_and(|&count| ids.len() == 4 * count)
     };
     let mut blocks: Vec<(AddressKey, i64)> = Vec::new();
     for (&size, ids) in by_size.iter().filter(is_four) {

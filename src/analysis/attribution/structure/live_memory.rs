@@ -5,12 +5,11 @@
 //! every rule asks for more than it needs.
 
 use super::phase::Phase;
-use crate::analysis::attribution::block_sizes::{
-    OWN_SEGMENT_BYTES, SCALAR_BYTES, SEGMENT_STEP_BYTES, SHARED_SEGMENT_BYTES,
-};
+use super::scalar::SCALAR_BYTES;
 use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
+use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
@@ -21,8 +20,8 @@ const MIN_SIZES: usize = 3;
 /// A call that keeps no graph leaves fewer results than this.
 const MIN_GRAPH_BLOCKS: usize = 16;
 
-/// A smaller hole, in bytes, may be what rounding leaves at the end of a segment.
-const MIN_HOLE_BYTES: i64 = 1 << 20;
+/// A smaller hole, in bytes, may be the rest of a block that the allocator did not split.
+const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
 
 /// Bytes of state that were made late may fall short of the expected ones by one part in this many of all bytes: some
 /// states may fill holes that were there before.
@@ -236,8 +235,8 @@ impl LaterBlocks {
 
 /// Whether the allocator makes segments of some size for blocks of some size.
 fn is_made_for(segment_bytes: i64, block_bytes: i64) -> bool {
-    if block_bytes < OWN_SEGMENT_BYTES {
-        return segment_bytes <= SHARED_SEGMENT_BYTES;
+    if block_bytes < MIN_LARGE_ALLOC {
+        return segment_bytes <= LARGE_BUFFER;
     }
-    segment_bytes.saturating_sub(block_bytes) < SEGMENT_STEP_BYTES
+    segment_bytes.saturating_sub(block_bytes) < ROUND_LARGE
 }

@@ -21,6 +21,7 @@ mod phase_builder;
 mod phases;
 mod position;
 mod profiler_steps;
+mod scalar;
 mod steps_before_recording;
 #[cfg(test)]
 mod tests;

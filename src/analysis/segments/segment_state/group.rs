@@ -2,13 +2,10 @@
 
 use crate::model::PoolKey;
 
-/// Up to here a request is served by the small pool.
-pub const MAX_SMALL_BYTES: i64 = 1 << 20;
-
 /// Which of a pool's two halves a segment serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SizeClass {
-    /// Requests up to [`MAX_SMALL_BYTES`].
+    /// Requests up to [`SMALL_SIZE`](crate::model::allocator_sizes::SMALL_SIZE).
     Small,
     /// Larger requests.
     Large,

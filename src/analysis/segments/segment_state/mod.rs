@@ -6,8 +6,8 @@
 //!
 //! How exact the picture is depends on [`Basis`]. After the last event it is the snapshot's own
 //! record of segments and blocks. Before, it follows from the events: a block is known to take its
-//! requested bytes, rounded up to [`MIN_BLOCK_BYTES`], except that blocks which survive the
-//! recording have their true size at every moment. What no block is known to take is a hole. In
+//! requested bytes, rounded up to a [`block_size`](allocator_sizes::block_size), except that blocks which
+//! survive the recording have their true size at every moment. What no block is known to take is a hole. In
 //! segments of the large pool the allocator keeps up to [`MAX_SLACK_BYTES`] with a block rather than
 //! split them off, and no event tells; there, an earlier hole may be that much smaller in truth.
 
@@ -34,14 +34,13 @@ mod tests;
 pub use contradictions::{Contradiction, Contradictions};
 pub use figures::Figures;
 pub use fit::RequestFit;
-pub use group::{GroupKey, MAX_SMALL_BYTES, SizeClass};
+pub use group::{GroupKey, SizeClass};
 pub use index::SegmentIndex;
 pub use part::{Content, Part};
 pub use pins::Pinned;
 pub use state::{Basis, Group, Row, SegmentState};
 
-/// Blocks are multiples of this size.
-pub const MIN_BLOCK_BYTES: i64 = 512;
+use crate::model::allocator_sizes;
 
-/// What a block of the large pool may keep beyond its rounded request.
-pub const MAX_SLACK_BYTES: i64 = 1 << 20;
+/// The most bytes that a block of the large pool keeps beyond its rounded request, rather than be split.
+pub const MAX_SLACK_BYTES: i64 = allocator_sizes::SMALL_SIZE;

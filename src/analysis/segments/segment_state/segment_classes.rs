@@ -1,10 +1,8 @@
 //! Which half of its pool a segment serves, as the snapshot's end says or its size shows.
 
 use super::group::SizeClass;
+use crate::model::allocator_sizes::SMALL_BUFFER;
 use crate::model::{DeviceId, ReservedRange, Snapshot, StrId, Timeline};
-
-/// Segments of the small pool have this size.
-const SMALL_SEGMENT_BYTES: i64 = 2 << 20;
 
 /// The size classes of the final segments.
 #[derive(Debug, Clone)]
@@ -40,7 +38,7 @@ impl SegmentClasses {
         }
         let recorded = range.end.is_none().then(|| self.class_at(range.addr)).flatten();
         let by_size = || {
-            (!range.is_expandable).then_some(if range.size == SMALL_SEGMENT_BYTES {
+            (!range.is_expandable).then_some(if range.size == SMALL_BUFFER {
                 SizeClass::Small
             } else {
                 SizeClass::Large

@@ -1,9 +1,9 @@
 //! Which holes the allocator does not split.
 
-use crate::model::{SettingValue, Snapshot};
+use crate::model::{SettingValue, Snapshot, allocator_sizes};
 
 /// What a free block of at least `max_split_size` may exceed a request by, unless set otherwise.
-const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = 20 << 20;
+const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = allocator_sizes::LARGE_BUFFER;
 
 /// What `max_split_size_mb` says about which holes serve which requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,163 @@
+//! Everything that follows from a recording and is shown in more than one pane.
+
+use super::attributing::{Attributing, AttributionCell, FileFacts};
+use super::curves::Curves;
+use super::diagnosing::{Diagnosing, Report};
+use super::figures::Figures;
+use super::filtering::Filtering;
+use super::site_labels::LabelTask;
+use super::standpoint::Standpoint;
+use crate::analysis::filter::Matches;
+use crate::analysis::{Attribution, Lanes, SiteLabels, lanes, structure_lanes};
+use crate::app::work::background::Background;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
+use crate::app::work::setup::Setup;
+use crate::app::work::worker::WorkMode;
+use crate::diagnosis::{Question, Severity};
+use crate::draw::{BandColors, ColorBy, Coloring, Palette};
+use crate::model::Recording;
+use eframe::egui;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// What is known of a device. Panes read it; [`Self::update`] keeps it up to date.
+pub(in crate::app) struct Derived {
+    recording: Recording,
+    /// Figures that never change.
+    pub(in crate::app) figures: Figures,
+    /// The totals over time.
+    pub(in crate::app) curves: Curves,
+    /// Annotations, and iterations and phases once they are found.
+    pub(in crate::app) lanes: Lanes,
+    /// The filter's meaning and what it finds.
+    pub(in crate::app) filtering: Filtering,
+    /// Where work is done.
+    pub(in crate::app) work_mode: WorkMode,
+    attributing: Attributing,
+    attribution: Option<Arc<Attribution>>,
+    diagnosing: Diagnosing,
+    labelling: Background<LabelTask>,
+    /// Bytes that the user says the device has.
+    given_capacity: Option<i64>,
+    coloring: Memo<ColoringKey, Arc<Coloring>>,
+    /// Colours of stacks, in the light and in the dark theme.
+    stack_colors: [OnceCell<Arc<BandColors>>; 2],
+}
+
+/// The choices that colours depend on: what they tell apart, whether the theme is dark, and whether the
+/// attribution is known, where it matters.
+type ColoringKey = (ColorBy, bool, bool);
+
+impl Derived {
+    pub(in crate::app) fn new(
+        recording: &Recording,
+        facts: FileFacts,
+        ctx: &egui::Context,
+        setup: &Setup,
+    ) -> Self {
+        let attributing = Attributing::new(recording.clone(), facts, ctx, setup);
+        Self {
+            figures: Figures::new(recording.snapshot(), recording),
+            curves: Curves::new(recording),
+            lanes: lanes(recording.snapshot(), recording),
+            filtering: Filtering::new(recording.clone(), attributing.cell(), setup.mode),
+            work_mode: setup.mode,
+            diagnosing: Diagnosing::new(recording.clone(), attributing.cell()),
+            attributing,
+            attribution: None,
+            labelling: Background::default(),
+            given_capacity: None,
+            coloring: Memo::default(),
+            stack_colors: Default::default(),
+            recording: recording.clone(),
+        }
+    }
+
+    /// Take what was found in the background, and ask for what is missing. Called in every frame, before
+    /// anything is drawn.
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, at: &Standpoint) {
+        if self.attribution.is_none()
+            && let Some(found) = self.attributing.get()
+        {
+            let mut all = structure_lanes(&self.recording, &found.phases);
+            all.append(&mut self.lanes.lanes);
+            self.lanes.lanes = all;
+            self.attribution = Some(found);
+        }
+        let question = self.question(at);
+        self.diagnosing.update(ctx, self.work_mode, question);
+        let task = || LabelTask(Arc::clone(self.recording.snapshot()));
+        self.labelling.ask(&(), ctx, self.work_mode, "sites", task);
+    }
+
+    /// What allocations are for and where iterations lie, once it is found.
+    pub(in crate::app) fn attribution(&self) -> Option<&Arc<Attribution>> {
+        self.attribution.as_ref()
+    }
+
+    /// A handle to the attribution for other threads.
+    pub(in crate::app) fn attribution_cell(&self) -> AttributionCell {
+        self.attributing.cell()
+    }
+
+    /// The labels of all stacks, once they are put together.
+    pub(in crate::app) fn site_labels(&self) -> Option<&Arc<SiteLabels>> {
+        self.labelling.latest()
+    }
+
+    /// The question that the report answers.
+    pub(in crate::app) fn question(&self, at: &Standpoint) -> Question {
+        Question { at: at.report_at, device_memory: self.given_capacity }
+    }
+
+    /// What happened and why, or why that cannot be said; `None` until it is known.
+    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<Report>, String>> {
+        self.diagnosing.report()
+    }
+
+    /// The verdict on the whole recording, once it is known.
+    pub(in crate::app) fn verdict(&self) -> Option<&(Severity, String)> {
+        self.diagnosing.verdict()
+    }
+
+    /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
+    pub(in crate::app) fn capacity(&self) -> Option<i64> {
+        self.given_capacity.or(self.figures.capacity)
+    }
+
+    /// Where [`Self::capacity`] comes from.
+    pub(in crate::app) fn capacity_meaning(&self) -> &'static str {
+        if self.given_capacity.is_some() {
+            "As given on the command line"
+        } else {
+            "Reserved when a request failed, and what the driver still had then"
+        }
+    }
+
+    /// Let the user say how many bytes the device has.
+    pub(in crate::app) fn give_capacity(&mut self, bytes: Option<i64>) {
+        self.given_capacity = bytes;
+    }
+
+    /// The allocations that the filter lets through; `None` where there is no filter. While a new query
+    /// is being answered, this is still the result of the one before.
+    pub(in crate::app) fn matches(&self) -> Option<&ByPtr<Matches>> {
+        self.filtering.found().map(|found| &found.matches)
+    }
+
+    /// Colours of allocations in a theme.
+    pub(in crate::app) fn coloring(&self, color_by: ColorBy, palette: &Palette) -> Arc<Coloring> {
+        let attribution = self.attribution.as_ref().filter(|_| color_by == ColorBy::Category);
+        self.coloring.get((color_by, palette.is_dark, attribution.is_some()), || {
+            let stacks = &self.stack_colors[usize::from(palette.is_dark)];
+            let new = || Arc::new(BandColors::new(self.recording.snapshot(), palette));
+            let stacks = Arc::clone(stacks.get_or_init(new));
+            let coloring = Coloring::new(color_by, &self.recording, stacks, palette);
+            Arc::new(match attribution {
+                Some(found) => coloring.with_attribution(Arc::clone(found)),
+                None => coloring,
+            })
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! The diagnosis of a device, found in the background.
+
+use super::attributing::AttributionCell;
+use crate::app::work::background::Background;
+use crate::app::work::worker::{Task, WorkMode};
+use crate::diagnosis::{Code, Diagnosis, Finding, Question, Role, Severity, diagnose};
+use crate::model::{Recording, StackId};
+use eframe::egui;
+use std::sync::Arc;
+
+/// A diagnosis, and what its lines of code select.
+#[derive(Debug)]
+pub(in crate::app) struct Report {
+    pub(in crate::app) diagnosis: Diagnosis,
+    /// For every finding, the stack with most bytes of each of its sites.
+    pub(in crate::app) site_stacks: Vec<Vec<Option<StackId>>>,
+}
+
+/// Makes the diagnosis of a device.
+#[derive(Clone)]
+struct DiagnoseTask {
+    recording: Recording,
+    attribution: AttributionCell,
+}
+
+impl Task for DiagnoseTask {
+    type Request = Question;
+    /// Why there is none, where there is none.
+    type Response = Result<Arc<Report>, String>;
+
+    fn run(&self, question: &Question) -> Self::Response {
+        let snapshot = self.recording.snapshot();
+        let diagnosis = diagnose(snapshot, &self.recording, &self.attribution.get(), *question);
+        let diagnosis = diagnosis.map_err(|error| error.to_string())?;
+        let code = Code::new(snapshot);
+        let site_stacks = diagnosis.findings.iter().map(|finding| site_stacks(&code, finding)).collect();
+        Ok(Arc::new(Report { diagnosis, site_stacks }))
+    }
+}
+
+/// The evidence lists stacks by bytes, so that the first that leads to a line has most of them.
+fn site_stacks(code: &Code<'_>, finding: &Finding) -> Vec<Option<StackId>> {
+    let known: Vec<(StackId, Vec<(String, i64)>)> = finding
+        .evidence
+        .stacks
+        .iter()
+        .map(|row| {
+            let sites = code.lines(row.stack).into_iter().map(|key| code.site(key, 0, 0, Role::Live));
+            (row.stack, sites.map(|site| (site.file, site.line)).collect())
+        })
+        .collect();
+    let leads_to = |file: &str, line: i64| {
+        let found = known.iter().find(|(_, lines)| lines.iter().any(|(f, l)| f == file && *l == line));
+        found.map(|&(stack, _)| stack)
+    };
+    finding.evidence.sites.iter().map(|site| leads_to(&site.file, site.line)).collect()
+}
+
+/// The diagnosis that the window asks for, and the latest answer.
+pub(in crate::app) struct Diagnosing {
+    task: DiagnoseTask,
+    background: Background<DiagnoseTask>,
+    report: Option<Result<Arc<Report>, String>>,
+    verdict: Option<(Severity, String)>,
+}
+
+impl Diagnosing {
+    pub(in crate::app) fn new(recording: Recording, attribution: AttributionCell) -> Self {
+        let task = DiagnoseTask { recording, attribution };
+        Self { task, background: Background::default(), report: None, verdict: None }
+    }
+
+    /// Ask a question and take the answer if it is there. Called in every frame.
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, question: Question) {
+        let task = || self.task.clone();
+        self.report = self.background.ask(&question, ctx, mode, "diagnosis", task).cloned();
+        if let (None, Some(Ok(report))) = (question.at, &self.report)
+            && self.verdict.is_none()
+        {
+            let verdict = report.diagnosis.verdict();
+            self.verdict = verdict.map(|finding| (finding.severity, finding.title.clone()));
+        }
+    }
+
+    /// The answer to the last question, or why there can be none; `None` until it is known.
+    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<Report>, String>> {
+        self.report.as_ref()
+    }
+
+    /// The verdict on the whole recording, once it is known.
+    pub(in crate::app) fn verdict(&self) -> Option<&(Severity, String)> {
+        self.verdict.as_ref()
+    }
+}

@@ -1,0 +1,224 @@
+//! The filter of a device: what the query means, and what it finds.
+//!
+//! Typing and scrubbing never wait: the search runs on a worker, and what was found before stays
+//! until the new result is there.
+
+use super::attributing::AttributionCell;
+use crate::analysis::UserRules;
+use crate::analysis::filter::{Filter, FilterError, Matches, Prepared, Vocabulary};
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::worker::{Task, WorkMode, Worker};
+use crate::model::{Moment, Recording};
+use eframe::egui;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// While the cursor moves, a peak that changes with it is not looked for; in seconds.
+const SETTLES_AFTER_S: f64 = 0.2;
+
+/// What happens to allocations that do not match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) enum FilterMode {
+    /// They fade.
+    #[default]
+    Dim,
+    /// They are left out.
+    Only,
+}
+
+/// What matches.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Found {
+    pub(in crate::app) matches: ByPtr<Matches>,
+    /// What the file cannot answer.
+    pub(in crate::app) notes: Arc<[String]>,
+    filter: ByPtr<Filter>,
+    cursor: Moment,
+}
+
+/// The filter of one device.
+pub(in crate::app) struct Filtering {
+    task: FilterTask,
+    /// Started when there is a filter.
+    worker: Option<Worker<FilterTask>>,
+    /// In tests, nothing has to settle.
+    mode: WorkMode,
+    query: String,
+    filter: Result<ByPtr<Filter>, FilterError>,
+    found: Option<Found>,
+    vocabulary: Option<Arc<Vocabulary>>,
+    /// The cursor, and since when it has been there, in seconds.
+    settled: (Moment, f64),
+}
+
+impl Filtering {
+    pub(in crate::app) fn new(recording: Recording, attribution: AttributionCell, mode: WorkMode) -> Self {
+        Self {
+            task: FilterTask { recording, attribution, prepared: Arc::default() },
+            worker: None,
+            mode,
+            query: String::new(),
+            filter: Ok(ByPtr(Arc::default())),
+            found: None,
+            vocabulary: None,
+            settled: (Moment::START, f64::NEG_INFINITY),
+        }
+    }
+
+    /// Follow the query and the cursor. Called in every frame.
+    pub(in crate::app) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        query: &str,
+        cursor: Moment,
+        completes: bool,
+    ) {
+        if self.query != query {
+            query.clone_into(&mut self.query);
+            self.filter = Filter::parse(query).map(|filter| ByPtr(Arc::new(filter)));
+        }
+        if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) {
+            self.found = None;
+        }
+        let now = ctx.input(|input| input.time);
+        if self.settled.0 != cursor {
+            self.settled = (cursor, now);
+        }
+        while let Some(request) = self.next_request(ctx, now, completes) {
+            let start = || Worker::new("filter", self.task.clone(), ctx, self.mode);
+            let Some(response) = self.worker.get_or_insert_with(start).ask(request) else { return };
+            self.take(response);
+        }
+    }
+
+    /// What is missing most.
+    fn next_request(&self, ctx: &egui::Context, now: f64, completes: bool) -> Option<FilterRequest> {
+        let cursor = self.settled.0;
+        if let Ok(filter) = &self.filter
+            && !filter.is_empty()
+            && !self.found.as_ref().is_some_and(|found| found.answers(filter, cursor))
+        {
+            return Some(FilterRequest::Find(filter.clone(), cursor));
+        }
+        if completes && self.vocabulary.is_none() {
+            return Some(FilterRequest::Vocabulary);
+        }
+        let found = self.found.as_ref().filter(|found| found.matches.known_peak().is_none())?;
+        let is_settled = self.mode == WorkMode::Blocking || SETTLES_AFTER_S <= now - self.settled.1;
+        if found.filter.is_cursor_dependent() && !is_settled {
+            ctx.request_repaint_after_secs(SETTLES_AFTER_S as f32);
+            return None;
+        }
+        Some(FilterRequest::Peak(found.matches.clone()))
+    }
+
+    fn take(&mut self, response: FilterResponse) {
+        match response {
+            // Meanwhile the filter may have been cleared.
+            FilterResponse::Found(found) if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) => {
+                drop(found);
+            }
+            FilterResponse::Found(found) => self.found = Some(found),
+            FilterResponse::Vocabulary(vocabulary) => self.vocabulary = Some(vocabulary),
+            FilterResponse::Peak => {}
+        }
+    }
+
+    /// What matches: of the query, or of the one before while it is wrong or not answered yet.
+    pub(in crate::app) fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+
+    /// The query that was answered last; `None` while it is being changed.
+    pub(in crate::app) fn answered(&self) -> Option<&str> {
+        let found = self.found.as_ref()?;
+        self.filter.as_ref().ok().filter(|filter| **filter == found.filter).map(|_| self.query.as_str())
+    }
+
+    /// What is wrong with the query.
+    pub(in crate::app) fn error(&self) -> Option<&FilterError> {
+        self.filter.as_ref().err()
+    }
+
+    /// The values that queries can have, once they are known.
+    pub(in crate::app) fn vocabulary(&self) -> Option<&Vocabulary> {
+        self.vocabulary.as_deref()
+    }
+}
+
+impl Found {
+    fn answers(&self, filter: &ByPtr<Filter>, cursor: Moment) -> bool {
+        self.filter == *filter && (self.cursor == cursor || !filter.is_cursor_dependent())
+    }
+}
+
+/// Finds what matches on one device.
+#[derive(Clone)]
+struct FilterTask {
+    recording: Recording,
+    attribution: AttributionCell,
+    /// The tables of the latest filter: while the cursor moves, they stay.
+    prepared: Arc<Mutex<Option<Tables>>>,
+}
+
+/// A filter and its tables.
+type Tables = (ByPtr<Filter>, Arc<Prepared>);
+
+#[derive(Clone, PartialEq)]
+enum FilterRequest {
+    Find(ByPtr<Filter>, Moment),
+    /// The peak of some matches; it stays with them.
+    Peak(ByPtr<Matches>),
+    Vocabulary,
+}
+
+enum FilterResponse {
+    Found(Found),
+    Peak,
+    Vocabulary(Arc<Vocabulary>),
+}
+
+impl Task for FilterTask {
+    type Request = FilterRequest;
+    type Response = FilterResponse;
+
+    fn run(&self, request: &FilterRequest) -> FilterResponse {
+        let timeline = self.recording.timeline();
+        match request {
+            FilterRequest::Find(filter, cursor) => {
+                let prepared = self.prepared(filter);
+                FilterResponse::Found(Found {
+                    matches: ByPtr(Arc::new(prepared.matches(timeline, *cursor))),
+                    notes: prepared.notes().into(),
+                    filter: filter.clone(),
+                    cursor: *cursor,
+                })
+            }
+            FilterRequest::Peak(matches) => {
+                matches.peak(timeline);
+                FilterResponse::Peak
+            }
+            FilterRequest::Vocabulary => {
+                FilterResponse::Vocabulary(Arc::new(Vocabulary::new(self.recording.snapshot(), timeline)))
+            }
+        }
+    }
+}
+
+impl FilterTask {
+    fn prepared(&self, filter: &ByPtr<Filter>) -> Arc<Prepared> {
+        let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, prepared)) = known.as_ref().filter(|(known, _)| known == filter) {
+            return Arc::clone(prepared);
+        }
+        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
+        let prepared = if filter.needs_categories() {
+            let found = self.attribution.get();
+            Prepared::with_categories(filter, snapshot, timeline, &found.categories)
+        } else {
+            Prepared::new(filter, snapshot, timeline, &UserRules::default())
+        };
+        let prepared = Arc::new(prepared);
+        *known = Some((filter.clone(), Arc::clone(&prepared)));
+        prepared
+    }
+}

@@ -1,0 +1,124 @@
+//! The selection, and the way back to where the user was.
+
+use crate::draw::View;
+use crate::model::{AllocId, Moment, StackId};
+
+/// States that are remembered: a user goes back a few steps, and each takes about 100 bytes.
+const MAX_STATES: usize = 200;
+
+/// What is selected; all views show it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) enum Selection {
+    /// Nothing: views show what is at the cursor.
+    #[default]
+    None,
+    /// One allocation.
+    Allocation(AllocId),
+    /// Everything that was allocated with one stack.
+    Stack(StackId),
+    /// The segment that is or was at an address.
+    Segment {
+        /// Its first byte.
+        addr: u64,
+    },
+}
+
+/// What going back restores.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct NavState {
+    pub(in crate::app) cursor: Moment,
+    pub(in crate::app) selection: Selection,
+    pub(in crate::app) view: View,
+    /// The filter as it is written.
+    pub(in crate::app) query: String,
+}
+
+/// Places before and after the current one, as a browser has them.
+#[derive(Debug, Default)]
+pub(in crate::app) struct History {
+    past: Vec<NavState>,
+    future: Vec<NavState>,
+}
+
+impl History {
+    /// The user leaves a place for a new one.
+    pub(in crate::app) fn leave(&mut self, place: NavState) {
+        self.future.clear();
+        if self.past.last() == Some(&place) {
+            return;
+        }
+        if MAX_STATES <= self.past.len() {
+            self.past.remove(0);
+        }
+        self.past.push(place);
+    }
+
+    /// The place before the current one.
+    pub(in crate::app) fn back(&mut self, current: NavState) -> Option<NavState> {
+        go(&mut self.past, &mut self.future, current)
+    }
+
+    /// The place that [`Self::back`] left.
+    pub(in crate::app) fn forward(&mut self, current: NavState) -> Option<NavState> {
+        go(&mut self.future, &mut self.past, current)
+    }
+
+    pub(in crate::app) fn can_go_back(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    pub(in crate::app) fn can_go_forward(&self) -> bool {
+        !self.future.is_empty()
+    }
+}
+
+fn go(from: &mut Vec<NavState>, to: &mut Vec<NavState>, current: NavState) -> Option<NavState> {
+    // A place that the user stepped back to by hand is no other place.
+    while let Some(place) = from.pop() {
+        if place != current {
+            to.push(current);
+            return Some(place);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Axis;
+
+    fn place(moment: u32) -> NavState {
+        let view = View { axis: Axis::Event, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0 };
+        NavState { cursor: Moment(moment), selection: Selection::None, view, query: String::new() }
+    }
+
+    #[test]
+    fn back_and_forward_visit_the_same_places() {
+        let mut history = History::default();
+        history.leave(place(1));
+        history.leave(place(2));
+        assert_eq!(history.back(place(3)), Some(place(2)));
+        assert_eq!(history.back(place(2)), Some(place(1)));
+        assert_eq!(history.back(place(1)), None);
+        assert_eq!(history.forward(place(1)), Some(place(2)));
+        assert_eq!(history.forward(place(2)), Some(place(3)));
+    }
+
+    #[test]
+    fn a_new_way_forgets_the_old_one() {
+        let mut history = History::default();
+        history.leave(place(1));
+        assert_eq!(history.back(place(2)), Some(place(1)));
+        history.leave(place(1));
+        assert!(!history.can_go_forward());
+        assert_eq!(history.back(place(5)), Some(place(1)));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut history = History::default();
+        (0..1000).for_each(|moment| history.leave(place(moment)));
+        assert_eq!(history.past.len(), MAX_STATES);
+    }
+}

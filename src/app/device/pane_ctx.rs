@@ -1,0 +1,34 @@
+//! What a pane is given besides its own state.
+
+use super::{Derived, Standpoint};
+use crate::draw::{Coloring, Palette};
+use crate::model::Recording;
+use std::sync::Arc;
+
+/// What a pane may read, and the place in the recording that it may change.
+///
+/// Functions inside a pane take the parts that they need rather than all of this.
+pub(in crate::app) struct PaneCtx<'a> {
+    /// The device.
+    pub(in crate::app) recording: &'a Recording,
+    /// What is known of it.
+    pub(in crate::app) derived: &'a Derived,
+    /// Where the user is. Changed at once, so that a drag is followed in the same frame.
+    pub(in crate::app) at: &'a mut Standpoint,
+    /// The file's name, as its tab says it.
+    pub(in crate::app) title: &'a str,
+    /// What just happened, for the status bar.
+    pub(in crate::app) notice: &'a mut Option<String>,
+}
+
+impl PaneCtx<'_> {
+    /// Colours of allocations in a theme.
+    pub(in crate::app) fn coloring(&self, palette: &Palette) -> Arc<Coloring> {
+        self.derived.coloring(self.at.color_by, palette)
+    }
+
+    /// Say in the status bar what just happened.
+    pub(in crate::app) fn notify(&mut self, notice: String) {
+        *self.notice = Some(notice);
+    }
+}

@@ -1,0 +1,258 @@
+//! Where the user is in a device, what is selected there, and how it is looked at.
+
+use super::filtering::FilterMode;
+use super::history::{History, NavState, Selection};
+use crate::analysis::filter::quoted;
+use crate::analysis::{At, site_label};
+use crate::draw::{Axis, ColorBy, View};
+use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
+
+/// What the timeline stacks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::app) enum TimelineMode {
+    /// Live allocations.
+    #[default]
+    Blocks,
+    /// Reserved memory.
+    Segments,
+}
+
+/// The place in a recording that all panes show, and the way back to earlier ones.
+pub(in crate::app) struct Standpoint {
+    recording: Recording,
+    /// The part of the recording that the timelines show.
+    pub(in crate::app) view: View,
+    /// All there is to show.
+    pub(in crate::app) full: View,
+    /// Everything shows the state at this moment.
+    pub(in crate::app) cursor: Moment,
+    /// Where ranges start; the user sets it.
+    pub(in crate::app) mark: Option<Moment>,
+    /// The moment that the report is about; without one, the last OOM, else the peak.
+    pub(in crate::app) report_at: Option<At>,
+    selection: Selection,
+    history: History,
+    /// The filter as it is written.
+    pub(in crate::app) query: String,
+    /// What happens to allocations that the filter leaves out.
+    pub(in crate::app) filter_mode: FilterMode,
+    /// What colours tell apart.
+    pub(in crate::app) color_by: ColorBy,
+    /// What the timeline stacks.
+    pub(in crate::app) timeline_mode: TimelineMode,
+}
+
+impl Standpoint {
+    /// At the last OOM, else at the peak, with everything in view.
+    pub(in crate::app) fn new(recording: &Recording) -> Self {
+        let full = View::fit(recording);
+        let last_oom = recording.ooms.last().map(|oom| Moment::after(oom.event));
+        Self {
+            view: full,
+            full,
+            cursor: last_oom.unwrap_or(recording.active.peak().0),
+            mark: None,
+            report_at: None,
+            selection: Selection::None,
+            history: History::default(),
+            query: String::new(),
+            filter_mode: FilterMode::default(),
+            color_by: ColorBy::Category,
+            timeline_mode: TimelineMode::default(),
+            recording: recording.clone(),
+        }
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.recording
+    }
+
+    /// What is selected.
+    pub(in crate::app) fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The selected allocation, if one is selected.
+    pub(in crate::app) fn selected(&self) -> Option<AllocId> {
+        match self.selection {
+            Selection::Allocation(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The stack that is selected, or that of the selected allocation.
+    pub(in crate::app) fn selected_stack(&self) -> Option<StackId> {
+        match self.selection {
+            Selection::Stack(stack) => Some(stack),
+            Selection::Allocation(id) => Some(self.recording.stack(id)),
+            _ => None,
+        }
+    }
+
+    /// Select something else; the user can go back.
+    pub(in crate::app) fn select(&mut self, selection: Selection) {
+        if selection != self.selection {
+            self.history.leave(self.state());
+            self.selection = selection;
+        }
+    }
+
+    /// Filter by another query; the user can go back.
+    pub(in crate::app) fn filter(&mut self, query: String) {
+        if query != self.query {
+            self.history.leave(self.state());
+            self.query = query;
+        }
+    }
+
+    /// Filter to a query, or take the filter away if it is that query.
+    pub(in crate::app) fn toggle_filter(&mut self, query: String) {
+        let is_there = self.query == query;
+        self.filter(if is_there { String::new() } else { query });
+    }
+
+    /// The query was written over `before`; the user can go back to that.
+    pub(in crate::app) fn query_was_written(&mut self, before: String) {
+        if before != self.query {
+            self.history.leave(NavState { query: before, ..self.state() });
+        }
+    }
+
+    /// Let the filter find what a stack's line allocates.
+    pub(in crate::app) fn filter_to_site(&mut self, stack: StackId) {
+        self.filter(format!("site:{}", quoted(&site_label(self.recording.snapshot(), stack))));
+    }
+
+    /// Put the cursor on a moment and bring it into view; the user can go back.
+    pub(in crate::app) fn go_to(&mut self, moment: Moment) {
+        if moment != self.cursor {
+            self.history.leave(self.state());
+        }
+        self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment and select something there, in one step back.
+    pub(in crate::app) fn show_at(&mut self, moment: Moment, selection: Selection) {
+        if (moment, selection) != (self.cursor, self.selection) {
+            self.history.leave(self.state());
+        }
+        self.selection = selection;
+        self.move_to(moment);
+    }
+
+    /// Put the cursor on a moment without a way back, as while scrubbing.
+    pub(in crate::app) fn move_to(&mut self, moment: Moment) {
+        let last = self.timeline().moments().saturating_sub(1) as u32;
+        self.cursor = Moment(moment.0.min(last));
+        let (from, to) = self.view.on(self.timeline()).positions_of(self.cursor);
+        self.view = self.view.showing(from, to, &self.full);
+    }
+
+    /// The place is about to change in small steps; the user can go back to it.
+    pub(in crate::app) fn leave(&mut self) {
+        self.history.leave(self.state());
+    }
+
+    /// Zoom at the cursor, or at the middle where the cursor is out of sight.
+    pub(in crate::app) fn zoom(&mut self, factor: f64) {
+        let x = self.view.on(self.timeline()).x_from_moment(f64::from(self.cursor.0) + 0.5);
+        let x = if (0.0..=1.0).contains(&x) { x } else { 0.5 };
+        self.view = self.view.zoom_at(x, 0.5, factor, 1.0, &self.full);
+    }
+
+    /// Move the view by a part of itself.
+    pub(in crate::app) fn pan(&mut self, part: f64) {
+        self.view = self.view.pan(part, 0.0, &self.full);
+    }
+
+    /// Show the time from an allocation to its free, with a little around it.
+    pub(in crate::app) fn zoom_to_lifetime(&mut self, id: AllocId) {
+        const AROUND: f64 = 0.08;
+        let timeline = self.timeline();
+        let scale = self.view.on(timeline);
+        let end = timeline.lifetimes.end(id).unwrap_or(Moment(timeline.moments() as u32));
+        let from = scale.position_from_moment(f64::from(timeline.lifetimes.start(id).0));
+        let to = scale.position_from_moment(f64::from(end.0));
+        let around = (to - from) * AROUND;
+        self.show(self.view.of_range(from - around, to + around, &self.full));
+    }
+
+    /// Show another part of the timeline; the user can go back.
+    pub(in crate::app) fn show(&mut self, view: View) {
+        if view != self.view {
+            self.history.leave(self.state());
+            self.view = view;
+        }
+    }
+
+    /// Move the cursor by events.
+    pub(in crate::app) fn step(&mut self, by: i64) {
+        let last = self.timeline().moments() as i64 - 1;
+        self.move_to(Moment(i64::from(self.cursor.0).saturating_add(by).clamp(0, last) as u32));
+    }
+
+    pub(in crate::app) fn go_to_peak(&mut self) {
+        self.go_to(self.recording.active.peak().0);
+    }
+
+    /// Go to the next OOM behind the cursor, or from the last to the first.
+    pub(in crate::app) fn go_to_oom(&mut self) {
+        let ooms = &self.timeline().ooms;
+        let next = ooms.partition_point(|oom| Moment::after(oom.event) <= self.cursor);
+        if let Some(oom) = ooms.get(next).or(ooms.first()) {
+            self.go_to(Moment::after(oom.event));
+        }
+    }
+
+    /// Show everything.
+    pub(in crate::app) fn fit(&mut self) {
+        self.show(self.full);
+    }
+
+    /// Show the time by events, or by the clock, with the same moments in sight.
+    pub(in crate::app) fn set_axis(&mut self, axis: Axis) {
+        if axis == self.view.axis || !self.timeline().times.has_times() {
+            return;
+        }
+        let full = View::fit_on(self.timeline(), axis);
+        let (timeline, old) = (self.timeline(), self.view);
+        let position = |x: f64| {
+            let moment = old.on(timeline).moment_from_x(x);
+            full.on(timeline).position_from_moment(moment)
+        };
+        let is_all = old.x0 <= self.full.x0 && self.full.x1 <= old.x1;
+        let (x0, x1) = if is_all { (full.x0, full.x1) } else { (position(0.0), position(1.0)) };
+        self.view = View { y0: old.y0, y1: old.y1, ..full }.of_range(x0, x1, &full);
+        self.full = full;
+    }
+
+    /// Return to the place before.
+    pub(in crate::app) fn back(&mut self) {
+        let state = self.history.back(self.state());
+        self.return_to(state);
+    }
+
+    /// Undo [`Self::back`].
+    pub(in crate::app) fn forward(&mut self) {
+        let state = self.history.forward(self.state());
+        self.return_to(state);
+    }
+
+    /// Whether there is a place before, and one after.
+    pub(in crate::app) fn can_go(&self) -> (bool, bool) {
+        (self.history.can_go_back(), self.history.can_go_forward())
+    }
+
+    fn state(&self) -> NavState {
+        let query = self.query.clone();
+        NavState { cursor: self.cursor, selection: self.selection, view: self.view, query }
+    }
+
+    /// Be at a place, without a way back.
+    pub(in crate::app) fn return_to(&mut self, state: Option<NavState>) {
+        let Some(state) = state else { return };
+        self.set_axis(state.view.axis);
+        (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
+        self.query = state.query;
+    }
+}

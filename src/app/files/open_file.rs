@@ -1,0 +1,92 @@
+//! A file that is loaded: its devices, and what the user must know about it.
+
+use super::reload;
+use crate::app::device::attributing::FileFacts;
+use crate::app::panes::OpenDevice;
+use crate::app::work::setup::Setup;
+use crate::load::{Input, rules_nearby};
+use crate::model::{Anchor, Recording, Snapshot};
+use crate::units;
+use eframe::egui;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A loaded file.
+pub(in crate::app) struct OpenFile {
+    /// One per device, in the snapshot's order.
+    pub(in crate::app) devices: Vec<OpenDevice>,
+    /// The device that is shown.
+    pub(in crate::app) current: usize,
+    /// What the user must know about the file, in sentences.
+    pub(in crate::app) notices: Vec<String>,
+}
+
+impl OpenFile {
+    pub(super) fn new(
+        snapshot: &Arc<Snapshot>,
+        input: &Input,
+        title: &str,
+        ctx: &egui::Context,
+        setup: &Setup,
+    ) -> Self {
+        let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
+        let facts = FileFacts::default();
+        let main = snapshot.main_timeline().map(|timeline| timeline.device);
+        Self {
+            current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
+            devices: Recording::all(snapshot)
+                .map(|recording| OpenDevice::new(recording, title, Arc::clone(&facts), ctx, setup))
+                .collect(),
+            notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
+        }
+    }
+
+    /// Go where the user was in an older version of the file.
+    pub(super) fn resume(&mut self, old: &Self) {
+        let id = |device: &OpenDevice| device.recording.device;
+        for device in &mut self.devices {
+            if let Some(old) = old.devices.iter().find(|old| id(old) == id(device)) {
+                reload::resume(device, old);
+            }
+        }
+        let shown = old.devices.get(old.current).map(id);
+        let place = self.devices.iter().position(|device| Some(id(device)) == shown);
+        self.current = place.unwrap_or(self.current);
+    }
+
+    /// The device that is shown.
+    pub(in crate::app) fn device(&mut self) -> Option<&mut OpenDevice> {
+        self.devices.get_mut(self.current)
+    }
+}
+
+/// Rules are the user's to apply.
+fn offer(rules: &Path) -> String {
+    let rules = units::printable(&rules.to_string_lossy());
+    format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")
+}
+
+fn notices(snapshot: &Snapshot) -> Vec<String> {
+    let mut notices = Vec::new();
+    if let Some(damage) = &snapshot.damage {
+        let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
+        notices.push(format!(
+            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
+        ));
+    }
+    if snapshot.timelines.iter().any(|timeline| timeline.anchor == Anchor::TraceOnly) {
+        notices.push(
+            "The final state is missing, so memory from before the recording is unknown and left out of all figures."
+                .to_owned(),
+        );
+    }
+    if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
+    {
+        notices.push(
+            "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
+             torch.cuda.memory._record_memory_history() before the code to see how it came about."
+                .to_owned(),
+        );
+    }
+    notices
+}

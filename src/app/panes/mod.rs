@@ -1,0 +1,207 @@
+//! The panes of an open file: which there are, and how they are arranged.
+//!
+//! A pane is one file with a `ui` function and one line in [`PANES`]. Users drag panes where they
+//! want them; the arrangement is kept.
+
+mod open_device;
+mod pane;
+
+pub(in crate::app) use open_device::{OpenDevice, PaneStates};
+pub(in crate::app) use pane::Pane;
+
+use crate::app::device::PaneCtx;
+use crate::app::{
+    curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
+    what_if,
+};
+use eframe::egui::{self, Id, Ui, WidgetText};
+use egui_tiles::{
+    Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
+};
+
+/// Where a pane is at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Center,
+    Tray,
+    Right,
+}
+
+/// One pane.
+struct Definition {
+    pane: Pane,
+    name: &'static str,
+    home: Home,
+    ui: fn(&mut Ui, &mut PaneCtx<'_>, &mut PaneStates),
+}
+
+/// Every pane, in the order in which they are offered.
+const PANES: &[Definition] = &[
+    Definition {
+        pane: Pane::Timeline,
+        name: "Timeline",
+        home: Home::Center,
+        ui: |ui, ctx, states| timeline::panel::ui(ui, ctx, &mut states.timeline),
+    },
+    Definition {
+        pane: Pane::Details,
+        name: "Details",
+        home: Home::Right,
+        ui: |ui, ctx, states| details::panel::ui(ui, ctx, &mut states.details),
+    },
+    Definition {
+        pane: Pane::Segments,
+        name: "Segments",
+        home: Home::Tray,
+        ui: |ui, ctx, states| segment_map::panel::ui(ui, ctx, &mut states.segments),
+    },
+    Definition {
+        pane: Pane::SegmentTimeline,
+        name: "Segment timeline",
+        home: Home::Tray,
+        ui: |ui, ctx, states| segment_timeline::panel::ui(ui, ctx, &mut states.segment_timeline),
+    },
+    Definition {
+        pane: Pane::Stacks,
+        name: "Stacks",
+        home: Home::Tray,
+        ui: |ui, ctx, states| stacks::panel::ui(ui, ctx, &mut states.stacks),
+    },
+    Definition {
+        pane: Pane::Curves,
+        name: "Curves",
+        home: Home::Tray,
+        ui: |ui, ctx, _| curves_panel::ui(ui, ctx),
+    },
+    Definition {
+        pane: Pane::Allocations,
+        name: "Allocations",
+        home: Home::Tray,
+        ui: |ui, ctx, states| tables::allocations::ui(ui, ctx, &mut states.allocations),
+    },
+    Definition {
+        pane: Pane::Events,
+        name: "Events",
+        home: Home::Tray,
+        ui: |ui, ctx, states| tables::events::ui(ui, ctx, &mut states.events),
+    },
+    Definition {
+        pane: Pane::Report,
+        name: "Report",
+        home: Home::Tray,
+        ui: |ui, ctx, _| report_view::panel::ui(ui, ctx),
+    },
+    Definition {
+        pane: Pane::WhatIf,
+        name: "What if",
+        home: Home::Tray,
+        ui: |ui, ctx, states| what_if::panel::ui(ui, ctx, &mut states.what_if),
+    },
+];
+
+/// Shares of the window that the tray and the right side get.
+const TRAY_SHARE: f32 = 0.36;
+const RIGHT_SHARE: f32 = 0.25;
+
+/// The arrangement of the panes; all files share it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub(in crate::app) struct Layout {
+    tree: Tree<Pane>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        let mut tiles = Tiles::default();
+        let mut insert = |home| -> Vec<TileId> {
+            let panes = PANES.iter().filter(|definition| definition.home == home);
+            panes.map(|definition| tiles.insert_pane(definition.pane)).collect()
+        };
+        let (center, tray, right) = (insert(Home::Center), insert(Home::Tray), insert(Home::Right));
+        let tab = |tiles: &mut Tiles<Pane>, panes| tiles.insert_container(Tabs::new(panes));
+        let (center, tray, right) = (tab(&mut tiles, center), tab(&mut tiles, tray), tab(&mut tiles, right));
+        let left = Linear::new_binary(LinearDir::Vertical, [center, tray], 1.0 - TRAY_SHARE);
+        let left = tiles.insert_container(left);
+        let all = Linear::new_binary(LinearDir::Horizontal, [left, right], 1.0 - RIGHT_SHARE);
+        let root = tiles.insert_container(all);
+        Self { tree: Tree::new(Id::unique("panes"), root, tiles) }
+    }
+}
+
+impl Layout {
+    /// This arrangement, or the first one if it is of a version with other panes.
+    pub(in crate::app) fn or_default(self) -> Self {
+        let panes = self.tree.tiles.tiles().filter_map(|tile| match tile {
+            Tile::Pane(pane) => Some(*pane),
+            Tile::Container(_) => None,
+        });
+        let mut panes: Vec<Pane> = panes.collect();
+        panes.sort_unstable();
+        let mut known: Vec<Pane> = PANES.iter().map(|definition| definition.pane).collect();
+        known.sort_unstable();
+        if panes == known { self } else { Self::default() }
+    }
+
+    /// The panes of a device.
+    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, device: &mut OpenDevice) {
+        if let Some(pane) = device.wanted_pane.take() {
+            self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(found) if *found == pane));
+        }
+        let (mut ctx, states) = device.split();
+        self.tree.ui(&mut Show { ctx: &mut ctx, states }, ui);
+    }
+}
+
+/// Draws panes for the tree.
+struct Show<'a, 'c> {
+    ctx: &'a mut PaneCtx<'c>,
+    states: &'a mut PaneStates,
+}
+
+fn definition(pane: Pane) -> Option<&'static Definition> {
+    PANES.iter().find(|definition| definition.pane == pane)
+}
+
+/// The pane with a name.
+pub(in crate::app) fn by_name(name: &str) -> Option<Pane> {
+    PANES.iter().find(|definition| definition.name == name).map(|definition| definition.pane)
+}
+
+impl Behavior<Pane> for Show<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut Pane) -> UiResponse {
+        if let Some(definition) = definition(*pane) {
+            theme::pane_frame(ui).show(ui, |ui| {
+                ui.set_min_size(ui.available_size());
+                (definition.ui)(ui, self.ctx, self.states);
+            });
+        }
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        definition(*pane).map_or("", |definition| definition.name).into()
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    fn is_tab_bar_visible(&self, _tile_id: TileId, tabs: &Tabs) -> bool {
+        1 < tabs.children.len()
+    }
+
+    fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
+        28.0
+    }
+
+    fn gap_width(&self, _style: &egui::Style) -> f32 {
+        1.0
+    }
+
+    fn min_size(&self) -> f32 {
+        80.0
+    }
+
+    fn tab_bar_color(&self, visuals: &egui::Visuals) -> egui::Color32 {
+        visuals.panel_fill
+    }
+}

@@ -1,0 +1,91 @@
+//! One device of an open file with the states of all its panes.
+
+use super::pane::Pane;
+use crate::app::device::attributing::FileFacts;
+use crate::app::device::{Derived, PaneCtx, Standpoint};
+use crate::app::preferences::Preferences;
+use crate::app::work::setup::Setup;
+use crate::app::{details, filter, segment_map, segment_timeline, stacks, tables, timeline, what_if};
+use crate::model::Recording;
+use eframe::egui;
+
+/// A device, what is known of it, where the user is in it, and what its panes remember.
+pub(in crate::app) struct OpenDevice {
+    pub(in crate::app) recording: Recording,
+    pub(in crate::app) derived: Derived,
+    pub(in crate::app) at: Standpoint,
+    pub(in crate::app) states: PaneStates,
+    /// The file's name, as its tab says it.
+    pub(in crate::app) title: String,
+    /// What just happened, for the status bar.
+    pub(in crate::app) notice: Option<String>,
+    /// The pane to bring to the front in the next frame.
+    pub(in crate::app) wanted_pane: Option<Pane>,
+}
+
+/// One field for each pane that remembers something, and one for the filter.
+#[derive(Default)]
+pub(in crate::app) struct PaneStates {
+    pub(in crate::app) filter: filter::bar::State,
+    pub(in crate::app) timeline: timeline::state::State,
+    pub(in crate::app) details: details::state::State,
+    pub(in crate::app) segments: segment_map::state::State,
+    pub(in crate::app) segment_timeline: segment_timeline::state::State,
+    pub(in crate::app) stacks: stacks::panel::State,
+    pub(in crate::app) allocations: tables::allocations::State,
+    pub(in crate::app) events: tables::events::State,
+    pub(in crate::app) what_if: what_if::panel::State,
+}
+
+impl PaneStates {
+    /// Take over from another version of the file what does not depend on its contents.
+    pub(in crate::app) fn keep(&mut self, old: &Self) {
+        self.allocations.keep(&old.allocations);
+        self.details.keep(&old.details);
+        self.events.keep(&old.events);
+        self.segments.keep(&old.segments);
+        self.stacks.keep(&old.stacks);
+        self.segment_timeline.keep(&old.segment_timeline);
+    }
+}
+
+impl OpenDevice {
+    pub(in crate::app) fn new(
+        recording: Recording,
+        title: &str,
+        facts: FileFacts,
+        ctx: &egui::Context,
+        setup: &Setup,
+    ) -> Self {
+        Self {
+            derived: Derived::new(&recording, facts, ctx, setup),
+            at: Standpoint::new(&recording),
+            states: PaneStates::default(),
+            title: title.to_owned(),
+            notice: None,
+            wanted_pane: None,
+            recording,
+        }
+    }
+
+    /// The part that panes are given, and the states that are theirs.
+    pub(super) fn split(&mut self) -> (PaneCtx<'_>, &mut PaneStates) {
+        let Self { recording, derived, at, states, title, notice, .. } = self;
+        (PaneCtx { recording, derived, at, title, notice }, states)
+    }
+
+    /// Take over what the user prefers.
+    pub(in crate::app) fn prefer(&mut self, preferences: &Preferences) {
+        self.derived.give_capacity(preferences.capacity);
+        let editor_command = &mut self.states.details.editor_command;
+        if *editor_command != preferences.editor_command {
+            editor_command.clone_from(&preferences.editor_command);
+        }
+    }
+
+    /// Start ranges at the cursor.
+    pub(in crate::app) fn set_mark(&mut self) {
+        self.at.mark = Some(self.at.cursor);
+        self.states.stacks.controls.show_range();
+    }
+}

@@ -1,0 +1,68 @@
+//! What the segment timeline remembers between frames.
+
+use super::pictures::RowPictures;
+use crate::analysis::RowOrder;
+use crate::app::device::Selection;
+use crate::app::work::memo::Memo;
+use crate::draw::{ArrangedRows, Expanded};
+use eframe::egui::Rect;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// How rows are arranged and scrolled, and the pictures of them.
+#[derive(Default)]
+pub(in crate::app) struct State {
+    pub(in crate::app) pictures: Option<RowPictures>,
+    pub(in crate::app) order: RowOrder,
+    /// Rows that the user expanded.
+    pub(in crate::app) expanded: BTreeSet<u32>,
+    pub(in crate::app) is_all_expanded: bool,
+    /// How far the rows are scrolled, in points.
+    pub(in crate::app) scroll: f32,
+    /// The first row that is whole in sight, if something is hidden above.
+    pub(super) first: Option<u32>,
+    /// The selection of the last frame, to notice one that was made elsewhere.
+    pub(super) seen: Selection,
+    /// The row to scroll to.
+    pub(super) wanted_row: Option<u32>,
+    /// Rows in order.
+    pub(super) sorted: Memo<RowOrder, Rc<[u32]>>,
+}
+
+impl State {
+    pub(super) fn expanded(&self) -> Expanded {
+        if self.is_all_expanded { Expanded::All } else { Expanded::Rows(self.expanded.clone()) }
+    }
+
+    /// What is shown, for a picture.
+    pub(in crate::app) fn exported(&self) -> Option<ArrangedRows> {
+        let (order, expanded, first) = (self.order, self.expanded(), self.first);
+        // Nobody arranged what is as it was at first.
+        let is_arranged =
+            order != RowOrder::default() || first.is_some() || expanded != Expanded::Rows(BTreeSet::new());
+        is_arranged.then_some(ArrangedRows { order, expanded, first })
+    }
+
+    /// Take over what does not depend on the contents of a file.
+    pub(in crate::app) fn keep(&mut self, old: &Self) {
+        (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
+    }
+
+    /// Expand the row of a selection, and bring it into view.
+    pub(in crate::app) fn expand(&mut self, selection: Selection, row: u32) {
+        self.seen = selection;
+        self.expanded.insert(row);
+        self.wanted_row = Some(row);
+    }
+}
+
+/// Where the parts of the panel are.
+#[derive(Clone, Copy)]
+pub(in crate::app) struct Places {
+    /// Labels of rows.
+    pub(in crate::app) labels: Rect,
+    /// Rows.
+    pub(in crate::app) rows: Rect,
+    /// The time axis.
+    pub(super) axis: Rect,
+}

@@ -1,0 +1,105 @@
+//! What the timeline says about the block under the pointer.
+
+use super::input::Under;
+use super::rasters::Rasters;
+use crate::analysis::site_label;
+use crate::app::device::{Derived, TimelineMode};
+use crate::app::theme;
+use crate::draw::{Pixel, pool_of_band, range_of_band};
+use crate::model::{AllocId, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
+use crate::{report, units};
+use eframe::egui;
+
+/// What the words are taken from.
+pub(super) struct HoverWords<'a> {
+    pub(super) recording: &'a Recording,
+    pub(super) derived: &'a Derived,
+    pub(super) rasters: &'a Rasters,
+}
+
+impl HoverWords<'_> {
+    /// Explain what is under the pointer.
+    pub(super) fn ui(&self, response: &egui::Response, under: Option<Under>) {
+        let Some(under) = under else { return };
+        match under.pixel {
+            Pixel::Empty => {}
+            Pixel::Merged => {
+                response.clone().on_hover_ui_at_pointer(|ui| {
+                    ui.label("Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.");
+                    self.when_ui(ui, under);
+                });
+            }
+            Pixel::Block(id) => {
+                let [size, place, life] = self.text(id, under);
+                response.clone().on_hover_ui_at_pointer(|ui| {
+                    ui.label(theme::strong(size, 13.0));
+                    ui.label(place);
+                    ui.label(theme::muted(ui, life));
+                    self.when_ui(ui, under);
+                });
+            }
+        }
+    }
+
+    /// When the column under the pointer was, with the wall clock.
+    fn when_ui(&self, ui: &mut egui::Ui, under: Under) {
+        if let Some(moment) = under.moment {
+            ui.label(theme::muted(ui, report::when_text(self.recording, moment)));
+        }
+    }
+
+    /// Size, site, lifetime; of the free part of a pool, what it reserves.
+    fn text(&self, id: AllocId, under: Under) -> [String; 3] {
+        let timeline = self.recording;
+        if under.mode == TimelineMode::Segments {
+            return self.segment_text(id);
+        }
+        if let Some(pools) = self.rasters.pools()
+            && let Some(at) = pool_of_band(id, pools)
+        {
+            let pool = &pools.pools[at];
+            let reserved = under.moment.map_or(0, |moment| pool.reserved.at(moment));
+            return [
+                format!("Private pool {}.{}", pool.key.0, pool.key.1),
+                format!("{} reserved", units::bytes_exact(reserved)),
+                "Hatched: not in use by the pool's own blocks".to_owned(),
+            ];
+        }
+        let allocation = timeline.allocation(id);
+        let is_awaiting = under.moment.is_some_and(|moment| allocation.is_awaiting_at(moment));
+        let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
+        [
+            units::bytes_exact(allocation.size),
+            site_label(self.recording.snapshot(), allocation.stack),
+            format!("lives {}{state}", self.derived.figures.lifetime(timeline, &allocation)),
+        ]
+    }
+
+    /// Size, what it serves, and since when it is reserved.
+    fn segment_text(&self, id: AllocId) -> [String; 3] {
+        let Some(range) = range_of_band(id, self.recording) else { return Default::default() };
+        let kind = if range.is_expandable { "pages of an expandable segment" } else { "segment" };
+        [
+            units::bytes_exact(range.size),
+            format!("{kind} at {}", units::address(range.addr)),
+            reserved_text(self.recording, range),
+        ]
+    }
+}
+
+/// What reserved memory serves, and from when to when.
+pub(in crate::app) fn reserved_text(timeline: &Timeline, range: &ReservedRange) -> String {
+    let stream = range.stream.map(|stream| format!("stream {stream}"));
+    let pool =
+        range.pool.filter(|pool| pool.is_private()).map(|PoolKey(a, b)| format!("private pool {a}.{b}"));
+    let event = |moment: Moment| moment.event().map(|EventIx(event)| units::count(event));
+    let start = event(range.start)
+        .map_or("reserved before the recording".to_owned(), |at| format!("reserved by event {at}"));
+    let end = match range.end {
+        None if timeline.events.is_empty() => None,
+        None => Some("still there at the end".to_owned()),
+        Some(end) => event(end).map(|at| format!("released by event {at}")),
+    };
+    let parts: Vec<String> = [stream, pool, Some(start), end].into_iter().flatten().collect();
+    parts.join(" · ")
+}

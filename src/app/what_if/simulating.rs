@@ -1,0 +1,133 @@
+//! Simulations, in the background.
+
+use crate::app::work::worker::Task;
+use crate::draw::totals;
+use crate::model::{DeviceId, EventIx, Moment, Recording, Timeline};
+use crate::simulator::{
+    Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, useful_settings,
+};
+use egui_plot::PlotPoint;
+use std::sync::{Arc, OnceLock};
+
+/// Points of a curve: more than most windows have columns.
+const MAX_CURVE_POINTS: usize = 2000;
+
+/// Settings to simulate.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct WhatIfRequest {
+    /// The settings to try beside the recorded ones.
+    pub(in crate::app) settings: Settings,
+    /// Bytes that PyTorch may reserve; as recorded where it is not given.
+    pub(in crate::app) capacity_bytes: Option<u64>,
+    /// Factor on the requests of stacks that repeat: a guess at another batch size.
+    pub(in crate::app) batch: f64,
+    /// Whether to try the useful settings, too.
+    pub(in crate::app) sweeps: bool,
+}
+
+/// One simulation.
+pub(in crate::app) struct Simulated {
+    pub(in crate::app) outcome: Outcome,
+    /// Reserved bytes over the moments, with few enough points to draw in every frame.
+    pub(in crate::app) reserved: Vec<PlotPoint>,
+}
+
+/// The outcomes of a request.
+pub(in crate::app) struct WhatIfResponse {
+    pub(in crate::app) fidelity: Fidelity,
+    pub(in crate::app) limit_bytes: Option<u64>,
+    pub(in crate::app) recorded_oom: Option<EventIx>,
+    /// The recorded settings first, the wanted ones last.
+    pub(in crate::app) rows: Vec<Simulated>,
+    /// The smallest change with which everything fits.
+    pub(in crate::app) recommended: Option<usize>,
+}
+
+/// Simulates one device of a file.
+#[derive(Clone)]
+pub(in crate::app) struct SimulateTask {
+    recording: Recording,
+    subject: Arc<OnceLock<Subject>>,
+}
+
+/// Whether there is anything to simulate.
+pub(in crate::app) fn has_requests(timeline: &Timeline) -> bool {
+    timeline.device != DeviceId::HOST && !timeline.events.is_empty()
+}
+
+impl SimulateTask {
+    pub(in crate::app) fn new(recording: Recording) -> Self {
+        Self { recording, subject: Arc::default() }
+    }
+
+    /// The program with requests of another batch size; `None` where they stay.
+    fn scaled(&self, subject: &Subject, batch: f64) -> Option<Subject> {
+        let timeline = self.recording.timeline();
+        // Exactly 1 is what the control starts with.
+        let is_same = (batch - 1.0).abs() < f64::EPSILON;
+        (!is_same).then(|| {
+            let repeating = Repeating::new(timeline);
+            subject.scaled(|event| if repeating.contains(timeline, event) { batch } else { 1.0 })
+        })
+    }
+}
+
+impl SimulateTask {
+    fn subject(&self) -> &Subject {
+        self.subject.get_or_init(|| Subject::new(self.recording.snapshot(), &self.recording))
+    }
+
+    /// What PyTorch may reserve, as recorded or as the request says.
+    fn device(&self, request: &WhatIfRequest) -> Device {
+        let device = self.subject().device();
+        match request.capacity_bytes {
+            Some(bytes) => Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..device },
+            None => device,
+        }
+    }
+
+    /// The simulated memory at a moment under the request's settings.
+    pub(in crate::app) fn layout(&self, request: &WhatIfRequest, moment: Moment) -> Vec<LaidSegment> {
+        let subject = self.subject();
+        let scaled = self.scaled(subject, request.batch);
+        let subject = scaled.as_ref().unwrap_or(subject);
+        subject.layout_at(&request.settings, &self.device(request), moment)
+    }
+}
+
+impl Task for SimulateTask {
+    type Request = WhatIfRequest;
+    type Response = Arc<WhatIfResponse>;
+
+    fn run(&self, request: &WhatIfRequest) -> Arc<WhatIfResponse> {
+        let subject = self.subject();
+        let recorded = subject.recorded_settings();
+        let device = self.device(request);
+        let mut settings = vec![recorded.clone()];
+        let useful = if request.sweeps { useful_settings(recorded, &device) } else { Vec::new() };
+        for one in useful.into_iter().chain([request.settings.clone()]) {
+            settings.retain(|known| *known == *recorded || *known != one);
+            if one != *recorded {
+                settings.push(one);
+            }
+        }
+        let scaled = self.scaled(subject, request.batch);
+        let outcomes = sweep(scaled.as_ref().unwrap_or(subject), &settings, &device);
+        let best = recommended(recorded, &outcomes);
+        let best = best.and_then(|best| outcomes.iter().position(|outcome| std::ptr::eq(outcome, best)));
+        let moments = self.recording.moments();
+        let rows = outcomes.into_iter().map(|outcome| Simulated {
+            reserved: totals::ranges(moments, MAX_CURVE_POINTS)
+                .map(|range| PlotPoint::new(range.start as f64, outcome.reserved.max_in(range) as f64))
+                .collect(),
+            outcome,
+        });
+        Arc::new(WhatIfResponse {
+            fidelity: subject.fidelity(),
+            limit_bytes: device.limit_bytes(),
+            recorded_oom: subject.recorded_oom(),
+            rows: rows.collect(),
+            recommended: best.filter(|_| request.sweeps),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Answers of a worker, kept with the questions that they are for.
+
+use super::worker::{Task, WorkMode, Worker};
+use eframe::egui;
+
+/// A worker that is started with the first question, and its latest answer.
+pub(in crate::app) struct Background<T: Task> {
+    worker: Option<Worker<Paired<T>>>,
+    latest: Option<(T::Request, T::Response)>,
+}
+
+/// A task that says what it was asked.
+#[derive(Clone)]
+struct Paired<T>(T);
+
+impl<T: Task> Task for Paired<T> {
+    type Request = T::Request;
+    type Response = (T::Request, T::Response);
+
+    fn run(&self, request: &T::Request) -> Self::Response {
+        (request.clone(), self.0.run(request))
+    }
+}
+
+impl<T: Task> Default for Background<T> {
+    fn default() -> Self {
+        Self { worker: None, latest: None }
+    }
+}
+
+impl<T: Task> Background<T> {
+    /// The answer to a question if it is there, else it is on its way. To be asked in every frame;
+    /// `task` is only called for the first question.
+    pub(in crate::app) fn ask(
+        &mut self,
+        request: &T::Request,
+        ctx: &egui::Context,
+        mode: WorkMode,
+        name: &str,
+        task: impl FnOnce() -> T,
+    ) -> Option<&T::Response> {
+        if self.latest.as_ref().is_none_or(|(known, _)| known != request) {
+            let start = || Worker::new(name, Paired(task()), ctx, mode);
+            let response = self.worker.get_or_insert_with(start).ask(request.clone());
+            self.latest = response.or(self.latest.take());
+        }
+        self.latest.as_ref().filter(|(known, _)| known == request).map(|(_, response)| response)
+    }
+
+    /// The latest answer, maybe to an earlier question.
+    pub(in crate::app) fn latest(&self) -> Option<&T::Response> {
+        self.latest.as_ref().map(|(_, response)| response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    #[derive(Clone)]
+    struct Square;
+
+    impl Task for Square {
+        type Request = u64;
+        type Response = u64;
+
+        fn run(&self, request: &u64) -> u64 {
+            request * request
+        }
+    }
+
+    fn ask(squares: &mut Background<Square>, request: u64, mode: WorkMode) -> Option<u64> {
+        squares.ask(&request, &egui::Context::default(), mode, "test", || Square).copied()
+    }
+
+    #[test]
+    fn an_answer_is_given_for_its_question_only() {
+        let mut squares = Background::default();
+        let patience = Instant::now() + Duration::from_secs(20);
+        for request in [3, 5, 3, 9] {
+            while ask(&mut squares, request, WorkMode::Background).is_none() && Instant::now() < patience {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(ask(&mut squares, request, WorkMode::Background), Some(request * request));
+        }
+        assert_eq!(squares.latest(), Some(&81));
+    }
+
+    #[test]
+    fn without_a_thread_the_answer_is_there_at_once() {
+        let mut squares = Background::default();
+        assert_eq!(
+            [7, 7, 2].map(|request| ask(&mut squares, request, WorkMode::Blocking)),
+            [Some(49), Some(49), Some(4)]
+        );
+    }
+}

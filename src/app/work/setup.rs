@@ -1,0 +1,21 @@
+//! How files are looked at.
+
+use super::worker::WorkMode;
+use crate::analysis::UserRules;
+use std::sync::Arc;
+
+/// How files are looked at, from the start of the window to its end.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Setup {
+    /// Where work is done.
+    pub(in crate::app) mode: WorkMode,
+    /// The user's own rules for categories.
+    pub(in crate::app) rules: Arc<UserRules>,
+}
+
+impl Setup {
+    /// Without rules.
+    pub(in crate::app) fn new(mode: WorkMode) -> Self {
+        Self { mode, rules: Arc::default() }
+    }
+}

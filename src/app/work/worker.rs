@@ -1,0 +1,145 @@
+//! Work that does not fit into a frame, on a thread of its own.
+//!
+//! The window says what it wants in every frame. Only the latest request counts: earlier ones that were
+//! not begun are dropped, and the window shows the last finished result until the right one lands.
+
+use eframe::egui;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Where work is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum WorkMode {
+    /// On another thread.
+    Background,
+    /// At once, so that no frame ever shows an old result.
+    Blocking,
+}
+
+/// Work that a [`Worker`] does.
+pub(in crate::app) trait Task: Clone + Send + 'static {
+    /// The question; equal ones have the same answer.
+    type Request: Clone + PartialEq + Send;
+    /// The answer.
+    type Response: Send;
+
+    /// Find the answer. May take its time.
+    fn run(&self, request: &Self::Request) -> Self::Response;
+}
+
+/// A task, and the thread that does it.
+pub(in crate::app) struct Worker<T: Task> {
+    shared: Arc<Shared<T>>,
+    /// The task, where there is no thread.
+    here: Option<T>,
+    requested: Option<T::Request>,
+}
+
+/// Shared by the window and the thread.
+struct Shared<T: Task> {
+    slots: Mutex<Slots<T>>,
+    has_news: Condvar,
+}
+
+struct Slots<T: Task> {
+    request: Option<T::Request>,
+    response: Option<T::Response>,
+    is_closed: bool,
+}
+
+impl<T: Task> Worker<T> {
+    /// Start a thread, or do without one.
+    pub(in crate::app) fn new(name: &str, task: T, ctx: &egui::Context, mode: WorkMode) -> Self {
+        let slots = Mutex::new(Slots { request: None, response: None, is_closed: false });
+        let shared = Arc::new(Shared { slots, has_news: Condvar::new() });
+        let has_thread = mode == WorkMode::Background && start_thread(name, &shared, task.clone(), ctx);
+        Self { shared, here: (!has_thread).then_some(task), requested: None }
+    }
+
+    /// Ask for something, and take what is finished: the answer to this request or to an earlier one.
+    pub(in crate::app) fn ask(&mut self, request: T::Request) -> Option<T::Response> {
+        let is_new = self.requested.as_ref() != Some(&request);
+        if is_new {
+            self.requested = Some(request.clone());
+        }
+        if let Some(task) = &self.here {
+            return is_new.then(|| task.run(&request));
+        }
+        let mut slots = self.shared.lock();
+        if is_new {
+            slots.request = Some(request);
+            self.shared.has_news.notify_one();
+        }
+        slots.response.take()
+    }
+}
+
+impl<T: Task> Drop for Worker<T> {
+    fn drop(&mut self) {
+        self.shared.lock().is_closed = true;
+        self.shared.has_news.notify_one();
+    }
+}
+
+impl<T: Task> Shared<T> {
+    /// A thread that panicked leaves nothing half-written here.
+    fn lock(&self) -> MutexGuard<'_, Slots<T>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next request; `None` when the window no longer needs anything.
+    fn wait(&self) -> Option<T::Request> {
+        let idle = |slots: &mut Slots<T>| slots.request.is_none() && !slots.is_closed;
+        let mut slots = self.has_news.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        if slots.is_closed { None } else { slots.request.take() }
+    }
+}
+
+fn start_thread<T: Task>(name: &str, shared: &Arc<Shared<T>>, task: T, ctx: &egui::Context) -> bool {
+    let (shared, ctx) = (Arc::clone(shared), ctx.clone());
+    let thread = thread::Builder::new().name(format!("oomscope-{name}")).spawn(move || {
+        while let Some(request) = shared.wait() {
+            let response = task.run(&request);
+            shared.lock().response = Some(response);
+            ctx.request_repaint();
+        }
+    });
+    thread.inspect_err(|error| log::warn!("{name} blocks the window: {error}")).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[derive(Clone)]
+    struct Double;
+
+    impl Task for Double {
+        type Request = u64;
+        type Response = u64;
+
+        fn run(&self, request: &u64) -> u64 {
+            request * 2
+        }
+    }
+
+    #[test]
+    fn without_a_thread_every_new_request_is_answered_at_once() {
+        let mut worker = Worker::new("test", Double, &egui::Context::default(), WorkMode::Blocking);
+        assert_eq!([worker.ask(4), worker.ask(4), worker.ask(5)], [Some(8), None, Some(10)]);
+    }
+
+    #[test]
+    fn with_a_thread_the_last_request_is_answered_last() {
+        let mut worker = Worker::new("test", Double, &egui::Context::default(), WorkMode::Background);
+        let first: Vec<u64> = (0..100).filter_map(|request| worker.ask(request)).collect();
+        let patience = Instant::now() + Duration::from_secs(20);
+        let mut last = first.last().copied();
+        while last != Some(198) && Instant::now() < patience {
+            last = worker.ask(99).or(last);
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(last, Some(198));
+    }
+}

@@ -1,0 +1,44 @@
+//! Why nothing can be selected, and the way out.
+
+use crate::analysis::MomentError;
+use crate::cli::failure::Failure;
+use crate::model::{DeviceId, Snapshot};
+use std::fmt::Display;
+use std::path::Path;
+
+/// The snapshot lacks the device that was named.
+pub(super) fn no_such_device(snapshot: &Snapshot, device: DeviceId) -> Failure {
+    Failure::new(
+        format_args!("device {} is not in the snapshot", device.0),
+        format!("it has {}", device_list(snapshot)),
+    )
+}
+
+/// The snapshot of the file `name` has no device to choose; `consequence` ends the sentence.
+pub(in crate::cli) fn no_memory(name: impl Display, consequence: &str) -> Failure {
+    Failure::new(
+        format_args!("{name}: the snapshot holds no memory of any device{consequence}"),
+        "record it on a machine with a GPU",
+    )
+}
+
+/// The moment does not exist.
+pub(in crate::cli) fn no_moment(file: &Path, error: MomentError) -> Failure {
+    Failure::new(
+        format_args!("{}: {error}", file.display()),
+        "use --at peak or --at end, or an event that 'oomscope stats' counts",
+    )
+}
+
+/// Each device counts its own events.
+pub(super) fn event_of_several_devices(snapshot: &Snapshot) -> Failure {
+    Failure::new(
+        "an event's number means another moment on each device",
+        format!("add --device ({})", device_list(snapshot)),
+    )
+}
+
+fn device_list(snapshot: &Snapshot) -> String {
+    let names: Vec<String> = snapshot.timelines.iter().map(|t| t.device.0.to_string()).collect();
+    if names.is_empty() { "no device".to_owned() } else { format!("devices {}", names.join(", ")) }
+}

@@ -1,0 +1,21 @@
+//! What a command looks at: recordings, the user's rules, a device, a moment.
+//!
+//! Options that several commands share are declared here once ([`Source`], [`Target`], …) and flattened into the
+//! arguments of each command. They become checked values ([`Opened`], [`Selected`]) here and nowhere else, so
+//! each error has one wording and one hint.
+
+mod errors;
+mod filter;
+mod opened;
+mod rules;
+mod source;
+mod target;
+mod values;
+
+pub(super) use errors::{no_memory, no_moment};
+pub(super) use filter::{matches, parse_filter};
+pub(super) use opened::Opened;
+pub(super) use rules::RulesFile;
+pub(super) use source::{Files, Source};
+pub(super) use target::{Capacity, OneDevice, Selected, Target};
+pub(super) use values::parse_bytes;

@@ -1,0 +1,65 @@
+//! A recording that is open.
+
+use super::errors::{no_memory, no_such_device};
+use crate::analysis::{Attribution, Facts, UserRules};
+use crate::cli::failure::Failure;
+use crate::load::Input;
+use crate::model::{DeviceId, Snapshot, Timeline};
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A recording that was read, and the user's rules about it.
+#[derive(Debug)]
+pub(in crate::cli) struct Opened<'a> {
+    pub(in crate::cli) file: &'a Path,
+    pub(in crate::cli) snapshot: Arc<Snapshot>,
+    pub(in crate::cli) rules: UserRules,
+}
+
+impl Opened<'_> {
+    /// The name that pictures and reports show.
+    pub(in crate::cli) fn name(&self) -> String {
+        Input::from_arg(self.file).name()
+    }
+
+    /// A failure that names the file.
+    pub(in crate::cli) fn failure(&self, message: impl Display, hint: &str) -> Failure {
+        Failure::new(format_args!("{}: {message}", self.file.display()), hint)
+    }
+
+    /// The facts about all devices, from which each is attributed.
+    pub(in crate::cli) fn facts(&self) -> Facts {
+        Facts::of(&self.snapshot, &self.rules)
+    }
+
+    /// The categories, phases and iterations of a device.
+    pub(in crate::cli) fn attribution(&self, timeline: &Timeline) -> Arc<Attribution> {
+        Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules))
+    }
+
+    /// The device that is named, or all of them.
+    pub(super) fn devices(&self, named: Option<DeviceId>) -> Result<Vec<&Timeline>, Failure> {
+        match named {
+            Some(device) => Ok(vec![self.device(device)?]),
+            None => Ok(self.snapshot.timelines.iter().collect()),
+        }
+    }
+
+    /// The device that is named, or the one to show first; `None` if the recording has no device.
+    pub(super) fn device_or_main(&self, named: Option<DeviceId>) -> Result<Option<&Timeline>, Failure> {
+        match named {
+            Some(device) => self.device(device).map(Some),
+            None => Ok(self.snapshot.main_timeline()),
+        }
+    }
+
+    fn device(&self, device: DeviceId) -> Result<&Timeline, Failure> {
+        self.snapshot.timeline(device).ok_or_else(|| no_such_device(&self.snapshot, device))
+    }
+
+    /// The recording holds no memory of any device.
+    pub(super) fn no_memory(&self) -> Failure {
+        no_memory(self.file.display(), "")
+    }
+}

@@ -1,0 +1,56 @@
+//! `--rules`: the user's own rules for categories.
+
+use crate::analysis::UserRules;
+use crate::cli::failure::Failure;
+use crate::cli::stderr;
+use crate::load::{Input, rules_nearby};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The option `--rules`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RulesFile {
+    /// Your own rules for categories, a TOML file; they come before all others
+    #[arg(long, value_name = "TOML")]
+    rules: Option<PathBuf>,
+}
+
+impl RulesFile {
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.rules.as_deref()
+    }
+
+    /// Read the file; without one, there are no rules. A file that lies near a recording is only mentioned: whether
+    /// it applies is the user's decision.
+    pub(in crate::cli) fn read(&self, recordings: &[PathBuf]) -> Result<UserRules, Failure> {
+        if let Some(path) = self.path() {
+            return read(path);
+        }
+        mention_nearby(recordings);
+        Ok(UserRules::default())
+    }
+}
+
+fn read(path: &Path) -> Result<UserRules, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::new(
+            format_args!("cannot read the rules {}: {error}", path.display()),
+            "--rules takes a TOML file",
+        )
+    })?;
+    UserRules::parse(&text).map_err(|error| {
+        Failure::new(
+            format_args!("{}: {error}", path.display()),
+            "a rule is: [[rule]], category = 'kv_cache', and file, function or stack = 'regular expression'",
+        )
+    })
+}
+
+fn mention_nearby(recordings: &[PathBuf]) {
+    let mut nearby: Vec<PathBuf> =
+        recordings.iter().filter_map(|path| rules_nearby(&Input::File(path.clone()))).collect();
+    nearby.dedup();
+    for file in nearby {
+        stderr::notice(&format!("{0} is not used; --rules {0} uses it", file.display()));
+    }
+}

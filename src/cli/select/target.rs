@@ -1,0 +1,109 @@
+//! The device and the moment that a command looks at.
+
+use super::errors::{event_of_several_devices, no_moment};
+use super::opened::Opened;
+use super::values::{device_parser, parse_at, parse_bytes};
+use crate::analysis::{At, MomentError, resolve};
+use crate::cli::failure::Failure;
+use crate::model::{DeviceId, Moment, Timeline};
+use clap::Args;
+
+/// `--device`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct OneDevice {
+    /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
+    device: Option<DeviceId>,
+}
+
+/// `--at` and `--device`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Target {
+    /// The moment: peak (most bytes active), oom (the last one), end, or after an event's number; else the
+    /// OOM or the peak
+    #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
+    at: Option<At>,
+    #[command(flatten)]
+    device: OneDevice,
+}
+
+/// `--capacity`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Capacity {
+    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
+    #[arg(id = "capacity", long = "capacity", value_name = "SIZE", value_parser = parse_bytes)]
+    pub(in crate::cli) bytes: Option<i64>,
+}
+
+/// A device at a moment.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Selected<'a> {
+    pub(in crate::cli) timeline: &'a Timeline,
+    /// The moment as users name it.
+    pub(in crate::cli) at: At,
+    pub(in crate::cli) moment: Moment,
+}
+
+impl OneDevice {
+    /// The device that is named, or the one to show first; `None` if the recording has no device.
+    pub(in crate::cli) fn find<'a>(
+        &self,
+        recording: &'a Opened<'_>,
+    ) -> Result<Option<&'a Timeline>, Failure> {
+        recording.device_or_main(self.device)
+    }
+}
+
+impl Target {
+    /// Whether the user named a moment.
+    pub(in crate::cli) fn names_moment(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The device that is named, or the one to show first, at its moment.
+    pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
+        let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
+        self.on(timeline).map_err(|error| no_moment(recording.file, error))
+    }
+
+    /// The device that is named, or all of them, whatever the moment.
+    pub(in crate::cli) fn devices<'a>(
+        &self,
+        recording: &'a Opened<'_>,
+    ) -> Result<Vec<&'a Timeline>, Failure> {
+        recording.devices(self.device.device)
+    }
+
+    /// The device that is named, or all of them, each at its moment. Devices without the moment are left out, as
+    /// long as one has it.
+    pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
+        let (mut selected, mut missing) = (Vec::new(), None);
+        for timeline in self.devices(recording)? {
+            match self.on(timeline) {
+                Ok(found) => selected.push(found),
+                Err(error) => missing = missing.or(Some(error)),
+            }
+        }
+        match missing {
+            Some(error) if selected.is_empty() => Err(no_moment(recording.file, error)),
+            _ => Ok(selected),
+        }
+    }
+
+    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if it would mean
+    /// unrelated moments of several devices.
+    pub(in crate::cli) fn each_at_same<'a>(
+        &self,
+        recording: &'a Opened<'_>,
+    ) -> Result<Vec<Selected<'a>>, Failure> {
+        if matches!(self.at, Some(At::Event(_))) && 1 < self.devices(recording)?.len() {
+            return Err(event_of_several_devices(&recording.snapshot));
+        }
+        self.each(recording)
+    }
+
+    fn on<'a>(&self, timeline: &'a Timeline) -> Result<Selected<'a>, MomentError> {
+        let at = self.at.unwrap_or_else(|| At::oom_or_peak(timeline));
+        Ok(Selected { timeline, at, moment: resolve(at, timeline)? })
+    }
+}

@@ -1,0 +1,338 @@
+//! What the colour of an allocation says, and the legend that explains it.
+
+use super::palette::{BandColors, Palette, Rgb};
+use crate::analysis::{Attribution, Basis, Category};
+use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
+use crate::units;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Lower bounds of the size classes, in bytes; the first is 0.
+const SIZES_BYTES: [i64; 7] = [0, 512 << 10, 2 << 20, 20 << 20, 100 << 20, 500 << 20, 2 << 30];
+
+/// Parts of the recording that ages are told apart by.
+const AGES: u32 = 6;
+
+/// Entries that a legend has at most.
+const MAX_KEYS: usize = 12;
+
+/// What colours tell apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum ColorBy {
+    /// The code that allocated.
+    #[default]
+    Stack,
+    /// Every allocation from its neighbours.
+    Allocation,
+    /// How large it is.
+    Size,
+    /// When it was allocated.
+    Age,
+    /// Its stream.
+    Stream,
+    /// Its pool.
+    Pool,
+    /// What it is for.
+    Category,
+}
+
+impl ColorBy {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 7] =
+        [Self::Stack, Self::Allocation, Self::Size, Self::Age, Self::Stream, Self::Pool, Self::Category];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stack => "stack",
+            Self::Allocation => "allocation",
+            Self::Size => "size",
+            Self::Age => "age",
+            Self::Stream => "stream",
+            Self::Pool => "pool",
+            Self::Category => "category",
+        }
+    }
+}
+
+/// An entry of the legend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// What it stands for.
+    pub label: String,
+    /// Its colour.
+    pub color: Rgb,
+    /// The filter that keeps just this; `None` where there is no such filter.
+    pub query: Option<String>,
+}
+
+/// Shades of a category, and how far they are apart.
+const SHADES: u32 = 4;
+const SHADE_SHARE: f32 = 0.075;
+
+/// How far what is only inferred fades into the ground.
+const INFERRED_SHARE: f32 = 0.45;
+
+/// Colours of the allocations of one timeline.
+#[derive(Debug, Clone)]
+pub struct Coloring {
+    by: ColorBy,
+    stacks: Arc<BandColors>,
+    palette: Palette,
+    streams: Vec<i64>,
+    pools: Vec<PoolKey>,
+    attribution: Arc<Attribution>,
+    present: Vec<Category>,
+    has_inferred: bool,
+}
+
+impl Coloring {
+    /// The colours of a timeline.
+    pub fn new(by: ColorBy, timeline: &Timeline, stacks: Arc<BandColors>, palette: &Palette) -> Self {
+        let pools = timeline.events.distinct_pools();
+        let pools = pools.chain(timeline.segments.segments.iter().filter_map(|segment| segment.pool));
+        Self {
+            by,
+            stacks,
+            palette: *palette,
+            streams: timeline.streams(),
+            pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
+            attribution: Arc::default(),
+            present: Vec::new(),
+            has_inferred: false,
+        }
+    }
+
+    /// With what the allocations are for; without it, colours by category tell nothing apart.
+    #[must_use]
+    pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
+        let categories = &attribution.categories;
+        Self { present: categories.present(), has_inferred: categories.has_inferred(), attribution, ..self }
+    }
+
+    /// What the colours tell apart.
+    pub fn by(&self) -> ColorBy {
+        self.by
+    }
+
+    /// The colour of a stack, whatever allocations are coloured by.
+    pub fn stack(&self, stack: StackId) -> Rgb {
+        self.stacks.get(stack)
+    }
+
+    /// The colour of memory that is reserved and not in use.
+    pub fn free(&self) -> Rgb {
+        self.palette.muted
+    }
+
+    /// The colour of an allocation.
+    pub fn color(&self, timeline: &Timeline, id: AllocId) -> Rgb {
+        let Timeline { lifetimes, events, .. } = timeline;
+        match self.by {
+            ColorBy::Stack => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Allocation => self.palette.hashed(u64::from(id.0)),
+            ColorBy::Size => self.size(size_class(lifetimes.size(id, events))),
+            ColorBy::Age => match lifetimes.origin(id) {
+                Origin::Before => self.palette.unknown,
+                Origin::Event(ix) => self.age(age_class(ix.0, events.len())),
+            },
+            ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
+            // Until it is known what allocations are for, stacks tell them apart.
+            ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Category => {
+                let verdict = self.attribution.categories.verdict(id);
+                let color = self.palette.category(verdict.category);
+                let is_inferred = verdict.basis() == Basis::Inferred;
+                let color = if is_inferred { self.inferred(color) } else { color };
+                self.shaded(color, lifetimes.stack(id, events))
+            }
+        }
+    }
+
+    /// The colour of a category that is only inferred.
+    fn inferred(&self, color: Rgb) -> Rgb {
+        color.mix(self.palette.window, INFERRED_SHARE)
+    }
+
+    /// A category's colour a little nearer to the ground, so that neighbours of other stacks differ.
+    fn shaded(&self, color: Rgb, stack: StackId) -> Rgb {
+        let step = (stack.0.wrapping_mul(0x9E37_79B9) >> 24) % SHADES;
+        color.mix(self.palette.window, step as f32 * SHADE_SHARE)
+    }
+
+    /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
+    pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
+        match self.by {
+            // What is reserved serves allocations of many categories.
+            ColorBy::Stack | ColorBy::Category => self.stacks.get(stack),
+            ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
+            ColorBy::Size => self.size(size_class(range.size)),
+            ColorBy::Age => match range.start.event() {
+                None => self.palette.unknown,
+                Some(ix) => self.age(age_class(ix.0, timeline.events.len())),
+            },
+            ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
+        }
+    }
+
+    /// What the colours mean; empty where every stack or allocation has its own.
+    pub fn keys(&self, timeline: &Timeline) -> Vec<Key> {
+        let mut keys = match self.by {
+            ColorBy::Stack | ColorBy::Allocation => Vec::new(),
+            ColorBy::Size => self.size_keys(),
+            ColorBy::Age => self.age_keys(timeline),
+            ColorBy::Stream => self
+                .class_keys(&self.streams, |stream| (format!("stream {stream}"), format!("stream:{stream}"))),
+            ColorBy::Pool => self.class_keys(&self.pools, |&PoolKey(a, b)| {
+                if PoolKey(a, b).is_private() {
+                    (format!("private pool {a}.{b}"), format!("pool:{a}.{b}"))
+                } else {
+                    ("default pool".to_owned(), "pool:default".to_owned())
+                }
+            }),
+            ColorBy::Category => self.category_keys(),
+        };
+        keys.truncate(MAX_KEYS);
+        keys
+    }
+
+    /// What the colours of reserved memory mean; see [`Self::reserved`].
+    pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<Key> {
+        // It is told apart by stacks instead.
+        if self.by == ColorBy::Category { Vec::new() } else { self.keys(timeline) }
+    }
+
+    fn size(&self, class: usize) -> Rgb {
+        self.palette.ramp(class as f32 / (SIZES_BYTES.len() - 1) as f32)
+    }
+
+    fn age(&self, class: u32) -> Rgb {
+        self.palette.ramp(class as f32 / (AGES - 1) as f32)
+    }
+
+    fn category_keys(&self) -> Vec<Key> {
+        let key = |&category: &Category| Key {
+            label: category.label().to_owned(),
+            color: self.palette.category(category),
+            query: Some(format!("category:{}", category.key())),
+        };
+        let known = self.present.iter().map(key);
+        let inferred = Key {
+            label: "faded: inferred".to_owned(),
+            color: self.inferred(self.palette.muted),
+            query: Some(format!("basis:{}", Basis::Inferred.key())),
+        };
+        known.chain(self.has_inferred.then_some(inferred)).collect()
+    }
+
+    fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {
+        let at = value.and_then(|value| classes.binary_search(&value).ok());
+        at.map_or(self.palette.unknown, |at| self.palette.class(at))
+    }
+
+    fn class_keys<T>(&self, classes: &[T], name: impl Fn(&T) -> (String, String)) -> Vec<Key> {
+        let key = |(at, class): (usize, &T)| {
+            let (label, query) = name(class);
+            Key { label, color: self.palette.class(at), query: Some(query) }
+        };
+        classes.iter().enumerate().map(key).collect()
+    }
+
+    fn size_keys(&self) -> Vec<Key> {
+        let last = SIZES_BYTES.len() - 1;
+        let key = |class: usize| {
+            let low = SIZES_BYTES[class];
+            let (label, query) = match SIZES_BYTES.get(class + 1) {
+                Some(&high) if class == 0 => {
+                    (format!("below {}", units::bytes_short(high)), format!("size<{}", short(high)))
+                }
+                Some(&high) => (
+                    format!("from {}", units::bytes_short(low)),
+                    format!("size>={} size<{}", short(low), short(high)),
+                ),
+                None => (format!("from {}", units::bytes_short(low)), format!("size>={}", short(low))),
+            };
+            Key { label, color: self.size(class), query: Some(query) }
+        };
+        (0..=last).map(key).collect()
+    }
+
+    fn age_keys(&self, timeline: &Timeline) -> Vec<Key> {
+        let events = timeline.events.len();
+        let before = (timeline.lifetimes.initial_count() != 0).then(|| Key {
+            label: "before the recording".to_owned(),
+            color: self.palette.unknown,
+            query: Some("before".to_owned()),
+        });
+        let part = |class: u32| {
+            let bound = |class: u32| (events as u64 * u64::from(class)).div_ceil(u64::from(AGES));
+            let (low, high) = (bound(class), bound(class + 1).saturating_sub(1));
+            Key {
+                label: format!("events {} – {}", units::count(low), units::count(high)),
+                color: self.age(class),
+                query: Some(format!("event:{low}..{high}")),
+            }
+        };
+        before.into_iter().chain((0..AGES).filter(|_| AGES as usize <= events).map(part)).collect()
+    }
+}
+
+fn size_class(bytes: i64) -> usize {
+    SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1)
+}
+
+fn age_class(event: u32, events: usize) -> u32 {
+    (u64::from(event) * u64::from(AGES) / (events as u64).max(1)).min(u64::from(AGES) - 1) as u32
+}
+
+fn short(bytes: i64) -> String {
+    units::bytes_short(bytes).replace(' ', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::filter;
+    use crate::draw::fixture::{self, Step};
+    use crate::model::Snapshot;
+
+    fn coloring(by: ColorBy, timeline: &Timeline) -> Coloring {
+        let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+        Coloring::new(by, timeline, stacks, &Palette::DARK)
+    }
+
+    #[test]
+    fn classes_cover_every_value() {
+        assert_eq!([-5, 0, 512 << 10, (2 << 20) - 1, i64::MAX].map(size_class), [0, 0, 1, 1, 6]);
+        assert_eq!([0, 9, 10, 59, 99].map(|event| age_class(event, 60)), [0, 0, 1, 5, 5]);
+        assert_eq!(age_class(0, 0), 0);
+    }
+
+    #[test]
+    fn the_legend_has_the_colours_of_the_bands() {
+        let steps: Vec<Step> = (0..12).map(|slot| Step::Alloc(slot, 1 << (slot * 3))).collect();
+        let timeline = fixture::timeline(&steps);
+        for by in [ColorBy::Size, ColorBy::Age, ColorBy::Stream] {
+            let coloring = coloring(by, &timeline);
+            let keys = coloring.keys(&timeline);
+            for id in 0..12 {
+                let color = coloring.color(&timeline, AllocId(id));
+                assert!(keys.iter().any(|key| key.color == color), "{by:?} {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn size_classes_are_named_as_filters_read_them() {
+        let keys = coloring(ColorBy::Size, &fixture::timeline(&[])).keys(&fixture::timeline(&[]));
+        let queries: Vec<&str> = keys.iter().filter_map(|key| key.query.as_deref()).collect();
+        assert_eq!(queries[0], "size<512KiB");
+        assert_eq!(queries[1], "size>=512KiB size<2MiB");
+        assert_eq!(queries[6], "size>=2GiB");
+        for query in queries {
+            assert!(filter::Filter::parse(query).is_ok(), "{query}");
+        }
+    }
+}

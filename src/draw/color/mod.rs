@@ -1,0 +1,10 @@
+//! Colours: the palette of each theme, and which colour an allocation or a frame gets.
+
+mod category_color;
+mod coloring;
+mod frame_colors;
+mod palette;
+
+pub use coloring::{ColorBy, Coloring, Key};
+pub use frame_colors::FrameColors;
+pub use palette::{BandColors, Palette, Rgb};

@@ -1,0 +1,313 @@
+//! Colours: the two palettes, and one stable colour per stack.
+
+use crate::model::{Frame, Snapshot, StackId};
+use rayon::prelude::*;
+
+/// An opaque colour in sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl Rgb {
+    const fn hex(code: u32) -> Self {
+        Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
+    }
+
+    /// This colour with a share of another one, from 0 to 1.
+    #[must_use]
+    pub fn mix(self, other: Self, share: f32) -> Self {
+        let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+    }
+}
+
+impl From<Rgb> for egui::Color32 {
+    fn from(Rgb(r, g, b): Rgb) -> Self {
+        Self::from_rgb(r, g, b)
+    }
+}
+
+/// The colours of one theme.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Palette {
+    /// Whether this is the dark theme.
+    pub is_dark: bool,
+    /// Behind pictures.
+    pub window: Rgb,
+    /// Behind text.
+    pub panel: Rgb,
+    /// Borders and grid lines.
+    pub line: Rgb,
+    /// Text.
+    pub text: Rgb,
+    /// Less important text.
+    pub muted: Rgb,
+    /// Selection and links.
+    pub accent: Rgb,
+    /// Requests that could not be met, and nothing else.
+    pub oom: Rgb,
+    /// The peak, and nothing else.
+    pub peak: Rgb,
+    /// The total of reserved memory.
+    pub reserved: Rgb,
+    /// The total of allocated memory.
+    pub allocated: Rgb,
+    /// Blocks whose stack was not recorded.
+    pub unknown: Rgb,
+    /// Blocks that are thinner than a pixel.
+    pub merged: Rgb,
+    /// Lightness of bands, in OKLCH.
+    band_lightness: f32,
+    /// Chroma of bands, in OKLCH.
+    band_chroma: f32,
+}
+
+impl Palette {
+    /// Light text on dark ground.
+    pub const DARK: Self = Self {
+        is_dark: true,
+        window: Rgb::hex(0x0f_1216),
+        panel: Rgb::hex(0x16_1b21),
+        line: Rgb::hex(0x28_303a),
+        text: Rgb::hex(0xd9_dee4),
+        muted: Rgb::hex(0x8b_96a3),
+        accent: Rgb::hex(0x5a_a9f8),
+        oom: Rgb::hex(0xe5_484d),
+        peak: Rgb::hex(0xf2_b134),
+        reserved: Rgb::hex(0xa6_b0bb),
+        allocated: Rgb::hex(0xf1_f4f7),
+        unknown: Rgb::hex(0x66_717d),
+        merged: Rgb::hex(0x20_262d),
+        band_lightness: 0.60,
+        band_chroma: 0.095,
+    };
+
+    /// Dark text on light ground.
+    pub const LIGHT: Self = Self {
+        is_dark: false,
+        window: Rgb::hex(0xff_ffff),
+        panel: Rgb::hex(0xf5_f7f9),
+        line: Rgb::hex(0xd5_dbe2),
+        text: Rgb::hex(0x1b_2128),
+        muted: Rgb::hex(0x5c_6773),
+        accent: Rgb::hex(0x16_68c5),
+        oom: Rgb::hex(0xd1_3438),
+        peak: Rgb::hex(0xb3_7400),
+        reserved: Rgb::hex(0x6b_7682),
+        allocated: Rgb::hex(0x1b_2128),
+        unknown: Rgb::hex(0x9a_a4af),
+        merged: Rgb::hex(0xe3_e8ed),
+        band_lightness: 0.73,
+        band_chroma: 0.095,
+    };
+
+    /// A colour of its own for a number, such as an id.
+    pub fn hashed(&self, number: u64) -> Rgb {
+        self.band(mix_bits(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// One of a few colours that everybody can tell apart: Okabe and Ito's, without the red and the
+    /// amber ones, which have a meaning here.
+    pub fn class(&self, at: usize) -> Rgb {
+        const CLASSES: [Rgb; 8] = [
+            Rgb::hex(0x3d_8fd1),
+            Rgb::hex(0x00_9e73),
+            Rgb::hex(0xcc_79a7),
+            Rgb::hex(0x7f_c4f0),
+            Rgb::hex(0x8c_6d46),
+            Rgb::hex(0x8a_7fd6),
+            Rgb::hex(0xb7_bd5a),
+            Rgb::hex(0x9a_a3ad),
+        ];
+        CLASSES[at % CLASSES.len()]
+    }
+
+    /// From little (0) to much (1): one hue family whose lightness changes evenly.
+    pub fn ramp(&self, share: f32) -> Rgb {
+        let share = share.clamp(0.0, 1.0);
+        let (from, to) = if self.is_dark { (0.36, 0.88) } else { (0.90, 0.40) };
+        srgb_from_oklch(from + (to - from) * share, 0.05 + 0.06 * share, 265.0 - 105.0 * share)
+    }
+
+    /// The colour of a frame of a call tree: the hue says which file or package it belongs to, small
+    /// steps of lightness tell functions apart, and what is not the user's own is nearly grey.
+    pub(super) fn frame(&self, group_hash: u64, function_hash: u64, is_internal: bool) -> Rgb {
+        let step = (function_hash % 4) as f32 / 3.0 - 0.5;
+        let hue = band_hue(group_hash);
+        if is_internal {
+            let lightness = if self.is_dark { 0.40 } else { 0.88 };
+            srgb_from_oklch(lightness + step * 0.04, 0.022, hue)
+        } else {
+            srgb_from_oklch(self.band_lightness + 0.04 + step * 0.05, self.band_chroma, hue)
+        }
+    }
+
+    /// The one of two colours that can be read better on a ground.
+    pub(in crate::draw) fn text_on(ground: Rgb) -> Rgb {
+        const INK: Rgb = Rgb::hex(0x0f_1216);
+        const PAPER: Rgb = Rgb::hex(0xff_ffff);
+        if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }
+    }
+
+    /// The colour of a hashed stack. Hues leave out red and amber, which have a meaning; small
+    /// steps of lightness tell neighbours apart for eyes that see few hues.
+    fn band(&self, hash: u64) -> Rgb {
+        let step = ((hash >> 16) % 5) as f32 - 2.0;
+        srgb_from_oklch(self.band_lightness + step * 0.028, self.band_chroma, band_hue(hash))
+    }
+}
+
+/// A hue that is neither red nor amber, in degrees.
+fn band_hue(hash: u64) -> f32 {
+    const FIRST_HUE: f32 = 130.0;
+    const LAST_HUE: f32 = 350.0;
+    FIRST_HUE + (LAST_HUE - FIRST_HUE) * ((hash & 0xffff) as f32 / 65_535.0)
+}
+
+/// WCAG contrast of two colours, from 1 to 21.
+fn contrast(a: Rgb, b: Rgb) -> f32 {
+    let linear = |v: u8| {
+        let v = f32::from(v) / 255.0;
+        if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = |c: Rgb| 0.2126 * linear(c.0) + 0.7152 * linear(c.1) + 0.0722 * linear(c.2);
+    let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+    a.max(b) / a.min(b)
+}
+
+/// The colour of every stack of a file.
+#[derive(Debug, Clone)]
+pub struct BandColors {
+    by_stack: Vec<Rgb>,
+}
+
+impl BandColors {
+    /// Colours depend on what the frames say, not on their order in the file: the same code has the
+    /// same colour in every file and run.
+    pub fn new(snapshot: &Snapshot, palette: &Palette) -> Self {
+        let stacks = 0..snapshot.stacks.len() as u32;
+        let color = |stack: u32| {
+            if stack == StackId::EMPTY.0 {
+                palette.unknown
+            } else {
+                palette.band(stack_hash(snapshot, StackId(stack)))
+            }
+        };
+        Self { by_stack: stacks.into_par_iter().map(color).collect() }
+    }
+
+    /// The colour of a stack.
+    #[inline]
+    pub fn get(&self, stack: StackId) -> Rgb {
+        self.by_stack[stack.index()]
+    }
+}
+
+/// A stable hash of what the frames say.
+fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
+    let mut hash = Fnv::default();
+    for &id in snapshot.stacks.frames(stack) {
+        let Frame { file, line, name, .. } = snapshot.frames.get(id);
+        hash.feed(snapshot.strings.bytes(file));
+        hash.feed(&line.to_le_bytes());
+        hash.feed(snapshot.strings.bytes(name));
+    }
+    hash.finish()
+}
+
+/// A hash of a text that is the same in every run.
+pub(super) fn text_hash(text: &str) -> u64 {
+    let mut hash = Fnv::default();
+    hash.feed(text.as_bytes());
+    hash.finish()
+}
+
+/// FNV-1a, mixed at the end so that all bits depend on all bytes.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn feed(&mut self, bytes: &[u8]) {
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        mix_bits(self.0)
+    }
+}
+
+/// Makes all bits depend on all bits.
+fn mix_bits(bits: u64) -> u64 {
+    let bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits ^ (bits >> 33)
+}
+
+/// Björn Ottosson's `OKLab`, from polar coordinates; out-of-gamut channels are clipped.
+fn srgb_from_oklch(lightness: f32, chroma: f32, hue_degrees: f32) -> Rgb {
+    let (sin, cos) = hue_degrees.to_radians().sin_cos();
+    let (a, b) = (chroma * cos, chroma * sin);
+    let l = (lightness + 0.396_337_78 * a + 0.215_803_76 * b).powi(3);
+    let m = (lightness - 0.105_561_346 * a - 0.063_854_17 * b).powi(3);
+    let s = (lightness - 0.089_484_18 * a - 1.291_485_5 * b).powi(3);
+    let encode = |linear: f32| {
+        let v = linear.clamp(0.0, 1.0);
+        let v = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+        (v * 255.0).round() as u8
+    };
+    Rgb(
+        encode(4.076_741_7 * l - 3.307_711_6 * m + 0.230_969_94 * s),
+        encode(-1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s),
+        encode(-0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_can_be_read_on_every_ground() {
+        for palette in [Palette::DARK, Palette::LIGHT] {
+            for ground in [palette.window, palette.panel] {
+                for text in [palette.text, palette.muted, palette.accent] {
+                    assert!(4.5 <= contrast(text, ground), "{text:?} on {ground:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grey_stays_grey_and_bands_are_colourful() {
+        let Rgb(r, g, b) = srgb_from_oklch(0.5, 0.0, 200.0);
+        assert!(r.abs_diff(g) <= 1 && g.abs_diff(b) <= 1);
+        for hash in [0, 0x8000, 0xffff, 0x4_1234] {
+            let Rgb(r, g, b) = Palette::DARK.band(hash);
+            assert!(20 < r.max(g).max(b) - r.min(g).min(b));
+        }
+    }
+
+    #[test]
+    fn labels_can_be_read_on_every_frame() {
+        for palette in [Palette::DARK, Palette::LIGHT] {
+            for hash in (0..=0xffff).step_by(0x800) {
+                for (step, is_internal) in [(0, false), (3, false), (0, true), (3, true)] {
+                    let ground = palette.frame(hash, step, is_internal);
+                    assert!(4.5 <= contrast(Palette::text_on(ground), ground), "{ground:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colours_are_the_same_in_every_run() {
+        assert_eq!(Palette::DARK.band(0x1234_5678), Palette::DARK.band(0x1234_5678));
+        assert_ne!(Palette::DARK.band(0x1234_0000), Palette::DARK.band(0x1234_8000));
+    }
+}

@@ -1,0 +1,7 @@
+//! The flame graph: where memory was allocated, frame by frame.
+
+mod layout;
+mod paint;
+
+pub use layout::{FlameItem, FlameLayout, FlameOrder, FlameRect, FlameView, flame_layout};
+pub use paint::{FLAME_ROW_PX, FlamePaint};

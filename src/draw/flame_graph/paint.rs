@@ -1,0 +1,147 @@
+//! Painting a flame graph, in the window and in pictures.
+
+use super::layout::{FlameItem, FlameLayout, FlameRect};
+use crate::analysis::{CallTree, FrameNames, NodeIx};
+use crate::draw::axis_font;
+use crate::draw::{FrameColors, Palette, Rgb};
+use egui::epaint::Mesh;
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Height of a row with the gap below it.
+pub const FLAME_ROW_PX: f32 = 20.0;
+
+/// Space between rectangles.
+const GAP_PX: f32 = 1.0;
+
+/// Space around labels.
+const LABEL_INSET_PX: f32 = 5.0;
+
+/// Narrower rectangles have no label.
+const MIN_LABEL_PX: f32 = 26.0;
+
+/// From this width on there is room for a figure beside the label.
+const MIN_FIGURE_PX: f32 = 190.0;
+
+/// Share of a frame that a search does not find, or the part that a filter leaves out.
+const DIMMED: f32 = 0.75;
+
+/// A flame graph and how to show it.
+#[derive(Clone, Copy)]
+pub struct FlamePaint<'a> {
+    /// Where everything is.
+    pub layout: &'a FlameLayout,
+    /// The nodes.
+    pub tree: &'a CallTree,
+    /// How frames read.
+    pub names: &'a FrameNames,
+    /// How frames look.
+    pub colors: &'a FrameColors,
+    /// All other colours.
+    pub palette: &'a Palette,
+    /// What the root reads.
+    pub root_label: &'a str,
+    /// A weight as text.
+    pub figure: &'a dyn Fn(i128) -> String,
+    /// What the pointer is on.
+    pub hovered: Option<FlameItem>,
+    /// The node that is selected.
+    pub selected: Option<NodeIx>,
+    /// Which frames a search found, by key; all others step back.
+    pub found: Option<&'a [bool]>,
+}
+
+impl FlamePaint<'_> {
+    /// Paint the rows that are in sight, the first one at `origin`.
+    pub fn paint(&self, painter: &Painter, origin: Pos2) {
+        let rects = self.layout.in_rows(self.rows_in_sight(painter, origin));
+        let mut fills = Mesh::default();
+        for rect in rects {
+            fills.add_colored_rect(place(rect, origin), self.fill(rect).into());
+        }
+        painter.add(Shape::mesh(fills));
+        for rect in rects.iter().filter(|rect| MIN_LABEL_PX <= rect.width_px()) {
+            self.label(painter, rect, place(rect, origin));
+        }
+        let outlined = |item: FlameItem| rects.iter().find(|rect| rect.item == item);
+        if let Some(rect) = self.selected.and_then(|node| outlined(FlameItem::Single(node))) {
+            let stroke = Stroke::new(2.0, Color32::from(self.palette.accent));
+            painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+        }
+        if let Some(rect) = self.hovered.and_then(outlined) {
+            let stroke = Stroke::new(1.0, Color32::from(self.palette.text));
+            painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+        }
+    }
+
+    fn rows_in_sight(&self, painter: &Painter, origin: Pos2) -> Range<usize> {
+        let clip = painter.clip_rect();
+        let row = |y: f32| ((y - origin.y) / FLAME_ROW_PX).clamp(0.0, self.layout.rows() as f32);
+        row(clip.top()).floor() as usize..row(clip.bottom()).ceil() as usize
+    }
+
+    fn fill(&self, rect: &FlameRect) -> Rgb {
+        let palette = self.palette;
+        let (color, is_found) = match rect.item {
+            FlameItem::Merged { .. } => (palette.merged, false),
+            FlameItem::Single(NodeIx::ROOT) => (palette.line, false),
+            FlameItem::Single(node) => {
+                let key = self.tree.frame(node);
+                let is_found = self.found.is_some_and(|found| found.get(key.index()) == Some(&true));
+                (self.colors.get(key), is_found)
+            }
+        };
+        let is_selected = rect.node().is_some() && rect.node() == self.selected;
+        match (is_selected, self.found.is_some() && !is_found) {
+            (true, _) => color.mix(palette.text, 0.22),
+            (false, true) => color.mix(palette.panel, DIMMED),
+            (false, false) => color,
+        }
+    }
+
+    fn label(&self, painter: &Painter, rect: &FlameRect, place: Rect) {
+        let Some(node) = rect.node() else { return };
+        let fill = self.fill(rect);
+        let is_dimmed = self.found.is_some() && fill != self.colors.get(self.tree.frame(node));
+        let color = if is_dimmed { self.palette.muted } else { Palette::text_on(fill) };
+        let mut room = place.width() - 2.0 * LABEL_INSET_PX;
+        if MIN_FIGURE_PX <= place.width() {
+            let muted = Color32::from(color).gamma_multiply(0.75);
+            let figure = text(painter, &(self.figure)(rect.weight), room, muted);
+            room -= figure.size().x + 2.0 * LABEL_INSET_PX;
+            let right = place.right() - LABEL_INSET_PX;
+            let at = pos2(right - figure.size().x, place.center().y - figure.size().y / 2.0);
+            painter.galley(at, figure, muted);
+        }
+        let galley = if node == NodeIx::ROOT {
+            text(painter, self.root_label, room, color.into())
+        } else {
+            let name = self.names.get(self.tree.frame(node));
+            let whole = text(painter, &name.label, room, color.into());
+            if whole.elided { text(painter, name.short(), room, color.into()) } else { whole }
+        };
+        // An ellipsis alone says nothing.
+        if galley.elided && galley.rows.first().is_none_or(|row| row.glyphs.len() < 3) {
+            return;
+        }
+        let at = pos2(place.left() + LABEL_INSET_PX, place.center().y - galley.size().y / 2.0);
+        painter.galley(at, galley, color.into());
+    }
+}
+
+/// A line of text that ends with an ellipsis where it does not fit.
+fn text(painter: &Painter, text: &str, room_px: f32, color: Color32) -> Arc<Galley> {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), axis_font(), color);
+    job.wrap = TextWrapping::truncate_at_width(room_px);
+    painter.layout_job(job)
+}
+
+/// Where a rectangle is; never thinner than a pixel.
+fn place(rect: &FlameRect, origin: Pos2) -> Rect {
+    let top = origin.y + rect.row as f32 * FLAME_ROW_PX;
+    let left = origin.x + rect.x[0];
+    let right = (origin.x + rect.x[1] - GAP_PX).max(left + GAP_PX);
+    Rect::from_min_max(pos2(left, top), pos2(right, top + FLAME_ROW_PX - GAP_PX))
+}

@@ -1,0 +1,180 @@
+//! A picture of addresses over time: a row per segment, with the allocations in it.
+
+use super::timeline::mark_legend;
+use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
+use crate::analysis::{RowOrder, SegmentRows};
+use crate::draw::software::Pixels;
+use crate::draw::{
+    ArrangedRows, Blocks, Canvas, Expanded, Palette, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
+    SegmentTimelineRaster, SegmentTimelineScene, View, axis_font,
+};
+use crate::model::{Moment, Timeline};
+use crate::units;
+use egui::emath::GuiRounding as _;
+use egui::{Align2, Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
+use std::collections::BTreeSet;
+
+/// Room for the labels of rows and of the axis, and for what is said below it.
+const LEFT: f32 = 112.0;
+const BOTTOM: f32 = 24.0;
+const NOTE: f32 = 16.0;
+
+/// Heights of rows, in points.
+const MIN_ROW: f32 = 28.0;
+const THIN_ROW: f32 = 8.0;
+const GAP: f32 = 2.0;
+
+/// By how much the scale is reduced at a time until all rows fit.
+const SHRINK: f32 = 0.92;
+
+/// What is shown.
+#[derive(Clone, Copy)]
+pub struct SegmentTimelinePicture<'a> {
+    /// The rows.
+    pub rows: &'a SegmentRows,
+    /// Which part of the time; bytes do not matter.
+    pub view: View,
+    /// The allocations.
+    pub blocks: Blocks<'a>,
+    /// How the rows are arranged, if not as many as fit, the largest first.
+    pub look: Option<&'a ArrangedRows>,
+    /// Where the cursor is, if one is shown.
+    pub cursor: Option<Moment>,
+    /// What is selected.
+    pub selected: Selected,
+    /// What fills the memory, beside the rows.
+    pub sites: Option<&'a SiteList>,
+}
+
+/// What lines and surfaces mean.
+pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+    let mut entries = vec![
+        Entry::new(Mark::Area, palette.unknown, "block in use"),
+        Entry::new(Mark::Stripes, palette.unknown, "freed, waiting for a stream"),
+        Entry::new(Mark::Hatch, palette.muted, "hole: reserved and not in use"),
+    ];
+    entries.extend(mark_legend(timeline, view, palette));
+    entries
+}
+
+/// A painted part of the rows: both passes of the layout come to the same one.
+struct Painted {
+    rect: Rect,
+    picture: SegmentTimelineRaster,
+    texture: TextureHandle,
+    /// Rows that found no room.
+    hidden: usize,
+}
+
+impl SegmentTimelinePicture<'_> {
+    /// Paint it on a sheet.
+    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+        let mut painted: Option<Painted> = None;
+        page.paint(sheet, |ui, rect| {
+            let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
+            let min = pos2(rest.left() + LEFT, rest.top() + 1.0);
+            let max = pos2(rest.right() - 1.0, rest.bottom() - BOTTOM - NOTE);
+            let place = Rect::from_min_max(min, max).round_to_pixels(sheet.scale);
+            if !place.is_positive() {
+                return;
+            }
+            let known = painted.take().filter(|known| known.rect == place);
+            let painted = painted.insert(known.unwrap_or_else(|| self.rows(ui, place, sheet)));
+            self.shapes(ui, sheet, painted);
+        })
+    }
+
+    fn rows(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
+        let px = |points: f32| (points * sheet.scale).round() as u32;
+        let height_px = px(rect.height());
+        let (layout, hidden_px) = match self.look {
+            None => (self.layout(height_px, &px), 0),
+            Some(arranged) => arranged.place(self.rows, rect.height(), &px),
+        };
+        let bands = layout.visible(hidden_px..hidden_px + i64::from(height_px));
+        let is_whole = |band: &&RowBand| 0 <= band.top_px && band.bottom_px() <= i64::from(height_px);
+        let whole = bands.iter().filter(is_whole);
+        let hidden = layout.bands().len() - whole.count();
+        let map = SegmentTimelineScene {
+            blocks: self.blocks,
+            rows: self.rows,
+            view: &self.view,
+            bands: &bands,
+            palette: sheet.palette,
+            selected: match self.selected {
+                Selected::Stack(stack) => Some(stack),
+                _ => None,
+            },
+        };
+        let size_px = [px(rect.width()), px(rect.height())].map(|side| side.max(1) as usize);
+        let picture = SegmentTimelineRaster::paint(map, size_px);
+        // Pixels are opaque or empty, for which both ways to multiply are the same.
+        let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
+        let texture = ui.ctx().load_texture("addresses", image, TextureOptions::NEAREST);
+        Painted { rect, picture, texture, hidden }
+    }
+
+    /// Rows to one scale, as large as all fit; where too many, thin ones, the largest first.
+    fn layout(&self, height_px: u32, px: &dyn Fn(f32) -> u32) -> RowLayout {
+        let order = self.rows.sorted(RowOrder::Reserved);
+        let heights = |largest_px| RowHeights {
+            thin_px: px(THIN_ROW).max(1),
+            expanded_min_px: px(MIN_ROW),
+            expanded_max_px: largest_px,
+            gap_px: px(GAP).max(1),
+            fill_px: height_px,
+        };
+        let mut largest_px = height_px;
+        while px(MIN_ROW) <= largest_px {
+            let layout = RowLayout::new(self.rows, &order, &Expanded::All, heights(largest_px));
+            if layout.height_px() <= i64::from(height_px) {
+                return layout;
+            }
+            largest_px = (largest_px as f32 * SHRINK) as u32;
+        }
+        RowLayout::new(self.rows, &order, &Expanded::Rows(BTreeSet::new()), heights(largest_px))
+    }
+
+    fn shapes(&self, ui: &Ui, sheet: &Sheet<'_>, painted: &Painted) {
+        let (timeline, rect) = (self.blocks.timeline, painted.rect);
+        let canvas =
+            Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette: sheet.palette };
+        let bands: &[RowBand] = &painted.picture.bands;
+        let canvas = SegmentTimelineCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
+        canvas.ground();
+        canvas.picture(&painted.picture, painted.texture.id());
+        // What was allocated with a selected stack is lighter in the picture itself.
+        if let Selected::Allocation(id) = self.selected {
+            canvas.outline(id, true);
+        }
+        canvas.marks((!timeline.events.is_empty()).then(|| timeline.active.peak().0));
+        canvas.canvas.grid_x();
+        canvas.canvas.frame();
+        if let Some(moment) = self.cursor {
+            canvas.canvas.cursor(moment);
+        }
+        let labels = rect.left() - LEFT..=rect.left() - 8.0;
+        for band in bands {
+            let place = Rect::from_x_y_ranges(labels.clone(), canvas.place_of(band).y_range());
+            canvas.label(band, place, sheet.palette.text.into());
+        }
+        self.note(ui, painted, sheet.palette);
+    }
+
+    /// What the picture leaves out.
+    fn note(&self, ui: &Ui, painted: &Painted, palette: &Palette) {
+        let text = match (self.rows.rows().len(), painted.hidden) {
+            (0, _) => "This recording has no segments.".to_owned(),
+            (_, 0) => String::new(),
+            (all, hidden) => {
+                let (hidden, all) = (units::count(hidden as u64), units::count(all as u64));
+                match self.look {
+                    None => format!("The smallest {hidden} of {all} rows do not fit on this picture."),
+                    Some(_) => format!("{hidden} of {all} rows are not or not wholly on this picture."),
+                }
+            }
+        };
+        let at = painted.rect.left_bottom() + egui::vec2(-LEFT, BOTTOM + NOTE / 2.0);
+        ui.painter().text(at, Align2::LEFT_CENTER, text, axis_font(), Color32::from(palette.muted));
+    }
+}

@@ -1,0 +1,14 @@
+//! The segment timeline: addresses over time, a row for each segment.
+
+mod arranged_rows;
+mod canvas;
+mod columns;
+mod geometry;
+mod layout;
+mod pixels;
+mod raster;
+
+pub use arranged_rows::ArrangedRows;
+pub use canvas::{SegmentTimelineCanvas, SegmentTimelineHit, SegmentTimelineRaster};
+pub use layout::{Expanded, RowBand, RowHeights, RowLayout};
+pub use raster::SegmentTimelineScene;

@@ -1,0 +1,180 @@
+//! Painting on top of a picture: coordinates, the picture itself, total lines and outlines.
+
+use super::painted::Painted;
+use super::stacked::Span;
+use crate::draw::{Axis, Palette, View};
+use crate::model::Timeline;
+use egui::epaint::Mesh;
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
+
+/// Where and how to draw.
+#[derive(Clone, Copy)]
+pub struct Canvas<'a> {
+    /// What shapes are given to.
+    pub painter: &'a Painter,
+    /// Where the view goes, without axes.
+    pub rect: Rect,
+    /// What is shown.
+    pub view: &'a View,
+    /// Of what.
+    pub timeline: &'a Timeline,
+    /// Colours.
+    pub palette: &'a Palette,
+}
+
+impl Canvas<'_> {
+    /// Where a moment starts; `moment` may have a fraction.
+    pub fn x(&self, moment: f64) -> f32 {
+        self.x_at(self.view.on(self.timeline).position_from_moment(moment))
+    }
+
+    /// Where a position on the x axis is.
+    pub fn x_at(&self, position: f64) -> f32 {
+        // Far outside is as good as outside, and stays exact enough to be clipped.
+        let x = self.view.x_from_position(position).clamp(-10.0, 11.0);
+        self.rect.left() + (x * f64::from(self.rect.width())) as f32
+    }
+
+    /// Where a number of bytes is.
+    pub fn y(&self, bytes: f64) -> f32 {
+        let y = self.view.y_from_bytes(bytes).clamp(-1e6, 1e6);
+        self.rect.bottom() - (y * f64::from(self.rect.height())) as f32
+    }
+
+    /// The middle of a moment.
+    pub fn x_middle(&self, moment: crate::model::Moment) -> f32 {
+        let (from, to) = self.view.on(self.timeline).positions_of(moment);
+        match self.view.axis {
+            Axis::Event => self.x_at(f64::midpoint(from, to)),
+            // What happens at a time is drawn there.
+            Axis::Time => self.x_at(from),
+        }
+    }
+
+    /// A painter that does not leave the view.
+    pub fn inside(&self) -> Painter {
+        self.painter.with_clip_rect(self.rect.intersect(self.painter.clip_rect()))
+    }
+
+    /// The border, above the picture.
+    pub fn frame(&self) {
+        let line = Stroke::new(1.0, Color32::from(self.palette.line));
+        self.painter.rect_stroke(self.rect, 0.0, line, StrokeKind::Outside);
+    }
+
+    /// The picture, stretched if it is one of an earlier view.
+    pub fn picture(&self, picture: &Painted, texture: TextureId) {
+        let old = &picture.view;
+        if old.axis != self.view.axis {
+            return;
+        }
+        let place = Rect::from_min_max(
+            pos2(self.x_at(old.x0), self.y(old.y1)),
+            pos2(self.x_at(old.x1), self.y(old.y0)),
+        );
+        let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+        self.inside().image(texture, place, uv, Color32::WHITE);
+    }
+
+    /// The lines of active, allocated and reserved bytes.
+    pub fn totals(&self, picture: &Painted) {
+        let totals = &picture.totals;
+        self.total(picture, &totals.reserved, Stroke::new(1.5, Color32::from(self.palette.reserved)));
+        let active = Color32::from(self.palette.accent).gamma_multiply(0.8);
+        self.total(picture, &totals.active, Stroke::new(1.0, active));
+        let allocated = Color32::from(self.palette.allocated).gamma_multiply(0.55);
+        self.total(picture, &totals.allocated, Stroke::new(1.0, allocated));
+    }
+
+    /// A total of every column of a picture as a line.
+    pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
+        self.steps(&picture.view, values, stroke);
+    }
+
+    /// A value of every column of a view as a line.
+    pub(in crate::draw) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
+        if old.axis != self.view.axis {
+            return;
+        }
+        // Behind the last moment there is no value, which is not the same as zero.
+        let scale = old.on(self.timeline);
+        let is_known = |&column: &usize| !scale.moments_of_column(column, values.len()).is_empty();
+        let known = (0..values.len()).rev().find(is_known).map_or(0, |column| column + 1);
+        let (columns, values) = (values.len().max(1) as f64, &values[..known]);
+        let mut points: Vec<Pos2> = Vec::new();
+        for (i, &value) in values.iter().enumerate() {
+            let is_same = 0 < i && values[i - 1] == value && i + 1 < values.len();
+            if is_same {
+                continue;
+            }
+            let (x, y) = (self.x_at(old.position_from_x(i as f64 / columns)), self.y(value as f64));
+            if let Some(last) = points.last().copied() {
+                points.push(pos2(x, last.y));
+            }
+            points.push(pos2(x, y));
+            if i + 1 == values.len() {
+                points.push(pos2(self.x_at(old.position_from_x(known as f64 / columns)), y));
+            }
+        }
+        self.inside().add(Shape::line(points, stroke));
+    }
+
+    /// The outline of what is at some spans of a picture; what is selected is also lighter.
+    pub fn outline(&self, picture: &Painted, spans: &[Span], is_selected: bool) {
+        if picture.view.axis != self.view.axis {
+            return;
+        }
+        let painter = self.inside();
+        let places: Vec<Rect> = spans.iter().map(|span| self.place(picture, span)).collect();
+        if is_selected {
+            let mut mesh = Mesh::default();
+            let light = Color32::from(self.palette.text).gamma_multiply(0.22);
+            for &place in &places {
+                mesh.add_colored_rect(place, light);
+            }
+            painter.add(Shape::mesh(mesh));
+        }
+        let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, Color32::from(self.palette.accent));
+        // Pieces that hang together share one outline.
+        let mut from = 0;
+        for to in 1..=spans.len() {
+            if to < spans.len() && spans[to].x[0] == spans[to - 1].x[1] {
+                continue;
+            }
+            let pieces = &places[from..to];
+            let top = pieces.iter().flat_map(|r| [r.left_top(), r.right_top()]);
+            let bottom = pieces.iter().rev().flat_map(|r| [r.right_bottom(), r.left_bottom()]);
+            painter.add(Shape::closed_line(top.chain(bottom).collect(), stroke));
+            from = to;
+        }
+    }
+
+    /// Many places that are selected together: lighter, with an edge while they can be told apart.
+    pub fn highlight(&self, picture: &Painted, spans: &[Span]) {
+        const MAX_EDGED: usize = 400;
+        if picture.view.axis != self.view.axis {
+            return;
+        }
+        let mut mesh = Mesh::default();
+        let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
+        for place in spans.iter().map(|span| self.place(picture, span)) {
+            if place.intersects(self.rect) {
+                mesh.add_colored_rect(place, light);
+            }
+        }
+        self.inside().add(Shape::mesh(mesh));
+        if spans.len() <= MAX_EDGED {
+            let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));
+            for span in spans {
+                self.inside().rect_stroke(self.place(picture, span), 0.0, stroke, StrokeKind::Inside);
+            }
+        }
+    }
+
+    fn place(&self, picture: &Painted, span: &Span) -> Rect {
+        let (old, [width, height]) = (&picture.view, picture.raster.size_px);
+        let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));
+        let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));
+        Rect::from_min_max(pos2(x(span.x[0]), y(span.y[0])), pos2(x(span.x[1]), y(span.y[1])))
+    }
+}

@@ -1,0 +1,76 @@
+//! The whole recording in a strip, with the part that is shown marked.
+
+use super::canvas::Canvas;
+use super::totals::Totals;
+use crate::draw::View;
+use crate::model::Moment;
+use egui::epaint::Mesh;
+use egui::{Color32, Rect, Shape, Stroke, StrokeKind, pos2};
+
+/// The part that is shown is at least this wide, so that it can be seen and held.
+const MIN_BRUSH_PX: f32 = 4.0;
+
+impl Canvas<'_> {
+    /// Paint the strip; the canvas's view is everything, and `totals` are those of its columns.
+    pub fn minimap(&self, totals: &Totals, shown: &View, cursor: Moment) {
+        let painter = self.inside();
+        painter.rect_filled(self.rect, 2.0, Color32::from(self.palette.window));
+        self.area(totals, &painter);
+        for oom in &self.timeline.ooms {
+            let x = self.x_middle(Moment::after(oom.event)).round();
+            painter.vline(x, self.rect.y_range(), Stroke::new(1.0, Color32::from(self.palette.oom)));
+            // More than one per pixel look the same.
+            if 64 < self.timeline.ooms.len() {
+                break;
+            }
+        }
+        let x = self.x_middle(cursor).round();
+        painter.vline(x, self.rect.y_range(), Stroke::new(1.0, Color32::from(self.palette.text)));
+        self.brush(shown, &painter);
+        let line = Stroke::new(1.0, Color32::from(self.palette.line));
+        self.painter.rect_stroke(self.rect, 2.0, line, StrokeKind::Outside);
+    }
+
+    /// Where the part that is shown is marked.
+    pub fn brush_rect(&self, shown: &View) -> Rect {
+        let (left, right) = (self.x_at(shown.x0), self.x_at(shown.x1));
+        let grow = ((MIN_BRUSH_PX - (right - left)) / 2.0).max(0.0);
+        let (left, right) = ((left - grow).max(self.rect.left()), (right + grow).min(self.rect.right()));
+        Rect::from_min_max(pos2(left, self.rect.top()), pos2(right, self.rect.bottom()))
+    }
+
+    fn area(&self, totals: &Totals, painter: &egui::Painter) {
+        let columns = totals.active.len().max(1) as f32;
+        let width = self.rect.width() / columns;
+        let mut mesh = Mesh::default();
+        let mut reserved = Vec::new();
+        let fill = Color32::from(self.palette.accent).gamma_multiply(0.45);
+        for (i, (&active, &total)) in totals.active.iter().zip(&totals.reserved).enumerate() {
+            let left = self.rect.left() + i as f32 * width;
+            let top = self.y(active as f64);
+            mesh.add_colored_rect(
+                Rect::from_min_max(pos2(left, top), pos2(left + width, self.rect.bottom())),
+                fill,
+            );
+            reserved.push(pos2(left + width / 2.0, self.y(total as f64)));
+        }
+        painter.add(Shape::mesh(mesh));
+        let line = Stroke::new(1.0, Color32::from(self.palette.reserved).gamma_multiply(0.7));
+        painter.add(Shape::line(reserved, line));
+    }
+
+    fn brush(&self, shown: &View, painter: &egui::Painter) {
+        let brush = self.brush_rect(shown);
+        let shade = Color32::from(self.palette.window).gamma_multiply(0.62);
+        for (from, to) in [(self.rect.left(), brush.left()), (brush.right(), self.rect.right())] {
+            let rest = Rect::from_min_max(pos2(from, self.rect.top()), pos2(to, self.rect.bottom()));
+            painter.rect_filled(rest, 0.0, shade);
+        }
+        let accent = Stroke::new(1.0, Color32::from(self.palette.accent));
+        painter.rect_stroke(brush, 1.0, accent, StrokeKind::Inside);
+        for x in [brush.left(), brush.right()] {
+            let handle = Rect::from_center_size(pos2(x, brush.center().y), egui::vec2(4.0, 14.0));
+            painter.rect_filled(handle, 2.0, accent.color);
+        }
+    }
+}

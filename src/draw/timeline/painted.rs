@@ -1,0 +1,34 @@
+//! A painted view with its total lines.
+
+use super::bands::Bands;
+use super::stacked::{Raster, raster};
+use super::totals::Totals;
+use crate::draw::{Palette, View};
+use crate::model::Timeline;
+
+/// A finished picture of a view.
+#[derive(Debug, Clone)]
+pub struct Painted {
+    /// What it shows.
+    pub view: View,
+    /// The pixels.
+    pub raster: Raster,
+    /// Total lines.
+    pub totals: Totals,
+}
+
+impl Painted {
+    /// Paint a view.
+    pub fn paint(
+        timeline: &Timeline,
+        view: &View,
+        size_px: [usize; 2],
+        palette: &Palette,
+        bands: &impl Bands,
+    ) -> Self {
+        let paint = || raster(timeline, view, size_px, palette, bands);
+        let total = || Totals::of_view(timeline, view, size_px[0]);
+        let (raster, totals) = rayon::join(paint, total);
+        Self { view: *view, raster, totals }
+    }
+}

@@ -1,0 +1,316 @@
+//! The stacked timeline as pixels, with the allocation under every pixel.
+//!
+//! Every column shows the instant of its highest total, so no peak is ever lost by zooming out. What
+//! is there at that instant is stacked from 0, in the order in which [`Bands`] gives it.
+
+use super::bands::{Bands, Fill, Texture};
+use crate::draw::{Palette, Rgb, View};
+use crate::model::{AllocId, Moment, Timeline};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Columns that one task paints.
+const COLUMNS_PER_TASK: usize = 48;
+
+/// Rows that are transposed together, so that reads stay within a cache line.
+const ROWS_PER_TASK: usize = 16;
+
+/// From this height on, a band has an edge at its top.
+const MIN_EDGED_ROWS: usize = 4;
+
+/// How much of the colour of blocks that are thinner than a pixel is the one that says so.
+const MERGED_SHARE: f32 = 0.62;
+
+/// Opacity of what the filter leaves out.
+const FADED_OPACITY: f32 = 0.25;
+
+const NONE: u32 = u32::MAX;
+const MERGED: u32 = u32::MAX - 1;
+
+/// From here on, not every number of bytes is one of the 64-bit floating point numbers.
+const EXACT_IN_F64: i64 = 1 << 53;
+
+/// What a pixel shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pixel {
+    /// Nothing.
+    Empty,
+    /// Blocks that are each thinner than a pixel.
+    Merged,
+    /// One block, or whatever the bands stand for.
+    Block(AllocId),
+}
+
+/// A painted view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raster {
+    /// Columns and rows.
+    pub size_px: [usize; 2],
+    /// Red, green, blue and alpha of every pixel, row by row from the top.
+    pub rgba: Vec<u8>,
+    /// The id of what each pixel shows, in the same order.
+    ids: Vec<u32>,
+    /// The moment that each column shows; `None` outside of the timeline.
+    pub moments: Vec<Option<Moment>>,
+}
+
+/// Neighbouring columns in which a block has the same place, in pixels; the end is exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Columns.
+    pub x: [usize; 2],
+    /// Rows, from the top.
+    pub y: [usize; 2],
+}
+
+impl Raster {
+    /// A picture of blocks.
+    pub(in crate::draw) fn new(
+        size_px: [usize; 2],
+        rgba: Vec<u8>,
+        ids: Vec<u32>,
+        moments: Vec<Option<Moment>>,
+    ) -> Self {
+        Self { size_px, rgba, ids, moments }
+    }
+
+    /// What is at a pixel; nothing outside of the picture.
+    pub fn pixel(&self, x: usize, y: usize) -> Pixel {
+        let [width, height] = self.size_px;
+        if width <= x || height <= y {
+            return Pixel::Empty;
+        }
+        match self.ids[y * width + x] {
+            NONE => Pixel::Empty,
+            MERGED => Pixel::Merged,
+            id => Pixel::Block(AllocId(id)),
+        }
+    }
+
+    /// Where a block is in the picture.
+    pub fn spans(&self, id: AllocId) -> Vec<Span> {
+        let [width, height] = self.size_px;
+        let mut rows: Vec<Option<[usize; 2]>> = vec![None; width];
+        for (y, row) in self.ids.chunks_exact(width.max(1)).take(height).enumerate() {
+            for (x, _) in row.iter().enumerate().filter(|&(_, &found)| found == id.0) {
+                rows[x] = Some([rows[x].map_or(y, |[top, _]| top), y + 1]);
+            }
+        }
+        let mut spans: Vec<Span> = Vec::new();
+        for (x, y) in rows.into_iter().enumerate().filter_map(|(x, y)| Some((x, y?))) {
+            match spans.last_mut() {
+                Some(last) if last.x[1] == x && last.y == y => last.x[1] = x + 1,
+                _ => spans.push(Span { x: [x, x + 1], y }),
+            }
+        }
+        spans
+    }
+}
+
+impl Raster {
+    /// Where blocks of a kind are in the picture. Neighbouring columns with the same place are one
+    /// span; what is thinner than a pixel is not found.
+    pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<Span> {
+        let [width, height] = self.size_px;
+        let mut spans: Vec<Span> = Vec::new();
+        // The spans that end at the column before, from the top.
+        let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut known = (NONE, false);
+        for x in 0..width {
+            let mut is_found = |y: usize| {
+                let id = self.ids[y * width + x];
+                if id != known.0 {
+                    known = (id, id != NONE && id != MERGED && is_kind(AllocId(id)));
+                }
+                known.1
+            };
+            let mut y = 0;
+            while y < height {
+                if !is_found(y) {
+                    y += 1;
+                    continue;
+                }
+                let top = y;
+                while y < height && is_found(y) {
+                    y += 1;
+                }
+                if let Some(&at) = open.iter().find(|&&at| spans[at].y == [top, y]) {
+                    spans[at].x[1] = x + 1;
+                    next.push(at);
+                } else {
+                    next.push(spans.len());
+                    spans.push(Span { x: [x, x + 1], y: [top, y] });
+                }
+            }
+            std::mem::swap(&mut open, &mut next);
+            next.clear();
+        }
+        spans
+    }
+}
+
+/// One column, from the bottom.
+struct Column<'a> {
+    ids: &'a mut [u32],
+    colors: &'a mut [[u8; 4]],
+}
+
+/// What all columns share.
+struct Painter<'a, B> {
+    bands: &'a B,
+    view: &'a View,
+    palette: &'a Palette,
+    rows: usize,
+    rows_per_byte: f64,
+    /// The fewest bytes that are as high as a row.
+    thick_bytes: i64,
+}
+
+/// Paint a view.
+pub fn raster(
+    timeline: &Timeline,
+    view: &View,
+    size_px: [usize; 2],
+    palette: &Palette,
+    bands: &impl Bands,
+) -> Raster {
+    let [width, height] = size_px;
+    let rows_per_byte = height as f64 / view.height_bytes();
+    let thick_bytes = (1.0 / rows_per_byte).ceil() as i64;
+    let painter = Painter { bands, view, palette, rows: height, rows_per_byte, thick_bytes };
+    let scale = view.on(timeline);
+    let moment_of = |column| bands.moment_in(scale.moments_of_column(column, width));
+    let moments: Vec<Option<Moment>> = (0..width).into_par_iter().map(moment_of).collect();
+    // Columns are painted one after another in memory, then turned into rows.
+    let mut ids = vec![NONE; width * height];
+    let mut colors = vec![[0; 4]; width * height];
+    let task = (height * COLUMNS_PER_TASK).max(1);
+    let parts =
+        ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(moments.par_chunks(COLUMNS_PER_TASK));
+    parts.for_each(|((ids, colors), moments)| painter.columns(moments, ids, colors));
+    let ids = transpose(&ids, size_px);
+    let rgba = transpose(&colors, size_px).into_flattened();
+    Raster { size_px, rgba, ids, moments }
+}
+
+impl<B: Bands> Painter<'_, B> {
+    fn columns(&self, moments: &[Option<Moment>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
+        let mut walk = B::Walk::default();
+        for (i, &moment) in moments.iter().enumerate() {
+            let Some(moment) = moment else { continue };
+            let at = i * self.rows..(i + 1) * self.rows;
+            // Zoomed in, many columns show the same instant.
+            if 0 < i && moments[i - 1] == Some(moment) {
+                ids.copy_within(at.start - self.rows..at.start, at.start);
+                colors.copy_within(at.start - self.rows..at.start, at.start);
+                continue;
+            }
+            let mut column = Column { ids: &mut ids[at.clone()], colors: &mut colors[at] };
+            self.column(&mut walk, moment, &mut column);
+        }
+    }
+
+    fn column(&self, walk: &mut B::Walk, moment: Moment, column: &mut Column<'_>) {
+        let mut bytes = 0i64;
+        let mut row = self.row_at(bytes);
+        let mut next_row_bytes = self.bytes_above(row);
+        // The largest of the blocks that share a pixel gives it its hue.
+        let mut largest: (i64, u32) = (-1, NONE);
+        self.bands.visit(walk, moment, |id, size| {
+            bytes = bytes.saturating_add(size);
+            let is_thin = size < self.thick_bytes;
+            if is_thin && largest.0 < size {
+                largest = (size, id);
+            }
+            // Most of many blocks do not reach the middle of another row.
+            if bytes < next_row_bytes && 0 <= size {
+                return true;
+            }
+            let rows = row..self.row_at(bytes);
+            if !rows.is_empty() {
+                if is_thin {
+                    self.merged(self.bands.fill(largest.1, moment), rows, column);
+                } else {
+                    self.band(id, self.bands.fill(id, moment), rows, column);
+                }
+                largest = (-1, NONE);
+            }
+            row = self.row_at(bytes);
+            next_row_bytes = self.bytes_above(row);
+            row < self.rows
+        });
+    }
+
+    /// The first row whose middle is not below so many bytes.
+    fn row_at(&self, bytes: i64) -> usize {
+        let height = (bytes as f64 - self.view.y0) * self.rows_per_byte;
+        (height - 0.5).ceil().clamp(0.0, self.rows as f64) as usize
+    }
+
+    /// The fewest bytes that are above the middle of a row: what [`Self::row_at`] puts above it.
+    fn bytes_above(&self, row: usize) -> i64 {
+        let middle = self.view.y0 + (row as f64 + 0.5) / self.rows_per_byte;
+        // Rounded numbers may be next to the right one.
+        let mut bytes = (middle as i64).saturating_sub(2);
+        while bytes < i64::MAX && row < self.rows && self.row_at(bytes) <= row {
+            bytes = bytes.saturating_add((bytes / EXACT_IN_F64).max(1));
+        }
+        bytes
+    }
+
+    fn merged(&self, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+        column.ids[rows.clone()].fill(MERGED);
+        column.colors[rows]
+            .fill(self.faded(fill.color.mix(self.palette.merged, MERGED_SHARE), fill.is_faded));
+    }
+
+    fn band(&self, id: u32, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+        column.ids[rows.clone()].fill(id);
+        let ground = self.palette.window;
+        let shade = |share: f32| self.faded(fill.color.mix(ground, share), fill.is_faded);
+        let stripes = match fill.texture {
+            Texture::Plain => {
+                let edge = (MIN_EDGED_ROWS <= rows.len()).then(|| rows.end - 1);
+                column.colors[rows].fill(shade(0.0));
+                if let Some(edge) = edge {
+                    column.colors[edge] = shade(0.35);
+                }
+                return;
+            }
+            Texture::Striped => [shade(0.65), shade(0.15)],
+            Texture::Hollow => [shade(0.86), shade(0.72)],
+        };
+        for row in rows {
+            column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];
+        }
+    }
+
+    fn faded(&self, color: Rgb, is_faded: bool) -> [u8; 4] {
+        opaque(if is_faded { color.mix(self.palette.window, 1.0 - FADED_OPACITY) } else { color })
+    }
+}
+
+fn opaque(Rgb(r, g, b): Rgb) -> [u8; 4] {
+    [r, g, b, 255]
+}
+
+/// From columns that go up to rows that go down.
+fn transpose<T: Copy + Default + Send + Sync>(columns: &[T], [width, height]: [usize; 2]) -> Vec<T> {
+    let mut out = vec![T::default(); width * height];
+    let task = (width * ROWS_PER_TASK).max(1);
+    out.par_chunks_mut(task).enumerate().for_each(|(part, rows)| {
+        let first = part * ROWS_PER_TASK;
+        let count = rows.len() / width;
+        for x in 0..width {
+            let from_top = columns[x * height..(x + 1) * height].iter().rev();
+            for (y, &cell) in from_top.skip(first).take(count).enumerate() {
+                rows[y * width + x] = cell;
+            }
+        }
+    });
+    out
+}
+
+#[cfg(test)]
+#[path = "stacked_tests.rs"]
+mod tests;
