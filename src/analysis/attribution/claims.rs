@@ -40,9 +40,9 @@ impl Verdict {
 /// Blocks of one size that were looked at together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// How many there are.
+    /// How many blocks were looked at.
     pub alike: usize,
-    /// How many blocks of that size are known to be of one category, these included.
+    /// How many blocks of that size are of a known category.
     pub known: usize,
     /// That category.
     pub known_as: Category,

@@ -12,6 +12,7 @@ mod basis;
 mod because;
 mod categories;
 mod category;
+mod chance;
 mod claims;
 mod facts;
 mod knowledge;

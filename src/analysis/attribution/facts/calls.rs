@@ -10,11 +10,11 @@ use foldhash::{HashMap, HashSet};
 /// A call with fewer blocks than this in its first half is judged as a whole: of so few, one or two stay in any case.
 const MIN_BLOCKS: u32 = 8;
 
-/// A call keeps a graph if more than one in this many of its blocks outlive it. Without a graph only results do.
+/// A call keeps a graph if more than one in this many of its blocks outlive it: without a graph, only results do.
 const GRAPH_PART: u32 = 5;
 
-/// A call trains if a backward frees more than one in this many of its blocks: fewer may be freed by chance, as when a
-/// tensor goes out of scope on another thread.
+/// A call trains if a backward frees more than one in this many of its blocks: a few may be freed during a backward by
+/// chance.
 const USED_PART: u32 = 20;
 
 /// Blocks of a call, and how many of them outlive it.
@@ -42,11 +42,11 @@ pub(in crate::analysis) struct Call {
     pub(in crate::analysis) start: u32,
     /// The first event after it.
     pub(in crate::analysis) end: u32,
-    /// Stands for the lines that call.
+    /// A number that stands for the lines that call.
     pub(super) caller: u32,
-    /// Stands for the functions that call.
+    /// A number that stands for the functions that call.
     pub(super) calling_code: u32,
-    /// What names and decorators say: [`StackTrait::NamedEval`] and [`StackTrait::MaybeEval`] of the code around it,
+    /// Traits from names and decorators: [`StackTrait::NamedEval`] and [`StackTrait::MaybeEval`] of the code around it,
     /// [`StackTrait::NoGrad`] if everything that it allocates has it, [`StackTrait::Checkpointed`] if anything has.
     traits: StackTraits,
     blocks: BlockCount,
@@ -58,7 +58,7 @@ pub(in crate::analysis) struct Call {
     has_backward: bool,
     /// Whether a backward comes before the next call.
     precedes_backward: bool,
-    /// Whether it trains: its activations are for a backward.
+    /// Whether its activations are for a backward.
     pub(in crate::analysis) trains: bool,
 }
 
@@ -68,8 +68,8 @@ impl Call {
         self.traits.has(StackTrait::NamedEval) || self.traits.has(StackTrait::NoGrad)
     }
 
-    /// Whether as much of its memory stays as a graph keeps. Without a graph hardly anything of its first half outlives
-    /// it; of its second half, what it was working on when it was cut off does.
+    /// Whether enough of its memory stays for a graph. Without a graph hardly any block of its first half outlives it; of a
+    /// call that was cut off, blocks of the second half do, as they were in use.
     pub(in crate::analysis) fn keeps_a_graph(&self) -> bool {
         if self.early_blocks.all < MIN_BLOCKS {
             self.blocks.keeps_a_graph()
@@ -140,7 +140,7 @@ fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
     }
 }
 
-/// Count what became of the memory of each call.
+/// Count the blocks of each call, and how many were kept or freed by a backward.
 fn count_blocks(calls: &mut [Call], timeline: &Timeline, stacks: &FactsByStack, activities: &Activities) {
     let lifetimes = &timeline.lifetimes;
     let mut at = 0;
@@ -189,7 +189,7 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 /// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
 /// first, it was an evaluation.
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
-    let seen = SeenTraining::of(calls);
+    let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
     for at in 0..calls.len() {
         let next_code = calls.get(at + 1).map(|next| next.calling_code);
@@ -224,8 +224,9 @@ struct SeenTraining {
 }
 
 impl SeenTraining {
-    /// Mark the calls whose activations a backward freed, or that came just before a backward that explains none.
-    fn of(calls: &mut [Call]) -> Self {
+    /// Mark the calls that backwards show to train: their activations were freed by one, or they came just before one that
+    /// frees no call's.
+    fn mark(calls: &mut [Call]) -> Self {
         let mut out = Self::default();
         let mut is_explained = false;
         for call in calls.iter_mut() {

@@ -1,4 +1,4 @@
-//! Which calls train, as far as names and memory tell before any backward.
+//! Calls that train, as far as names and memory tell before any backward.
 
 use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES};
 use crate::analysis::attribution::facts::{DeviceFacts, FactsByStack};
@@ -8,7 +8,7 @@ const NO_GRAD: &str = "torch/utils/_contextlib.py decorate_context";
 const MAIN: &str = "/home/me/train.py <module>";
 const LAYER: &str = "torch/nn/modules/linear.py forward";
 
-/// Whether a first call trains, of which as much stays as a graph keeps, or nothing.
+/// Whether a first call trains; it keeps all of its blocks, as for a graph, or none.
 fn trains(frames: &[&str], keeps: bool) -> bool {
     let mut program = Program::default();
     for size in SIZES {

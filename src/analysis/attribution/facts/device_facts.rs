@@ -19,9 +19,9 @@ pub(in crate::analysis) struct DeviceFacts {
     pub(in crate::analysis) inputs: InputCode,
     /// Optimizer steps, by the backwards that they come after.
     pub(in crate::analysis) steps: OptimizerSteps,
-    /// Where optimizers step.
+    /// The spans in which optimizers step.
     pub(in crate::analysis) step_spans: ActivitySpans,
-    /// Where backwards run.
+    /// The spans in which backwards run.
     pub(in crate::analysis) backward_spans: ActivitySpans,
 }
 
@@ -29,7 +29,8 @@ impl DeviceFacts {
     /// Read a timeline.
     pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack) -> Self {
         let activities = Activities::of(timeline, stacks);
-        // Which code makes inputs follows from where calls are, and helps to tell which of them train.
+        // The order matters: the code that makes inputs shows in the calls that follow, and then helps to tell which of
+        // them train.
         let mut calls = find_calls(timeline, stacks, &activities);
         let inputs = InputCode::of(timeline, &activities, &calls);
         let has_new_data = inputs.calls_with_new_data(timeline, &activities, &calls);

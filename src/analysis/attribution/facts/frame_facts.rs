@@ -1,6 +1,6 @@
 //! The facts about every frame of a file: each frame is looked up once, however many stacks it is in.
 
-use crate::analysis::attribution::knowledge::{NameHint, Optimizer, Role, name_hint, role};
+use crate::analysis::attribution::knowledge::{NameHint, Optimizer, Role, frame_role, name_hint};
 use crate::model::{FrameId, Snapshot, StackId};
 use foldhash::HashSet;
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ pub(super) fn mix(a: u32, b: u32) -> u32 {
     (a.rotate_left(5) ^ b).wrapping_mul(0x9e37_79b1).rotate_left(13)
 }
 
-/// What one frame says by itself.
+/// The facts about one frame.
 struct FrameFacts {
     role: Role,
     hint: NameHint,
@@ -23,7 +23,7 @@ impl FrameFacts {
     fn of(snapshot: &Snapshot, id: FrameId) -> Self {
         let frame = snapshot.frames.get(id);
         let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
-        let role = role(&file, &name);
+        let role = frame_role(&file, &name);
         Self {
             role,
             // Hints of other frames are never asked for.

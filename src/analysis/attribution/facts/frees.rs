@@ -1,4 +1,4 @@
-//! When the program freed an allocation.
+//! The moment at which the program frees an allocation.
 
 use crate::model::{AllocId, EventIx, Lifetimes, Moment};
 

@@ -5,8 +5,7 @@
 /// blocks around it.
 pub(in crate::analysis) const SCRATCH_EVENTS: u32 = 4;
 
-/// The same bound while a model is made on the device: initializers fill a parameter in several steps, which keep their
-/// scratch memory longer than a single operation does.
+/// The same bound while a model is made on the device: scratch memory of initializers lives longer.
 const INIT_SCRATCH_EVENTS: u32 = 12;
 
 /// A model is being made on the device if one of this many first blocks is freed.

@@ -38,7 +38,7 @@ pub(in crate::analysis) enum Part {
     Main,
 }
 
-/// What the frames of one stack say together.
+/// The facts about one stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct StackFacts {
     /// The part of the program that the stack lies in.
@@ -47,11 +47,11 @@ pub(in crate::analysis) struct StackFacts {
     pub(in crate::analysis) decided_by: Option<FrameId>,
     /// Everything that is either true or not.
     pub(super) traits: StackTraits,
-    /// Stands for the line in the step of one of torch's optimizers from which a closure is called; 0 elsewhere.
+    /// A number that stands for the line in the step of one of torch's optimizers that calls a closure; 0 elsewhere.
     pub(super) closure_line: u32,
-    /// Stands for the frames outside of the outermost module; equal where those are equal.
+    /// A number that stands for the frames outside of the outermost module, lines included.
     pub(in crate::analysis) caller: u32,
-    /// Stands for the functions of those frames, whatever their lines.
+    /// A number that stands for the functions of those frames, whatever their lines.
     pub(in crate::analysis) calling_code: u32,
 }
 

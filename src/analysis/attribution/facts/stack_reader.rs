@@ -6,8 +6,8 @@ use super::stack_traits::{StackTrait, StackTraits};
 use crate::analysis::attribution::knowledge::{NameHint, Role};
 use crate::model::FrameId;
 
-/// A cache in which the frame lies, counted in frames of the program's own from the innermost: further out, a class that
-/// happens to be called a cache says nothing of what its callees allocate.
+/// A function of a cache counts only if it is within this many innermost frames of the program's own. Further out, it only
+/// calls code that allocates something else.
 const MAX_CACHE_DEPTH: usize = 4;
 
 /// Read a stack.

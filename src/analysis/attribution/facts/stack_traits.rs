@@ -19,7 +19,7 @@ pub(in crate::analysis) enum StackTrait {
     MakesWeights,
     /// The innermost function of the program's own is named as one that steps an optimizer.
     InnermostNamedStep,
-    /// Any function of the program's own is named so.
+    /// Some function of the program's own is named as one that steps an optimizer.
     AnyNamedStep,
     /// An optimizer's step is under way, maybe further out: a closure that the step calls has this trait, too.
     WithinStep,
@@ -31,7 +31,7 @@ pub(in crate::analysis) enum StackTrait {
     NamedEval,
     /// Names of functions say that this may be evaluation or inference.
     MaybeEval,
-    /// In a function that an optimizer calls within its step.
+    /// In a function that an optimizer calls within its step. This and the traits below matter only while a stack is read.
     InClosure,
     /// Starts where a thread of the program does.
     HasRoot,

@@ -1,15 +1,15 @@
-//! Which optimizer steps: by the files of torch that its steps run through.
+//! The optimizer that steps, by the files of torch that its steps run through.
 
 use super::role::Role;
 
-/// How an optimizer keeps its state.
+/// An optimizer of torch, by the state that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) enum Optimizer {
-    /// So many tensors of the size of each parameter, unless it is told to keep more.
+    /// This many tensors of the size of each parameter, unless it is told to keep more.
     StatesPerParameter(usize),
-    /// None, or one of the size of each parameter.
+    /// No state, or one tensor of the size of each parameter.
     Momentum,
-    /// Tensors of sizes of its own: factored state, blocks, an optimizer that is no part of torch.
+    /// Tensors of other sizes than parameters: factored state, blocks, or an optimizer that is no part of torch.
     StatesOfOwnSize,
 }
 

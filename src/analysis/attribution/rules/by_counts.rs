@@ -4,6 +4,7 @@
 //! there once, and others once or more in each of its layers.
 
 use super::placed_blocks::PlacedBlock;
+use crate::analysis::attribution::chance::{MIN_AGREEING_SIZES, NEGLIGIBLE_PART};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::{Category, RuleId};
 use std::collections::BTreeMap;
@@ -11,14 +12,8 @@ use std::collections::BTreeMap;
 /// Blocks for each parameter with Adam before gradients are dropped: itself, its gradient, two moments.
 const ADAM_BLOCKS: usize = 4;
 
-/// Sizes with at most one part in this many of all bytes do not speak against a number.
-const NEGLIGIBLE_PART: i64 = 200;
-
-/// Fewer sizes may have a common divisor by chance.
-const MIN_SIZES: usize = 3;
-
 /// Fewer layers may be as many as training keeps blocks.
-const MIN_LAYERS: usize = 6;
+const MIN_MODEL_LAYERS: usize = 6;
 
 /// In a model that is not trained, a size of a parameter that is in no layer is there at most this often.
 const MAX_OUTSIDE_LAYERS: usize = 2;
@@ -27,7 +22,7 @@ const MAX_OUTSIDE_LAYERS: usize = 2;
 const HOLE_PART: i64 = 20;
 
 /// Sizes that come again in the same order may differ in one block in this many.
-const DIFFERENT_PART: usize = 10;
+const DIFFERENT_LAYERS_PART: usize = 10;
 
 type BlocksBySize = BTreeMap<i64, Vec<PlacedBlock>>;
 
@@ -53,14 +48,14 @@ pub(super) fn claim(
     let divisor = counts.iter().copied().fold(0, gcd);
     // A multiple of three may be parameters, gradients and momentum, or Adam without gradients.
     let is_training = 0 < divisor && divisor.is_multiple_of(ADAM_BLOCKS) && !divisor.is_multiple_of(3);
-    let has_many_sizes = MIN_SIZES <= counts.len();
+    let has_many_sizes = MIN_AGREEING_SIZES <= counts.len();
     if !is_order_shown && is_training && has_many_sizes && !are_equal_layers(placed, divisor) {
         claim_training(&by_size, claims);
         return true;
     }
     let layers = counts.iter().copied().filter(|&count| MAX_OUTSIDE_LAYERS < count).min().unwrap_or(0);
     let fits = |count: &usize| *count <= MAX_OUTSIDE_LAYERS || count % layers.max(1) <= MAX_OUTSIDE_LAYERS;
-    let is_model = counts.contains(&1) && MIN_LAYERS <= layers && counts.iter().all(fits);
+    let is_model = counts.contains(&1) && MIN_MODEL_LAYERS <= layers && counts.iter().all(fits);
     if is_model && hole_bytes <= total / HOLE_PART {
         claim_layers(placed, &by_size, layers, claims);
         return true;
@@ -75,7 +70,7 @@ fn are_equal_layers(placed: &[PlacedBlock], divisor: usize) -> bool {
     let repeat = |parts: usize| {
         let later = large.get(large.len() / parts..).unwrap_or_default();
         let alike = large.iter().zip(later).filter(|(a, b)| a == b).count();
-        later.len() - later.len() / DIFFERENT_PART <= alike
+        later.len() - later.len() / DIFFERENT_LAYERS_PART <= alike
     };
     (2..=divisor).filter(|&parts| divisor.is_multiple_of(parts)).any(repeat)
 }

@@ -8,10 +8,10 @@ use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
 
 /// Fewer parameters that one line frees in a row may be chance.
-const MIN_IN_A_ROW: usize = 4;
+const MIN_COPIED_BACK_IN_A_ROW: usize = 4;
 
 /// At most this many candidates are tried for each row, the latest first: earlier ones are copies of earlier iterations.
-const MAX_TRIED: usize = 64;
+const MAX_TRIED_COPIES: usize = 64;
 
 /// Blocks of sizes that parameters have, each line's in the order in which it makes them.
 pub(super) struct ParameterCopies {
@@ -73,7 +73,7 @@ impl ParameterCopies {
         freed.sort_unstable();
         let stack = |event: EventIx| view.timeline.events.stack(event);
         let rows = freed.chunk_by(|a, b| stack(a.0) != StackId::EMPTY && stack(a.0) == stack(b.0));
-        let rows = rows.filter(|row| MIN_IN_A_ROW <= row.len());
+        let rows = rows.filter(|row| MIN_COPIED_BACK_IN_A_ROW <= row.len());
         let pairs = |row: &[(EventIx, AllocId)]| {
             let copies = self.copies_of_row(view, claims, row)?;
             Some(row.iter().map(|&(_, old)| old).zip(copies.iter().copied()).collect::<Vec<_>>())
@@ -102,7 +102,7 @@ impl ParameterCopies {
             .iter()
             .rev()
             .filter_map(|&(stack, at)| self.by_line.get(&stack)?.get(at..at + row.len()));
-        rows.take(MAX_TRIED).find(|copies| {
+        rows.take(MAX_TRIED_COPIES).find(|copies| {
             copies.iter().zip(row).all(|(&copy, &(freed, old))| {
                 view.size(copy) == view.size(old)
                     && !claims.is(copy, Category::Parameter)

@@ -15,7 +15,7 @@ const AGREEING_TENTHS: i64 = 7;
 const MAX_WITHOUT_GRADIENTS: usize = 3;
 
 /// The order of blocks shows in this many of them; comparing more would take long, as time grows with the square.
-const MAX_COMPARED: usize = 256;
+const MAX_COMPARED_BLOCKS: usize = 256;
 
 /// Fewer blocks may be in any order by chance.
 const MIN_LATER: usize = 8;
@@ -101,7 +101,7 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
         let sizes = |is_early: bool| -> Vec<i64> {
             let of_kind =
                 placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
-            of_kind.map(|block| block.size).take(MAX_COMPARED).collect()
+            of_kind.map(|block| block.size).take(MAX_COMPARED_BLOCKS).collect()
         };
         let (parameters, later) = (sizes(true), sizes(false));
         let is_uniform = later.iter().min() == later.iter().max();
@@ -120,7 +120,7 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
 /// Whether later blocks have the sizes of the parameters in their order, each as often as there is state for one.
 fn are_in_order(parameters: &[i64], later: &[i64], each: usize) -> bool {
     let repeated = parameters.iter().flat_map(|&size| std::iter::repeat_n(size, each - 1));
-    let states: Vec<i64> = repeated.take(MAX_COMPARED).collect();
+    let states: Vec<i64> = repeated.take(MAX_COMPARED_BLOCKS).collect();
     let most = later.len().min(states.len());
     most - most / OUT_OF_ORDER_PART <= longest_common_subsequence(&states, later)
 }

@@ -7,7 +7,7 @@ use foldhash::HashSet;
 use std::collections::BTreeMap;
 
 /// Fewer layers make pairs by chance.
-const MIN_LAYERS: usize = 4;
+const MIN_CACHED_LAYERS: usize = 4;
 
 /// Autocast's copies of weights are this many times smaller: half precision of 32 bits, or 8 bits of them.
 const CAST_TIMES: [i64; 2] = [2, 4];
@@ -50,7 +50,7 @@ impl KeptByStack {
     fn is_per_layer(&self) -> bool {
         let replaced = self.kept.iter().filter(|(_, freed)| freed.is_some()).count();
         let most = self.most_at_a_time();
-        MIN_LAYERS <= self.most_of_call || (MIN_LAYERS <= most && most <= replaced)
+        MIN_CACHED_LAYERS <= self.most_of_call || (MIN_CACHED_LAYERS <= most && most <= replaced)
     }
 }
 

@@ -101,8 +101,7 @@ impl<'a> MainCode<'a> {
         Verdict::new(Category::Input, rule)
     }
 
-    /// Whether nothing in the recording uses an allocation although the program went on to the next round: then it is for
-    /// no backward.
+    /// Whether an allocation stays unused although the program went on to call the model again: then it is for no backward.
     fn is_left_behind(&self, id: AllocId, made: EventIx) -> bool {
         let calls = &self.view.device.calls;
         let call = calls.partition_point(|call| call.start <= made.0).checked_sub(1);

@@ -1,14 +1,14 @@
-//! What is older than the recording, in recordings that show calls of a model but no training.
+//! Blocks that are older than the recording, in recordings that show calls of a model but no training.
 
 use crate::analysis::attribution::facts::fixture::{DATA, EVALUATE, LOAD, Program};
 use crate::analysis::{Attribution, Category, RuleId, UserRules, Verdict};
 use crate::model::{AllocId, Snapshot};
 
 const MIB: i64 = 1 << 20;
-/// What a call of the model makes.
+/// The sizes of the blocks that a call of the model makes.
 const CALL: [i64; 3] = [3 * MIB, 7 * MIB, 9 * MIB];
 
-/// A verdict for each allocation, in their order: what is older comes first.
+/// The verdicts on all allocations in their order: older ones come first.
 fn claims(snapshot: &Snapshot) -> Vec<Verdict> {
     let timeline = &snapshot.timelines[0];
     let found = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
@@ -16,7 +16,7 @@ fn claims(snapshot: &Snapshot) -> Vec<Verdict> {
     ids.map(|id| found.verdict(id)).collect()
 }
 
-/// A recording of one call that begins after the model was made and `held` was allocated, which goes when the
+/// A recording of one call that begins after the model was made and `held` was allocated. All of that is freed when the
 /// call is over.
 fn late(held: &[i64]) -> Vec<Verdict> {
     let mut program = Program::default();

@@ -1,6 +1,7 @@
 //! Blocks that are older than the recording, and as large as those that calls of models make within it.
 
 use super::gradient_sizes::CountBySize;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -12,9 +13,6 @@ use std::collections::BTreeMap;
 /// given, within the recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of
 /// them.
 const LIKE_CALLS_PERCENT: i64 = 80;
-
-/// Fewer sizes agree by chance.
-const MIN_SIZES: usize = 3;
 
 /// Claim the blocks of an earlier call whose graph or results something still refers to. Returns whether they are that.
 pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
@@ -69,7 +67,8 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
             *total = total.saturating_add(bytes);
         }
     }
-    let agreeing = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_SIZES <= sizes);
+    let agreeing =
+        by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING_SIZES <= sizes);
     let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(0);
     all_bytes / 100 * LIKE_CALLS_PERCENT <= most_bytes
 }

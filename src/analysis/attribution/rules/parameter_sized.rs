@@ -2,15 +2,13 @@
 //! an optimizer that is no part of torch.
 
 use super::gradient_sizes::CountBySize;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::StackTrait;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
 use std::collections::BTreeMap;
-
-/// This many different sizes are not those of parameters by chance.
-const MIN_SIZES: usize = 3;
 
 /// The rules whose verdicts are looked at again: they took blocks for a model's inputs, or for something that the program
 /// keeps.
@@ -31,7 +29,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         if !of_line.keys().all(|size| parameters.contains_key(size)) {
             continue;
         }
-        let has_many_sizes = MIN_SIZES <= of_line.len();
+        let has_many_sizes = MIN_AGREEING_SIZES <= of_line.len();
         let Some(verdict) = verdict_on_line(view, stack, rule, &ids, has_many_sizes) else { continue };
         for id in ids {
             let size = view.size(id);

@@ -1,4 +1,4 @@
-//! What is told of a backward under way, and of the workspaces of products.
+//! Blocks beside a backward that is under way, and workspaces of products.
 
 use crate::analysis::attribution::facts::fixture::{
     BACKWARD, DATA, FORWARD, LOAD, Program, SIZES, ZERO_GRAD,
@@ -6,7 +6,7 @@ use crate::analysis::attribution::facts::fixture::{
 use crate::analysis::{Attribution, Category, UserRules};
 use crate::model::Moment;
 
-/// The category of what is live at the end at an address.
+/// The category of the block that is live at an address at the end.
 fn at_end(program: Program, addr: u64) -> Category {
     let snapshot = program.finish();
     let timeline = &snapshot.timelines[0];
@@ -17,7 +17,7 @@ fn at_end(program: Program, addr: u64) -> Category {
 }
 
 #[test]
-fn what_a_backward_under_way_holds_makes_no_parameter_of_data() {
+fn gradients_of_a_backward_under_way_make_no_parameter_of_data() {
     let mut program = Program::default();
     let data = program.alloc(20 << 20, DATA);
     for size in SIZES {

@@ -3,6 +3,7 @@
 
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::Category;
+use crate::analysis::attribution::chance::NEGLIGIBLE_PART;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
@@ -11,9 +12,6 @@ use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
 use std::collections::BTreeMap;
-
-/// Sizes with at most one part in this many of all bytes do not speak against a pattern.
-const NEGLIGIBLE_PART: i64 = 200;
 
 /// More blocks than this for each parameter, of an optimizer that is not known, are something else, too: Adam's two states
 /// and a gradient make four with the parameter.

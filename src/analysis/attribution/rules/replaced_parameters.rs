@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const MAX_EVENTS_BETWEEN: u32 = 8;
 
 /// Within models and steps, fewer parameters in a row that a line frees for its own blocks may be chance.
-const MIN_IN_A_ROW: usize = 3;
+const MIN_REPLACED_IN_A_ROW: usize = 3;
 
 /// If a parameter is freed just after the program's own code has made a block of its size
 /// that stays, that block is the parameter from then on; and so is the block that takes its place.
@@ -47,7 +47,7 @@ fn replaced_in_place(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTre
         found.push((id, successor, stack));
     }
     let is_sure = |stack| {
-        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_IN_A_ROW <= count);
+        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_REPLACED_IN_A_ROW <= count);
         view.facts_of(stack).part == Part::Main || are_many
     };
     let mut taken: HashSet<AllocId> = HashSet::default();

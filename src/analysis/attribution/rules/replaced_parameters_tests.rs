@@ -7,7 +7,7 @@ use crate::model::{Moment, Snapshot};
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 const MAIN: &str = "/home/me/train.py <module>";
 
-/// The categories of what is live at the end, by address.
+/// The categories of the blocks that are live at some addresses at the end.
 fn at_end(snapshot: &Snapshot, wanted: &[u64]) -> Vec<Category> {
     let timeline = &snapshot.timelines[0];
     let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
@@ -18,7 +18,7 @@ fn at_end(snapshot: &Snapshot, wanted: &[u64]) -> Vec<Category> {
     wanted.iter().map(|wanted| categories.get(find(wanted).expect("live at the end"))).collect()
 }
 
-/// A forward whose activations the backward gives back.
+/// A forward whose activations the backward frees.
 fn pass(program: &mut Program) {
     let data = program.alloc(4096, DATA);
     let kept: Vec<u64> = (0..12).map(|_| program.alloc(30 << 20, FORWARD)).collect();

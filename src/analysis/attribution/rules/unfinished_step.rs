@@ -8,7 +8,7 @@ use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
 /// The step before is a pattern for the last one if at least this many tenths of their blocks have the same sizes: steps
-/// work on the same parameters in the same order, but one of them may do something else besides.
+/// work on the same parameters in the same order.
 const SAME_TENTHS: usize = 9;
 
 /// The last step, if it failed or the recording ends in it: nothing that it made is freed yet.
@@ -81,8 +81,8 @@ mod tests {
         for at in 0..=steps {
             let kept: Vec<u64> = (0..14).map(|at| program.alloc((20 << 20) + at * 512, FORWARD)).collect();
             let of_loss = program.alloc(4, LOSS);
-            for (place, activation) in kept.into_iter().rev().enumerate() {
-                if let Some(&size) = SIZES.get(place) {
+            for (at, activation) in kept.into_iter().rev().enumerate() {
+                if let Some(&size) = SIZES.get(at) {
                     program.alloc(size, BACKWARD);
                 }
                 program.free(activation, BACKWARD);

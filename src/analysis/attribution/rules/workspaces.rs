@@ -26,7 +26,7 @@ const MAX_CAPABILITY_9: usize = 2;
 const MAX_STREAMS: usize = 8;
 
 /// A block that is freed within this many events is scratch memory of a single product.
-const SCRATCH_EVENTS: u32 = 2;
+const PRODUCT_SCRATCH_EVENTS: u32 = 2;
 
 /// Claim the workspaces among blocks that no stack explains.
 pub(super) fn claim_by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
@@ -65,7 +65,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             continue;
         }
         match view.free_event(id) {
-            Some(freed) if freed.0 <= made.0.saturating_add(SCRATCH_EVENTS) => {
+            Some(freed) if freed.0 <= made.0.saturating_add(PRODUCT_SCRATCH_EVENTS) => {
                 scratch_sizes.insert(size);
             }
             None if follows_result && known.insert((view.timeline.events.stream(made), size)) => {

@@ -109,7 +109,7 @@ fn marks_by_time(timeline: &Timeline, calls: &[CallStart], facts: &DeviceFacts, 
     steps.chain(calls).collect()
 }
 
-/// Make one of the calls that a model spread over devices shows: calls from the same place, one on each device.
+/// Merge calls from the same place on different devices: a model that is spread over devices is called once.
 fn merge_calls(marks: &mut Vec<Mark>) {
     let mut current: Option<(u32, Vec<i64>)> = None;
     marks.retain(|mark| {

@@ -6,6 +6,7 @@
 
 use super::phase::Phase;
 use super::scalar::SCALAR_BYTES;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
@@ -13,9 +14,6 @@ use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, 
 use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// Fewer sizes of blocks may come in threes by chance.
-const MIN_SIZES: usize = 3;
 
 /// A call that keeps no graph leaves fewer results than this.
 const MIN_GRAPH_BLOCKS: usize = 16;
@@ -160,7 +158,7 @@ impl LiveMemory {
     /// comes after the first backward.
     fn phase_by_sizes(&self) -> Option<Phase> {
         let counts = CountBySize::of(self.blocks.iter().filter(|block| SCALAR_BYTES < block.size));
-        if counts.0.len() < MIN_SIZES {
+        if counts.0.len() < MIN_AGREEING_SIZES {
             return None;
         }
         let late = bytes(self.blocks.iter().filter(|block| block.is_late));

@@ -1,14 +1,12 @@
 //! Steps and phases that a program attached to its events: `user_metadata` such as
 //! `{"step": 3, "phase": "forward"}`.
 
+use super::iterations::MIN_NUMBERED_STEPS;
 use super::phase::{Phase, PhaseStart};
 use crate::model::{Context, EventIx, Snapshot, Timeline};
 
 /// The keys under which programs write the number of an iteration.
 const STEP_KEYS: [&str; 5] = ["step", "global_step", "iteration", "iter", "train_step"];
-
-/// Fewer steps do not show how a run is structured: a program may label a single piece of work.
-const MIN_STEPS: usize = 2;
 
 /// The step and phase in the metadata of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,7 +70,7 @@ impl Metadata {
             }
         }
         let first = steps.first()?.0;
-        (MIN_STEPS <= steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
+        (MIN_NUMBERED_STEPS <= steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
     }
 
     /// Phases and their ranges of events. A phase goes on while events without metadata follow in the same step.

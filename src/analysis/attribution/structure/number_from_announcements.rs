@@ -13,7 +13,8 @@ const LONG_GAP_PART: i64 = 16;
 /// Two steps may be such, too, if the time between them is less than one part in this many of the time that a step takes.
 const STEP_LENGTH_PART: i64 = 4;
 
-/// The longest times between steps are the longest one in this many: single ones may be pauses, as for an evaluation.
+/// The longest times between steps are the longest one in this many. The least of these is compared, as single ones may be
+/// pauses.
 const LONGEST_GAPS_PART: usize = 10;
 
 /// Number iterations by the steps before them, if recording began before the first: the parameters

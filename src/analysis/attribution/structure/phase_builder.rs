@@ -12,7 +12,7 @@ pub(super) struct CallStart {
     pub(super) event: u32,
     /// The first event of its data; the same where none are seen.
     pub(super) from: u32,
-    /// Stands for the lines that call.
+    /// A number that stands for the lines that call.
     pub(super) caller: u32,
     /// Whether it trains.
     pub(super) trains: bool,

@@ -1,13 +1,11 @@
 //! Iterations that a profiler announced: `ProfilerStep#12`.
 
+use super::iterations::MIN_NUMBERED_STEPS;
 use crate::analysis::events::named_spans::named_spans;
 use crate::model::{EventIx, Snapshot, Timeline};
 
 /// The name of a step of `torch.profiler`, before its number (torch/profiler/profiler.py).
 const PREFIX: &str = "ProfilerStep#";
-
-/// Fewer steps do not show how a run is structured: they may be all that the profiler was told to record.
-const MIN_STEPS: usize = 2;
 
 /// The first event of every step, and the number of the first step. `None` without such annotations.
 pub(super) fn profiler_steps(snapshot: &Snapshot, timeline: &Timeline) -> Option<(Vec<EventIx>, u32)> {
@@ -27,7 +25,7 @@ pub(super) fn profiler_steps(snapshot: &Snapshot, timeline: &Timeline) -> Option
     let is_in_order = steps.is_sorted_by(|a, b| a.0 + 1 == b.0 && a.1 <= b.1);
     let first = steps.first()?.0;
     let starts = steps.into_iter().map(|step| step.1).collect::<Vec<_>>();
-    (is_in_order && MIN_STEPS <= starts.len()).then_some((starts, first))
+    (is_in_order && MIN_NUMBERED_STEPS <= starts.len()).then_some((starts, first))
 }
 
 #[cfg(test)]

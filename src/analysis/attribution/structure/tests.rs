@@ -70,7 +70,7 @@ fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
     assert_eq!(position.basis, Some(PhaseBasis::Events));
 }
 
-/// What the number of the iteration at the end is at least, and its number within the recording.
+/// The least number that the iteration at the end can have, and its number within the recording.
 fn bound(program: Program) -> (Option<u32>, Option<u32>) {
     let snapshot = program.finish();
     let timeline = &snapshot.timelines[0];

@@ -8,7 +8,7 @@ use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
 use crate::model::{AllocId, Timeline};
 
 /// Of the last iterations, this many are tried. Programs that do something else now and then repeat it within a few.
-const MAX_TRIED: usize = 4;
+const MAX_TRIED_ITERATIONS: usize = 4;
 
 /// The phases from an event on, if the allocations go as in one of the last iterations, of which the phases are known.
 pub(super) fn phases_after_last_step(
@@ -33,7 +33,7 @@ pub(super) fn phases_after_last_step(
             alignment::phases_like_earlier(lifetimes, known, &new, until, &old)
         })
     };
-    let found = iterations.clone().take(MAX_TRIED).find_map(phases_like)?;
+    let found = iterations.clone().take(MAX_TRIED_ITERATIONS).find_map(phases_like)?;
     let has = |phase| found.iter().any(|start| start.phase == phase);
     let may_be_evaluation = has(Phase::Forward) && !has(Phase::Backward);
     let is_sure = !may_be_evaluation
@@ -45,7 +45,8 @@ pub(super) fn phases_after_last_step(
 /// like a training forward.
 fn has_other_graph(lifetimes: &LifetimesByEvent<'_>, interval: &StepInterval, passes: &[Pass]) -> bool {
     let Some((begins, data)) = interval.first_alloc.zip(interval.trains_from(passes)) else { return false };
-    let made =
-        |from, to| lifetimes.allocated_in(from, to).take(alignment::MAX_COMPARED).collect::<Vec<AllocId>>();
+    let made = |from, to| {
+        lifetimes.allocated_in(from, to).take(alignment::MAX_COMPARED_ALLOCS).collect::<Vec<AllocId>>()
+    };
     alignment::are_alike(lifetimes, &made(begins, data), &made(data, interval.window.to))
 }

@@ -6,13 +6,13 @@ use crate::analysis::attribution::structure::phase::{Phase, PhaseStart, phase_st
 use crate::model::{AllocId, EventIx};
 
 /// Fewer allocations look like anything else.
-const MIN_COMPARED: usize = 12;
+const MIN_COMPARED_ALLOCS: usize = 12;
 
 /// Whether two stretches are alike shows in this many allocations; more would only take time.
-pub(super) const MAX_COMPARED: usize = 64;
+pub(super) const MAX_COMPARED_ALLOCS: usize = 64;
 
-/// One allocation in this many may differ.
-const DIFFERENT_PART: usize = 10;
+/// Two stretches are alike if all but one in this many of their allocations are.
+pub(super) const DIFFERENT_ALLOCS_PART: usize = 10;
 
 /// The size of an allocation as far as it does not depend on the batch.
 fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
@@ -21,7 +21,7 @@ fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
 
 /// Whether `count` is nearly all of `of`.
 fn is_nearly_all(count: usize, of: usize) -> bool {
-    of - of / DIFFERENT_PART <= count
+    of - of / DIFFERENT_ALLOCS_PART <= count
 }
 
 /// The comparison of two stretches, as far as the shorter of them goes.
@@ -62,15 +62,16 @@ pub(super) fn phases_like_earlier(
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
     let next_old = old.get(new.len()).map(|&id| lifetimes.alloc_event(id));
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     let start = |phase, id| PhaseStart { event: EventIx(lifetimes.alloc_event(id)), phase };
     let first = *new.first()?;
     if !is_nearly_all(compared.same_fate, new.len()) {
         // The same calls that keep less are an evaluation.
         let [new_kept, old_kept] = compared.kept;
-        let is_dropped =
-            is_nearly_all(compared.alike, new.len()) && MIN_COMPARED <= old_kept && new_kept <= old_kept / 2;
+        let is_dropped = is_nearly_all(compared.alike, new.len())
+            && MIN_COMPARED_ALLOCS <= old_kept
+            && new_kept <= old_kept / 2;
         return is_dropped.then(|| vec![start(Phase::Eval, first)]);
     }
     let phase_of = |event: u32| phase_at(phases, event);
@@ -91,7 +92,7 @@ pub(super) fn phases_like_earlier(
 pub(super) fn are_alike(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &[AllocId]) -> bool {
     let count = some.len().min(others.len());
     let (some, others) = (some.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
-    MIN_COMPARED <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
+    MIN_COMPARED_ALLOCS <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
 }
 
 /// The phases of a batch that goes like an earlier one before the same step. Its gradients are added to those that
@@ -102,7 +103,7 @@ pub(super) fn phases_of_repeated_batch(
     new: &[AllocId],
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     is_nearly_all(compared.alike, new.len()).then(|| copy_phases(lifetimes, phases, new, old))
 }

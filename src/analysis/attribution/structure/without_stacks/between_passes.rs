@@ -1,6 +1,7 @@
 //! The phases between two passes of a recording without stacks: the optimizer's step, evaluations, and
 //! at the end a pass that is not over.
 
+use super::alignment::DIFFERENT_ALLOCS_PART;
 use super::lifetimes_by_event::LifetimesByEvent;
 use super::optimizer_blocks::{NUMBERS_BYTES, SCRATCH_BYTES};
 use super::passes::{MIN_GRADIENTS, Pass};
@@ -9,7 +10,7 @@ use crate::model::{AllocId, EventIx};
 use foldhash::HashMap;
 
 /// An optimizer frees its scratch memory within this many events.
-const SCRATCH_EVENTS: u32 = 8;
+const OPTIMIZER_SCRATCH_EVENTS: u32 = 8;
 
 /// The parts of a batch are made within this many events.
 const BATCH_EVENTS: u32 = 64;
@@ -19,9 +20,6 @@ const MIN_ALLOCS_OF_CALL: usize = 16;
 
 /// A training forward that keeps fewer of its allocations for its backward looks like an evaluation.
 const MIN_KEPT_FOR_BACKWARD: usize = 8;
-
-/// Two calls are alike if all but one in this many of their allocations have the same sizes.
-const DIFFERENT_PART: usize = 10;
 
 /// A forward that is under way keeps all but one in this many of the blocks that the last one kept.
 const LOST_PART: usize = 5;
@@ -117,7 +115,7 @@ impl<'a> PhaseWriter<'a> {
     fn may_be_optimizer(&self, event: u32) -> bool {
         let Some(id) = self.lifetimes.allocated_at(event) else { return true };
         let size = self.lifetimes.size(id);
-        let is_brief = self.lifetimes.free_event(id).saturating_sub(event) <= SCRATCH_EVENTS;
+        let is_brief = self.lifetimes.free_event(id).saturating_sub(event) <= OPTIMIZER_SCRATCH_EVENTS;
         let is_plain = self.lifetimes.is_parameter_sized(id)
             || size <= NUMBERS_BYTES
             || (is_brief && size <= SCRATCH_BYTES);
@@ -223,7 +221,7 @@ fn have_like_sizes(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &
         _ => false,
     };
     let same = some.iter().filter(|&&id| has_partner(id)).count();
-    some.len() - some.len() / DIFFERENT_PART <= same
+    some.len() - some.len() / DIFFERENT_ALLOCS_PART <= same
 }
 
 /// How many of the allocations are live when the last of them is made.

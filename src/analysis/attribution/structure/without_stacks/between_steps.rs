@@ -84,8 +84,8 @@ impl IntervalWalker<'_> {
         let Some(interval) = self.intervals.get(at) else { return };
         let next = self.intervals.get(at + 1);
         let passes = interval.passes(self.passes);
-        for (place, pass) in passes.iter().enumerate() {
-            let following = passes.get(place + 1).map(|next| next.data);
+        for (index, pass) in passes.iter().enumerate() {
+            let following = passes.get(index + 1).map(|next| next.data);
             let step_end = interval.step_end.filter(|_| following.is_none());
             // A pass lasts until the next one, or until a step that no pass leads to.
             let from_next = |next: &StepInterval| {

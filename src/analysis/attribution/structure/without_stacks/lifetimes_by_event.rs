@@ -143,8 +143,8 @@ impl<'a> LifetimesByEvent<'a> {
     }
 }
 
-/// How many of the first allocations are made until the parameters are complete, and the sizes of those that stay. Parameters
-/// are what stays from before the first event; in a recording from the start, what is made before anything goes again.
+/// How many allocations are made until the parameters are complete, and the sizes of those that stay. Blocks from before the
+/// first event are parameters if they stay; in a recording from the start, so are those before anything is freed.
 fn parameters(timeline: &Timeline) -> (usize, Vec<i64>) {
     let lifetimes = &timeline.lifetimes;
     let life = |id: AllocId| -> Option<u32> {

@@ -22,7 +22,7 @@ const MAX_GRADIENTS_PER_PARAMETER: usize = 3;
 /// At the end of a backward, the last frees of activations lie at most this many events apart.
 const MAX_GAP_EVENTS: u32 = 24;
 
-/// What is left after the fall of activations is freed within this many times the length of the fall.
+/// The activations that are left after the fall are freed within this many times its length.
 const FALL_TIMES: u32 = 2;
 
 /// An activation is of something earlier if it lies before the others by more than this many times their usual distance.
