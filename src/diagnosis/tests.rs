@@ -1,6 +1,6 @@
 //! Diagnoses of histories that no program writes.
 
-use super::{Question, Severity, diagnose};
+use super::{DiagnosisRequest, Severity, diagnose};
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::{At, Attribution, UserRules};
 use crate::model::{
@@ -96,8 +96,8 @@ proptest! {
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         for at in moments {
-            let question = Question { at, device_memory: Some(1 << 30) };
-            let Ok(found) = diagnose(&snapshot, timeline, &attribution, question) else {
+            let request = DiagnosisRequest { at, device_memory: Some(1 << 30) };
+            let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
                 continue;
             };
             let ids = ["capacity", "fragmentation", "single-request", "outside-pytorch", "leak", "none"];
@@ -132,7 +132,7 @@ fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
         let snapshot = snapshot(&raw, Anchor::EndState, &end);
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
+        let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
         found.findings[0].clone()
     };
     let leak = verdict(true);
@@ -151,7 +151,7 @@ fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> &'static str {
     let snapshot = snapshot(raw, Anchor::EndState, &end);
     let timeline = &snapshot.timelines[0];
     let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-    let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
+    let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
     found.findings[0].id
 }
 
@@ -207,8 +207,8 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let question = Question { at: Some(At::End), device_memory: None };
-        let found = diagnose(&snapshot, timeline, &attribution, question).expect("a moment");
+        let request = DiagnosisRequest { at: Some(At::End), device_memory: None };
+        let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
         let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
         breakdown.explanation.iter().any(|line| line.contains("on their way"))
     };
