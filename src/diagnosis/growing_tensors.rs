@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_grows_by_the_same_amount_rises() {
-        let sizes: Vec<i64> = (0..9).map(|round| 100 + round * 10).collect();
+        let sizes: Vec<i64> = (0..9).map(|n| 100 + n * 10).collect();
         assert_eq!(rising(&sizes), Some(sizes.clone()));
         let before = [vec![300, 90], sizes.clone()].concat();
         assert_eq!(rising(&before), Some([vec![90], sizes.clone()].concat()));

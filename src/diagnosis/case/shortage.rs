@@ -72,7 +72,7 @@ impl Shortage {
         self.free_bytes().map(|free| self.needed_bytes.saturating_sub(free).max(0))
     }
 
-    /// Whether as many bytes more on the device would have been enough for the segment.
+    /// Whether the segment would have fitted on the device with `bytes` more.
     pub(in crate::diagnosis) fn is_covered_by(&self, bytes: i64) -> bool {
         self.missing_bytes().is_some_and(|missing| missing <= bytes)
     }

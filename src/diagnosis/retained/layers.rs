@@ -37,10 +37,7 @@ pub(super) fn are_layers(
         return false;
     }
     let allocations = allocations_by_stack(case);
-    let times = |source: Source| {
-        let stack = source.stack().and_then(|stack| allocations.get(stack.index()));
-        stack.map_or(0, |&times| times as usize)
-    };
+    let times = |source: Source| source.stack().map_or(0, |stack| allocations[stack.index()] as usize);
     let repetitions = repeated.values().map(|from| from.by_repetition.len()).max().unwrap_or(0);
     let single = once.iter().filter(|&&(&source, _)| times(source) < repetitions / 2).count();
     repeated.len() < single.saturating_mul(SOURCES_PER_SINGLE_LINE)
@@ -52,11 +49,8 @@ fn allocations_by_stack(case: &Case<'_>) -> Vec<u32> {
     let mut counts = vec![0u32; case.snapshot.stacks.len()];
     for id in timeline.ids() {
         let start = timeline.lifetimes.start(id);
-        if Moment::START < start
-            && start <= case.moment
-            && let Some(count) = counts.get_mut(timeline.stack(id).index())
-        {
-            *count += 1;
+        if Moment::START < start && start <= case.moment {
+            counts[timeline.stack(id).index()] += 1;
         }
     }
     counts

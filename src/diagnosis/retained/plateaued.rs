@@ -39,6 +39,7 @@ pub(super) fn plateaued(
     let timeline = case.timeline;
     let begins = begins(case, by_source);
     let trend = |(&source, from): (&Source, &FromSource<'_>)| {
+        debug_assert!(begins.contains_key(&source), "a source of live memory has allocated");
         let begin = begins.get(&source).copied().unwrap_or(0);
         let index = begin + (current.saturating_sub(begin) * 2).div_ceil(3);
         let then = case.repetitions.start(index).map_or(Moment::START, |event| Moment(event.0));

@@ -120,7 +120,7 @@ fn failure(finding: &mut Finding, oom: &OomEvent) {
     );
 }
 
-/// What the device had left, if its memory is given.
+/// Say how much of the device was left, if its memory is given.
 fn capacity(finding: &mut Finding, case: &Case<'_>) {
     let Some(device) = case.device_memory else {
         finding
