@@ -7,7 +7,7 @@ use crate::app::device::filtering::FilterMode;
 use crate::app::dialog_log::{explain, take_reason};
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
-use crate::diagnosis::{Question, diagnose};
+use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
 use crate::load::Input;
@@ -91,7 +91,7 @@ pub(super) struct ExportJob {
     size_points: [f32; 2],
     scale: f32,
     /// What a report is asked.
-    question: Question,
+    diagnosis_request: DiagnosisRequest,
     /// What it takes allocations for.
     attribution: AttributionCell,
 }
@@ -148,7 +148,7 @@ impl ExportJob {
             input,
             size_points: [size.x, size.y],
             scale,
-            question: derived.question(at),
+            diagnosis_request: derived.diagnosis_request(at),
             attribution: derived.attribution_cell(),
         }
     }
@@ -200,7 +200,7 @@ impl ExportJob {
         let PictureSpec { recording, name, .. } = &self.shot;
         let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
         let attribution = self.attribution.get();
-        let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
+        let diagnosis = diagnose(snapshot, timeline, &attribution, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
         let pictures = report_pictures(recording, &attribution, moment, name);

@@ -14,7 +14,7 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
-use crate::diagnosis::{Question, Severity};
+use crate::diagnosis::{DiagnosisRequest, Severity};
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
 use eframe::egui;
@@ -85,8 +85,8 @@ impl Derived {
             self.lanes.lanes = all;
             self.attribution = Some(found);
         }
-        let question = self.question(at);
-        self.diagnosing.update(ctx, self.work_mode, question);
+        let request = self.diagnosis_request(at);
+        self.diagnosing.update(ctx, self.work_mode, request);
         let task = || LabelTask(Arc::clone(self.recording.snapshot()));
         self.labelling.ask(&(), ctx, self.work_mode, "sites", task);
     }
@@ -106,9 +106,9 @@ impl Derived {
         self.labelling.latest()
     }
 
-    /// The question that the report answers.
-    pub(in crate::app) fn question(&self, at: &Standpoint) -> Question {
-        Question { at: at.report_at, device_memory: self.given_capacity }
+    /// The request that the report answers.
+    pub(in crate::app) fn diagnosis_request(&self, at: &Standpoint) -> DiagnosisRequest {
+        DiagnosisRequest { at: at.report_at, device_memory: self.given_capacity }
     }
 
     /// What happened and why, or why that cannot be said; `None` until it is known.

@@ -5,7 +5,7 @@
 use super::clean::Clean;
 use super::facts::facts;
 use crate::analysis::{SiteFrame, site_frame, site_label};
-use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
+use crate::diagnosis::{Advice, Diagnosis, Finding, MomentPosition, Number, Saving, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
@@ -33,8 +33,8 @@ pub struct Document {
     pub(super) name: String,
     pub(super) device: i64,
     pub(super) device_name: String,
-    pub(super) at: Place,
-    pub(super) dump: Place,
+    pub(super) at: MomentPosition,
+    pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
     /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,

@@ -3,7 +3,7 @@
 
 use super::document::{AllocationText, Document, FindingText, StackText};
 use crate::analysis::PhaseBasis;
-use crate::diagnosis::{Place, Site, Value};
+use crate::diagnosis::{MomentPosition, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -27,8 +27,8 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "tool": concat!("oomscope ", env!("CARGO_PKG_VERSION")),
         "file": document.name,
         "device": document.device,
-        "moment": place(document.at, Some(&document.moment_text)),
-        "dump": place(document.dump, None),
+        "moment": position(document.at, Some(&document.moment_text)),
+        "dump": position(document.dump, None),
         "recording": {
             "events": document.events,
             "settings": document.settings,
@@ -40,14 +40,14 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     crate::report::json::write(out, &report)
 }
 
-fn place(place: Place, text: Option<&str>) -> Json {
+fn position(at: MomentPosition, text: Option<&str>) -> Json {
     let mut out = json!({
-        "event": i64::from(place.moment.0) - 1,
-        "phase": place.position.phase.key(),
-        "phase_basis": place.position.basis.map(PhaseBasis::key),
-        "iteration": place.position.iteration,
-        "iteration_of_recording": place.position.iteration_of_recording,
-        "iteration_at_least": place.position.iteration_at_least,
+        "event": i64::from(at.moment.0) - 1,
+        "phase": at.position.phase.key(),
+        "phase_basis": at.position.basis.map(PhaseBasis::key),
+        "iteration": at.position.iteration,
+        "iteration_of_recording": at.position.iteration_of_recording,
+        "iteration_at_least": at.position.iteration_at_least,
     });
     if let (Some(text), Some(map)) = (text, out.as_object_mut()) {
         map.insert("text".to_owned(), json!(text));

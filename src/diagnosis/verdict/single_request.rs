@@ -1,17 +1,18 @@
 //! One request out of all proportion, in words.
 
-use super::words;
-use crate::diagnosis::{Context, Finding, Saving, Shortage};
+use super::failed_request::with_rounding;
+use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::finding::{Finding, Saving};
 use crate::units;
 
-/// How it compares with what is in use, and how to make it smaller.
-pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
+/// Describe how the request compares with the memory in use, and how to make it smaller.
+pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
-    let largest = context.live.first().map_or(0, |a| a.size);
+    let largest = case.live.first().map_or(0, |a| a.size);
     finding.explain(format!(
         "{} are in use{}, and the largest of them has {}.",
         units::bytes(active),
-        words::with_rounding(context, shortage),
+        with_rounding(case, shortage),
         units::bytes(largest),
     ));
     finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);

@@ -1,12 +1,12 @@
-//! Lanes: pairs of a pool and a stream. Each has free lists of its own, one for small and one for large blocks.
+//! The pairs of a pool and a stream that ask for memory. Each has free lists of its own, one for small and one for large blocks.
 
 use crate::model::PoolKey;
 use std::collections::BTreeMap;
 
-/// The most lanes, more than any program has. Further ones, which only a damaged file has, share the first.
-const MAX_LANES: usize = 512;
+/// The most pairs, more than any program has. Further ones, which only a damaged file has, share the first.
+const MAX_PAIRS: usize = 512;
 
-/// A pool, by its index in [`Lanes::pools`].
+/// A pool, by its index in [`PoolStreams::pools`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::simulator) struct PoolIx(u32);
 
@@ -31,46 +31,46 @@ pub(in crate::simulator) struct Pool {
     large: Vec<u32>,
 }
 
-/// Every pool and stream that asks for memory. The lane `n` has the free lists `2 n` (small) and `2 n + 1` (large).
+/// Every pair of a pool and a stream that asks for memory. The pair `n` has the free lists `2 n` (small) and `2 n + 1` (large).
 #[derive(Debug, Clone)]
-pub(in crate::simulator) struct Lanes {
+pub(in crate::simulator) struct PoolStreams {
     pools: Vec<Pool>,
     pairs: Vec<(PoolIx, i64)>,
     known: BTreeMap<(PoolKey, i64), u32>,
 }
 
-impl Default for Lanes {
+impl Default for PoolStreams {
     fn default() -> Self {
         let default = Pool { key: PoolKey::DEFAULT, is_unsplit: false, small: Vec::new(), large: Vec::new() };
         Self { pools: vec![default], pairs: Vec::new(), known: BTreeMap::new() }
     }
 }
 
-impl Lanes {
-    /// The lane of a pool and a stream.
+impl PoolStreams {
+    /// The number of a pair, which is added if it is new.
     pub(in crate::simulator) fn add(&mut self, key: PoolKey, stream: i64) -> u32 {
-        if let Some(&lane) = self.known.get(&(key, stream)) {
-            return lane;
+        if let Some(&pool_stream) = self.known.get(&(key, stream)) {
+            return pool_stream;
         }
-        if MAX_LANES <= self.pairs.len() {
+        if MAX_PAIRS <= self.pairs.len() {
             return 0;
         }
         let pool = self.pool(key).unwrap_or_else(|| {
             self.pools.push(Pool { key, is_unsplit: false, small: Vec::new(), large: Vec::new() });
             PoolIx(self.pools.len() as u32 - 1)
         });
-        let lane = self.pairs.len() as u32;
+        let pool_stream = self.pairs.len() as u32;
         self.pairs.push((pool, stream));
-        self.known.insert((key, stream), lane);
+        self.known.insert((key, stream), pool_stream);
         let pairs = &self.pairs;
         let pool = &mut self.pools[pool.index()];
-        for (lists, list) in [(&mut pool.small, lane * 2), (&mut pool.large, lane * 2 + 1)] {
+        for (lists, list) in [(&mut pool.small, pool_stream * 2), (&mut pool.large, pool_stream * 2 + 1)] {
             // Torch orders streams by the address of the stream, so negative ids come last.
             let of = |list: u32| pairs[(list / 2) as usize].1 as u64;
             let at = lists.partition_point(|&other| of(other) < of(list));
             lists.insert(at, list);
         }
-        lane
+        pool_stream
     }
 
     /// The pool with this id, if it asks for memory.
@@ -87,7 +87,7 @@ impl Lanes {
         &self.pools
     }
 
-    /// Number of lanes.
+    /// Number of pairs.
     pub(in crate::simulator) fn len(&self) -> usize {
         self.pairs.len()
     }

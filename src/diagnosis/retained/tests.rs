@@ -1,11 +1,11 @@
-//! What counts as left behind in made-up programs, and what does not.
+//! Made-up programs that retain memory, or only seem to.
 
-use super::Kept;
+use super::Retained;
 use crate::analysis::program_fixture::{
     BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME, ZERO_GRAD, ZERO_GRAD_NAME,
 };
 use crate::analysis::{At, Attribution, UserRules};
-use crate::diagnosis::{Context, Question};
+use crate::diagnosis::case::{Case, DiagnosisRequest};
 
 const MIB: i64 = 1 << 20;
 
@@ -37,13 +37,14 @@ const VALIDATE: [&[&str]; 4] = [
     ],
 ];
 
-fn kept(program: Program) -> Option<Kept> {
+fn retained(program: Program) -> Option<Retained> {
     let snapshot = program.finish();
     let timeline = &snapshot.timelines[0];
     let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
     let end = At::End;
-    let question = Question { at: Some(end), ..Question::default() };
-    Context::new(&snapshot, timeline, &attribution, question).expect("the moment exists").kept
+    let request = DiagnosisRequest { at: Some(end), ..DiagnosisRequest::default() };
+    let case = Case::new(&snapshot, timeline, &attribution, request).expect("the moment exists");
+    Retained::of(&case)
 }
 
 fn model(program: &mut Program) {
@@ -52,7 +53,7 @@ fn model(program: &mut Program) {
     }
 }
 
-/// Call the model so many times, each with a loss of its own.
+/// Call the model `calls` times, each time with a loss of its own.
 fn forward(program: &mut Program, calls: usize) -> Vec<u64> {
     let mut graph = Vec::new();
     for _ in 0..calls {
@@ -64,7 +65,7 @@ fn forward(program: &mut Program, calls: usize) -> Vec<u64> {
     graph
 }
 
-/// One training step, whose model is called so many times before the backward.
+/// One training step, whose model is called `calls` times before the backward pass.
 fn step(program: &mut Program, calls: usize, is_first: bool) {
     for activation in forward(program, calls).into_iter().rev() {
         program.free(activation, BACKWARD);
@@ -93,7 +94,7 @@ fn the_calls_of_one_step_wait_for_its_backward() {
         step(&mut program, 4, at == 0);
     }
     forward(&mut program, 40);
-    assert_eq!(kept(program).map(|kept| kept.rounds), None);
+    assert_eq!(retained(program).map(|retained| retained.repetitions), None);
 }
 
 #[test]
@@ -112,12 +113,12 @@ fn calls_that_no_backward_ever_followed_leave_their_graph_behind() {
         }
         program.free(input, DATA);
     }
-    let kept = kept(program).expect("nine graphs stay");
-    assert!(kept.is_graph() && 8 <= kept.rounds && !kept.outlives_backward, "{kept:?}");
+    let retained = retained(program).expect("nine graphs stay");
+    assert!(retained.is_graph() && 8 <= retained.repetitions && !retained.outlives_backward, "{retained:?}");
 }
 
-/// A training whose every step keeps a result in a cache of some size.
-fn cache(mut program: Program, steps: usize, limit: usize) -> Option<Kept> {
+/// A training in which every step keeps a result in a cache of at most `limit` results.
+fn cache(mut program: Program, steps: usize, limit: usize) -> Option<Retained> {
     const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
     model(&mut program);
     let mut cache = Vec::new();
@@ -128,30 +129,30 @@ fn cache(mut program: Program, steps: usize, limit: usize) -> Option<Kept> {
             program.free(cache.remove(0), KEEP);
         }
     }
-    kept(program)
+    retained(program)
 }
 
 #[test]
 fn a_cache_that_is_full_does_not_grow() {
     let program = Program::default;
     assert_eq!(cache(program(), 30, 10), None);
-    let kept = cache(program(), 30, 1000).expect("it grows");
-    assert!((27..=30).contains(&kept.rounds), "{kept:?}");
-    assert_eq!((kept.per_round_bytes, kept.sizes), (2 * MIB, 0));
+    let retained = cache(program(), 30, 1000).expect("it grows");
+    assert!((27..=30).contains(&retained.repetitions), "{retained:?}");
+    assert_eq!((retained.per_repetition_bytes, retained.sizes), (2 * MIB, 0));
 }
 
 #[test]
 fn without_stacks_sizes_tell_what_stays_where_steps_are_announced() {
     let program = || Program::timed().without_stacks();
     assert_eq!(cache(program(), 30, 10), None);
-    let kept = cache(program(), 30, 1000).expect("it grows");
-    assert!((27..=30).contains(&kept.rounds), "{kept:?}");
-    assert_eq!((kept.per_round_bytes, kept.sizes, kept.lines), (2 * MIB, 1, 0));
+    let retained = cache(program(), 30, 1000).expect("it grows");
+    assert!((27..=30).contains(&retained.repetitions), "{retained:?}");
+    assert_eq!((retained.per_repetition_bytes, retained.sizes, retained.lines), (2 * MIB, 1, 0));
     assert_eq!(cache(Program::bare(), 30, 1000), None, "nothing says what an iteration is");
 }
 
 /// A training that makes a new optimizer every few steps, and keeps or drops the old one.
-fn restarts(keeps: bool) -> Option<Kept> {
+fn restarts(keeps: bool) -> Option<Retained> {
     let mut program = Program::default();
     model(&mut program);
     let mut old = Vec::new();
@@ -166,19 +167,19 @@ fn restarts(keeps: bool) -> Option<Kept> {
             old.extend(SIZES.iter().flat_map(|&size| [size; 2]).map(|size| program.alloc(size, STATE)));
         }
     }
-    kept(program)
+    retained(program)
 }
 
 #[test]
 fn state_of_earlier_optimizers_is_left_behind() {
     assert_eq!(restarts(false), None);
-    let kept = restarts(true).expect("three sets stay");
-    assert_eq!(kept.model_bytes, kept.bytes);
-    assert!(2 <= kept.rounds, "{kept:?}");
+    let retained = restarts(true).expect("three sets stay");
+    assert_eq!(retained.model_bytes, retained.bytes);
+    assert!(2 <= retained.repetitions, "{retained:?}");
 }
 
 #[test]
-fn what_is_older_than_the_recording_counts_by_its_stack() {
+fn memory_from_before_the_recording_counts_by_its_stack() {
     const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
     let mut program = Program::default();
     model(&mut program);
@@ -189,9 +190,9 @@ fn what_is_older_than_the_recording_counts_by_its_stack() {
         step(&mut program, 1, at == 0);
         program.alloc(2 * MIB, KEEP);
     }
-    let kept = kept(program).expect("it grows");
-    assert_eq!(kept.older_bytes, 25 * 2 * MIB);
-    assert!(kept.older_bytes < kept.bytes && 12 <= kept.rounds, "{kept:?}");
+    let retained = retained(program).expect("it grows");
+    assert_eq!(retained.older_bytes, 25 * 2 * MIB);
+    assert!(retained.older_bytes < retained.bytes && 12 <= retained.repetitions, "{retained:?}");
 }
 
 #[test]
@@ -204,5 +205,5 @@ fn copies_of_a_model_that_is_trained_in_turn_are_no_leak_for_their_sizes_alone()
             program.alloc(size, LOAD);
         }
     }
-    assert_eq!(kept(program), None);
+    assert_eq!(retained(program), None);
 }

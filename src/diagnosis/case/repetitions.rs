@@ -1,33 +1,48 @@
-//! What the program does again and again, as stretches of events.
+//! The repetitions of a program, as stretches of events.
 //!
-//! A round is an iteration of training, or a part of one: evaluation often runs many batches between
-//! two optimizer steps.
+//! A repetition is an iteration of training, or a part of one: evaluation often runs many batches between two optimizer
+//! steps.
 
 use crate::analysis::{Phase, Phases};
 use crate::model::{Action, EventIx, Moment, StackId, Timeline};
 use foldhash::HashMap;
 use std::ops::Range;
 
-/// Fewer are not taken for a loop where nothing else says so.
-const MIN_REPETITIONS: usize = 4;
+/// A stack that allocates less often is no loop, where only its allocations show repetitions.
+const MIN_ALLOCATIONS: usize = 4;
 
-/// Stacks that are tried for that.
-const MAX_TRIED: usize = 32;
+/// The most stacks that are tried as the loop's, the rarest first: each costs a pass over all events.
+const MAX_TRIED_STACKS: usize = 32;
 
-/// Starts of rounds.
+/// A loop frees something between two of its allocations at least every this many times. Memory that is only filled, as
+/// by building a model, is no loop.
+const PAIRS_PER_FREE: usize = 4;
+
+/// Calls after the last backward pass wait for no backward pass if there are more of them than this times the most that
+/// one ever followed.
+const UNFINISHED_FACTOR: usize = 8;
+
+/// The factor if batches were loaded more than [`MORE_LOADS`] times as often as before, too. Without that, the program may
+/// call its model for every token and have a longer text.
+const UNFINISHED_FACTOR_WITH_LOADS: usize = 2;
+
+/// See [`UNFINISHED_FACTOR_WITH_LOADS`].
+const MORE_LOADS: usize = 2;
+
+/// The repetitions of a program, by their first events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Rounds {
+pub(in crate::diagnosis) struct Repetitions {
     starts: Vec<EventIx>,
 }
 
-impl Rounds {
-    /// The iterations, the calls of models without training, and those of a last stretch of forward
-    /// passes that no backward pass followed although one always did before.
-    pub(super) fn of(timeline: &Timeline, phases: &Phases) -> Self {
+impl Repetitions {
+    /// The iterations, the calls of models without training, and those of a last stretch of forward passes that no
+    /// backward pass followed although one always did before.
+    pub(in crate::diagnosis) fn of(timeline: &Timeline, phases: &Phases) -> Self {
         let mut starts: Vec<EventIx> =
             phases.iterations.list.iter().map(|iteration| iteration.start).collect();
         if starts.is_empty() && phases.calls.is_empty() {
-            return Self { starts: repetitions(timeline) };
+            return Self { starts: of_a_stack(timeline) };
         }
         starts.extend(phases.calls.iter().filter(|call| !call.trains).map(|call| call.event));
         starts.extend(unfinished(timeline, phases));
@@ -36,42 +51,42 @@ impl Rounds {
         Self { starts }
     }
 
-    /// The round of an event; `None` before the first.
-    pub(super) fn round(&self, event: EventIx) -> Option<usize> {
+    /// The repetition that an event is in; `None` before the first.
+    pub(in crate::diagnosis) fn index_of(&self, event: EventIx) -> Option<usize> {
         self.starts.partition_point(|&start| start <= event).checked_sub(1)
     }
 
-    /// The round of the event before a moment.
-    pub(super) fn round_at(&self, moment: Moment) -> Option<usize> {
-        self.round(moment.event()?)
+    /// The repetition that the event before a moment is in.
+    pub(in crate::diagnosis) fn index_at(&self, moment: Moment) -> Option<usize> {
+        self.index_of(moment.event()?)
     }
 
-    /// The first event of a round.
-    pub(super) fn start(&self, round: usize) -> Option<EventIx> {
-        self.starts.get(round).copied()
+    /// The first event of a repetition.
+    pub(in crate::diagnosis) fn start(&self, index: usize) -> Option<EventIx> {
+        self.starts.get(index).copied()
     }
 }
 
-/// The phases and their events.
+/// The phases with the ranges of their events.
 fn ranges(timeline: &Timeline, phases: &Phases) -> Vec<(Phase, Range<u32>)> {
     let events = timeline.events.len() as u32;
     let ends = phases.phases.iter().skip(1).map(|start| start.event.0).chain([events]);
     phases.phases.iter().zip(ends).map(|(start, end)| (start.phase, start.event.0..end)).collect()
 }
 
-/// The calls after the last backward pass or step, if there are many more of them than a backward pass
-/// ever followed: it will not follow these.
+/// The calls after the last backward pass or step, if there are many more of them than a backward pass ever followed: no
+/// backward pass will follow these.
 fn unfinished(timeline: &Timeline, phases: &Phases) -> Vec<EventIx> {
     let runs = forward_runs(timeline, phases);
     let Some((last, earlier)) = runs.split_last() else { return Vec::new() };
-    let calls_in = |run: &Run| {
+    let calls_in = |run: &ForwardRun| {
         let calls = phases.calls.iter().filter(|call| run.events.contains(&call.event.0));
         calls.map(|call| call.event).collect::<Vec<_>>()
     };
     let before = earlier.iter().map(|run| calls_in(run).len()).max().unwrap_or(0);
     let loads = earlier.iter().map(|run| run.loads).max().unwrap_or(0);
-    // A program that calls the model for every token may well have longer texts than before.
-    let factor = if loads.saturating_mul(2) < last.loads { 2 } else { 8 };
+    let has_more_loads = loads.saturating_mul(MORE_LOADS) < last.loads;
+    let factor = if has_more_loads { UNFINISHED_FACTOR_WITH_LOADS } else { UNFINISHED_FACTOR };
     let calls = calls_in(last);
     let is_open = last.events.end as usize == timeline.events.len();
     if !is_open || before == 0 || calls.len() <= before.saturating_mul(factor) {
@@ -81,14 +96,14 @@ fn unfinished(timeline: &Timeline, phases: &Phases) -> Vec<EventIx> {
 }
 
 /// A stretch of forward passes and loading between two backward passes.
-struct Run {
+struct ForwardRun {
     events: Range<u32>,
-    /// How often a batch was loaded.
+    /// Number of times that a batch was loaded.
     loads: usize,
 }
 
-fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<ForwardRun> {
+    let mut runs: Vec<ForwardRun> = Vec::new();
     let mut is_open = false;
     for (phase, range) in ranges(timeline, phases) {
         let is_pass = matches!(phase, Phase::Forward | Phase::Data | Phase::Eval);
@@ -98,7 +113,7 @@ fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<Run> {
                 run.events.end = range.end;
                 run.loads += loads;
             }
-            _ if is_pass => runs.push(Run { events: range, loads }),
+            _ if is_pass => runs.push(ForwardRun { events: range, loads }),
             _ => {}
         }
         is_open = is_pass;
@@ -106,13 +121,12 @@ fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<Run> {
     runs
 }
 
-/// Rounds of a program that calls no model: where the same line allocates again after something was
-/// freed. Memory that is only filled, as by building a model, is no round.
-fn repetitions(timeline: &Timeline) -> Vec<EventIx> {
+/// The repetitions of a program that calls no model: they begin where one stack allocates again after something was freed.
+fn of_a_stack(timeline: &Timeline) -> Vec<EventIx> {
     let events = 0..timeline.events.len() as u32;
     let mut stacks: Vec<(usize, StackId)> = counts(timeline, events.clone())
         .into_iter()
-        .filter(|&(_, count)| MIN_REPETITIONS <= count)
+        .filter(|&(_, count)| MIN_ALLOCATIONS <= count)
         .map(|(stack, count)| (count, stack))
         .collect();
     stacks.sort_unstable();
@@ -123,12 +137,12 @@ fn repetitions(timeline: &Timeline) -> Vec<EventIx> {
     let starts = |&(_, stack): &(usize, StackId)| {
         let starts = starts_of(timeline, events.clone(), stack);
         let with_frees = starts.windows(2).filter(frees_within).count();
-        (starts.len() <= with_frees * 4).then_some(starts)
+        (starts.len() <= with_frees * PAIRS_PER_FREE).then_some(starts)
     };
-    stacks.iter().take(MAX_TRIED).find_map(starts).unwrap_or_default()
+    stacks.iter().take(MAX_TRIED_STACKS).find_map(starts).unwrap_or_default()
 }
 
-/// How many allocations each stack made.
+/// Number of allocations of each stack.
 fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
     let mut counts: HashMap<StackId, usize> = HashMap::default();
     for ix in allocs(timeline, events) {
@@ -138,6 +152,7 @@ fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
     counts
 }
 
+/// The allocations of a stack.
 fn starts_of(timeline: &Timeline, events: Range<u32>, stack: StackId) -> Vec<EventIx> {
     allocs(timeline, events).filter(|&ix| timeline.events.stack(ix) == stack).collect()
 }

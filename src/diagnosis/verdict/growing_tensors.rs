@@ -1,30 +1,33 @@
-//! A tensor that gets larger in every iteration, in words.
+//! Tensors that get larger in every iteration, in words.
 
-use crate::diagnosis::{Context, Finding, Growing, Role, Saving};
+use crate::diagnosis::case::{Case, add_sites};
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Saving};
+use crate::diagnosis::growing_tensors::GrowingTensors;
 use crate::units;
 
-/// Lines of code that are named.
-const MAX_SITES: usize = 8;
-
-/// What grows, by how much, and how to limit it.
-pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, growing: &Growing) {
+/// Describe the tensors that grow, by how much, and how to limit them.
+pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &GrowingTensors) {
     let evidence = &mut finding.evidence;
     evidence.bytes("growing_bytes", "of tensors that grow", growing.bytes);
     evidence.bytes("grown_bytes", "of these by growth", growing.grown_bytes);
-    evidence.bytes("growth_per_iteration_bytes", "more with each, of what stays", growing.per_round_bytes);
-    evidence.count("growing_iterations", "iterations or batches", growing.rounds);
-    // Those that stay first: the others are made of them.
+    evidence.bytes(
+        "growth_per_iteration_bytes",
+        "more with each, of what stays",
+        growing.per_repetition_bytes,
+    );
+    evidence.count("growing_iterations", "iterations or batches", growing.repetitions);
+    // Tensors that stay come first, since the others are made of them.
     let mut sites = Vec::new();
     for stack in &growing.stacks {
-        crate::diagnosis::code::add_sites(&mut sites, context.code.sites(&[*stack], Role::Live), MAX_SITES);
+        add_sites(&mut sites, case.code.sites(&[*stack], Role::Live), MAX_SITES);
     }
     evidence.sites = sites;
-    evidence.stacks = growing.stacks.iter().take(3).copied().collect();
-    evidence.allocations = growing.allocations.iter().take(10).copied().collect();
+    evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
+    evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
     finding.explain(format!(
         "In each of {} iterations or batches, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.",
-        units::count(growing.rounds as u64),
-        units::bytes(growing.per_round_bytes)
+        units::count(growing.repetitions as u64),
+        units::bytes(growing.per_repetition_bytes)
     ));
     finding.advise_code(
         "Limit what is appended to, or allocate it once at its final size and write into it:",
@@ -40,8 +43,8 @@ pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, growing: &G
     );
 }
 
-/// What grows to how much.
-pub(super) fn title(growing: &Growing) -> String {
+/// The bytes of the tensors that grow, and how many of them are growth.
+pub(super) fn title(growing: &GrowingTensors) -> String {
     format!(
         "tensors that grow in every iteration hold {}, {} of it by growth",
         units::bytes(growing.bytes),

@@ -1,25 +1,25 @@
-//! Which lines of code stacks lead to.
+//! The lines of code that stacks lead to, and whose code they are.
 
-use super::{Role, Site, StackBytes};
 use crate::analysis::{FrameKey, FrameNames, Owner, owner, site_frame};
+use crate::diagnosis::finding::{Role, Site, StackBytes};
 use crate::model::{Snapshot, StackId};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Names of functions that evaluate have one of these in them. Where a program calls no model, no phase
-/// says so.
+/// Parts of the names of functions that evaluate. They are needed where a program calls no model, so that no phase shows
+/// it.
 const EVALUATION: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
 
 /// The readable frames of a file, and whose code they are.
 #[derive(Debug)]
-pub struct Code<'a> {
+pub struct CodeSites<'a> {
     snapshot: &'a Snapshot,
     names: FrameNames,
     owners: Vec<Owner>,
 }
 
-impl<'a> Code<'a> {
+impl<'a> CodeSites<'a> {
     /// Look at every frame of a file once.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let names = FrameNames::new(snapshot);
@@ -40,13 +40,13 @@ impl<'a> Code<'a> {
         self.keys(stack).find(|key| self.owners[key.index()] == Owner::User)
     }
 
-    /// Whether a function of torch was called for an allocation, directly or not.
+    /// Whether a function of torch was called for an allocation, directly or indirectly.
     pub fn calls(&self, stack: StackId, function: &str) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
         inner.into_iter().any(|key| self.names.get(key).function() == function)
     }
 
-    /// Whether names of functions on the way to an allocation say that this is evaluation or inference.
+    /// Whether a function on the way to an allocation is named after evaluation or inference.
     pub fn says_evaluation(&self, stack: StackId) -> bool {
         self.own_path(stack).into_iter().any(|key| {
             let name = self.names.get(key).function().to_ascii_lowercase();
@@ -62,13 +62,8 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// How many stacks the file has.
-    pub fn stack_count(&self) -> u32 {
-        self.snapshot.stacks.len() as u32
-    }
-
-    /// The lines that answer for a stack: the innermost of the user's own code and, where it was
-    /// called from there, the innermost of another package.
+    /// The lines that answer for a stack: the innermost of the user's own code and, if that called another package, the
+    /// innermost of the package.
     pub fn lines(&self, stack: StackId) -> Vec<FrameKey> {
         let mut lines = Vec::new();
         for key in self.keys(stack) {
@@ -84,8 +79,8 @@ impl<'a> Code<'a> {
         lines
     }
 
-    /// The lines that answer for some stacks, most bytes first; a package's line stands behind the one of
-    /// the user's own that called it for most of its bytes.
+    /// The lines that answer for some stacks, most bytes first. A package's line stands behind the user's own line that
+    /// called it for most of its bytes.
     pub fn sites(&self, stacks: &[StackBytes], role: Role) -> Vec<Site> {
         let mut by_line: BTreeMap<FrameKey, (i64, usize)> = BTreeMap::new();
         let mut calls: BTreeMap<(FrameKey, FrameKey), i64> = BTreeMap::new();
@@ -119,7 +114,7 @@ impl<'a> Code<'a> {
         sites.into_iter().map(|(key, (bytes, count))| self.site(key, bytes, count, role)).collect()
     }
 
-    /// What to say where lines share bytes: a package's line, and the one that called it.
+    /// A note for stacks whose bytes count for two lines: a package's line, and the one that called it.
     pub fn overlap(&self, stacks: &[StackBytes]) -> Option<String> {
         stacks.iter().any(|row| row.bytes != 0 && 1 < self.lines(row.stack).len()).then(|| {
             "Lines overlap: what a package's line allocated counts for the line that called it as well."
@@ -127,14 +122,14 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// A line and what it is answerable for.
+    /// A line, and the bytes that it answers for.
     pub fn site(&self, key: FrameKey, bytes: i64, count: usize, role: Role) -> Site {
         let frame = self.names.get(key).frame.map(|frame| site_frame(self.snapshot, frame));
         let (file, line, name) = frame.map_or_else(Default::default, |f| (f.file, f.line, f.name));
         Site { file, line, name, bytes, count, role }
     }
 
-    /// How a line reads: `train.py:55 attention`.
+    /// A line as text: `train.py:55 attention`.
     pub fn label(&self, key: FrameKey) -> &str {
         &self.names.get(key).label
     }
@@ -145,7 +140,7 @@ impl<'a> Code<'a> {
 }
 
 /// Bytes by stack, most first.
-pub(super) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<StackBytes> {
+pub(in crate::diagnosis) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<StackBytes> {
     let mut totals: HashMap<StackId, (i64, usize)> = HashMap::default();
     for (stack, size) in parts {
         let (bytes, count) = totals.entry(stack).or_default();
@@ -158,8 +153,8 @@ pub(super) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<S
     rows
 }
 
-/// The first of `more` that are not among `sites` are added, until there are `limit`.
-pub(super) fn add_sites(sites: &mut Vec<Site>, more: Vec<Site>, limit: usize) {
+/// Add those of `more` that are not among `sites`, until there are `limit`.
+pub(in crate::diagnosis) fn add_sites(sites: &mut Vec<Site>, more: Vec<Site>, limit: usize) {
     for site in more {
         if limit <= sites.len() {
             break;
@@ -190,7 +185,7 @@ mod tests {
         ]);
         let other = recording.stack(&["/x/site-packages/lib/llama.py:7 attend", "train.py:5 main"]);
         let snapshot = recording.finish();
-        let code = Code::new(&snapshot);
+        let code = CodeSites::new(&snapshot);
         let labels = |stack| code.lines(stack).iter().map(|&key| code.label(key)).collect::<Vec<_>>();
         assert_eq!(labels(own), ["model.py:3 forward"]);
         assert_eq!(labels(package), ["train.py:9 main", "llama.py:7 attend"]);

@@ -1,20 +1,18 @@
-//! What expandable segments would have come to, simulated from the recorded requests.
+//! Expandable segments, simulated with the recorded requests.
 
-use super::super::{Context, Finding, Shortage};
+use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::finding::Finding;
 use crate::simulator::{Reach, Subject};
 use crate::units;
 
-/// Below this part of identical events the simulation is not quoted.
+/// The simulation is only quoted if it reproduces at least this share of the recorded events: a reader cannot judge how
+/// far to trust it.
 const LEAST_SHARE: f64 = 0.99;
 
-/// Say whether the request that failed would have been met with expandable segments. `None` if the
-/// simulation cannot tell.
-pub(super) fn quote_expandable(
-    finding: &mut Finding,
-    context: &Context<'_>,
-    shortage: &Shortage,
-) -> Option<bool> {
-    let subject = Subject::new(context.snapshot, context.timeline);
+/// Say whether the request that failed would have been met with expandable segments. Returns whether it would, or `None`
+/// if the simulation does not show it.
+pub(super) fn quote_expandable(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) -> Option<bool> {
+    let subject = Subject::new(case.snapshot, case.timeline);
     let fidelity = subject.fidelity();
     if fidelity.events == 0 || fidelity.share() < LEAST_SHARE {
         return None;
