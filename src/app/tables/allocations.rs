@@ -189,7 +189,7 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
     let labels = ctx.derived.site_labels().map(Arc::as_ref);
     let rows = AllocationRows::new(ctx.recording, ctx.at, &listed.ids, state.order.is_descending, labels);
     if state.followed != ctx.at.selection() {
-        if let Some(row) = ctx.at.selected().and_then(|id| rows.row_of(id)) {
+        if let Some(row) = ctx.at.selected_allocation().and_then(|id| rows.row_of(id)) {
             state.list.reveal(Reveal::Centre(row));
         }
         state.followed = ctx.at.selection();
@@ -202,7 +202,7 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
     }
     let chosen = answer.clicked.or_else(|| {
         let last = listed.ids.len().checked_sub(1).filter(|_| answer.step != 0)?;
-        let row = ctx.at.selected().and_then(|id| rows.row_of(id));
+        let row = ctx.at.selected_allocation().and_then(|id| rows.row_of(id));
         // Without a selection, the first step goes to the first row.
         let row =
             row.map_or(0, |row| (row as i64).saturating_add(answer.step).clamp(0, last as i64) as usize);
