@@ -14,7 +14,7 @@ use crate::units;
 use std::sync::Arc;
 
 /// Check the arguments against the recording, and put the picture together.
-pub(super) fn shot(
+pub(super) fn spec(
     args: &RenderArgs,
     recording: &Opened<'_>,
     selected: Selected<'_>,
