@@ -58,7 +58,7 @@ pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
 /// The live allocations, largest first; equal ones by address.
 pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     let mut live: Vec<Allocation> =
-        timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events)).collect();
+        timeline.lifetimes.live_at(moment).map(|id| timeline.allocation(id)).collect();
     live.sort_by_key(|a| (std::cmp::Reverse(a.size), a.addr));
     live
 }

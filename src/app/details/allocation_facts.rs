@@ -36,7 +36,7 @@ impl AllocationFacts {
         attribution: Option<&Attribution>,
         id: AllocId,
     ) -> Self {
-        let allocation = timeline.lifetimes.get(id, &timeline.events);
+        let allocation = timeline.allocation(id);
         let event = allocation.alloc_event().map(|ix| timeline.events.get(ix));
         let mut rows = rows(timeline, figures, &allocation);
         rows.extend(

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::app::device::Selection;
-use crate::model::Timeline;
 use eframe::egui::Modifiers;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -169,8 +168,8 @@ fn a_selected_stack_is_found_again_after_a_reload() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     let stack = {
-        let Timeline { lifetimes, events, .. } = device(&mut harness).recording.timeline();
-        lifetimes.stack(lifetimes.ids().last().expect("allocations"), events)
+        let timeline = device(&mut harness).recording.timeline();
+        timeline.stack(timeline.ids().last().expect("allocations"))
     };
     device(&mut harness).at.select(Selection::Stack(stack));
     let old = Arc::as_ptr(device(&mut harness).recording.snapshot());

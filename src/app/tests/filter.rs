@@ -6,7 +6,6 @@ use crate::app::device::Selection;
 use crate::app::device::filtering::FilterMode;
 use crate::app::timeline::rasters::Rasters;
 use crate::draw::Pixel;
-use crate::model::Timeline;
 use eframe::egui::Event;
 
 /// Focus the filter with its key, and write.
@@ -56,9 +55,9 @@ fn what_a_line_allocates_is_found_from_the_details_and_left_again() {
         device.at.select(Selection::Allocation(id));
         let snapshot = device.recording.snapshot();
         let label = |stack| site_label(snapshot, stack);
-        let Timeline { lifetimes, events, .. } = device.recording.timeline();
-        let stack = lifetimes.stack(id, events);
-        let same = lifetimes.ids().filter(|&id| label(lifetimes.stack(id, events)) == label(stack));
+        let timeline = device.recording.timeline();
+        let stack = timeline.stack(id);
+        let same = timeline.ids().filter(|&id| label(timeline.stack(id)) == label(stack));
         (stack, same.count())
     };
     harness.run_steps(3);

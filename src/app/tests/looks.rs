@@ -6,7 +6,6 @@ use crate::app::device::TimelineMode;
 use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
 use crate::draw::ColorBy;
-use crate::model::Timeline;
 use eframe::egui::epaint::{ClippedShape, Shape, TextShape};
 use eframe::egui::{Rect, pos2, vec2};
 
@@ -115,8 +114,8 @@ fn panes_with_a_selected_allocation_and_a_filter() {
     check("gpt_oom_forward.pickle", [1280.0, 800.0], |harness| {
         let device = device(harness);
         let largest = {
-            let Timeline { lifetimes, events, .. } = device.recording.timeline();
-            lifetimes.live_at(device.at.cursor).max_by_key(|&id| lifetimes.size(id, events))
+            let timeline = device.recording.timeline();
+            timeline.lifetimes.live_at(device.at.cursor).max_by_key(|&id| timeline.size(id))
         };
         device.at.select(Selection::Allocation(largest.expect("something is live")));
         device.at.filter("size>1MiB".to_owned());

@@ -205,7 +205,7 @@ fn the_filter_leaves_only_what_matches() {
     let expected = device(&mut harness, |device| {
         let timeline = device.recording.timeline();
         let live = timeline.lifetimes.live_at(device.at.cursor);
-        let sizes = live.map(|id| timeline.lifetimes.size(id, &timeline.events));
+        let sizes = live.map(|id| timeline.size(id));
         sizes.filter(|&size| 1 << 30 < size).map(i128::from).sum::<i128>()
     });
     assert!(0 < expected);

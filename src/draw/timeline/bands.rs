@@ -99,12 +99,9 @@ impl LiveWalk {
 
 impl Blocks<'_> {
     fn walk_to(&self, walk: &mut LiveWalk, moment: Moment) {
-        let Timeline { lifetimes, events, .. } = self.timeline;
-        let walker = |id| Walker {
-            id,
-            end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)),
-            size: lifetimes.size(id, events),
-        };
+        let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
+        let walker =
+            |id| Walker { id, end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)), size: timeline.size(id) };
         let is_stacked = |id: &AllocId| self.kept.is_none_or(|kept| !kept.is_alone || (kept.contains)(*id));
         match walk.moment.replace(moment) {
             Some(before) if before <= moment => {

@@ -183,7 +183,7 @@ fn sum_gradients(stretches: &mut [BackwardStretch], timeline: &Timeline, activit
             continue;
         }
         // Sizes of a damaged file may add up to more than any number holds.
-        let size = lifetimes.size(id, &timeline.events).max(0);
+        let size = timeline.size(id).max(0);
         growth_bytes[at] = growth_bytes[at].saturating_add(size);
         growth_bytes[last] = growth_bytes[last].saturating_sub(size);
         let is_between = freed.is_some_and(|freed| stretches.get(last).is_none_or(|s| freed.0 < s.start));
