@@ -17,7 +17,7 @@ impl InferredPart {
     /// The part that `inferred_bytes` are of `bytes`.
     pub fn of(bytes: i64, inferred_bytes: i64) -> Self {
         match inferred_bytes {
-            0 => Self::None,
+            ..=0 => Self::None,
             _ if inferred_bytes == bytes => Self::All,
             _ if bytes / 2 < inferred_bytes => Self::Most,
             _ => Self::Less,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(crate) enum Step {
     /// Allocate bytes at an address.
     Alloc(u64, i64),
-    /// Give a block back, without completing.
+    /// Give a block back without completing the free.
     Request(u64, i64),
     /// Free a block.
     Free(u64, i64),
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Unmap(u64, i64),
 }
 
-/// Blocks that pile up by eight and go again.
+/// Eight blocks that pile up and are freed, again and again.
 pub(crate) fn sawtooth(events: usize) -> Vec<Step> {
     let step = |i: usize| {
         let (slot, size) = ((i % 8) as u64, ((i % 8) as i64 + 1) * 4096);
@@ -36,8 +36,8 @@ pub(crate) fn address(slot: u64) -> u64 {
     (slot + 1) << 20
 }
 
-/// Segments of one to four slots that come and go within 24 slots, and blocks in them. Two raw
-/// numbers make a step, in whatever state the history is.
+/// Segments of one to four slots that come and go within 24 slots, and blocks in them. Each pair of raw
+/// numbers makes a step that is valid in the state at that point.
 pub(crate) fn segments_and_blocks(raw: &[(u64, i64)]) -> Vec<Step> {
     const SLOTS: u64 = 24;
     let mut segments: BTreeMap<u64, u64> = BTreeMap::new();
@@ -75,12 +75,12 @@ pub(crate) fn segments_and_blocks(raw: &[(u64, i64)]) -> Vec<Step> {
     steps
 }
 
-/// The timeline of a history that starts with nothing.
+/// The timeline of a history that starts empty.
 pub(crate) fn timeline(steps: &[Step]) -> Timeline {
     build(steps.iter().map(|&step| (step, None)))
 }
 
-/// The same with the time of every step, in microseconds.
+/// The timeline of a history that starts empty, with the time of every step in microseconds.
 pub(crate) fn timed(steps: &[Step], times_us: &[i64]) -> Timeline {
     build(steps.iter().copied().zip(times_us.iter().copied().map(Some)))
 }

@@ -3,10 +3,10 @@
 use egui::{FontData, FontDefinitions, FontFamily};
 use std::sync::Arc;
 
-/// The family of text that stands out.
+/// The font family of headings.
 pub const SEMIBOLD: &str = "semibold";
 
-/// One face for text, one for code, and egui's own where they have no glyph.
+/// Fonts for text, headings and code, with egui's own for glyphs that they lack.
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let files: [(&str, &'static [u8]); 3] = [

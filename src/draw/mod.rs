@@ -1,7 +1,7 @@
 //! From the model to pixels: pure functions of a timeline, a view and a palette.
 //!
-//! This layer knows no windows, files, threads of its own, panels or user settings. The window, the
-//! tests and exported pictures share it.
+//! This layer knows no windows, files, panels or user settings, and starts no threads of its own. The
+//! window, the tests and exported pictures share it.
 
 mod axes;
 mod color;

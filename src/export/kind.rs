@@ -49,9 +49,6 @@ impl Format {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The snapshot has no such device.
-    #[error("the device is not in the snapshot")]
-    NoDevice,
     /// The picture has no pixels.
     #[error("the picture cannot be encoded")]
     Encoding(#[from] ::png::EncodingError),

@@ -11,9 +11,9 @@ impl PictureSpec {
     /// Paint the picture as a file. An SVG has a size of its own.
     ///
     /// # Errors
-    /// If the device is not in the snapshot, the size is 0, or the format cannot hold the picture.
+    /// If the size is 0, or the format cannot hold the picture.
     pub fn file(&self, format: Format, size_points: [f32; 2], scale: f32) -> Result<Vec<u8>, ExportError> {
-        let timeline = self.snapshot.timelines.get(self.timeline_index).ok_or(ExportError::NoDevice)?;
+        let timeline = self.recording.timeline();
         match (format, self.kind) {
             (Format::Png, _) => {
                 let sheet = Sheet { size: size_points.into(), scale, palette: self.palette };

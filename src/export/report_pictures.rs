@@ -6,7 +6,7 @@ use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
 use crate::draw::segment_map::Look;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
-use crate::model::{DeviceId, Moment, Snapshot};
+use crate::model::{Moment, Recording};
 use crate::report::Picture;
 use std::sync::Arc;
 
@@ -16,10 +16,9 @@ const SIZE: [f32; 2] = [1200.0, 675.0];
 /// The timeline and the segment map of a device at a moment, coloured by what memory is for.
 ///
 /// # Errors
-/// If the device is not in the snapshot.
+/// If a picture cannot be written.
 pub fn report_pictures(
-    snapshot: &Arc<Snapshot>,
-    device: DeviceId,
+    recording: &Recording,
     attribution: &Arc<Attribution>,
     moment: Moment,
     name: &str,
@@ -28,9 +27,8 @@ pub fn report_pictures(
         (PictureKind::Timeline, "What was allocated over time"),
         (PictureKind::SegmentMap, "What reserved memory was used for"),
     ];
-    let [light, dark] = [&Palette::LIGHT, &Palette::DARK]
-        .map(|palette| spec(snapshot, device, attribution, moment, name, palette));
-    let (light, dark) = (light?, dark?);
+    let [light, dark] =
+        [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(recording, attribution, moment, name, palette));
     let picture = |(kind, title): (PictureKind, &str)| {
         let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
         Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
@@ -40,24 +38,19 @@ pub fn report_pictures(
 
 /// The timeline of a device, coloured by what memory is for.
 fn spec(
-    snapshot: &Arc<Snapshot>,
-    device: DeviceId,
+    recording: &Recording,
     attribution: &Arc<Attribution>,
     moment: Moment,
     name: &str,
     palette: &'static Palette,
-) -> Result<PictureSpec, ExportError> {
-    let timeline_index =
-        snapshot.timelines.iter().position(|t| t.device == device).ok_or(ExportError::NoDevice)?;
-    let timeline = &snapshot.timelines[timeline_index];
-    let stacks = Arc::new(BandColors::new(snapshot, palette));
-    let coloring = Coloring::new(ColorBy::Category, timeline, stacks, palette);
-    Ok(PictureSpec {
-        snapshot: Arc::clone(snapshot),
-        timeline_index,
+) -> PictureSpec {
+    let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
+    let coloring = Coloring::new(ColorBy::Category, recording, stacks, palette);
+    PictureSpec {
+        recording: recording.clone(),
         name: name.to_owned(),
         kind: PictureKind::Timeline,
-        view: view_of(timeline, Axis::Event, None),
+        view: view_of(recording, Axis::Event, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
         moment,
@@ -74,7 +67,7 @@ fn spec(
         },
         capacity: None,
         palette,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -88,11 +81,12 @@ mod tests {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
-        let timeline = snapshot.main_timeline().expect("a device");
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let timeline = recording.timeline();
         let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
         let of = |attribution| {
             let end = Moment(timeline.events.len() as u32);
-            spec(&snapshot, timeline.device, attribution, end, "a", &Palette::DARK).expect("a device")
+            spec(&recording, attribution, end, "a", &Palette::DARK)
         };
         let lanes = of(&attribution).lanes(timeline).lanes;
         assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });

@@ -12,7 +12,7 @@ use crate::model::{AllocId, Moment, Timeline};
 const FADED_SHARE: f32 = 0.75;
 
 pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
-    let index = SegmentIndex::new(&spec.snapshot, timeline);
+    let index = SegmentIndex::new(spec.recording.snapshot(), timeline);
     let state = index.at(timeline, spec.moment);
     let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == spec.moment);
     let fit = oom.map(|oom| state.fit(&index, timeline, oom));
@@ -22,7 +22,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) 
     };
     let note = |part: &Part| {
         let id = part.content.allocation()?;
-        Some(site_label(&spec.snapshot, timeline.lifetimes.stack(id, &timeline.events)))
+        Some(site_label(spec.recording.snapshot(), timeline.lifetimes.stack(id, &timeline.events)))
     };
     let picture = SegmentsPicture {
         timeline,

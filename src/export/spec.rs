@@ -6,7 +6,7 @@ use crate::analysis::{Attribution, FrameKey, Lanes, Measure, TreeOptions, capaci
 use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, SiteList};
 use crate::draw::segment_map::Look;
 use crate::draw::{ArrangedRows, ColorBy, Coloring, Kept, Palette, View};
-use crate::model::{AllocId, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Recording, Timeline};
 use crate::{report, units};
 use std::sync::Arc;
 
@@ -37,10 +37,8 @@ pub struct StacksView {
 /// Everything that a picture depends on, except its size.
 #[derive(Clone)]
 pub struct PictureSpec {
-    /// The recording.
-    pub snapshot: Arc<Snapshot>,
-    /// Index of the device among the snapshot's timelines.
-    pub timeline_index: usize,
+    /// The device.
+    pub recording: Recording,
     /// The file's name.
     pub name: String,
     /// The kind of picture.
@@ -75,8 +73,8 @@ impl PictureSpec {
     /// The words around the picture: caption and legend.
     pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<Entry>) -> Page {
         let title = units::printable(units::basename(&self.name));
-        let headline = report::headline(timeline, self.snapshot.damage.is_some());
-        let mut lines = report::caption_lines(&self.snapshot, timeline, self.moment);
+        let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
+        let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
         lines.extend(self.filter_text(timeline));
         if self.has_band_colors() {
             let keys = self.coloring.keys(timeline).into_iter();
@@ -104,7 +102,7 @@ impl PictureSpec {
         let coloring = by_stack.then_some(&*self.coloring);
         let contains = |id| self.contains(id);
         let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
-        SiteList::new(&self.snapshot, timeline, self.moment, heading, coloring, kept)
+        SiteList::new(self.recording.snapshot(), timeline, self.moment, heading, coloring, kept)
     }
 
     /// The filter, if the kind of picture depends on one.
@@ -124,7 +122,7 @@ impl PictureSpec {
 
     /// Iterations and phases, and annotations below them.
     pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
-        let mut all = lanes(&self.snapshot, timeline);
+        let mut all = lanes(self.recording.snapshot(), timeline);
         if let Some(found) = &self.attribution {
             let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
             all.lanes.extend(annotated);

@@ -21,7 +21,7 @@ struct Weighed {
 
 impl Weighed {
     fn new(spec: &PictureSpec, timeline: &Timeline) -> Self {
-        let (snapshot, StacksView { measure, options, .. }) = (&*spec.snapshot, &spec.stacks);
+        let (snapshot, StacksView { measure, options, .. }) = (&**spec.recording.snapshot(), &spec.stacks);
         let names = FrameNames::new(snapshot);
         let tree = CallTree::build(snapshot, &names, *options);
         let keep = |id| spec.contains(id);
@@ -84,7 +84,7 @@ fn frames(found: &[bool]) -> String {
 pub(super) fn svg(spec: &PictureSpec, timeline: &Timeline) -> Result<Vec<u8>, ExportError> {
     let weighed = Weighed::new(spec, timeline);
     let summary = weighed.summary(spec, timeline);
-    let headline = report::headline(timeline, spec.snapshot.damage.is_some());
+    let headline = report::headline(timeline, spec.recording.snapshot().damage.is_some());
     let name = units::printable(units::basename(&spec.name));
     let mut subtitle = format!("{name} · {} · {headline} · {summary}", timeline.device);
     if let Some(filter) = spec.filter_text(timeline) {

@@ -36,7 +36,7 @@ fn paint(
     legend: Vec<Entry>,
 ) -> Pixels {
     let picture = TimelinePicture {
-        snapshot: &spec.snapshot,
+        snapshot: spec.recording.snapshot(),
         timeline,
         view: spec.view,
         bands,

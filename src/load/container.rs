@@ -15,14 +15,14 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
-    let kind = Kind::of(&head)?;
+    let container = Container::of(&head)?;
     let all = Cursor::new(head).chain(raw);
-    Ok(match kind {
-        Kind::Pickle => Box::new(all),
-        Kind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
-        Kind::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
-        Kind::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
-        Kind::Html => html::open(all)?,
+    Ok(match container {
+        Container::Pickle => Box::new(all),
+        Container::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
+        Container::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
+        Container::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
+        Container::Html => html::open(all)?,
     })
 }
 
@@ -32,7 +32,7 @@ fn buffered<R: Read>(reader: R) -> BufReader<R> {
 
 /// The container of a pickle.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum Container {
     Pickle,
     Gzip,
     Zstd,
@@ -40,7 +40,7 @@ enum Kind {
     Html,
 }
 
-impl Kind {
+impl Container {
     /// The container that a file with these first bytes has.
     fn of(head: &[u8]) -> Result<Self, ContainerError> {
         let foreign = |found| Err(ContainerError::Foreign(found));
@@ -67,14 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_differ_in_their_first_bytes() {
-        let kind = |head: &[u8]| Kind::of(head).ok();
-        assert_eq!(kind(b"\x80\x04\x95"), Some(Kind::Pickle));
-        assert_eq!(kind(b"(dp0\nS'segments'"), Some(Kind::Pickle));
-        assert_eq!(kind(b"\x1f\x8b\x08"), Some(Kind::Gzip));
-        assert_eq!(kind(b"\n<!DOCTYPE html>"), Some(Kind::Html));
-        assert_eq!(kind(b"PK\x03\x04"), None);
-        assert_eq!(kind(b"{\"segments\": []}"), None);
-        assert_eq!(kind(b""), None);
+    fn containers_differ_in_their_first_bytes() {
+        let container = |head: &[u8]| Container::of(head).ok();
+        assert_eq!(container(b"\x80\x04\x95"), Some(Container::Pickle));
+        assert_eq!(container(b"(dp0\nS'segments'"), Some(Container::Pickle));
+        assert_eq!(container(b"\x1f\x8b\x08"), Some(Container::Gzip));
+        assert_eq!(container(b"\n<!DOCTYPE html>"), Some(Container::Html));
+        assert_eq!(container(b"PK\x03\x04"), None);
+        assert_eq!(container(b"{\"segments\": []}"), None);
+        assert_eq!(container(b""), None);
     }
 }

@@ -13,7 +13,7 @@ pub enum LoadError {
     /// The input could not be opened or read.
     #[error("cannot read {input}: {source}")]
     Read {
-        /// What was to be read.
+        /// The input's name.
         input: String,
         /// The system's reason.
         source: io::Error,
@@ -21,43 +21,43 @@ pub enum LoadError {
     /// The input is empty.
     #[error("{input} is empty")]
     Empty {
-        /// What was read.
+        /// The input's name.
         input: String,
     },
     /// The input is something else that can be recognised.
     #[error("{input}: expected a pickled memory snapshot, found {found}")]
     Foreign {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What it is.
+        /// The thing that it is, in a few words.
         found: &'static str,
     },
     /// The pickle cannot be decoded.
     #[error("{input}: {source}")]
     Decode {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What was wrong where.
+        /// The error and its place.
         source: DecodeError,
     },
     /// The pickle holds no snapshot.
     #[error("{input}: {source}")]
     NoSnapshot {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What it holds instead.
+        /// The thing that it holds instead.
         source: SnapshotError,
     },
     /// The caller asked to stop.
     #[error("loading {input} was cancelled")]
     Cancelled {
-        /// What was being read.
+        /// The input's name.
         input: String,
     },
     /// A defect of oomscope.
     #[error("{input}: internal error: {message}")]
     Internal {
-        /// What was being read.
+        /// The input's name.
         input: String,
         /// The panic's message.
         message: String,
@@ -73,7 +73,7 @@ impl LoadError {
         Self::Internal { input: input.to_owned(), message }
     }
 
-    /// What the user can try, in one sentence.
+    /// Something that the user can try, in one sentence.
     pub fn hint(&self) -> &'static str {
         const RECORD: &str = "record one with torch.cuda.memory._record_memory_history() and write it with \
                               torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";

@@ -1,4 +1,4 @@
-//! What an event did.
+//! The actions of events.
 
 use super::{StrId, StringTable};
 
@@ -45,7 +45,7 @@ impl Action {
         (Self::Annotate, "annotate"),
     ];
 
-    /// One byte for columns.
+    /// The action as one byte, for columns; [`Self::from_code`] is the inverse.
     #[inline]
     pub(super) fn code(self) -> u8 {
         match self {
@@ -59,6 +59,7 @@ impl Action {
             Self::Snapshot => 7,
             Self::Oom => 8,
             Self::Annotate => 9,
+            // Never saturates for a file's actions: there are at most `MAX_OTHERS`.
             Self::Other(i) => i.saturating_add(10),
         }
     }
@@ -79,10 +80,11 @@ pub struct ActionNames {
 }
 
 impl ActionNames {
-    /// How many unknown actions are told apart; further ones share the last place.
+    /// Number of unknown actions that keep their own name; further ones share the last one's. A code
+    /// is one byte, and this leaves some of its values to actions that torch may add.
     const MAX_OTHERS: usize = 200;
 
-    /// The action of a name, which is remembered if it is unknown.
+    /// The action of a name. Unknown names are remembered.
     pub fn action(&mut self, name: StrId, strings: &StringTable) -> Action {
         let text = strings.bytes(name);
         if let Some(&(action, _)) = Action::KNOWN.iter().find(|(_, known)| known.as_bytes() == text) {

@@ -5,15 +5,19 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
-/// Every distinct address of a trace once. Allocators reuse addresses, so there are few.
+/// Every distinct address of a trace once, by id from 0. Allocators reuse addresses, so there are far
+/// fewer addresses than events.
 #[derive(Debug, Default)]
 pub(super) struct AddressTable {
     addresses: Vec<u64>,
+    /// Ids by hash. The addresses themselves are only in `addresses`.
     lookup: HashTable<u32>,
+    /// Seeded per table, so that a file cannot be built to make every lookup collide.
     hasher: RandomState,
 }
 
 impl AddressTable {
+    /// The id of an address, added if it is new.
     #[inline]
     pub(super) fn intern(&mut self, address: u64) -> AddrId {
         let hash = self.hasher.hash_one(address);
@@ -28,15 +32,18 @@ impl AddressTable {
         AddrId(id)
     }
 
+    /// The address of an id.
     #[inline]
     pub(super) fn get(&self, id: AddrId) -> u64 {
         self.addresses[id.index()]
     }
 
+    /// Bytes of memory that the table takes.
     pub(super) fn held_bytes(&self) -> usize {
         size_of_val(&*self.addresses) + self.lookup.allocation_size()
     }
 
+    /// Number of distinct addresses.
     pub(super) fn len(&self) -> usize {
         self.addresses.len()
     }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// A kind of contradiction. Traces and segments are read under separate locks, and the history can
-/// be told to skip actions, so even honest files have some.
+/// A kind of contradiction. Intact files have some, too: torch reads traces and segments under separate
+/// locks, and `skip_actions` can leave events out of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
     /// An alloc whose block is neither freed later nor live at the end.
     AllocOfBlockNotLiveAfter,
-    /// An alloc whose size is not that of the block which is freed later or live at the end.
+    /// An alloc of another size than the block that is freed later or live at the end.
     AllocSizeDiffers,
     /// A completed free of a block that is live afterwards without an alloc in between.
     FreeCompletedOfBlockLiveAfter,
@@ -39,13 +39,14 @@ impl Anomaly {
         }
     }
 
-    /// Whether the contradiction is about blocks in the trace, as opposed to segments.
+    /// True if the contradiction is about blocks in the trace, as opposed to segments or the end state.
     pub fn is_about_blocks(self) -> bool {
+        // The variants about blocks come first.
         self <= Self::FreeRequestedOfBlockStillAllocatedAfter
     }
 }
 
-/// How often each kind of contradiction occurs.
+/// The number of contradictions of each kind.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Anomalies {
     counts: BTreeMap<Anomaly, u64>,
@@ -67,7 +68,7 @@ impl Anomalies {
         self.counts.iter().map(|(&anomaly, &n)| (anomaly, n))
     }
 
-    /// Contradictions in all.
+    /// Number of contradictions of all kinds.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }

@@ -1,22 +1,24 @@
-//! Columns that take little room for what traces hold.
+//! Columns that store the values of traces compactly.
 
 use foldhash::HashMap;
 use std::hash::Hash;
 
-/// Values by row, of which few are different: streams, pools, metadata.
+/// Values by row, few of them different: streams, pools, metadata.
 ///
-/// While all rows are equal, a column is one value long. Then a row takes one byte, and four once
-/// there are more than 256 different values.
+/// While all rows are equal, a column stores one value and no rows. With up to 256 different values a row
+/// takes one byte, with more it takes four.
 #[derive(Debug, Clone)]
 pub struct CodedColumn<T> {
     /// The different values, in order of appearance.
     values: Vec<T>,
     lookup: HashMap<T, u32>,
-    /// Index into `values` by row; empty while there is one value, or more than fit.
+    /// Index into `values` by row; empty while there is one value, and once there are more than 256.
     narrow: Vec<u8>,
-    /// Index into `values` by row, once bytes do not suffice.
+    /// Index into `values` by row, once there are more than 256; else empty.
     wide: Vec<u32>,
+    /// Number of rows.
     len: usize,
+    /// Index into `values` of the last row.
     last_code: u32,
 }
 
@@ -31,6 +33,7 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
     /// Append a value.
     #[inline]
     pub fn push(&mut self, value: T) {
+        // Most rows equal the one before, and need no look-up.
         if self.values.get(self.last_code as usize) != Some(&value) {
             self.change(value);
         }
@@ -42,7 +45,7 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
         }
     }
 
-    /// Prepare for a value that differs from the one before.
+    /// Switch to a value that differs from the last row's, and to wider rows if its code needs them.
     fn change(&mut self, value: T) {
         let values = &mut self.values;
         let code = *self.lookup.entry(value).or_insert_with(|| {
@@ -53,12 +56,17 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
         if u32::from(u8::MAX) < code && !is_wide {
             self.wide = std::mem::take(&mut self.narrow).into_iter().map(u32::from).collect();
         } else if code != 0 && !is_wide && self.narrow.is_empty() {
+            // The second value: every row so far has the first.
             self.narrow = vec![0; self.len];
         }
         self.last_code = code;
     }
 
-    /// The value of a row. Panics where there is no such row.
+    /// The value of a row.
+    ///
+    /// # Panics
+    ///
+    /// If the column is empty. A row beyond the end panics in debug builds only.
     #[inline]
     pub fn get(&self, row: usize) -> T {
         self.values[self.code(row) as usize]
@@ -81,7 +89,7 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
     }
 }
 
-/// Sizes in bytes, four bytes each: the few that need more are kept aside.
+/// Sizes in bytes, stored in four bytes each; the few that need more are kept aside.
 #[derive(Debug, Default, Clone)]
 pub(super) struct SizeColumn {
     /// [`LARGE`](Self::LARGE) stands for a size in `large`.
@@ -119,18 +127,22 @@ impl SizeColumn {
     }
 
     fn get_large(&self, row: u32) -> i64 {
-        self.large.binary_search_by_key(&row, |&(r, _)| r).map_or(0, |at| self.large[at].1)
+        let found = self.large.binary_search_by_key(&row, |&(r, _)| r);
+        debug_assert!(found.is_ok(), "`push` keeps the size of every row that it marks as large");
+        found.map_or(0, |at| self.large[at].1)
     }
 }
 
-/// Times in microseconds, four bytes each while all lie within 71 minutes of the first.
+/// Times in microseconds, stored in four bytes each while all lie within 71 minutes (2³² µs) after the
+/// first.
 #[derive(Debug, Default, Clone)]
 pub(super) struct TimeColumn {
     first_us: i64,
     /// Microseconds since `first_us`, plus one; 0 where no time was recorded.
     offsets: Vec<u32>,
-    /// Instead of `offsets`, once they do not suffice.
+    /// All times, instead of `offsets`, once one of them does not fit there.
     wide: Vec<Option<i64>>,
+    /// True once a time was recorded, so that `first_us` is one.
     has_any: bool,
 }
 

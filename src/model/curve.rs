@@ -4,14 +4,15 @@ use super::Moment;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Moments per entry of the summary.
+/// Moments per entry of the summary: its 16 bytes are 1/64 of the offsets that they stand for, and a
+/// group is scanned quickly.
 const GROUP: usize = 256;
 
-/// A total after every event, four bytes each, with a summary so that the maximum of any range is
+/// A total in bytes at every moment, stored in four bytes each. A summary makes the maximum of any range
 /// cheap.
 #[derive(Debug, Default)]
 pub struct Curve {
-    /// Distance of each value from its group's smallest.
+    /// Difference between each value and the smallest of its group.
     offsets: Vec<u32>,
     /// The smallest value of each group.
     group_min: Vec<i64>,
@@ -21,18 +22,18 @@ pub struct Curve {
     wide: BTreeMap<usize, Vec<i64>>,
 }
 
-/// Builds a curve from its end, which is the order in which events are undone.
+/// Builds a curve from its end, since events are undone from the last to the first.
 #[derive(Debug)]
 pub(super) struct CurveBuilder {
     curve: Curve,
-    /// The values of the group in progress.
+    /// The values of the group in progress, the latest moment first.
     group: Vec<i64>,
-    /// Moments that are left.
+    /// Number of moments that have no value yet.
     left: usize,
 }
 
 impl CurveBuilder {
-    /// For a curve of this many moments.
+    /// A builder for a curve of `moments` moments.
     pub(super) fn new(moments: usize) -> Self {
         let groups = moments.div_ceil(GROUP);
         let curve = Curve {
@@ -44,9 +45,10 @@ impl CurveBuilder {
         Self { curve, group: Vec::with_capacity(GROUP), left: moments }
     }
 
-    /// The value of the latest moment that is left.
+    /// Set the value of the latest moment that has none yet.
     #[inline]
     pub(super) fn push_front(&mut self, value: i64) {
+        debug_assert!(0 < self.left, "more values than moments");
         self.group.push(value);
         self.left -= 1;
         if self.left.is_multiple_of(GROUP) {
@@ -56,7 +58,7 @@ impl CurveBuilder {
 
     fn finish_group(&mut self) {
         let (at, first) = (self.left / GROUP, self.left);
-        // A loop, since the adapters for the least and the most are not inlined in every build.
+        // A loop, since `Iterator::min` and `max` are not inlined in every build.
         let (mut min, mut max) = self.group.first().map_or((0, 0), |&value| (value, value));
         for &value in &self.group {
             (min, max) = (min.min(value), max.max(value));
@@ -87,6 +89,10 @@ impl Curve {
     }
 
     /// The total at a moment, in bytes.
+    ///
+    /// # Panics
+    ///
+    /// If the curve has no such moment.
     #[inline]
     pub fn at(&self, moment: Moment) -> i64 {
         let i = moment.index();
@@ -103,12 +109,13 @@ impl Curve {
         self.offsets.len()
     }
 
-    /// Whether there is no moment; never in a timeline.
+    /// True if there is no moment; never in a timeline.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// The first moment of the range at which its maximum is reached.
+    /// The first moment of a range at which the range's maximum is reached, and that maximum. `None` if the
+    /// range is empty or starts after the last moment.
     pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
         let range = range.start..range.end.min(self.len());
         let mut best: Option<(usize, i64)> = None;
@@ -116,7 +123,7 @@ impl Curve {
         while at < range.end {
             let group = at / GROUP;
             let group_end = ((group + 1) * GROUP).min(range.end);
-            // A group's maximum bounds any part of it.
+            // A group's maximum bounds the values of any part of it.
             if best.is_none_or(|(_, max)| max < self.group_max[group]) {
                 for i in at..group_end {
                     let value = self.at(Moment(i as u32));
@@ -130,13 +137,13 @@ impl Curve {
         best.map(|(i, value)| (Moment(i as u32), value))
     }
 
-    /// The first moment at which the overall maximum is reached.
+    /// The first moment at which the overall maximum is reached, and that maximum.
     pub fn peak(&self) -> (Moment, i64) {
         self.peak_in(0..self.len()).unwrap_or((Moment::START, 0))
     }
 }
 
-/// A total that changes rarely: its value from each change on.
+/// A total in bytes that changes rarely, stored as its value from each change on.
 #[derive(Debug, Default)]
 pub struct StepCurve {
     /// First moment of each value, ascending; the first is [`Moment::START`].
@@ -144,18 +151,19 @@ pub struct StepCurve {
 }
 
 impl StepCurve {
-    /// From changes in ascending order, the first at the start.
+    /// A curve of these changes: the moments ascend, and the first is [`Moment::START`].
     pub fn from_steps(steps: Vec<(Moment, i64)>) -> Self {
+        debug_assert!(steps.windows(2).all(|pair| pair[0].0 < pair[1].0), "moments ascend");
         Self { steps }
     }
 
-    /// The total at a moment.
+    /// The total at a moment, in bytes.
     pub fn at(&self, moment: Moment) -> i64 {
         let after = self.steps.partition_point(|&(start, _)| start <= moment);
         after.checked_sub(1).map_or(0, |i| self.steps[i].1)
     }
 
-    /// The first moment at which the maximum is reached.
+    /// The first moment at which the overall maximum is reached, and that maximum.
     pub fn peak(&self) -> (Moment, i64) {
         let mut best = self.steps.first().copied().unwrap_or((Moment::START, 0));
         for &(moment, value) in &self.steps {
@@ -166,7 +174,8 @@ impl StepCurve {
         best
     }
 
-    /// The first moment of the range at which its maximum is reached.
+    /// The first moment of a range at which the range's maximum is reached, and that maximum. `None` if the
+    /// range is empty.
     pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
         if range.is_empty() {
             return None;
@@ -182,7 +191,7 @@ impl StepCurve {
         Some(best)
     }
 
-    /// The largest value in a range of moments.
+    /// The largest total in a range of moments, in bytes; that of its start if the range is empty.
     pub fn max_in(&self, range: Range<usize>) -> i64 {
         let first = self.at(Moment(range.start as u32));
         let from = self.steps.partition_point(|&(start, _)| start.index() <= range.start);
@@ -193,7 +202,7 @@ impl StepCurve {
             .fold(first, i64::max)
     }
 
-    /// The changes, in order.
+    /// The changes, by moment.
     pub fn steps(&self) -> &[(Moment, i64)] {
         &self.steps
     }

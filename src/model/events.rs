@@ -13,7 +13,7 @@ impl PoolKey {
     /// The default pool.
     pub const DEFAULT: Self = Self(0, 0);
 
-    /// Whether this is a pool of a captured graph or a `MemPool`.
+    /// True if this is a pool of a captured graph or a `MemPool`.
     pub fn is_private(self) -> bool {
         self != Self::DEFAULT
     }
@@ -24,9 +24,9 @@ impl PoolKey {
 pub struct Event {
     /// What happened.
     pub action: Action,
-    /// The address; `None` where the event has none (an `oom`).
+    /// The address; `None` for an event without one, such as an `oom`.
     pub addr: Option<u64>,
-    /// Bytes: requested for blocks, whole pages for segments.
+    /// Bytes: as requested for blocks, whole segments or mapped pages for segment events.
     pub size: i64,
     /// Wall clock in microseconds since 1970; `None` where it was not recorded.
     pub time_us: Option<i64>,
@@ -36,22 +36,22 @@ pub struct Event {
     pub stack: StackId,
     /// The pool; `None` before torch 2.10, which did not write it.
     pub pool: Option<PoolKey>,
-    /// `compile_context`: which compiled region was running.
+    /// `compile_context`: the compiled region that was running.
     pub compile_context: Option<StrId>,
-    /// `user_metadata`: what the program attached.
+    /// `user_metadata`: text that the program attached.
     pub user_metadata: Option<StrId>,
-    /// `internal_metadata`: what torch attached.
+    /// `internal_metadata`: text that torch attached.
     pub internal_metadata: Option<StrId>,
-    /// `category`: what a profile knows the block to be.
+    /// `category`: the category that a profiler gave the block.
     pub category: Option<StrId>,
-    /// `forward_frames`: for memory of the backward pass, the forward code it belongs to.
+    /// `forward_frames`: the forward code that memory of a backward pass belongs to.
     pub forward_stack: StackId,
     /// `device_free` of an `oom`: bytes that the device still had.
     pub device_free: Option<i64>,
 }
 
 impl Event {
-    /// An event with what every event has, and nothing else: no time, no stream, no stack.
+    /// An event with an action, an address and a size only: no time, no stream, no stack.
     pub fn new(action: Action, addr: u64, size: i64) -> Self {
         Self {
             action,
@@ -71,46 +71,48 @@ impl Event {
     }
 }
 
+/// Stands for a missing address in [`AddressTable`]; no allocation starts at the last byte.
 const NO_ADDRESS: u64 = u64::MAX;
 
-/// What rarely changes from one event to the next, so that a table holds each different one once.
-/// The fields are those of [`Event`].
+/// The fields of an [`Event`] that rarely change from one event to the next. A table holds each different
+/// combination once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Context {
     /// The stream.
     pub stream: Option<i64>,
     /// The pool.
     pub pool: Option<PoolKey>,
-    /// Which compiled region was running.
+    /// The compiled region that was running.
     pub compile_context: Option<StrId>,
-    /// What the program attached.
+    /// Text that the program attached.
     pub user_metadata: Option<StrId>,
-    /// What torch attached.
+    /// Text that torch attached.
     pub internal_metadata: Option<StrId>,
-    /// What a profile knows the block to be.
+    /// The category that a profiler gave the block.
     pub category: Option<StrId>,
-    /// For memory of the backward pass, the forward code it belongs to.
+    /// The forward code that memory of a backward pass belongs to.
     pub forward_stack: StackId,
 }
 
-/// Events as they are read, of all traces one after another.
+/// Events in columns, in the order in which they happened. While a file is read, one table holds the
+/// traces of all devices one after another.
 #[derive(Debug, Default)]
 pub struct EventTable {
     actions: Vec<u8>,
     addrs: Vec<AddrId>,
     addresses: AddressTable,
-    /// The address of the latest event: a free is requested and completed in two events.
+    /// The address of the last event: a free is mostly two events in a row, requested and completed.
     last_addr: Option<(u64, AddrId)>,
     sizes: SizeColumn,
     times: TimeColumn,
     stacks: Vec<StackId>,
     contexts: CodedColumn<Context>,
-    /// `device_free` of the few events that have it.
+    /// Row and `device_free` of the few events that have it, by row.
     device_free: Vec<(u32, i64)>,
 }
 
 impl EventTable {
-    /// Make room for this many events. Room that is not used costs no memory.
+    /// Make room for this many events. Room that is not used is given back in the end.
     pub fn reserve(&mut self, events: usize) {
         self.actions.reserve(events);
         self.addrs.reserve(events);
@@ -144,7 +146,8 @@ impl EventTable {
 
     /// Bytes of memory that the events take, roughly.
     pub fn held_bytes(&self) -> usize {
-        /// Of all columns together, where sizes and times differ from event to event.
+        /// Bytes of one event in all columns, rounded up: 17 with a narrow time, 29 with a wide one, and
+        /// up to 4 for its context.
         const EVENT_BYTES: usize = 32;
         self.len() * EVENT_BYTES + self.addresses.held_bytes()
     }
@@ -154,7 +157,7 @@ impl EventTable {
         self.actions.len()
     }
 
-    /// Whether there is no event.
+    /// True if there is no event.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
@@ -181,44 +184,44 @@ impl EventTable {
         }
     }
 
-    /// What an event did.
+    /// The action of an event.
     #[inline]
     pub fn action(&self, ix: EventIx) -> Action {
         Action::from_code(self.actions[ix.index()])
     }
 
-    /// The bytes of an event.
+    /// The size of an event in bytes; see [`Event::size`].
     #[inline]
     pub fn size(&self, ix: EventIx) -> i64 {
         self.sizes.get(ix.index())
     }
 
-    /// The stack of an event.
+    /// The stack of an event; [`StackId::EMPTY`] if none was recorded.
     #[inline]
     pub fn stack(&self, ix: EventIx) -> StackId {
         self.stacks[ix.index()]
     }
 
-    /// The stream of an event.
+    /// The stream of an event; `None` if it was not recorded.
     #[inline]
     pub fn stream(&self, ix: EventIx) -> Option<i64> {
         self.contexts.get(ix.index()).stream
     }
 
-    /// The pool of an event.
+    /// The pool of an event; `None` if it was not recorded.
     #[inline]
     pub fn pool(&self, ix: EventIx) -> Option<PoolKey> {
         self.contexts.get(ix.index()).pool
     }
 
-    /// The address of an event.
+    /// The address of an event; `None` for an event without one.
     #[inline]
     pub fn addr(&self, ix: EventIx) -> Option<u64> {
         let raw = self.addresses.get(self.addr_id(ix));
         (raw != NO_ADDRESS).then_some(raw)
     }
 
-    /// The time of an event.
+    /// The time of an event in microseconds since 1970; `None` if it was not recorded.
     #[inline]
     pub fn time_us(&self, ix: EventIx) -> Option<i64> {
         self.times.get(ix.index())
@@ -229,7 +232,7 @@ impl EventTable {
         (0..self.len() as u32).map(EventIx)
     }
 
-    /// First and last recorded time.
+    /// The first and the last recorded time, in microseconds since 1970.
     pub fn time_range_us(&self) -> Option<(i64, i64)> {
         let first = self.indices().find_map(|ix| self.time_us(ix))?;
         let last = self.indices().rev().find_map(|ix| self.time_us(ix))?;
@@ -247,28 +250,28 @@ impl EventTable {
         self.contexts.code(ix.index()) as usize
     }
 
-    /// The different streams of the events, possibly several times.
+    /// The streams of the events, once for each context.
     pub fn distinct_streams(&self) -> impl Iterator<Item = i64> + '_ {
         self.contexts.distinct().iter().filter_map(|context| context.stream)
     }
 
-    /// The different pools of the events, possibly several times.
+    /// The pools of the events, once for each context.
     pub fn distinct_pools(&self) -> impl Iterator<Item = PoolKey> + '_ {
         self.contexts.distinct().iter().filter_map(|context| context.pool)
     }
 
-    /// The category that a profile gave an event's block.
+    /// The category that a profiler gave an event's block.
     #[inline]
     pub fn category(&self, ix: EventIx) -> Option<StrId> {
         self.contexts.get(ix.index()).category
     }
 
-    /// The different categories of the events, possibly several times.
+    /// The categories of the events, once for each context.
     pub fn distinct_categories(&self) -> impl Iterator<Item = StrId> + '_ {
         self.contexts.distinct().iter().filter_map(|context| context.category)
     }
 
-    /// Number of distinct addresses: ids are below it.
+    /// Number of distinct addresses; every [`AddrId`] is below it.
     pub fn address_count(&self) -> usize {
         self.addresses.len()
     }
@@ -279,7 +282,7 @@ impl EventTable {
         self.addrs[ix.index()]
     }
 
-    /// The address of an id; the highest one stands for none.
+    /// The address of an id; `u64::MAX` stands for a missing address.
     #[inline]
     pub fn address(&self, id: AddrId) -> u64 {
         self.addresses.get(id)
@@ -294,7 +297,7 @@ impl EventTable {
         self.stacks.shrink_to_fit();
     }
 
-    /// The id of an address that need not occur in the trace.
+    /// The id of an address, which need not occur in the trace.
     #[inline]
     pub(super) fn intern_address(&mut self, address: u64) -> AddrId {
         if let Some((last, id)) = self.last_addr
@@ -307,8 +310,8 @@ impl EventTable {
         id
     }
 
-    /// The events of some ranges as a table of their own. When no others will be asked for, and the
-    /// ranges are all there is, nothing is copied.
+    /// The events of some ranges as a table of their own. Nothing is copied if they are the whole table and
+    /// `is_last` says that no others will be asked for: then this table is left empty.
     pub fn extract(&mut self, ranges: &[std::ops::Range<u32>], is_last: bool) -> Self {
         if let [range] = ranges
             && is_last

@@ -8,11 +8,11 @@ use foldhash::HashMap;
 pub struct Frame {
     /// The source file, or the library of a C++ frame.
     pub file: StrId,
-    /// The line, from 1; 0 where it is not known.
+    /// The line, from 1; 0 if it is unknown.
     pub line: i64,
     /// The function.
     pub name: StrId,
-    /// What `torch.compile` knows about the generated code: index into the table's
+    /// Details of code that `torch.compile` generated: an index into the table's
     /// [`fx`](FrameTable::fx) records.
     pub fx: Option<u32>,
 }
@@ -24,7 +24,7 @@ pub struct FxInfo {
     pub op: Option<StrId>,
     /// `fx_node_name`: the node's name, e.g. `relu_1`.
     pub name: Option<StrId>,
-    /// `fx_node_target`: what the node calls.
+    /// `fx_node_target`: the function that the node calls.
     pub target: Option<StrId>,
     /// `fx_original_trace`: the model's own source lines.
     pub trace: Option<StrId>,
@@ -61,7 +61,7 @@ impl FrameTable {
         self.frames[id.index()]
     }
 
-    /// What `torch.compile` recorded for a frame.
+    /// The FX fields of a frame; `None` for a frame of ordinary code.
     pub fn fx(&self, frame: Frame) -> Option<FxInfo> {
         frame.fx.map(|i| self.fx[i as usize])
     }
@@ -71,12 +71,12 @@ impl FrameTable {
         self.frames.len()
     }
 
-    /// Whether there is no frame at all.
+    /// True if there is no frame at all.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Whether any frame carries FX fields.
+    /// True if any frame carries FX fields.
     pub fn has_fx(&self) -> bool {
         !self.fx.is_empty()
     }

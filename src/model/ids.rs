@@ -28,7 +28,7 @@ index!(
     FrameId
 );
 index!(
-    /// A stack, innermost frame first, in the [`StackTable`](super::StackTable). 0 is the empty one.
+    /// A stack, innermost frame first, in the [`StackTable`](super::StackTable). 0 is the empty stack.
     StackId
 );
 index!(
@@ -51,7 +51,8 @@ impl StackId {
     pub const EMPTY: Self = Self(0);
 }
 
-/// A point between two events: how many events have taken effect. 0 is the state before the first.
+/// A point between two events, as the number of events that have taken effect. 0 is the state before the
+/// first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(pub u32);
 

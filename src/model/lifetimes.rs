@@ -1,16 +1,17 @@
-//! Allocations as lifetimes, and the set that is live at any moment.
+//! Allocations as lifetimes, and the set of allocations that are live at any moment.
 
 use super::rewind::LiveBlock;
 use super::{Action, AllocId, EventIx, EventTable, Moment, PoolKey, StackId};
 use foldhash::HashMap;
 
-/// Has not happened by the end of the trace.
+/// Stands for a moment after the end of the trace.
 const NEVER: u32 = u32::MAX;
 
-/// Entries that one summary entry covers, as a power of two.
+/// Number of entries that one summary entry covers, as a power of two: 16 of four bytes are one cache
+/// line.
 const FANOUT_BITS: u32 = 4;
 
-/// How an allocation came into the recording.
+/// The beginning of an allocation in the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// It was live before the first recorded event.
@@ -20,7 +21,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The event that allocated it, if it was recorded.
+    /// The event that made the allocation; `None` if it was there before the first event.
     pub fn event(self) -> Option<EventIx> {
         match self {
             Self::Before => None,
@@ -29,44 +30,44 @@ impl Origin {
     }
 }
 
-/// One allocation, put together.
+/// One allocation, put together from the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
     /// Its id.
     pub id: AllocId,
-    /// Where it came from.
+    /// Its beginning.
     pub origin: Origin,
     /// Address of the first byte.
     pub addr: u64,
     /// Requested bytes.
     pub size: i64,
-    /// The stream that it belongs to, where known.
+    /// The stream that it belongs to; `None` if it is unknown.
     pub stream: Option<i64>,
-    /// The pool that it belongs to, where known.
+    /// The pool that it belongs to; `None` if it is unknown.
     pub pool: Option<PoolKey>,
-    /// Where it was allocated; empty where that was not recorded.
+    /// The stack that allocated it; empty if none was recorded.
     pub stack: StackId,
     /// First moment at which it is live.
     pub start: Moment,
-    /// First moment at which the program had given it back.
+    /// First moment at which the program had given it back; `None` if that is not in the trace.
     pub requested: Option<Moment>,
-    /// First moment at which it is gone.
+    /// First moment at which it is gone; `None` if it survives the trace.
     pub end: Option<Moment>,
 }
 
 impl Allocation {
-    /// The event that allocated it.
+    /// The event that made it; `None` if it was there before the first event.
     pub fn alloc_event(&self) -> Option<EventIx> {
         self.origin.event()
     }
 
-    /// Whether the program had given it back and it still waits for a stream.
+    /// True if the program has given it back at this moment while another stream may still use it.
     pub fn is_awaiting_at(&self, moment: Moment) -> bool {
         self.requested.is_some_and(|at| at <= moment) && self.end.is_none_or(|end| moment < end)
     }
 }
 
-/// What is only known of blocks from before the first event.
+/// Properties of a block from before the first event, which no alloc event can provide.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InitialBlock {
     pub(super) addr: u64,
@@ -76,17 +77,17 @@ pub(super) struct InitialBlock {
     pub(super) stack: StackId,
 }
 
-/// All allocations of a trace: columns of moments, ordered by start.
+/// All allocations of a trace, as columns of moments ordered by start.
 #[derive(Debug, Default)]
 pub struct Lifetimes {
     start: Vec<u32>,
     requested: Vec<u32>,
     end: Vec<u32>,
     initial: Vec<InitialBlock>,
-    /// Of allocations that are live at the end and whose events have no stack: those of their blocks.
+    /// Stacks of final blocks, for live allocations whose events have no stack.
     block_stacks: HashMap<AllocId, StackId>,
-    /// `latest_end[k][i]`: the latest end among `FANOUT^(k + 1)` allocations from there on. Finding
-    /// what is live skips whole groups that ended before.
+    /// `latest_end[k][i]` is the latest end in group `i` of `16^(k + 1)` allocations. The search for live
+    /// allocations skips groups that ended earlier.
     latest_end: Vec<Vec<u32>>,
 }
 
@@ -94,6 +95,7 @@ impl Lifetimes {
     /// Follow every address through the trace, from the state before it.
     pub(super) fn build(events: &EventTable, initial: &[LiveBlock], addresses: usize) -> Self {
         let mut out = Self::default();
+        // The latest allocation at each address; `NEVER` is above every id and stands for none.
         let mut holder = vec![NEVER; addresses];
         for block in initial {
             holder[block.addr.index()] = out.start.len() as u32;
@@ -109,6 +111,7 @@ impl Lifetimes {
             let id = *slot as usize;
             match action {
                 Action::Alloc => {
+                    // The free of the allocation before it was not recorded.
                     if id < out.end.len() {
                         out.end[id] = after;
                     }
@@ -138,6 +141,7 @@ impl Lifetimes {
         self.end.push(NEVER);
     }
 
+    /// Build `latest_end`, up to a level of one entry.
     fn summarise(&mut self) {
         let fold = |level: &[u32]| -> Vec<u32> {
             level.chunks(1 << FANOUT_BITS).map(|group| group.iter().copied().max().unwrap_or(0)).collect()
@@ -151,13 +155,14 @@ impl Lifetimes {
         self.latest_end.push(level);
     }
 
-    /// Say what the end state or the free events know of the blocks from before the trace, in the
-    /// order in which they were given to [`Self::build`].
+    /// Set the properties of the blocks from before the trace, in the order of the blocks that
+    /// [`Self::build`] was given.
     pub(super) fn describe_initial(&mut self, initial: Vec<InitialBlock>) {
+        debug_assert_eq!(initial.len(), self.start.partition_point(|&start| start == 0));
         self.initial = initial;
     }
 
-    /// Say which stacks live blocks have whose events have none, as with `context="state"`.
+    /// Set the stacks of live blocks whose events have none, as in recordings with `context="state"`.
     pub(super) fn describe_blocks(&mut self, block_stacks: HashMap<AllocId, StackId>) {
         self.block_stacks = block_stacks;
     }
@@ -167,7 +172,7 @@ impl Lifetimes {
         self.start.len()
     }
 
-    /// Whether there is no allocation.
+    /// True if there is no allocation.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -177,7 +182,8 @@ impl Lifetimes {
         self.initial.len()
     }
 
-    /// First moment at which the allocation is live.
+    /// First moment at which the allocation is live; [`Moment::START`] if it was there before the first
+    /// event.
     #[inline]
     pub fn start(&self, id: AllocId) -> Moment {
         Moment(self.start[id.index()])
@@ -189,7 +195,7 @@ impl Lifetimes {
         known(self.end[id.index()])
     }
 
-    /// First moment at which the program had given the allocation back.
+    /// First moment at which the program had given the allocation back; `None` if that is not in the trace.
     #[inline]
     pub fn requested(&self, id: AllocId) -> Option<Moment> {
         known(self.requested[id.index()])
@@ -213,7 +219,8 @@ impl Lifetimes {
         }
     }
 
-    /// Where an allocation was made, as its event says, else its block at the end; empty where neither was recorded.
+    /// The stack that made an allocation: that of its event, else that of its block at the end. Empty if
+    /// neither was recorded.
     #[inline]
     pub fn stack(&self, id: AllocId, events: &EventTable) -> StackId {
         match self.origin(id) {
@@ -229,18 +236,18 @@ impl Lifetimes {
         self.block_stacks.get(&id).copied().unwrap_or(StackId::EMPTY)
     }
 
-    /// How an allocation came into the recording.
+    /// The beginning of an allocation in the recording.
     #[inline]
     pub fn origin(&self, id: AllocId) -> Origin {
         self.start(id).event().map_or(Origin::Before, Origin::Event)
     }
 
-    /// The allocation that an alloc event made.
+    /// The allocation that an alloc event made; `None` for other events.
     pub fn of_alloc_event(&self, ix: EventIx) -> Option<AllocId> {
         self.start.binary_search(&Moment::after(ix).0).ok().map(|i| AllocId(i as u32))
     }
 
-    /// The first allocation that is made after a moment.
+    /// The first allocation made after a moment.
     pub fn first_after(&self, moment: Moment) -> Option<AllocId> {
         let at = self.start.partition_point(|&start| start <= moment.0);
         (at < self.start.len()).then_some(AllocId(at as u32))
@@ -269,7 +276,7 @@ impl Lifetimes {
         self.live_between(moment, moment)
     }
 
-    /// The allocations that events after `after` and not after `until` made, in allocation order.
+    /// The allocations made after `after` and up to `until`, in allocation order.
     pub fn started_between(
         &self,
         after: Moment,
@@ -291,12 +298,15 @@ fn known(moment: u32) -> Option<Moment> {
     (moment != NEVER).then_some(Moment(moment))
 }
 
-/// Iterator over live allocations; see [`Lifetimes::live_at`].
+/// Iterator over live allocations in allocation order; see [`Lifetimes::live_at`].
 #[derive(Debug, Clone)]
 pub struct Live<'a> {
     lifetimes: &'a Lifetimes,
+    /// The next allocation to look at.
     next: usize,
+    /// The first allocation that starts too late.
     until: usize,
+    /// Allocations must end after this moment.
     after: u32,
 }
 

@@ -1,9 +1,9 @@
-//! The snapshot in memory: columns and ids, built once and then only read.
+//! The snapshot in memory: columns and ids, built once and only read afterwards.
 //!
-//! One [`Snapshot`] holds what the whole file shares (strings, frames, stacks, settings), and one
+//! One [`Snapshot`] holds the tables of the whole file (strings, frames, stacks, settings), and one
 //! [`Timeline`] per device with its events, its final segments and everything derived from them.
 //!
-//! This layer knows no files, no pickles, no threads of its own making, no colours and no pixels.
+//! This layer knows no files, no pickles, no colours and no pixels, and starts no threads of its own.
 
 mod action;
 mod address;

@@ -1,4 +1,5 @@
-//! Reserved memory over time: which address ranges the driver had given out, from when to when.
+//! Reserved memory over time: the address ranges that the driver has given out, with their first and last
+//! moments.
 
 use super::{Action, Anomalies, Anomaly, EventIx, EventTable, Moment, PoolKey, SegmentTable};
 use std::collections::BTreeMap;
@@ -11,31 +12,32 @@ pub struct ReservedRange {
     pub addr: u64,
     /// Bytes.
     pub size: i64,
-    /// First moment at which it is there.
+    /// First moment at which it is reserved.
     pub start: Moment,
     /// First moment at which it is gone; `None` if it survives the trace.
     pub end: Option<Moment>,
-    /// The stream whose requests it serves.
+    /// The stream that it serves; `None` if it was not recorded.
     pub stream: Option<i64>,
-    /// The pool that owns it.
+    /// The pool that owns it; `None` if it was not recorded.
     pub pool: Option<PoolKey>,
-    /// Whether it is part of an expandable segment.
+    /// True if it is part of an expandable segment.
     pub is_expandable: bool,
 }
 
 impl ReservedRange {
-    /// Whether the range is there at a moment.
+    /// True if the range is reserved at a moment.
     pub fn is_live_at(&self, moment: Moment) -> bool {
         self.start <= moment && self.end.is_none_or(|end| moment < end)
     }
 
-    /// Whether an address lies in the range.
+    /// True if an address lies in the range.
     pub fn contains(&self, addr: u64) -> bool {
         self.addr <= addr && addr < self.past_end()
     }
 
-    /// The first address behind the range.
+    /// The first address after the range.
     pub fn past_end(&self) -> u64 {
+        // Addresses and sizes come from the file: the sum may exceed 64 bits.
         self.addr.saturating_add(self.size.max(0).unsigned_abs())
     }
 }
@@ -64,13 +66,13 @@ impl ReservedRanges {
         undo.all(events)
     }
 
-    /// The same where the final segments are not known: what the events alone leave behind stands
-    /// in for them.
+    /// Undo the segment events of a trace whose final segments are unknown, from the ranges that the events
+    /// alone leave behind.
     pub(super) fn build_from_trace(events: &EventTable) -> (Self, Anomalies) {
         let mut undo = Undo::default();
         for ix in events.indices() {
             let Some((comes, range)) = change(events, ix) else { continue };
-            // Only the way back counts contradictions.
+            // Contradictions are counted on the way back only, so that none counts twice.
             undo.take(&range);
             if comes && 0 < range.size {
                 undo.present.insert(range.addr, ReservedRange { end: None, ..range });
@@ -79,19 +81,19 @@ impl ReservedRanges {
         undo.all(events)
     }
 
-    /// The ranges in order.
+    /// The ranges, by start, then address.
     pub fn all(&self) -> &[ReservedRange] {
         &self.ranges
     }
 
-    /// The ranges that are there at a moment, by start.
+    /// The ranges that are reserved at a moment, by start, then address.
     pub fn live_at(&self, moment: Moment) -> impl Iterator<Item = &ReservedRange> + '_ {
         let until = self.ranges.partition_point(|range| range.start <= moment);
         self.ranges[..until].iter().filter(move |range| range.is_live_at(moment))
     }
 }
 
-/// The range that an event is about, and whether it comes or goes.
+/// The range of a segment event, and true if it comes, false if it goes. `None` for other events.
 fn change(events: &EventTable, ix: EventIx) -> Option<(bool, ReservedRange)> {
     let (comes, is_expandable) = match events.action(ix) {
         Action::SegmentAlloc => (true, false),
@@ -112,11 +114,12 @@ fn change(events: &EventTable, ix: EventIx) -> Option<(bool, ReservedRange)> {
     Some((comes, range))
 }
 
-/// The state while going backwards.
+/// The state while events are undone.
 #[derive(Default)]
 struct Undo {
-    /// What is there after the events that are left, by address; ranges do not overlap.
+    /// The ranges that are reserved after the events that are left, by address. They do not overlap.
     present: BTreeMap<u64, ReservedRange>,
+    /// The ranges with a known start.
     done: Vec<ReservedRange>,
     anomalies: Anomalies,
 }
@@ -136,14 +139,16 @@ impl Undo {
         (ReservedRanges { ranges: self.done }, self.anomalies)
     }
 
+    /// True if a range in `present` overlaps this one.
     fn overlaps(&self, range: &ReservedRange) -> bool {
+        // Of ranges that do not overlap, the last to start reaches furthest.
         self.present
             .range(..range.past_end())
             .next_back()
             .is_some_and(|(_, before)| range.addr < before.past_end())
     }
 
-    /// A range went away here, so it was there before.
+    /// Undo the end of a range: it was there before.
     fn appear(&mut self, range: ReservedRange) {
         if range.size <= 0 || self.overlaps(&range) {
             self.anomalies.count(Anomaly::SegmentGoesButIsPresentAfter);
@@ -152,7 +157,8 @@ impl Undo {
         }
     }
 
-    /// A range came here, so it was not there before. It may be the middle of what is there now.
+    /// Undo the start of a range: it was not there before. It may be the middle of a range that is
+    /// there now.
     fn vanish(&mut self, range: &ReservedRange, start: Moment) {
         let cuts = self.take(range);
         let found: i64 = cuts.iter().map(|cut| cut.size).sum();
@@ -162,7 +168,7 @@ impl Undo {
         }
     }
 
-    /// Remove a range of addresses from what is there, and return what of it was there.
+    /// Remove an address range from `present`, and return the removed pieces.
     fn take(&mut self, range: &ReservedRange) -> Vec<ReservedRange> {
         let mut cuts = Vec::new();
         let (from, to) = (range.addr, range.past_end());
@@ -171,8 +177,10 @@ impl Undo {
         {
             self.present.remove(&key);
             let (cut_from, cut_to) = (from.max(held.addr), to.min(held.past_end()));
-            let piece =
-                |addr: u64, past_end: u64| ReservedRange { addr, size: (past_end - addr) as i64, ..held };
+            let piece = |addr: u64, past_end: u64| {
+                debug_assert!(addr <= past_end, "pieces lie within the range that they are cut from");
+                ReservedRange { addr, size: (past_end - addr) as i64, ..held }
+            };
             if held.addr < cut_from {
                 self.present.insert(held.addr, piece(held.addr, cut_from));
             }

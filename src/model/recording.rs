@@ -1,13 +1,13 @@
 //! A handle to one device of a file.
 
-use super::{AllocId, Allocation, Lifetimes, Moment, Snapshot, StackId, Timeline};
+use super::{AllocId, Allocation, DeviceId, Lifetimes, Moment, Snapshot, StackId, Timeline};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// One device of a file that others share: the snapshot, and which of its timelines is meant.
+/// One device of a loaded file: a shared snapshot and the index of one of its timelines.
 ///
-/// Cloning is cheap. A recording is equal to another if it is the same device of the same loaded file.
-/// It can be used in the place of its [`Timeline`].
+/// Cloning is cheap. Two recordings are equal if they are the same device of the same loaded file. A
+/// recording dereferences to its [`Timeline`].
 #[derive(Debug, Clone)]
 pub struct Recording {
     snapshot: Arc<Snapshot>,
@@ -22,17 +22,22 @@ impl Recording {
         (0..snapshot.timelines.len()).map(move |at| Self { snapshot: Arc::clone(&snapshot), at })
     }
 
-    /// What the devices of the file share.
+    /// The recording of a device; `None` if the file does not have the device.
+    pub fn of_device(snapshot: &Arc<Snapshot>, device: DeviceId) -> Option<Self> {
+        Self::all(snapshot).find(|recording| recording.device == device)
+    }
+
+    /// The snapshot, which all devices of the file share.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
     }
 
-    /// The events of the device and what follows from them.
+    /// The timeline of the device.
     pub fn timeline(&self) -> &Timeline {
         &self.snapshot.timelines[self.at]
     }
 
-    /// Its place among the devices of the file.
+    /// The index of its timeline in the snapshot.
     pub fn index(&self) -> usize {
         self.at
     }
@@ -71,7 +76,7 @@ impl Timeline {
         self.lifetimes.size(id, &self.events)
     }
 
-    /// Where an allocation was made; see [`Lifetimes::stack`].
+    /// The stack that made an allocation; see [`Lifetimes::stack`].
     #[inline]
     pub fn stack(&self, id: AllocId) -> StackId {
         self.lifetimes.stack(id, &self.events)
@@ -83,8 +88,8 @@ impl Timeline {
         self.lifetimes.addr(id, &self.events)
     }
 
-    /// First moment at which the program no longer has an allocation, although its memory may still
-    /// wait for a stream; `None` if it survives the trace.
+    /// First moment at which the program no longer has an allocation; its memory may still wait for a
+    /// stream. `None` if the program has it until the end of the trace.
     #[inline]
     pub fn gone(&self, id: AllocId) -> Option<Moment> {
         self.lifetimes.gone(id)
@@ -103,7 +108,7 @@ impl Lifetimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Anchor, DeviceId, EventTable, SegmentTable, TimelineInput};
+    use crate::model::{Anchor, EventTable, SegmentTable, TimelineInput};
 
     fn snapshot(devices: i64) -> Arc<Snapshot> {
         let timeline = |device| {
@@ -122,6 +127,8 @@ mod tests {
         let found: Vec<_> = Recording::all(&snapshot(2)).map(|recording| recording.device).collect();
         assert_eq!(found, [DeviceId(0), DeviceId(1)]);
         assert_eq!(Recording::all(&snapshot(0)).len(), 0);
+        let index = |device| Recording::of_device(&snapshot(2), DeviceId(device)).map(|found| found.index());
+        assert_eq!([0, 1, 2].map(index), [Some(0), Some(1), None]);
     }
 
     #[test]

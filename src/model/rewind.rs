@@ -1,8 +1,8 @@
-//! From the end state back to the start: the totals after every event, and what was there before
-//! the first.
+//! From the end state back to the start: the totals after every event, and the blocks from before the
+//! first.
 //!
-//! The ring buffer of a long run has dropped the beginning of the history, so a trace cannot be
-//! replayed from nothing. The end state is complete, so undoing the events from there is exact.
+//! In a long run the ring buffer drops the beginning of the history, so a trace cannot be replayed from
+//! nothing. The end state is complete, so undoing the events from there is exact.
 
 use super::curve::CurveBuilder;
 use super::{
@@ -15,13 +15,15 @@ pub(super) struct LiveBlock {
     pub(super) addr: AddrId,
     /// Requested bytes.
     pub(super) size: i64,
+    /// True if the program has given it back and another stream may still use it.
     pub(super) awaiting: bool,
 }
 
-/// The state that the events are undone from.
+/// The state after the last event, from which events are undone.
 #[derive(Debug, Default)]
 pub(super) struct EndState {
     pub(super) blocks: Vec<LiveBlock>,
+    /// Segment bytes.
     pub(super) reserved: i64,
 }
 
@@ -51,7 +53,7 @@ impl EndState {
         Self { blocks, reserved: segments.reserved() }
     }
 
-    /// What the events alone say, for a trace whose end is missing: blocks and segments that they
+    /// The state that the events alone leave, for a trace without its end. Blocks and segments that they
     /// neither allocate nor free are unknown and left out.
     pub(super) fn of_trace(events: &EventTable) -> Self {
         let mut slots = Slots::new(events.address_count());
@@ -71,6 +73,8 @@ impl EndState {
             }
             lowest = lowest.min(reserved);
         }
+        // The events may give back segments from before them. Raising the end by what they give back too
+        // much keeps the total at zero or above.
         Self { blocks: slots.live(), reserved: reserved.saturating_sub(lowest) }
     }
 }
@@ -84,14 +88,14 @@ pub(super) struct Rewound {
     pub(super) allocated: Curve,
     /// Segment bytes, where they change.
     pub(super) reserved: Vec<(Moment, i64)>,
-    /// What was live before the first event, by address.
+    /// The blocks that were live before the first event, by address.
     pub(super) initial: Vec<LiveBlock>,
     /// Number of live blocks at the first moment with the most active bytes.
     pub(super) peak_live_blocks: usize,
     pub(super) anomalies: Anomalies,
 }
 
-/// Undo all events from `end`.
+/// Undo all events from `end`. `addresses` is the number of address ids.
 pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> Rewound {
     let n = events.len();
     let mut slots = Slots::new(addresses);
@@ -117,6 +121,7 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
     for ix in events.indices().rev() {
         active.push_front(now.active);
         allocated.push_front(now.allocated);
+        // `<=`, since of equal peaks the first counts, and this runs backwards.
         if peak <= now.active {
             (peak, out.peak_live_blocks) = (now.active, now.live);
         }
@@ -150,7 +155,12 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
     out
 }
 
-/// Undo a block event. An error says how it contradicts the state after it.
+/// Undo a block event.
+///
+/// # Errors
+///
+/// The way in which the event contradicts the state after it. An alloc of another size is undone all the
+/// same; other contradicting events change nothing.
 #[inline]
 fn undo(
     action: Action,
@@ -191,10 +201,13 @@ fn undo(
     }
 }
 
-/// Running totals.
+/// Running totals. Bytes saturate, as sizes come from the file; `live` is a count of slots and does not.
 struct Totals {
+    /// Requested bytes of all live blocks.
     active: i64,
+    /// Requested bytes of the blocks that the program has not given back.
     allocated: i64,
+    /// Number of live blocks.
     live: usize,
 }
 
@@ -206,13 +219,14 @@ impl Totals {
     }
 }
 
+/// The state of a live block: the active states of [`BlockState`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlotState {
     Allocated,
     Awaiting,
 }
 
-/// The block at each address, if any.
+/// Requested bytes and state of the block at each address, by [`AddrId`]; `None` without a block.
 struct Slots(Vec<Option<(i64, SlotState)>>);
 
 impl Slots {

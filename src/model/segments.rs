@@ -1,17 +1,17 @@
-//! Segments and blocks as the snapshot's end state has them.
+//! Segments and blocks of the snapshot's end state.
 
 use super::{DeviceId, PoolKey, StackId, StrId};
 use std::ops::Range;
 
-/// What a block is used for (`state` in the snapshot).
+/// The state of a block (`state` in the snapshot).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockState {
     /// In use.
     Allocated,
-    /// Freed by the program, but another stream may still use it (`active_pending_free`; the docs
-    /// say `active_awaiting_free`).
+    /// Freed by the program while another stream may still use it. torch writes `active_pending_free`; its
+    /// documentation says `active_awaiting_free`.
     AwaitingFree,
-    /// Cached and free.
+    /// Free, and cached by the allocator.
     Inactive,
 }
 
@@ -20,18 +20,18 @@ pub enum BlockState {
 pub struct Block {
     /// Address of the first byte.
     pub addr: u64,
-    /// Size that the allocator gave it, with rounding.
+    /// Bytes that the allocator gave it, rounding included.
     pub size: i64,
-    /// Size that the program asked for; stale for inactive blocks.
+    /// Bytes that the program asked for; stale for inactive blocks.
     pub requested: i64,
-    /// What it is used for.
+    /// In use, waiting or free.
     pub state: BlockState,
-    /// Where it was allocated.
+    /// The stack that allocated it; empty if none was recorded.
     pub stack: StackId,
 }
 
 impl Block {
-    /// Whether the block counts as active: in use, or waiting for a stream.
+    /// True if the block counts as active: in use, or waiting for a stream.
     pub fn is_active(&self) -> bool {
         self.state != BlockState::Inactive
     }
@@ -45,19 +45,19 @@ pub struct Segment {
     pub device: DeviceId,
     /// Address of the first byte.
     pub addr: u64,
-    /// Bytes in all.
+    /// Bytes.
     pub size: i64,
-    /// The stream whose requests it serves.
+    /// The stream that it serves; `None` if it was not recorded.
     pub stream: Option<i64>,
     /// The pool that owns it; `None` before torch 2.1, which did not write it.
     pub pool: Option<PoolKey>,
     /// `small` or `large`.
     pub kind: Option<StrId>,
-    /// Whether it is part of an expandable segment.
+    /// True if it is part of an expandable segment.
     pub is_expandable: bool,
-    /// What triggered it.
+    /// The stack of the request that it was reserved for; empty if none was recorded.
     pub stack: StackId,
-    /// Its blocks: a range of [`SegmentTable::blocks`].
+    /// Its blocks, as a range of [`SegmentTable::blocks`].
     pub blocks: Range<usize>,
 }
 
@@ -78,6 +78,7 @@ impl SegmentTable {
 
     /// Bytes reserved from the driver.
     pub fn reserved(&self) -> i64 {
+        // Sizes come from the file: their sum may exceed 64 bits.
         self.segments.iter().fold(0, |sum, s| sum.saturating_add(s.size))
     }
 }

@@ -1,22 +1,26 @@
-//! The total of some allocations over time.
+//! Totals over time of chosen allocations.
 
 use super::curve::CurveBuilder;
 use super::{AllocId, Curve, EventTable, Lifetimes, Moment};
 
-/// No allocation ends at this moment.
+/// Stands for a moment at which no allocation ends.
 const NONE: u32 = u32::MAX;
 
 impl Lifetimes {
-    /// Requested bytes of those allocations that are counted, from their alloc to their completed
-    /// free, per moment.
+    /// Requested bytes at every moment, from alloc to completed free, of the allocations that `is_counted`
+    /// chooses.
     pub fn curve_of(&self, events: &EventTable, is_counted: impl Fn(AllocId) -> bool) -> Curve {
         let moments = events.len() + 1;
         // An event ends at most one allocation, and starts at most one.
         let mut ends_at = vec![NONE; moments];
+        // 128 bits, as sizes come from the file: a sum that saturated would not come back down.
         let mut total = 0i128;
         for id in self.ids().filter(|&id| is_counted(id)) {
             match self.end(id) {
-                Some(end) => ends_at[end.index()] = id.0,
+                Some(end) => {
+                    debug_assert_eq!(ends_at[end.index()], NONE);
+                    ends_at[end.index()] = id.0;
+                }
                 None => total += i128::from(self.size(id, events)),
             }
         }
@@ -43,7 +47,7 @@ impl Lifetimes {
     }
 }
 
-/// As an `i64`, or the nearest there is: sizes come from a file.
+/// The total as an `i64`, or the nearest value that fits.
 fn saturated(total: i128) -> i64 {
     total.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }

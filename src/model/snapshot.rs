@@ -1,11 +1,11 @@
-//! The whole file.
+//! The whole file: the tables that its devices share, and its timelines.
 
 use super::{ActionNames, DeviceId, FrameTable, StackTable, StrId, StringTable, Timeline};
 
-/// A scalar or nested value of the allocator settings.
+/// A value of an allocator setting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettingValue {
-    /// `None`, or a value of a kind that settings do not have.
+    /// `None`, or a value of a type that settings do not have.
     None,
     /// A switch.
     Bool(bool),
@@ -28,45 +28,45 @@ pub struct Setting {
     pub value: SettingValue,
 }
 
-/// A mark that a profiler range or the program left (`external_annotations`).
+/// The start or the end of a range that a profiler or the program marked (`external_annotations`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
-    /// Whether the range starts here, as opposed to ends.
+    /// True for the start of the range, false for its end.
     pub is_start: bool,
     /// Its name.
     pub name: StrId,
-    /// The device that was current.
+    /// The current device at that time; `None` if it was not recorded.
     pub device: Option<DeviceId>,
-    /// Wall clock in microseconds since 1970.
+    /// Wall clock in microseconds since 1970; `None` if it was not recorded.
     pub time_us: Option<i64>,
 }
 
 /// A key that this version does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKey {
-    /// The kind of record that has it: `snapshot`, `event`, `segment`, `block`, `frame`, …
+    /// The kind of record with this key: `snapshot`, `event`, `segment`, `block`, `frame`, …
     pub record: &'static str,
     /// The key.
     pub key: String,
-    /// How many records have it.
+    /// Number of records with this key.
     pub count: u64,
 }
 
 /// Why the file could not be read to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// Offset of the first byte that could not be used, in the decompressed pickle.
+    /// Offset in the decompressed pickle of the first byte that could not be used.
     pub offset: u64,
-    /// What was wrong there.
+    /// A description of the fault.
     pub reason: String,
 }
 
 /// Something odd in the file that did not prevent reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenIssue {
-    /// What, in words.
+    /// A description.
     pub what: String,
-    /// How often.
+    /// Number of times it occurs.
     pub count: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct Snapshot {
     pub stacks: StackTable,
     /// Names of actions.
     pub actions: ActionNames,
-    /// One timeline per device that has events or segments, by device; pinned host memory first.
+    /// One timeline for each device with events or segments, by device; pinned host memory comes first.
     pub timelines: Vec<Timeline>,
     /// The allocator's settings, in file order; empty before torch 2.2, which did not write them.
     pub settings: Vec<Setting>,
@@ -91,9 +91,10 @@ pub struct Snapshot {
     pub unknown_keys: Vec<UnknownKey>,
     /// Oddities that were skipped over.
     pub issues: Vec<OpenIssue>,
-    /// Set when the file is cut off or damaged: then only what was whole before is here.
+    /// Set when the file is cut off or damaged. The snapshot then has only the records that precede the
+    /// damage.
     pub damage: Option<Damage>,
-    /// Size of the decompressed pickle, as far as it was read.
+    /// Bytes of the decompressed pickle that were read.
     pub pickle_bytes: u64,
 }
 
@@ -103,7 +104,7 @@ impl Snapshot {
         self.timelines.iter().find(|t| t.device == device)
     }
 
-    /// The timeline to show first: the one with an OOM, else the one with most events.
+    /// The timeline to show first: one with an OOM if there is any, and of several the one with most events.
     pub fn main_timeline(&self) -> Option<&Timeline> {
         self.timelines.iter().max_by_key(|t| {
             (!t.ooms.is_empty(), t.events.len(), t.segments.segments.len(), std::cmp::Reverse(t.device))

@@ -5,13 +5,18 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
-/// Every distinct stack once: frame ids, innermost first, in one buffer. Id 0 is the empty stack.
+/// Every distinct stack once, its frames innermost first. Id 0 is the empty stack.
+///
+/// All stacks lie one after another in one buffer. Large files have many thousands of short stacks, and a
+/// `Vec` for each would cost a heap allocation and often more memory than the frames themselves.
 #[derive(Debug)]
 pub struct StackTable {
     frames: Vec<FrameId>,
-    /// Where each stack ends in `frames`.
+    /// The end of each stack in `frames`; a stack starts at the end of the one before it.
     ends: Vec<usize>,
+    /// Ids by hash. The stacks themselves are only in `frames`.
     lookup: HashTable<u32>,
+    /// Seeded per table, so that a file cannot be built to make every lookup collide.
     hasher: RandomState,
 }
 
@@ -51,12 +56,12 @@ impl StackTable {
         size_of_val(&*self.frames) + size_of_val(&*self.ends) + self.lookup.allocation_size()
     }
 
-    /// Number of distinct stacks, the empty one included.
+    /// Number of distinct stacks, with the empty one.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Never: the empty stack is always there.
+    /// False: the empty stack is always there.
     pub fn is_empty(&self) -> bool {
         false
     }

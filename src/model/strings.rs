@@ -12,15 +12,16 @@ use std::hash::BuildHasher as _;
 #[derive(Debug, Default)]
 pub struct StringTable {
     bytes: Vec<u8>,
-    /// Where each string ends in `bytes`.
+    /// The end of each string in `bytes`; a string starts at the end of the one before it.
     ends: Vec<usize>,
+    /// Ids by hash. The strings themselves are only in `bytes`.
     lookup: HashTable<u32>,
     /// Seeded per table, so that a file cannot be built to make every lookup collide.
     hasher: RandomState,
 }
 
 impl StringTable {
-    /// The id of `text`, which is added if it is new; the flag says whether it was.
+    /// The id of `text`, added if it is new. The flag is true if it was new.
     #[inline]
     pub fn intern(&mut self, text: &[u8]) -> (StrId, bool) {
         let hash = self.hasher.hash_one(text);
@@ -51,7 +52,7 @@ impl StringTable {
         self.ends.len()
     }
 
-    /// Whether there is no string at all.
+    /// True if there is no string at all.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -8,37 +8,37 @@ use super::{
 };
 use foldhash::HashMap;
 
-/// Where the absolute figures of a timeline come from.
+/// The source of a timeline's absolute figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The snapshot's segments: the state after the last event.
     EndState,
-    /// The events alone, because the file is damaged before the trace's end: what they neither
-    /// allocate nor free is unknown and missing from all figures.
+    /// The events alone, because the file is damaged before the end of the trace. Memory that they neither
+    /// allocate nor free is missing from all figures.
     TraceOnly,
 }
 
 /// A request that could not be met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OomEvent {
-    /// Its event.
+    /// Its `oom` event.
     pub event: EventIx,
-    /// Bytes that were requested, rounded to blocks.
+    /// Bytes that were requested, rounded up to a block size.
     pub requested: i64,
-    /// Bytes that the device had left; `None` where it was not recorded.
+    /// Bytes that the device had left; `None` if that was not recorded.
     pub device_free: Option<i64>,
 }
 
-/// What a timeline is built from.
+/// The records that a timeline is built from.
 #[derive(Debug)]
 pub struct TimelineInput {
     /// The device.
     pub device: DeviceId,
-    /// Its trace.
+    /// The events of its trace.
     pub events: EventTable,
     /// Its segments at the end of the trace.
     pub segments: SegmentTable,
-    /// Whether the segments can serve as the end state.
+    /// [`Anchor::EndState`] if the segments are complete.
     pub anchor: Anchor,
 }
 
@@ -51,29 +51,29 @@ pub struct Timeline {
     pub events: EventTable,
     /// Segments and blocks after the last event.
     pub segments: SegmentTable,
-    /// Requested bytes from alloc to completed free.
+    /// Requested bytes, counted from alloc to completed free.
     pub active: Curve,
-    /// Requested bytes from alloc to requested free.
+    /// Requested bytes, counted from alloc to requested free.
     pub allocated: Curve,
     /// Segment bytes.
     pub reserved: StepCurve,
-    /// Every allocation.
+    /// All allocations, with their moments.
     pub lifetimes: Lifetimes,
     /// Reserved address ranges over time.
     pub ranges: ReservedRanges,
-    /// Requests that could not be met.
+    /// Requests that could not be met, by event.
     pub ooms: Vec<OomEvent>,
-    /// Where the program took a snapshot, ascending; the file's own is usually the last event.
+    /// The events at which the program took a snapshot, ascending. The last is mostly that of this file.
     pub dumps: Vec<EventIx>,
     /// Times of the moments.
     pub times: TimeIndex,
-    /// Where the absolute figures come from.
+    /// The source of the absolute figures.
     pub anchor: Anchor,
     /// Live blocks before the first event, counted while undoing.
     pub initial_live_blocks: usize,
     /// Live blocks at the active peak, counted while undoing.
     pub peak_live_blocks: usize,
-    /// Contradictions found.
+    /// Contradictions among the events, and between them and the end state.
     pub anomalies: Anomalies,
 }
 
@@ -122,7 +122,7 @@ impl Timeline {
         }
     }
 
-    /// Number of moments: the state before the first event, and after each.
+    /// Number of moments: one before the first event, and one after each.
     pub fn moments(&self) -> usize {
         self.events.len() + 1
     }
@@ -136,14 +136,14 @@ impl Timeline {
     }
 }
 
-/// The requests that failed, and the events where a snapshot was taken.
+/// The requests that failed, and the events at which a snapshot was taken.
 fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
     let (mut ooms, mut dumps) = (Vec::new(), Vec::new());
     for event in events.indices() {
         match events.action(event) {
             Action::Oom => {
                 let e = events.get(event);
-                // Before torch 2.0 the free bytes were written in the place of the address.
+                // Before torch 2.0 the address of an `oom` held the free bytes.
                 let device_free = e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok()));
                 ooms.push(OomEvent { event, requested: e.size, device_free });
             }
@@ -154,7 +154,8 @@ fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
     (ooms, dumps)
 }
 
-/// The stacks of blocks whose events have none: recordings may keep stacks for the state only.
+/// Stacks of final blocks for live allocations whose events have none: recordings with
+/// `context="state"` keep stacks for blocks only.
 fn block_stacks(
     lifetimes: &Lifetimes,
     events: &EventTable,
@@ -174,8 +175,8 @@ fn block_stacks(
     bare.filter_map(|id| Some((id, *stacks.get(&lifetimes.addr(id, events))?))).collect()
 }
 
-/// What can be known of blocks from before the trace: from the end state if they survive, else
-/// from the event that freed them (whose stack is not used, since it may be the free's).
+/// The properties of blocks from before the trace: from the end state if they survive, else from the event
+/// that freed them. The stack of that event is not used, since it may be that of the free.
 fn describe_initial(
     initial: &[LiveBlock],
     lifetimes: &Lifetimes,

@@ -1,22 +1,23 @@
-//! Time as an axis: which moment it is at a time, and the other way round.
+//! Time as an axis: the time of a moment, and the moment at a time.
 
 use super::{EventIx, EventTable, Moment};
 
-/// Moments between two checkpoints.
+/// Number of moments from one checkpoint to the next: a look-up reads at most that many times, and an
+/// event's share of the checkpoints is an eighth of a byte.
 const STEP: usize = 64;
 
-/// Relative time of every moment. It never decreases: a clock that was set back, or an event whose
-/// time was not recorded, stays at the latest time so far.
+/// Relative time of every moment. It never decreases: an event without a time, or after the clock was set
+/// back, has the latest time so far.
 #[derive(Debug, Default, Clone)]
 pub struct TimeIndex {
-    /// The time of every `STEP`th moment, in microseconds since the first event with a time.
+    /// The time of every `STEP`th moment, in microseconds since the first recorded time.
     checkpoints: Vec<i64>,
-    /// First and last time in microseconds since 1970; `None` where no event has one.
+    /// First and latest time in microseconds since 1970; `None` if no event has a time.
     range_us: Option<(i64, i64)>,
 }
 
 impl TimeIndex {
-    /// Look at the time of every event.
+    /// Read the time of every event.
     pub(super) fn build(events: &EventTable) -> Self {
         let Some(first_us) = events.indices().find_map(|ix| events.time_us(ix)) else {
             return Self::default();
@@ -32,22 +33,22 @@ impl TimeIndex {
         Self { checkpoints, range_us: Some((first_us, first_us.saturating_add(now))) }
     }
 
-    /// Whether any event has a time.
+    /// True if any event has a time.
     pub fn has_times(&self) -> bool {
         self.range_us.is_some()
     }
 
-    /// The first recorded time, in microseconds since 1970.
+    /// The first recorded time, in microseconds since 1970; `None` if no event has a time.
     pub fn first_us(&self) -> Option<i64> {
         self.range_us.map(|(first, _)| first)
     }
 
-    /// From the first time to the latest, in microseconds.
+    /// Microseconds from the first time to the latest; 0 without times.
     pub fn span_us(&self) -> i64 {
         self.range_us.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
-    /// The time of a moment, in microseconds since the first; 0 before the first event.
+    /// The time of a moment, in microseconds since the first recorded time; 0 before it.
     pub fn at(&self, events: &EventTable, moment: Moment) -> i64 {
         let Some(first_us) = self.first_us() else { return 0 };
         let moment = moment.index().min(events.len());
@@ -56,8 +57,8 @@ impl TimeIndex {
         (group * STEP + 1..=moment).fold(start, |now, m| later(events, Moment(m as u32), first_us, now))
     }
 
-    /// The last moment whose time is not after `time_us`, which is relative to the first. The start
-    /// where there is none.
+    /// The last moment at or before a time in microseconds since the first recorded time. [`Moment::START`]
+    /// if there is none.
     pub fn moment_at(&self, events: &EventTable, time_us: i64) -> Moment {
         let Some(first_us) = self.first_us() else { return Moment::START };
         let Some(group) = self.checkpoints.partition_point(|&start| start <= time_us).checked_sub(1) else {
@@ -75,7 +76,7 @@ impl TimeIndex {
     }
 }
 
-/// The time of a moment, given that of the one before.
+/// The relative time of a moment, given that of the moment before it.
 fn later(events: &EventTable, moment: Moment, first_us: i64, before: i64) -> i64 {
     let time = moment.event().and_then(|EventIx(ix)| events.time_us(EventIx(ix)));
     time.map_or(before, |time| time.saturating_sub(first_us).max(before))

@@ -1,9 +1,9 @@
-//! Bytes of categories in words, and how far they are only inferred.
+//! Bytes of categories in words, with the part that is only inferred.
 
 use crate::analysis::{CategoryBytes, InferredPart};
 use crate::units;
 
-/// The meaning of `≈`, for the end of a text that uses it.
+/// The legend of `≈`, for the end of a text that uses it.
 pub const CATEGORY_LEGEND: &str = "≈: inferred from sizes, numbers, order or places";
 
 /// `12.3 GiB`; `≈ 12.3 GiB` where all of it is inferred, `12.3 GiB (≈ 4.00 GiB inferred)` where a part is.
@@ -18,7 +18,7 @@ pub fn category_amount(of: &CategoryBytes) -> String {
     }
 }
 
-/// [`category_amount`] behind the category's name.
+/// The category's name and its amount: `parameters 4.00 MiB`.
 pub fn category_text(of: &CategoryBytes) -> String {
     format!("{} {}", of.category.label(), category_amount(of))
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// picture 1,200 pixels wide. The weight of smaller nodes stays with the node above.
 const SMALLEST_SHARE: i128 = 5_000;
 
-/// The most rows of frames: a picture about 4,000 pixels high. Deeper stacks are endless recursion.
+/// The most rows of frames: a picture about 4,000 pixels high. Deeper stacks are mostly runaway recursion.
 const MAX_ROWS: usize = 256;
 
 /// The most characters of a label, which names from a file could otherwise make as long as they like.
@@ -145,7 +145,7 @@ impl FlameSvg<'_> {
         }
     }
 
-    /// Below a node come its children, most weight first, and then what is its own.
+    /// Queue the children of a node, heaviest first, and then the weight that is its own.
     fn enter(&self, step: &Step, smallest: i128, prefix: usize, todo: &mut Vec<Task>) {
         let mut children: Vec<(NodeIx, i128)> = Vec::new();
         if step.depth < MAX_ROWS {

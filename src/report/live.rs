@@ -62,7 +62,7 @@ struct Record<'a> {
     basis: &'static str,
     because: String,
     stack: FrameRecords<'a>,
-    /// Frames of the stack beyond those in `stack`.
+    /// Number of frames that `stack` leaves out.
     frames_left_out: usize,
     #[serde(skip)]
     age_us: Option<i64>,

@@ -40,7 +40,7 @@ struct Record {
 struct CategoryRecord {
     peak: BTreeMap<&'static str, i64>,
     end: BTreeMap<&'static str, i64>,
-    /// Those of them that are only inferred.
+    /// Bytes of these that are only inferred.
     peak_inferred: BTreeMap<&'static str, i64>,
     end_inferred: BTreeMap<&'static str, i64>,
 }
@@ -322,7 +322,7 @@ fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
     )
 }
 
-/// Pools and streams, where there are several.
+/// The largest pools and streams, if there are several.
 fn pools_text(out: &mut dyn Write, pools: &[PoolStats]) -> io::Result<()> {
     const LISTED: usize = 8;
     if pools.len() < 2 {

@@ -13,9 +13,10 @@ pub(super) enum Align {
     Right,
 }
 
-/// Write rows of equally many cells, each column as wide as its widest cell.
+/// Write rows, all with a cell for each column. A column is as wide as its widest cell.
 pub(super) fn write(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> io::Result<()> {
     let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    debug_assert!(rows.iter().all(|row| row.len() == align.len()), "a cell for each column");
     let widths: Vec<usize> = (0..align.len()).map(width).collect();
     for row in rows {
         let mut line = String::new();

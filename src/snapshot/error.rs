@@ -25,7 +25,7 @@ pub enum SnapshotError {
     NothingUsable {
         /// Offset of the damage.
         offset: u64,
-        /// What was wrong there.
+        /// The reason for the damage.
         reason: String,
     },
 }

@@ -1,10 +1,12 @@
-//! Events: their times, sets of them, and the spans that the program or a profiler named by them.
+//! Events: their times, sets of them, matches of a search, and the spans that the program or a profiler named by them.
 
 mod clock;
+mod event_matches;
 mod event_set;
 pub(super) mod named_spans;
 mod same_event;
 
 pub use clock::Clock;
+pub use event_matches::EventMatches;
 pub use event_set::EventSet;
 pub use same_event::same_event;

@@ -2,7 +2,7 @@
 
 mod args;
 mod names;
-mod shot;
+mod spec;
 
 pub(super) use args::RenderArgs;
 
@@ -19,8 +19,8 @@ pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
     let selected = args.target.one(&recording)?;
-    let shot = shot::shot(args, &recording, selected)?;
-    let file = shot
+    let spec = spec::spec(args, &recording, selected)?;
+    let file = spec
         .file(format, args.size, args.scale)
         .map_err(|error| recording.failure(error, "use another size"))?;
     destination.write(|out| Ok(out.write_all(&file)?))

@@ -1,4 +1,4 @@
-//! What part of a recording is shown and how it is measured: the view, its scales, the ticks of its axes.
+//! The part of a recording that is shown: the view, its scale and the ticks of its axes.
 
 mod scale;
 mod ticks;

@@ -6,12 +6,12 @@ use std::ops::Range;
 
 /// A view together with the timeline that it shows.
 ///
-/// Moments are given as fractions where that helps: `m + 0.5` is the middle of the moment `m`.
+/// Moments are fractions here: `m + 0.5` is the middle of the moment `m`.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale<'a> {
-    /// What is shown.
+    /// The view.
     pub view: &'a View,
-    /// Of what.
+    /// The timeline.
     pub timeline: &'a Timeline,
 }
 
@@ -23,7 +23,7 @@ impl View {
 }
 
 impl Scale<'_> {
-    /// Where a moment starts, as a fraction from the left.
+    /// The start of a moment, as a fraction from the left.
     pub fn x_from_moment(&self, moment: f64) -> f64 {
         self.view.x_from_position(self.position_from_moment(moment))
     }
@@ -33,7 +33,7 @@ impl Scale<'_> {
         self.moment_from_position(self.view.position_from_x(x))
     }
 
-    /// Where a moment starts on the axis.
+    /// The position on the axis at which a moment starts.
     pub fn position_from_moment(&self, moment: f64) -> f64 {
         match self.view.axis {
             Axis::Event => moment,
@@ -58,7 +58,7 @@ impl Scale<'_> {
         }
     }
 
-    /// Where the moment starts and ends on the axis.
+    /// The positions on the axis at which a moment starts and ends.
     pub fn positions_of(&self, moment: Moment) -> (f64, f64) {
         match self.view.axis {
             Axis::Event => (f64::from(moment.0), f64::from(moment.0) + 1.0),
@@ -66,9 +66,9 @@ impl Scale<'_> {
         }
     }
 
-    /// The moments that one of `columns` columns stands for, as far as they exist. By event,
-    /// columns share no moment as long as there are enough of them; by time, a column also has the
-    /// moment that lasts when it starts.
+    /// The moments that a column of a picture with `columns` columns stands for; empty outside of the
+    /// timeline. By event, columns share no moment unless a moment is wider than a column. By time, a
+    /// column also has the moment that has begun before it and lasts into it.
     pub fn moments_of_column(&self, column: usize, columns: usize) -> Range<usize> {
         let edge = |i: usize| self.view.position_from_x(i as f64 / columns as f64);
         match self.view.axis {
@@ -88,6 +88,7 @@ impl Scale<'_> {
     fn events_of_column(&self, column: usize, columns: usize) -> Range<usize> {
         let view = self.view;
         let inside = |at: f64| at.floor().clamp(0.0, self.timeline.moments() as f64) as usize;
+        // A moment is at least as wide as a column, which shows the one at its middle.
         if view.span() / columns as f64 <= 1.0 {
             let center = view.position_from_x((column as f64 + 0.5) / columns as f64);
             return inside(center)..inside(center.floor() + 1.0);
@@ -96,13 +97,13 @@ impl Scale<'_> {
         inside(edge(column))..inside(edge(column + 1).max(edge(column) + 1.0))
     }
 
-    /// When a moment starts and ends.
+    /// The start and the end of a moment, in microseconds since the first recorded time.
     fn time_us(&self, moment: Moment) -> (f64, f64) {
         let at = |moment| self.timeline.times.at(&self.timeline.events, moment) as f64;
         (at(moment), at(Moment(moment.0.saturating_add(1))))
     }
 
-    /// The first moment that is not over at a time; several may start and end within it.
+    /// The first moment that is not over at a time. Several moments may start and end at the same time.
     fn first_moment_us(&self, time_us: f64) -> Moment {
         if time_us <= 0.0 {
             return Moment::START;

@@ -1,17 +1,17 @@
-//! Where axes have marks, and what they say.
+//! Positions and labels of the marks on axes.
 
 use crate::units;
 
 /// A mark on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where, in the axis's own unit.
+    /// Its place, in the unit of the axis.
     pub at: f64,
-    /// What to write there.
+    /// Its text.
     pub label: String,
 }
 
-/// Marks at round binary sizes from `low` to `high`, at most about `most`.
+/// Marks at round binary sizes from `low` to `high` bytes, about `most` of them at most.
 pub fn byte_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = (((high - low) / most.max(1) as f64).max(1.0)).log2().ceil().exp2();
     multiples(low, high, step)
@@ -19,8 +19,8 @@ pub fn byte_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
         .collect()
 }
 
-/// Marks at round event numbers for moments from `low` to `high`, at most about `most`. The state
-/// after event `e` is the moment `e + 1`.
+/// Marks at round event numbers for moments from `low` to `high`, about `most` of them at most. The mark
+/// of event `e` is at the moment after it, `e + 1`.
 pub fn event_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let rough = ((high - low) / most.max(1) as f64).max(1.0);
     let power = 10f64.powf(rough.log10().floor());
@@ -34,7 +34,7 @@ pub fn event_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     inside.map(|event| Tick { at: event + 1.0, label: units::count(event as i64) }).collect()
 }
 
-/// Marks at round times for microseconds from `low` to `high`, at most about `most`.
+/// Marks at round times from `low_us` to `high_us`, about `most` of them at most.
 pub fn time_ticks(low_us: f64, high_us: f64, most: usize) -> Vec<Tick> {
     const STEPS_US: [f64; 13] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4];
     const LONG_STEPS_S: [f64; 17] = [
@@ -49,7 +49,9 @@ pub fn time_ticks(low_us: f64, high_us: f64, most: usize) -> Vec<Tick> {
     multiples(low_us, high_us, step).map(|at| Tick { at, label: label(at) }).collect()
 }
 
+/// The multiples of `step` from `low` to `high`.
 fn multiples(low: f64, high: f64, step: f64) -> impl Iterator<Item = f64> {
+    // Products of whole numbers, since repeated sums would drift.
     let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
     (first..=last).map(move |i| i as f64 * step)
 }

@@ -1,20 +1,24 @@
-//! Which part of a timeline is shown.
+//! A view: the part of a timeline that is shown.
 
 use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{Moment, Timeline};
 
-/// The smallest ranges that can be zoomed to.
+/// The smallest range of events that can be zoomed to: an event with the state before it.
 const MIN_MOMENTS: f64 = 2.0;
+
+/// The smallest range of time that can be zoomed to; times are whole microseconds.
 const MIN_TIME_US: f64 = 5.0;
+
+/// The smallest range of bytes that can be zoomed to: the smallest block of the allocator.
 const MIN_BYTES: f64 = MIN_BLOCK_SIZE as f64;
 
-/// What runs from left to right.
+/// The quantity that runs from left to right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Axis {
-    /// Events, all equally wide. The moment `m` fills the positions from `m` to `m + 1`.
+    /// Events, all equally wide. The moment `m` takes the positions from `m` to `m + 1`.
     #[default]
     Event,
-    /// Microseconds since the first event with a time. A moment lasts until the next event.
+    /// Microseconds since the first recorded time. A moment lasts until the next event.
     Time,
 }
 
@@ -24,11 +28,11 @@ pub enum Axis {
 /// [`Scale`](super::Scale) adds the timeline, to turn positions into moments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// What positions mean.
+    /// The meaning of positions.
     pub axis: Axis,
     /// First position shown.
     pub x0: f64,
-    /// Behind the last position shown.
+    /// End of the positions shown.
     pub x1: f64,
     /// Bytes at the bottom.
     pub y0: f64,
@@ -37,20 +41,20 @@ pub struct View {
 }
 
 impl View {
-    /// Everything that the timeline holds, with some air above: blocks, reserved memory, and the
-    /// requests that failed on top.
+    /// A view of the whole timeline by event, with some air above blocks, reserved memory and failed
+    /// requests.
     pub fn fit(timeline: &Timeline) -> Self {
         Self::fit_on(timeline, Axis::Event)
     }
 
-    /// The same for an axis. Without times, the time axis has no extent worth showing.
+    /// A view of the whole timeline on an axis. Without times, the time axis has no extent worth showing.
     pub fn fit_on(timeline: &Timeline, axis: Axis) -> Self {
         let failed = timeline
             .ooms
             .iter()
             .map(|oom| timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0)));
         let top = failed.fold(timeline.active.peak().1.max(timeline.reserved.peak().1), i64::max);
-        // What happens last, such as an OOM, should not be drawn on the edge.
+        // The last event, which may be an OOM, should not be drawn on the edge.
         let x1 = match axis {
             Axis::Event if timeline.moments() < 2 => timeline.moments() as f64,
             Axis::Event => timeline.moments() as f64 * 1.006,
@@ -59,17 +63,17 @@ impl View {
         Self { axis, x0: 0.0, x1, y0: 0.0, y1: (top as f64 * 1.06).max(MIN_BYTES) }
     }
 
-    /// From left to right.
+    /// Length of the range of positions, in the unit of the axis.
     pub fn span(&self) -> f64 {
         self.x1 - self.x0
     }
 
-    /// Bytes from bottom to top.
+    /// Number of bytes from bottom to top.
     pub fn height_bytes(&self) -> f64 {
         self.y1 - self.y0
     }
 
-    /// Where a position is, as a fraction from the left.
+    /// A position as a fraction from the left; outside of 0 to 1 if it is not in the view.
     pub fn x_from_position(&self, position: f64) -> f64 {
         (position - self.x0) / self.span()
     }
@@ -79,7 +83,7 @@ impl View {
         self.x0 + x * self.span()
     }
 
-    /// Where a number of bytes is, as a fraction from the bottom.
+    /// A number of bytes as a fraction from the bottom; outside of 0 to 1 if it is not in the view.
     pub fn y_from_bytes(&self, bytes: f64) -> f64 {
         (bytes - self.y0) / self.height_bytes()
     }
@@ -89,15 +93,15 @@ impl View {
         self.y0 + y * self.height_bytes()
     }
 
-    /// Moved by fractions of the picture, within `full`.
+    /// This view moved by fractions of the picture, within `full`.
     #[must_use]
     pub fn pan(self, dx: f64, dy: f64, full: &Self) -> Self {
         let (dx, dy) = (dx * self.span(), dy * self.height_bytes());
         Self { x0: self.x0 + dx, x1: self.x1 + dx, y0: self.y0 + dy, y1: self.y1 + dy, ..self }.within(full)
     }
 
-    /// Scaled so that the point at the fractions `x` and `y` stays where it is; factors above 1
-    /// show less.
+    /// This view scaled around the point at the fractions `x` and `y`, which stays in place. Factors
+    /// above 1 show less.
     #[must_use]
     pub fn zoom_at(self, x: f64, y: f64, factor_x: f64, factor_y: f64, full: &Self) -> Self {
         let span = (self.span() / factor_x).clamp(self.min_span().min(full.span()), full.span());
@@ -108,8 +112,7 @@ impl View {
         Self { x0, x1: x0 + span, y0, y1: y0 + height, ..self }.within(full)
     }
 
-    /// Moved as little as possible so that a range of positions is visible, in its middle if it
-    /// was not.
+    /// This view if a range of positions is visible in it; else moved so that the range is in its middle.
     #[must_use]
     pub fn showing(self, from: f64, to: f64, full: &Self) -> Self {
         if self.x0 <= from && to <= self.x1 {
@@ -119,7 +122,7 @@ impl View {
         Self { x0, x1: x0 + self.span(), ..self }.within(full)
     }
 
-    /// Exactly a range of positions, as far as it can be zoomed to.
+    /// A view of exactly a range of positions, or the smallest view around it that can be zoomed to.
     #[must_use]
     pub fn of_range(self, from: f64, to: f64, full: &Self) -> Self {
         let span = (to - from).clamp(self.min_span().min(full.span()), full.span());
@@ -127,7 +130,7 @@ impl View {
         Self { x0, x1: x0 + span, ..self }.within(full)
     }
 
-    /// Exactly a box of positions and bytes, as far as it can be zoomed to.
+    /// A view of exactly a box of positions and bytes, or the smallest view around it that can be zoomed to.
     #[must_use]
     pub fn of_box(self, x: [f64; 2], y: [f64; 2], full: &Self) -> Self {
         let height = (y[1] - y[0]).clamp(MIN_BYTES.min(full.height_bytes()), full.height_bytes());
@@ -142,6 +145,7 @@ impl View {
         }
     }
 
+    /// This view moved into `full`.
     fn within(self, full: &Self) -> Self {
         let inside = |start: f64, length: f64, low: f64, high: f64| start.min(high - length).max(low);
         let x0 = inside(self.x0, self.span(), full.x0, full.x1);

@@ -4,7 +4,7 @@ use super::palette::{Palette, Rgb};
 use crate::analysis::Category;
 
 impl Palette {
-    /// The colour of what allocations are for: the same in every file.
+    /// The colour of a category, which is the same in every file.
     pub fn category(&self, category: Category) -> Rgb {
         const COMM: Rgb = Rgb(0xd9, 0x8c, 0x5f);
         match category {

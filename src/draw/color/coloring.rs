@@ -1,4 +1,4 @@
-//! What the colour of an allocation says, and the legend that explains it.
+//! Colours of allocations by a property, and the legend that explains them.
 
 use super::palette::{BandColors, Palette, Rgb};
 use crate::analysis::{Attribution, Basis, Category};
@@ -7,37 +7,39 @@ use crate::units;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Lower bounds of the size classes, in bytes; the first is 0.
+/// Lower bounds of the size classes, in bytes; the first is 0. 2 MiB and 20 MiB are the sizes of torch's
+/// small and large segments, the others are round numbers around them.
 const SIZES_BYTES: [i64; 7] = [0, 512 << 10, 2 << 20, 20 << 20, 100 << 20, 500 << 20, 2 << 30];
 
-/// Parts of the recording that ages are told apart by.
+/// Number of equal parts of the recording by which ages differ; more shades of one ramp look alike.
 const AGES: u32 = 6;
 
-/// Entries that a legend has at most.
+/// Number of entries that a legend has at most, so that it stays short. Colours of classes repeat after
+/// eight anyway.
 const MAX_KEYS: usize = 12;
 
-/// What colours tell apart.
+/// The property of allocations that colours show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ColorBy {
     /// The code that allocated.
     #[default]
     Stack,
-    /// Every allocation from its neighbours.
+    /// The allocation itself, so that it differs from its neighbours.
     Allocation,
-    /// How large it is.
+    /// Its size.
     Size,
-    /// When it was allocated.
+    /// The time of its allocation.
     Age,
     /// Its stream.
     Stream,
     /// Its pool.
     Pool,
-    /// What it is for.
+    /// Its category.
     Category,
 }
 
 impl ColorBy {
-    /// All of them, in the order in which they are offered.
+    /// All properties, in the order in which they are offered.
     pub const ALL: [Self; 7] =
         [Self::Stack, Self::Allocation, Self::Size, Self::Age, Self::Stream, Self::Pool, Self::Category];
 
@@ -58,19 +60,22 @@ impl ColorBy {
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// What it stands for.
+    /// The meaning of the colour.
     pub label: String,
     /// Its colour.
     pub color: Rgb,
-    /// The filter that keeps just this; `None` where there is no such filter.
+    /// The filter that keeps just the allocations of this colour; `None` if there is none.
     pub query: Option<String>,
 }
 
-/// Shades of a category, and how far they are apart.
+/// Number of shades of a category: enough that neighbours of different stacks mostly differ.
 const SHADES: u32 = 4;
+
+/// Share of the ground that each shade has more than the one before it. The last has half of
+/// [`INFERRED_SHARE`], so that it is not taken for an inferred category.
 const SHADE_SHARE: f32 = 0.075;
 
-/// How far what is only inferred fades into the ground.
+/// Share of the ground in the colour of a category that is only inferred.
 const INFERRED_SHARE: f32 = 0.45;
 
 /// Colours of the allocations of one timeline.
@@ -103,19 +108,20 @@ impl Coloring {
         }
     }
 
-    /// With what the allocations are for; without it, colours by category tell nothing apart.
+    /// These colours with the categories of the allocations. Without them, colours by category are those of
+    /// stacks.
     #[must_use]
     pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
         let categories = &attribution.categories;
         Self { present: categories.present(), has_inferred: categories.has_inferred(), attribution, ..self }
     }
 
-    /// What the colours tell apart.
+    /// The property that the colours show.
     pub fn by(&self) -> ColorBy {
         self.by
     }
 
-    /// The colour of a stack, whatever allocations are coloured by.
+    /// The colour of a stack, whichever property the colours show.
     pub fn stack(&self, stack: StackId) -> Rgb {
         self.stacks.get(stack)
     }
@@ -138,7 +144,7 @@ impl Coloring {
             },
             ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
             ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
-            // Until it is known what allocations are for, stacks tell them apart.
+            // Until categories are known, stacks give the colours.
             ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
             ColorBy::Category => {
                 let verdict = self.attribution.categories.verdict(id);
@@ -157,14 +163,15 @@ impl Coloring {
 
     /// A category's colour a little nearer to the ground, so that neighbours of other stacks differ.
     fn shaded(&self, color: Rgb, stack: StackId) -> Rgb {
+        // Fibonacci hashing: consecutive ids, which similar stacks have, get different shades.
         let step = (stack.0.wrapping_mul(0x9E37_79B9) >> 24) % SHADES;
         color.mix(self.palette.window, step as f32 * SHADE_SHARE)
     }
 
-    /// The colour of reserved memory: what it serves, or what reserved it with which `stack`.
+    /// The colour of a reserved range. `stack` is the stack that reserved it.
     pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
         match self.by {
-            // What is reserved serves allocations of many categories.
+            // A segment serves allocations of many categories, so it has none of its own.
             ColorBy::Stack | ColorBy::Category => self.stacks.get(stack),
             ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
             ColorBy::Size => self.size(size_class(range.size)),
@@ -177,7 +184,7 @@ impl Coloring {
         }
     }
 
-    /// What the colours mean; empty where every stack or allocation has its own.
+    /// The legend of the colours; empty if every stack or allocation has its own.
     pub fn keys(&self, timeline: &Timeline) -> Vec<Key> {
         let mut keys = match self.by {
             ColorBy::Stack | ColorBy::Allocation => Vec::new(),
@@ -198,9 +205,9 @@ impl Coloring {
         keys
     }
 
-    /// What the colours of reserved memory mean; see [`Self::reserved`].
+    /// The legend of the colours of reserved memory; see [`Self::reserved`].
     pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<Key> {
-        // It is told apart by stacks instead.
+        // Its colours are those of stacks instead.
         if self.by == ColorBy::Category { Vec::new() } else { self.keys(timeline) }
     }
 
@@ -227,7 +234,9 @@ impl Coloring {
         known.chain(self.has_inferred.then_some(inferred)).collect()
     }
 
+    /// The colour of a value by its index in `classes`, which are sorted.
     fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {
+        debug_assert!(classes.is_sorted());
         let at = value.and_then(|value| classes.binary_search(&value).ok());
         at.map_or(self.palette.unknown, |at| self.palette.class(at))
     }
@@ -267,6 +276,7 @@ impl Coloring {
             query: Some("before".to_owned()),
         });
         let part = |class: u32| {
+            // The inverse of `age_class`, so that the filter keeps exactly the events of the colour.
             let bound = |class: u32| (events as u64 * u64::from(class)).div_ceil(u64::from(AGES));
             let (low, high) = (bound(class), bound(class + 1).saturating_sub(1));
             Key {
@@ -279,14 +289,17 @@ impl Coloring {
     }
 }
 
+/// Index into [`SIZES_BYTES`]; sizes below 0, which a file may have, are in the first class.
 fn size_class(bytes: i64) -> usize {
     SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1)
 }
 
+/// The part of the recording, below [`AGES`], that an event lies in.
 fn age_class(event: u32, events: usize) -> u32 {
     (u64::from(event) * u64::from(AGES) / (events as u64).max(1)).min(u64::from(AGES) - 1) as u32
 }
 
+/// A size as the filter reads it: `512KiB`.
 fn short(bytes: i64) -> String {
     units::bytes_short(bytes).replace(' ', "")
 }

@@ -14,8 +14,8 @@ pub struct FrameColors {
 }
 
 impl FrameColors {
-    /// Colours depend on what frames say, not on their order in the file: the same code has the same
-    /// colour in every file and run.
+    /// The colours of a file's frames. They depend on files and functions, not on the order of frames, so
+    /// that the same code has the same colour in every file and run.
     pub fn new(snapshot: &Snapshot, names: &FrameNames, palette: &Palette) -> Self {
         let color = |name: &FrameName| match name.frame {
             None => palette.unknown,
@@ -35,7 +35,7 @@ impl FrameColors {
     }
 }
 
-/// What a file that is not the user's own belongs to: `torch/nn`, `python`, `native`.
+/// The package of a file that is not the user's own: `torch/nn`, `python`, `native`.
 fn package(file: &str) -> &str {
     let installed = ["site-packages/", "dist-packages/"];
     if let Some(path) = installed.iter().find_map(|folder| Some(file.split_once(folder)?.1)) {

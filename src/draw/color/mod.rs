@@ -1,4 +1,4 @@
-//! Colours: the palette of each theme, and which colour an allocation or a frame gets.
+//! Colours: the palette of each theme, and the colours of allocations and frames.
 
 mod category_color;
 mod coloring;

@@ -1,4 +1,4 @@
-//! Colours: the two palettes, and one stable colour per stack.
+//! The two palettes, and a stable colour for each stack.
 
 use crate::model::{Frame, Snapshot, StackId};
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ impl Rgb {
         Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
     }
 
-    /// This colour with a share of another one, from 0 to 1.
+    /// This colour mixed with a share of another one, from 0 to 1.
     #[must_use]
     pub fn mix(self, other: Self, share: f32) -> Self {
         let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
@@ -29,11 +29,11 @@ impl From<Rgb> for egui::Color32 {
 /// The colours of one theme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Palette {
-    /// Whether this is the dark theme.
+    /// True if this is the dark theme.
     pub is_dark: bool,
-    /// Behind pictures.
+    /// The ground of pictures.
     pub window: Rgb,
-    /// Behind text.
+    /// The ground of text.
     pub panel: Rgb,
     /// Borders and grid lines.
     pub line: Rgb,
@@ -51,7 +51,7 @@ pub struct Palette {
     pub reserved: Rgb,
     /// The total of allocated memory.
     pub allocated: Rgb,
-    /// Blocks whose stack was not recorded.
+    /// Blocks without a recorded stack.
     pub unknown: Rgb,
     /// Blocks that are thinner than a pixel.
     pub merged: Rgb,
@@ -100,13 +100,13 @@ impl Palette {
         band_chroma: 0.095,
     };
 
-    /// A colour of its own for a number, such as an id.
+    /// The colour of a number such as an id. Near numbers have different colours.
     pub fn hashed(&self, number: u64) -> Rgb {
         self.band(mix_bits(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// One of a few colours that everybody can tell apart: Okabe and Ito's, without the red and the
-    /// amber ones, which have a meaning here.
+    /// One of eight colours that differ for colour-blind eyes, too: those of Okabe and Ito, without the red
+    /// and the amber ones, which have a meaning here. They repeat after eight.
     pub fn class(&self, at: usize) -> Rgb {
         const CLASSES: [Rgb; 8] = [
             Rgb::hex(0x3d_8fd1),
@@ -121,15 +121,15 @@ impl Palette {
         CLASSES[at % CLASSES.len()]
     }
 
-    /// From little (0) to much (1): one hue family whose lightness changes evenly.
+    /// The colour of an amount from 0 to 1: related hues whose lightness changes evenly.
     pub fn ramp(&self, share: f32) -> Rgb {
         let share = share.clamp(0.0, 1.0);
         let (from, to) = if self.is_dark { (0.36, 0.88) } else { (0.90, 0.40) };
         srgb_from_oklch(from + (to - from) * share, 0.05 + 0.06 * share, 265.0 - 105.0 * share)
     }
 
-    /// The colour of a frame of a call tree: the hue says which file or package it belongs to, small
-    /// steps of lightness tell functions apart, and what is not the user's own is nearly grey.
+    /// The colour of a frame of a call tree. The hue is that of its file or package, functions differ by
+    /// small steps of lightness, and frames that are not the user's own are nearly grey.
     pub(super) fn frame(&self, group_hash: u64, function_hash: u64, is_internal: bool) -> Rgb {
         let step = (function_hash % 4) as f32 / 3.0 - 0.5;
         let hue = band_hue(group_hash);
@@ -141,22 +141,22 @@ impl Palette {
         }
     }
 
-    /// The one of two colours that can be read better on a ground.
+    /// The colour of text on a ground: dark or light, whichever has more contrast.
     pub(in crate::draw) fn text_on(ground: Rgb) -> Rgb {
         const INK: Rgb = Rgb::hex(0x0f_1216);
         const PAPER: Rgb = Rgb::hex(0xff_ffff);
         if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }
     }
 
-    /// The colour of a hashed stack. Hues leave out red and amber, which have a meaning; small
-    /// steps of lightness tell neighbours apart for eyes that see few hues.
+    /// The colour of a hashed stack. Small steps of lightness make neighbours differ for eyes that see few
+    /// hues.
     fn band(&self, hash: u64) -> Rgb {
         let step = ((hash >> 16) % 5) as f32 - 2.0;
         srgb_from_oklch(self.band_lightness + step * 0.028, self.band_chroma, band_hue(hash))
     }
 }
 
-/// A hue that is neither red nor amber, in degrees.
+/// A hue in degrees that is neither red nor amber, which have a meaning.
 fn band_hue(hash: u64) -> f32 {
     const FIRST_HUE: f32 = 130.0;
     const LAST_HUE: f32 = 350.0;
@@ -181,8 +181,8 @@ pub struct BandColors {
 }
 
 impl BandColors {
-    /// Colours depend on what the frames say, not on their order in the file: the same code has the
-    /// same colour in every file and run.
+    /// The colours of a file's stacks. They depend on the frames' files, lines and functions, not on ids,
+    /// so that the same code has the same colour in every file and run.
     pub fn new(snapshot: &Snapshot, palette: &Palette) -> Self {
         let stacks = 0..snapshot.stacks.len() as u32;
         let color = |stack: u32| {
@@ -202,7 +202,7 @@ impl BandColors {
     }
 }
 
-/// A stable hash of what the frames say.
+/// A hash of the frames' files, lines and functions that is the same in every run.
 fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
     let mut hash = Fnv::default();
     for &id in snapshot.stacks.frames(stack) {
@@ -221,7 +221,8 @@ pub(super) fn text_hash(text: &str) -> u64 {
     hash.finish()
 }
 
-/// FNV-1a, mixed at the end so that all bits depend on all bytes.
+/// FNV-1a, mixed at the end so that all bits depend on all bytes. The hashers of hash maps are seeded
+/// anew in every run, and would give other colours each time.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -243,13 +244,13 @@ impl Fnv {
     }
 }
 
-/// Makes all bits depend on all bits.
+/// Mix bits so that each depends on all others: the first half of `MurmurHash3`'s finalizer.
 fn mix_bits(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     bits ^ (bits >> 33)
 }
 
-/// Björn Ottosson's `OKLab`, from polar coordinates; out-of-gamut channels are clipped.
+/// An sRGB colour from Björn Ottosson's OKLCH; channels out of gamut are clipped.
 fn srgb_from_oklch(lightness: f32, chroma: f32, hue_degrees: f32) -> Rgb {
     let (sin, cos) = hue_degrees.to_radians().sin_cos();
     let (a, b) = (chroma * cos, chroma * sin);

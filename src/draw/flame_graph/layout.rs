@@ -1,5 +1,5 @@
-//! A flame graph as rectangles: every node of a call tree as wide as what it weighs, below the node
-//! that called it.
+//! A flame graph as rectangles: every node of a call tree is as wide as its weight, and stands below its
+//! parent.
 
 use crate::analysis::{CallTree, NodeIx};
 use std::cmp::Reverse;
@@ -15,29 +15,29 @@ pub enum FlameOrder {
     ByName,
 }
 
-/// What a layout shows.
+/// The part of a call tree that a layout shows, and its measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlameView {
     /// The node that fills the whole width.
     pub zoom: NodeIx,
     /// The width in pixels.
     pub width_px: f32,
-    /// The most rows, that of the zoomed node included.
+    /// The largest number of rows, with that of the zoomed node.
     pub max_rows: usize,
     /// The order of nodes with the same parent.
     pub order: FlameOrder,
 }
 
-/// What a rectangle stands for.
+/// The node or nodes that a rectangle stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlameItem {
     /// One node.
     Single(NodeIx),
     /// Neighbours that are each thinner than a pixel.
     Merged {
-        /// The node above all of them.
+        /// Their parent.
         parent: NodeIx,
-        /// How many they are.
+        /// Their number.
         count: u32,
     },
 }
@@ -47,21 +47,21 @@ pub enum FlameItem {
 pub struct FlameRect {
     /// Rows from the top.
     pub row: usize,
-    /// From left to right, in pixels.
+    /// Left and right edge, in pixels.
     pub x: [f32; 2],
-    /// What it weighs.
+    /// Its weight, in the unit of the call tree's weights.
     pub weight: i128,
-    /// What it stands for.
+    /// Its node or nodes.
     pub item: FlameItem,
 }
 
 impl FlameRect {
-    /// Pixels from left to right.
+    /// Its width in pixels.
     pub fn width_px(&self) -> f32 {
         self.x[1] - self.x[0]
     }
 
-    /// The node, unless it stands for several.
+    /// Its node; `None` if it stands for several.
     pub fn node(&self) -> Option<NodeIx> {
         match self.item {
             FlameItem::Single(node) => Some(node),
@@ -74,16 +74,16 @@ impl FlameRect {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FlameLayout {
     rects: Vec<FlameRect>,
-    /// Where each row ends in `rects`.
+    /// The end of each row in `rects`.
     row_ends: Vec<usize>,
-    /// Whether there are more rows than were asked for.
+    /// True if the tree has more rows than [`FlameView::max_rows`].
     pub is_cut: bool,
 }
 
-/// A node that is thinner is drawn together with its neighbours.
+/// Thinner nodes are drawn together with their neighbours, since they could not be seen alone.
 const MIN_WIDTH_PX: f64 = 1.0;
 
-/// Lay out a node and everything below it. Nodes that weigh nothing, or less, are not there.
+/// Lay out a node and everything below it. Nodes with a weight of 0 or less are left out.
 pub fn flame_layout(tree: &CallTree, weights: &[i128], view: &FlameView) -> FlameLayout {
     let mut layout = FlameLayout::default();
     let total = weight(weights, view.zoom);
@@ -133,8 +133,8 @@ fn place_children(
     if order == FlameOrder::ByWeight {
         children.sort_by_key(|&(child, weight)| (Reverse(weight), child));
     }
-    // Below zero and above it can only come together where sizes are negative: then what does not
-    // fit is left out.
+    // Weights below zero, as of negative sizes in the file, can make the children heavier than their
+    // parent. Those that do not fit are left out.
     let mut room = place.weight;
     let mut done = 0i128;
     for (child, weight) in children {
@@ -184,7 +184,7 @@ impl FlameLayout {
         self.row_ends.len()
     }
 
-    /// The rectangles of some rows.
+    /// The rectangles of some rows, as far as they exist.
     pub fn in_rows(&self, rows: Range<usize>) -> &[FlameRect] {
         let end_of = |row: usize| row.checked_sub(1).map_or(0, |row| self.row_ends[row.min(self.rows() - 1)]);
         if self.row_ends.is_empty() || rows.end <= rows.start {
@@ -193,16 +193,16 @@ impl FlameLayout {
         &self.rects[end_of(rows.start)..end_of(rows.end)]
     }
 
-    /// The rectangle at a number of pixels from the left of a row.
+    /// The rectangle in a row at a number of pixels from the left.
     pub fn at(&self, row: usize, x_px: f32) -> Option<&FlameRect> {
         let rects = self.in_rows(row..row.saturating_add(1));
         let behind = rects.partition_point(|rect| rect.x[0] <= x_px);
         let rect = rects.get(behind.checked_sub(1)?)?;
-        // What is drawn is never thinner than a pixel.
+        // Rectangles are drawn at least a pixel wide.
         (x_px < rect.x[1].max(rect.x[0] + MIN_WIDTH_PX as f32)).then_some(rect)
     }
 
-    /// The rectangle of a node.
+    /// The rectangle of a node; `None` if it has none of its own.
     pub fn rect_of(&self, node: NodeIx) -> Option<&FlameRect> {
         self.rects.iter().find(|rect| rect.node() == Some(node))
     }

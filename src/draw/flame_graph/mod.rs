@@ -1,4 +1,4 @@
-//! The flame graph: where memory was allocated, frame by frame.
+//! The flame graph: the stacks that allocated memory, frame by frame.
 
 mod layout;
 mod paint;

@@ -13,43 +13,43 @@ use std::sync::Arc;
 /// Height of a row with the gap below it.
 pub const FLAME_ROW_PX: f32 = 20.0;
 
-/// Space between rectangles.
+/// Space between rectangles, so that neighbours of one colour are seen as two.
 const GAP_PX: f32 = 1.0;
 
 /// Space around labels.
 const LABEL_INSET_PX: f32 = 5.0;
 
-/// Narrower rectangles have no label.
+/// Rectangles have a label from this width on: there is room for about three letters.
 const MIN_LABEL_PX: f32 = 26.0;
 
-/// From this width on there is room for a figure beside the label.
+/// Rectangles have a figure beside the label from this width on, where it takes about a third.
 const MIN_FIGURE_PX: f32 = 190.0;
 
-/// Share of a frame that a search does not find, or the part that a filter leaves out.
+/// Share of the ground in the colour of frames that a search does not find.
 const DIMMED: f32 = 0.75;
 
 /// A flame graph and how to show it.
 #[derive(Clone, Copy)]
 pub struct FlamePaint<'a> {
-    /// Where everything is.
+    /// The rectangles.
     pub layout: &'a FlameLayout,
     /// The nodes.
     pub tree: &'a CallTree,
-    /// How frames read.
+    /// The names of frames.
     pub names: &'a FrameNames,
-    /// How frames look.
+    /// The colours of frames.
     pub colors: &'a FrameColors,
     /// All other colours.
     pub palette: &'a Palette,
-    /// What the root reads.
+    /// The label of the root.
     pub root_label: &'a str,
     /// A weight as text.
     pub figure: &'a dyn Fn(i128) -> String,
-    /// What the pointer is on.
+    /// The rectangle under the pointer.
     pub hovered: Option<FlameItem>,
     /// The node that is selected.
     pub selected: Option<NodeIx>,
-    /// Which frames a search found, by key; all others step back.
+    /// True for the frames that a search found, by key; all others are dimmed.
     pub found: Option<&'a [bool]>,
 }
 
@@ -122,7 +122,7 @@ impl FlamePaint<'_> {
             let whole = text(painter, &name.label, room, color.into());
             if whole.elided { text(painter, name.short(), room, color.into()) } else { whole }
         };
-        // An ellipsis alone says nothing.
+        // An ellipsis with one letter says nothing.
         if galley.elided && galley.rows.first().is_none_or(|row| row.glyphs.len() < 3) {
             return;
         }
@@ -131,14 +131,14 @@ impl FlamePaint<'_> {
     }
 }
 
-/// A line of text that ends with an ellipsis where it does not fit.
+/// A line of text that ends with an ellipsis if it does not fit.
 fn text(painter: &Painter, text: &str, room_px: f32, color: Color32) -> Arc<Galley> {
     let mut job = LayoutJob::simple_singleline(text.to_owned(), axis_font(), color);
     job.wrap = TextWrapping::truncate_at_width(room_px);
     painter.layout_job(job)
 }
 
-/// Where a rectangle is; never thinner than a pixel.
+/// The place of a rectangle on the screen, at least a point wide.
 fn place(rect: &FlameRect, origin: Pos2) -> Rect {
     let top = origin.y + rect.row as f32 * FLAME_ROW_PX;
     let left = origin.x + rect.x[0];

@@ -1,31 +1,32 @@
-//! What a picture shows, in words above it.
+//! The caption of a picture: words above it.
 
 use super::{Palette, fonts::SEMIBOLD};
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect};
 
-/// Rows that a line of the caption may take before it is cut.
+/// Number of rows that a line of the caption may take before it is cut, so that long paths leave room for the
+/// picture.
 const MAX_ROWS: usize = 2;
 
-/// What made the picture.
+/// The program that made the picture.
 const MAKER: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
 
-/// Height of a line.
-const LINE: f32 = 16.0;
+/// Height of a row in points.
+const ROW_PT: f32 = 16.0;
 
 /// A title, and lines below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caption {
-    /// What the picture is of: the file's name.
+    /// The subject: the file's name.
     pub title: String,
-    /// What happened, in a sentence.
+    /// The main finding, as a sentence.
     pub headline: String,
     /// Device, moment, figures, settings.
     pub lines: Vec<String>,
 }
 
 impl Caption {
-    /// Paint it into a rectangle, as far as there is room; returns where it ends.
+    /// Paint it into a rectangle, as far as there is room. Returns the y coordinate of its end.
     pub fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) -> f32 {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let title = FontId::new(18.0, FontFamily::Name(SEMIBOLD.into()));
@@ -36,7 +37,7 @@ impl Caption {
         let headline = FontId::proportional(13.5);
         top += paint_text(painter, rect.with_min_y(top), &self.headline, headline, text, MAX_ROWS) + 4.0;
         for line in &self.lines {
-            if rect.bottom() < top + LINE {
+            if rect.bottom() < top + ROW_PT {
                 break;
             }
             let font = FontId::proportional(12.0);
@@ -46,7 +47,7 @@ impl Caption {
     }
 }
 
-/// Text at the left top of a rectangle, cut with … where it is too long. Returns its height.
+/// Paint text at the top left of a rectangle, cut with … if it is too long. Returns its height.
 pub(super) fn paint_text(
     painter: &Painter,
     rect: Rect,

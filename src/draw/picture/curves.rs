@@ -8,23 +8,23 @@ use crate::model::{Moment, Timeline};
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
 
-/// How much of its colour the area below the active total has.
+/// Opacity of the area below the active total: grid lines stay visible through it.
 const AREA_OPACITY: f32 = 0.14;
 
-/// What is shown.
+/// The content of a picture of the totals.
 #[derive(Debug, Clone, Copy)]
 pub struct CurvesPicture<'a> {
-    /// Of which device.
+    /// The timeline of the device.
     pub timeline: &'a Timeline,
-    /// Which part of it.
+    /// The part of it that is shown.
     pub view: View,
-    /// Bytes that the device can reserve at most, where that is known.
+    /// Bytes that the device can reserve at most; `None` if that is unknown.
     pub capacity: Option<i64>,
-    /// Where the cursor is, if one is shown.
+    /// The moment of the cursor; `None` for a picture without one.
     pub cursor: Option<Moment>,
 }
 
-/// What the lines mean.
+/// The legend of the lines and marks.
 pub fn curves_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
     let mut entries = vec![
         Entry::new(Mark::Line, palette.reserved, "reserved"),
@@ -48,7 +48,7 @@ impl CurvesPicture<'_> {
             area(&canvas, &totals.active);
             let line = |color, width| Stroke::new(width, Color32::from(color));
             canvas.steps(view, &totals.reserved, line(palette.reserved, 1.5));
-            // Mostly the same as the active line, which then hides it.
+            // Below the active line, which mostly runs in the same place.
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
             canvas.steps(view, &totals.active, line(palette.accent, 1.5));
             marks(&canvas, self.capacity, self.cursor);

@@ -9,35 +9,35 @@ use crate::draw::{
 use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, pos2};
 
-/// Room for what is said below the graph.
-const NOTE: f32 = 18.0;
+/// Room in points for the note below the graph.
+const NOTE_PT: f32 = 18.0;
 
-/// What is shown.
+/// The content of a picture of a flame graph.
 #[derive(Clone, Copy)]
 pub struct FlamePicture<'a> {
     /// The stacks.
     pub tree: &'a CallTree,
-    /// What every node weighs with everything below it.
+    /// The weight of every node with everything below it.
     pub weights: &'a [i128],
-    /// How frames read.
+    /// The names of frames.
     pub names: &'a FrameNames,
-    /// How frames look.
+    /// The colours of frames.
     pub colors: &'a FrameColors,
-    /// What was weighed.
+    /// The label of the root: the measure and its total.
     pub summary: &'a str,
     /// A weight as text.
     pub figure: &'a dyn Fn(i128) -> String,
-    /// What fills the whole width.
+    /// The node that fills the whole width.
     pub zoom: NodeIx,
     /// The node that is outlined.
     pub selected: Option<NodeIx>,
-    /// Frames that are highlighted, by key; all others step back.
+    /// True for the frames that are highlighted, by key; all others are dimmed.
     pub found: Option<&'a [bool]>,
-    /// What fills the memory, beside the graph.
+    /// The list of sites beside the graph.
     pub sites: Option<&'a SiteList>,
 }
 
-/// What surfaces mean.
+/// The legend of the surfaces.
 pub fn flame_legend(palette: &Palette) -> Vec<Entry> {
     vec![Entry::new(Mark::Area, palette.merged, "frames thinner than a pixel")]
 }
@@ -47,7 +47,7 @@ impl FlamePicture<'_> {
     pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
         page.paint(sheet, |ui, rect| {
             let rect = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
-            let place = rect.with_max_y(rect.bottom() - NOTE).round_to_pixels(sheet.scale);
+            let place = rect.with_max_y(rect.bottom() - NOTE_PT).round_to_pixels(sheet.scale);
             let max_rows = (place.height() / FLAME_ROW_PX).max(0.0) as usize;
             let (zoom, width_px) = (self.zoom, place.width());
             let view = FlameView { zoom, width_px, max_rows, order: FlameOrder::ByWeight };
@@ -70,7 +70,7 @@ impl FlamePicture<'_> {
                 (_, true) => "Deeper frames do not fit on this picture.",
                 (_, false) => "",
             };
-            let at = pos2(rect.left(), rect.bottom() - NOTE / 2.0);
+            let at = pos2(rect.left(), rect.bottom() - NOTE_PT / 2.0);
             let muted = Color32::from(sheet.palette.muted);
             ui.painter().text(at, Align2::LEFT_CENTER, note, axis_font(), muted);
         })

@@ -1,10 +1,10 @@
-//! What colours and lines mean, in one row.
+//! The legend of a picture: its lines and surfaces with their meaning.
 
 use super::Palette;
 use crate::draw::Rgb;
 use egui::{Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-/// How a thing looks in the picture.
+/// The look of a thing in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// A line.
@@ -19,14 +19,14 @@ pub enum Mark {
     Hatch,
 }
 
-/// One thing in the picture.
+/// A thing in the picture, with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// How it looks.
+    /// Its look.
     pub mark: Mark,
     /// Its colour.
     pub color: Rgb,
-    /// What it is.
+    /// Its meaning.
     pub text: String,
 }
 
@@ -37,30 +37,32 @@ impl Entry {
     }
 }
 
-/// Paint a legend from the left top of a rectangle, in as many rows as it takes and as there is room
-/// for. Returns the height that it took.
+/// Paint a legend from the top left of a rectangle, in rows, as far as there is room. Returns its height.
 pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palette) -> f32 {
-    const ROW: f32 = 18.0;
-    const GAP: f32 = 16.0;
+    /// Height of a row in points.
+    const ROW_PT: f32 = 18.0;
+    /// Space between entries in points.
+    const GAP_PT: f32 = 16.0;
     let muted = Color32::from(palette.muted);
     let (mut x, mut y) = (rect.left(), rect.top());
     for entry in entries {
         let galley = painter.layout_no_wrap(entry.text.clone(), FontId::proportional(11.5), muted);
         let width = 20.0 + galley.size().x;
         if rect.right() < x + width && rect.left() < x {
-            (x, y) = (rect.left(), y + ROW);
+            (x, y) = (rect.left(), y + ROW_PT);
         }
-        if rect.bottom() < y + ROW {
+        if rect.bottom() < y + ROW_PT {
             return y - rect.top();
         }
-        let place = Rect::from_min_size(pos2(x, y), vec2(14.0, ROW));
+        let place = Rect::from_min_size(pos2(x, y), vec2(14.0, ROW_PT));
         mark(painter, place, entry, palette);
-        painter.galley(pos2(x + 20.0, y + (ROW - galley.size().y) / 2.0), galley, muted);
-        x += width + GAP;
+        painter.galley(pos2(x + 20.0, y + (ROW_PT - galley.size().y) / 2.0), galley, muted);
+        x += width + GAP_PT;
     }
-    if entries.is_empty() { 0.0 } else { y + ROW - rect.top() }
+    if entries.is_empty() { 0.0 } else { y + ROW_PT - rect.top() }
 }
 
+/// Paint the line or surface of an entry.
 fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
     let color = Color32::from(entry.color);
     let middle = place.center().y.round();
@@ -81,7 +83,7 @@ fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
     }
 }
 
-/// Surfaces as the views have them.
+/// Paint a surface as the views paint it.
 fn surface(painter: &Painter, area: Rect, entry: &Entry, palette: &Palette) {
     let painter = painter.with_clip_rect(area.intersect(painter.clip_rect()));
     let ground = |share| Color32::from(entry.color.mix(palette.window, share));

@@ -1,5 +1,5 @@
-//! Pictures without a window: painted by the code that paints the window, on a sheet that can be
-//! read on its own.
+//! Pictures without a window: painted by the code that paints the window, on a sheet with a caption and a
+//! legend.
 
 mod caption;
 mod curves;
@@ -30,10 +30,10 @@ use super::software::{self, Pixels, Textures};
 use super::{Palette, fonts};
 use egui::{Context, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId, ViewportInfo};
 
-/// Space around everything on a sheet.
-pub const MARGIN: f32 = 20.0;
+/// Space in points around everything on a sheet.
+pub const MARGIN_PT: f32 = 20.0;
 
-/// What a picture is painted on.
+/// The size, the scale and the colours of a picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Sheet<'a> {
     /// Width and height in points.
@@ -52,7 +52,7 @@ impl Sheet<'_> {
 
     /// Paint a picture.
     ///
-    /// What to paint is called twice, as egui lays out with what it learned the first time; only
+    /// `content` is called twice, since egui lays out with the sizes that it learned the first time, and only
     /// the second result is kept. The same calls give the same bytes.
     pub fn paint(&self, mut content: impl FnMut(&mut Ui)) -> Pixels {
         let ctx = Context::default();
@@ -67,6 +67,7 @@ impl Sheet<'_> {
         software::paint(&primitives, &textures, output.pixels_per_point, self.size_px(), self.palette.window)
     }
 
+    /// The input of a frame. Time is given, so that no picture depends on a clock.
     fn input(&self, seconds: f64) -> RawInput {
         let mut input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),

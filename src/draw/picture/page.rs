@@ -1,41 +1,41 @@
-//! The layout that all pictures share: caption, legend, and below them what is shown.
+//! The layout that all pictures share: caption, legend, and the content below them.
 
-use super::{Caption, Entry, MARGIN, Sheet, legend};
+use super::{Caption, Entry, MARGIN_PT, Sheet, legend};
 use crate::draw::software::Pixels;
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui};
 
-/// Space between the legend and what is shown.
-const LEGEND_GAP: f32 = 6.0;
+/// Space in points between the legend and the content.
+const LEGEND_GAP_PT: f32 = 6.0;
 
-/// The part of a small sheet that is kept for what is shown.
-const MIN_SHARE: f32 = 0.5;
+/// Share of a small sheet's height that is kept for the content.
+const MIN_CONTENT_SHARE: f32 = 0.5;
 
-/// Less than this shows nothing.
-const MIN_CONTENT: egui::Vec2 = egui::vec2(160.0, 60.0);
+/// Least size of the content in points; axes and labels alone need as much.
+const MIN_CONTENT_PT: egui::Vec2 = egui::vec2(160.0, 60.0);
 
-/// What is around the content of a picture.
+/// The words around the content of a picture.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// What the picture shows, in words.
+    /// The caption.
     pub caption: Caption,
-    /// What colours and lines mean.
+    /// The entries of the legend.
     pub legend: Vec<Entry>,
 }
 
 impl Page {
-    /// Paint a page. The content gets what is left of the sheet, aligned to pixels.
+    /// Paint a page. The content gets the rest of the sheet, aligned to pixels, unless that is too small.
     pub fn paint(&self, sheet: &Sheet<'_>, mut content: impl FnMut(&mut Ui, Rect)) -> Pixels {
         sheet.paint(|ui| {
-            let room = Rect::from_min_size(egui::Pos2::ZERO, sheet.size).shrink(MARGIN);
+            let room = Rect::from_min_size(egui::Pos2::ZERO, sheet.size).shrink(MARGIN_PT);
             let painter = ui.painter().clone();
             // On a small sheet, the last lines of the caption give way.
-            let words = room.with_max_y(room.bottom() - room.height() * MIN_SHARE);
+            let words = room.with_max_y(room.bottom() - room.height() * MIN_CONTENT_SHARE);
             let top = self.caption.paint(&painter, words, sheet.palette);
             let height = legend(&painter, words.with_min_y(top), &self.legend, sheet.palette);
-            let gap = if height == 0.0 { 0.0 } else { LEGEND_GAP };
+            let gap = if height == 0.0 { 0.0 } else { LEGEND_GAP_PT };
             let rest = room.with_min_y(top + height + gap).round_to_pixels(sheet.scale);
-            if MIN_CONTENT.x <= rest.width() && MIN_CONTENT.y <= rest.height() {
+            if MIN_CONTENT_PT.x <= rest.width() && MIN_CONTENT_PT.y <= rest.height() {
                 content(ui, rest);
             }
         })

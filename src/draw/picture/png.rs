@@ -1,4 +1,4 @@
-//! The PNG format.
+//! Pictures as PNG files.
 
 use crate::draw::software::Pixels;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
@@ -6,6 +6,7 @@ use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 /// A picture as a PNG file. The same picture gives the same bytes.
 ///
 /// # Errors
+///
 /// If the picture has no pixels.
 pub fn png(pixels: &Pixels) -> Result<Vec<u8>, EncodingError> {
     let [width, height] = pixels.size.map(|side| side as u32);

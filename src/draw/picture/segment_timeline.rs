@@ -1,4 +1,4 @@
-//! A picture of addresses over time: a row per segment, with the allocations in it.
+//! A picture of the segment timeline: a row for each segment, with the allocations in it.
 
 use super::timeline::mark_legend;
 use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
@@ -14,39 +14,47 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use std::collections::BTreeSet;
 
-/// Room for the labels of rows and of the axis, and for what is said below it.
-const LEFT: f32 = 112.0;
-const BOTTOM: f32 = 24.0;
-const NOTE: f32 = 16.0;
+/// Room in points for the labels of rows, to their left.
+const ROW_LABELS_PT: f32 = 112.0;
 
-/// Heights of rows, in points.
-const MIN_ROW: f32 = 28.0;
-const THIN_ROW: f32 = 8.0;
-const GAP: f32 = 2.0;
+/// Room in points for the labels of the x axis, below the rows.
+const X_LABELS_PT: f32 = 24.0;
 
-/// By how much the scale is reduced at a time until all rows fit.
+/// Room in points for the note, below the x axis.
+const NOTE_PT: f32 = 16.0;
+
+/// Least height in points of a row to scale: two lines of its label.
+const MIN_ROW_PT: f32 = 28.0;
+
+/// Height in points of a row if not all fit to scale.
+const THIN_ROW_PT: f32 = 8.0;
+
+/// Space in points between rows.
+const ROW_GAP_PT: f32 = 2.0;
+
+/// Factor by which the scale is reduced until all rows fit: they fill at least about this share of the room.
 const SHRINK: f32 = 0.92;
 
-/// What is shown.
+/// The content of a picture of the segment timeline.
 #[derive(Clone, Copy)]
 pub struct SegmentTimelinePicture<'a> {
     /// The rows.
     pub rows: &'a SegmentRows,
-    /// Which part of the time; bytes do not matter.
+    /// The positions that are shown; its bytes do not matter.
     pub view: View,
     /// The allocations.
     pub blocks: Blocks<'a>,
-    /// How the rows are arranged, if not as many as fit, the largest first.
+    /// The arrangement of the rows; `None` for as many as fit, the largest first.
     pub look: Option<&'a ArrangedRows>,
-    /// Where the cursor is, if one is shown.
+    /// The moment of the cursor; `None` for a picture without one.
     pub cursor: Option<Moment>,
-    /// What is selected.
+    /// The selected allocation or stack.
     pub selected: Selected,
-    /// What fills the memory, beside the rows.
+    /// The list of sites beside the rows.
     pub sites: Option<&'a SiteList>,
 }
 
-/// What lines and surfaces mean.
+/// The legend of the surfaces and marks.
 pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
     let mut entries = vec![
         Entry::new(Mark::Area, palette.unknown, "block in use"),
@@ -57,12 +65,12 @@ pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palet
     entries
 }
 
-/// A painted part of the rows: both passes of the layout come to the same one.
+/// The painted rows. Both calls of the content come to the same place, so they are painted once.
 struct Painted {
     rect: Rect,
     picture: SegmentTimelineRaster,
     texture: TextureHandle,
-    /// Rows that found no room.
+    /// Number of rows that are not wholly in the picture.
     hidden: usize,
 }
 
@@ -72,8 +80,8 @@ impl SegmentTimelinePicture<'_> {
         let mut painted: Option<Painted> = None;
         page.paint(sheet, |ui, rect| {
             let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
-            let min = pos2(rest.left() + LEFT, rest.top() + 1.0);
-            let max = pos2(rest.right() - 1.0, rest.bottom() - BOTTOM - NOTE);
+            let min = pos2(rest.left() + ROW_LABELS_PT, rest.top() + 1.0);
+            let max = pos2(rest.right() - 1.0, rest.bottom() - X_LABELS_PT - NOTE_PT);
             let place = Rect::from_min_max(min, max).round_to_pixels(sheet.scale);
             if !place.is_positive() {
                 return;
@@ -108,24 +116,24 @@ impl SegmentTimelinePicture<'_> {
         };
         let size_px = [px(rect.width()), px(rect.height())].map(|side| side.max(1) as usize);
         let picture = SegmentTimelineRaster::paint(map, size_px);
-        // Pixels are opaque or empty, for which both ways to multiply are the same.
+        // Pixels are opaque or empty, for which premultiplied and plain colours are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("addresses", image, TextureOptions::NEAREST);
         Painted { rect, picture, texture, hidden }
     }
 
-    /// Rows to one scale, as large as all fit; where too many, thin ones, the largest first.
+    /// Rows to the largest scale at which all fit. If none does, thin rows, the largest first.
     fn layout(&self, height_px: u32, px: &dyn Fn(f32) -> u32) -> RowLayout {
         let order = self.rows.sorted(RowOrder::Reserved);
         let heights = |largest_px| RowHeights {
-            thin_px: px(THIN_ROW).max(1),
-            expanded_min_px: px(MIN_ROW),
+            thin_px: px(THIN_ROW_PT).max(1),
+            expanded_min_px: px(MIN_ROW_PT),
             expanded_max_px: largest_px,
-            gap_px: px(GAP).max(1),
+            gap_px: px(ROW_GAP_PT).max(1),
             fill_px: height_px,
         };
         let mut largest_px = height_px;
-        while px(MIN_ROW) <= largest_px {
+        while px(MIN_ROW_PT) <= largest_px {
             let layout = RowLayout::new(self.rows, &order, &Expanded::All, heights(largest_px));
             if layout.height_px() <= i64::from(height_px) {
                 return layout;
@@ -143,7 +151,7 @@ impl SegmentTimelinePicture<'_> {
         let canvas = SegmentTimelineCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
         canvas.ground();
         canvas.picture(&painted.picture, painted.texture.id());
-        // What was allocated with a selected stack is lighter in the picture itself.
+        // Allocations of a selected stack are already lighter in the picture.
         if let Selected::Allocation(id) = self.selected {
             canvas.outline(id, true);
         }
@@ -153,7 +161,7 @@ impl SegmentTimelinePicture<'_> {
         if let Some(moment) = self.cursor {
             canvas.canvas.cursor(moment);
         }
-        let labels = rect.left() - LEFT..=rect.left() - 8.0;
+        let labels = rect.left() - ROW_LABELS_PT..=rect.left() - 8.0;
         for band in bands {
             let place = Rect::from_x_y_ranges(labels.clone(), canvas.place_of(band).y_range());
             canvas.label(band, place, sheet.palette.text.into());
@@ -161,7 +169,7 @@ impl SegmentTimelinePicture<'_> {
         self.note(ui, painted, sheet.palette);
     }
 
-    /// What the picture leaves out.
+    /// Paint a note on the rows that are left out.
     fn note(&self, ui: &Ui, painted: &Painted, palette: &Palette) {
         let text = match (self.rows.rows().len(), painted.hidden) {
             (0, _) => "This recording has no segments.".to_owned(),
@@ -174,7 +182,7 @@ impl SegmentTimelinePicture<'_> {
                 }
             }
         };
-        let at = painted.rect.left_bottom() + egui::vec2(-LEFT, BOTTOM + NOTE / 2.0);
+        let at = painted.rect.left_bottom() + egui::vec2(-ROW_LABELS_PT, X_LABELS_PT + NOTE_PT / 2.0);
         ui.painter().text(at, Align2::LEFT_CENTER, text, axis_font(), Color32::from(palette.muted));
     }
 }

@@ -1,4 +1,4 @@
-//! A picture of the memory map at a moment: segments to scale, with what every byte is used for.
+//! A picture of the segment map: segments to scale at a moment, with the use of every byte.
 
 use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
 use crate::analysis::SegmentState;
@@ -13,35 +13,37 @@ use crate::units;
 use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, Rect, TextureHandle, TextureOptions, Ui, pos2};
 
-/// Room for the addresses to the left of the lines, and for the scale below them.
-const GUTTER: f32 = 108.0;
-const BOTTOM: f32 = 26.0;
+/// Room in points for addresses, to the left of the lines.
+const GUTTER_PT: f32 = 108.0;
 
-/// Space below the request.
-const REQUEST_GAP: f32 = 12.0;
+/// Room in points for the note below the lines.
+const FOOTER_PT: f32 = 26.0;
 
-/// What is shown.
+/// Space in points below the request.
+const REQUEST_GAP_PT: f32 = 12.0;
+
+/// The content of a picture of the segment map.
 #[derive(Clone, Copy)]
 pub struct SegmentsPicture<'a> {
     /// The device.
     pub timeline: &'a Timeline,
     /// The map.
     pub state: &'a SegmentState,
-    /// The request that failed at the moment.
+    /// The request that failed at the moment; `None` if none did.
     pub fit: Option<&'a RequestFit>,
     /// The colour of an allocation.
     pub color: &'a dyn Fn(AllocId) -> Rgb,
-    /// What a block says besides its size where there is room.
+    /// Text beside the size of a block, if there is room.
     pub note: &'a dyn Fn(&Part) -> Option<String>,
-    /// How it is arranged, and which part is shown.
+    /// Its arrangement and the part that is shown.
     pub look: Look,
-    /// What is selected.
+    /// The selected allocation; a selected stack has no mark here.
     pub selected: Selected,
-    /// What fills the memory, beside the map.
+    /// The list of sites beside the map.
     pub sites: Option<&'a SiteList>,
 }
 
-/// What surfaces mean.
+/// The legend of the surfaces.
 pub fn segments_legend(palette: &Palette) -> Vec<Entry> {
     let block = palette.unknown;
     vec![
@@ -52,7 +54,7 @@ pub fn segments_legend(palette: &Palette) -> Vec<Entry> {
     ]
 }
 
-/// A painted map: both passes of the layout come to the same one.
+/// The painted map. Both calls of the content come to the same place, so it is painted once.
 struct Painted {
     rect: Rect,
     layout: Layout,
@@ -69,8 +71,8 @@ impl SegmentsPicture<'_> {
         page.paint(sheet, |ui, rect| {
             let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
             let rest = self.request(ui, rest, sheet);
-            let min = pos2(rest.left() + GUTTER, rest.top());
-            let place = Rect::from_min_max(min, pos2(rest.right() - 2.0, rest.bottom() - BOTTOM));
+            let min = pos2(rest.left() + GUTTER_PT, rest.top());
+            let place = Rect::from_min_max(min, pos2(rest.right() - 2.0, rest.bottom() - FOOTER_PT));
             let place = place.round_to_pixels(sheet.scale);
             if !place.is_positive() {
                 return;
@@ -81,12 +83,12 @@ impl SegmentsPicture<'_> {
         })
     }
 
-    /// The request that failed, above the map; returns what is left.
+    /// Paint the request that failed above the map. Returns the rest of the rectangle.
     fn request(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Rect {
         let Some(fit) = self.fit else { return rect };
         let strip = rect.with_max_y(rect.top() + REQUEST_PX).round_to_pixels(sheet.scale);
         request(ui.painter(), strip, fit, &fit_text(fit), sheet.palette, sheet.scale);
-        rect.with_min_y(strip.bottom() + REQUEST_GAP)
+        rect.with_min_y(strip.bottom() + REQUEST_GAP_PT)
     }
 
     fn map(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
@@ -130,10 +132,10 @@ impl SegmentsPicture<'_> {
     }
 }
 
-/// What is outside of the picture; or that there is nothing.
+/// Paint a note on the lines outside of the picture, or on an empty map.
 fn footer(ui: &Ui, whole: Rect, painted: &Painted, palette: &Palette) {
     let (painter, muted) = (ui.painter(), Color32::from(palette.muted));
-    let y = whole.bottom() - BOTTOM / 2.0;
+    let y = whole.bottom() - FOOTER_PT / 2.0;
     let Painted { layout, zoom, rect, .. } = painted;
     let lines = layout.lines.len();
     let shown = layout.lines_between(zoom.y_px, zoom.y_px + rect.height());

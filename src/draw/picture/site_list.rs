@@ -1,4 +1,4 @@
-//! What fills the memory at a moment, by the code that allocated it, as a list beside a picture.
+//! The list beside a picture: live bytes at a moment by site, the code that allocated them.
 
 use super::Palette;
 use super::caption::paint_text;
@@ -10,13 +10,13 @@ use crate::units;
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
 use foldhash::HashMap;
 
-/// Colours that are shown of one site, whose stacks may differ.
+/// Number of colours shown of one site, which may have many stacks; more would take the room of the label.
 const MAX_COLORS: usize = 3;
 
-/// Height of a row.
-const ROW: f32 = 40.0;
+/// Height of a row in points: a label and a bar.
+const ROW_PT: f32 = 40.0;
 
-/// The sites at a moment.
+/// The sites of the live allocations at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteList {
     heading: String,
@@ -30,13 +30,13 @@ struct Row {
     label: String,
     bytes: i64,
     blocks: usize,
-    /// Of its stacks, most bytes first; empty where colours stand for something else.
+    /// The colours of its stacks, most bytes first; empty if colours show another property.
     colors: Vec<Rgb>,
 }
 
 impl SiteList {
-    /// The sites of what is live at a moment, most bytes first. With a coloring, rows have the
-    /// colours of their stacks; with a filter, only what it keeps is there.
+    /// The sites of the allocations that are live at a moment, most bytes first. With `coloring`, rows have
+    /// the colours of their stacks; with `kept`, only the allocations that it keeps count.
     pub fn new(
         snapshot: &Snapshot,
         timeline: &Timeline,
@@ -70,24 +70,26 @@ impl SiteList {
         Self { heading, summary: format!("{bytes} {what} {}, by site", blocks(live.len())), rows }
     }
 
-    /// Paint a list at the right of a rectangle, if there is one and enough room; returns the rest.
+    /// Paint a list at the right of a rectangle, if there is one and enough room. Returns the rest.
     pub(super) fn beside(sites: Option<&Self>, painter: &Painter, rect: Rect, palette: &Palette) -> Rect {
-        const MIN_WIDTH: f32 = 700.0;
-        const GAP: f32 = 20.0;
-        let Some(sites) = sites.filter(|_| MIN_WIDTH <= rect.width()) else { return rect };
+        /// Least width in points of the rectangle: at least two thirds of it stay for the picture.
+        const MIN_WIDTH_PT: f32 = 700.0;
+        /// Space in points between the picture and the list.
+        const GAP_PT: f32 = 20.0;
+        let Some(sites) = sites.filter(|_| MIN_WIDTH_PT <= rect.width()) else { return rect };
         let width = (rect.width() * 0.26).clamp(220.0, 340.0).round();
         sites.paint(painter, rect.with_min_x(rect.right() - width), palette);
-        rect.with_max_x(rect.right() - width - GAP)
+        rect.with_max_x(rect.right() - width - GAP_PT)
     }
 
-    /// Paint as many rows as there is room for, and say how many are left out.
+    /// Paint as many rows as there is room for, and the number of those left out.
     fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette) {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let strong = FontId::new(13.0, FontFamily::Name(SEMIBOLD.into()));
         let mut y = rect.top() + paint_text(painter, rect, &self.heading, strong, text, 2) + 2.0;
         y += paint_text(painter, rect.with_min_y(y), &self.summary, FontId::proportional(11.5), muted, 2)
             + 10.0;
-        let fit = ((rect.bottom() - y) / ROW).max(0.0) as usize;
+        let fit = ((rect.bottom() - y) / ROW_PT).max(0.0) as usize;
         // The last row says what is left out.
         let shown = if self.rows.len() <= fit { fit } else { fit.saturating_sub(1) };
         let whole: i64 = self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes));
@@ -95,11 +97,11 @@ impl SiteList {
         for row in self.rows.iter().take(shown) {
             row.paint(
                 painter,
-                Rect::from_min_size(pos2(rect.left(), y), vec2(rect.width(), ROW)),
+                Rect::from_min_size(pos2(rect.left(), y), vec2(rect.width(), ROW_PT)),
                 palette,
                 [whole, largest],
             );
-            y += ROW;
+            y += ROW_PT;
         }
         if let Some(rest) = self.rows.get(shown..).filter(|rest| !rest.is_empty()) {
             let bytes = rest.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));

@@ -9,40 +9,42 @@ use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 
-/// Room for the labels of the axes.
-const LEFT: f32 = 64.0;
-const BOTTOM: f32 = 24.0;
+/// Room in points for the labels of the y axis.
+const Y_LABELS_PT: f32 = 64.0;
 
-/// Lanes leave at least this much for the picture.
-const MIN_PICTURE: f32 = 80.0;
+/// Room in points for the labels of the x axis.
+const X_LABELS_PT: f32 = 24.0;
 
-/// Air above the highest total.
+/// Least height in points that lanes leave for the bands.
+const MIN_BANDS_PT: f32 = 80.0;
+
+/// Height of the picture as a multiple of the highest total, so that it does not touch the edge.
 const HEADROOM: f64 = 1.06;
 
-/// What is shown.
+/// The content of a picture of the timeline.
 #[derive(Clone, Copy)]
 pub struct TimelinePicture<'a, B> {
     /// The file.
     pub snapshot: &'a Snapshot,
     /// The device.
     pub timeline: &'a Timeline,
-    /// Which part of it.
+    /// The part of it that is shown.
     pub view: View,
-    /// What is stacked.
+    /// The bands that are stacked.
     pub bands: &'a B,
     /// Annotations.
     pub lanes: &'a Lanes,
-    /// Bytes that the device can reserve at most, where that is known.
+    /// Bytes that the device can reserve at most; `None` if that is unknown.
     pub capacity: Option<i64>,
-    /// Where the cursor is, if one is shown.
+    /// The moment of the cursor; `None` for a picture without one.
     pub cursor: Option<Moment>,
-    /// What is selected.
+    /// The selected allocation or stack.
     pub selected: Selected,
-    /// What fills the memory, beside the timeline.
+    /// The list of sites beside the timeline.
     pub sites: Option<&'a SiteList>,
 }
 
-/// What is selected in a picture.
+/// The selection of a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Selected {
     /// Nothing.
@@ -50,19 +52,19 @@ pub enum Selected {
     None,
     /// An allocation: outlined.
     Allocation(AllocId),
-    /// Everything with a stack: lighter.
+    /// All allocations of a stack: lighter.
     Stack(StackId),
 }
 
-/// Where the parts are.
+/// The places of the parts.
 #[derive(Clone, Copy, PartialEq)]
 struct Places {
     lanes: Rect,
     picture: Rect,
 }
 
-/// Part of a timeline: the moments from one to before another, and as many bytes as there are in
-/// them.
+/// A view of the moments from the first to before the second, as high as their totals; of the whole timeline
+/// for `None`.
 pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) -> View {
     let full = View::fit_on(timeline, axis);
     let Some([start, end]) = moments else { return full };
@@ -78,8 +80,8 @@ pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) ->
     View { y1: (top as f64 * HEADROOM).max(view.y0 + MIN_BLOCK_SIZE as f64).min(full.y1), ..view }
 }
 
-/// What the lines mean, and the colours of blocks that have none of their own. `by_stack` says
-/// whether colours stand for stacks.
+/// The legend of the lines and marks, and of the colours that no [`Key`](crate::draw::Key) explains.
+/// `by_stack` is true if colours are those of stacks.
 pub fn timeline_legend(timeline: &Timeline, view: &View, palette: &Palette, by_stack: bool) -> Vec<Entry> {
     let mut entries = vec![
         Entry::new(Mark::Line, palette.allocated, "allocated"),
@@ -94,7 +96,7 @@ pub fn timeline_legend(timeline: &Timeline, view: &View, palette: &Palette, by_s
     entries
 }
 
-/// The marks that are in a view.
+/// The legend of the marks in a view.
 pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
     let scale = view.on(timeline);
     let is_shown = |moment: Moment| {
@@ -114,7 +116,7 @@ pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -
 impl<B: Bands> TimelinePicture<'_, B> {
     /// Paint it on a sheet.
     pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
-        // Both passes of the layout come to the same place.
+        // Both calls of the content come to the same place, so the bands are painted once.
         let mut painted: Option<(Places, Painted, TextureHandle)> = None;
         page.paint(sheet, |ui, rect| {
             let places = self.places(ui, rect, sheet);
@@ -125,11 +127,11 @@ impl<B: Bands> TimelinePicture<'_, B> {
         })
     }
 
-    /// The list of sites goes to the right where there is room, the rest gets what is left.
+    /// The places of lanes and bands, beside the list of sites, which is painted if there is room.
     fn places(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Places {
         let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
         let rest = inside_axes(rest, sheet);
-        let room = ((rest.height() - MIN_PICTURE) / LANE_PX).floor().max(0.0);
+        let room = ((rest.height() - MIN_BANDS_PT) / LANE_PX).floor().max(0.0);
         let height = (self.lanes.lanes.len() as f32).min(room) * LANE_PX;
         let top = rest.top() + if height == 0.0 { 0.0 } else { height + 2.0 };
         Places {
@@ -143,7 +145,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         let size_px =
             [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
         let picture = Painted::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
-        // Pixels are opaque or empty, for which both ways to multiply are the same.
+        // Pixels are opaque or empty, for which premultiplied and plain colours are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
         (places, picture, texture)
@@ -170,13 +172,14 @@ impl<B: Bands> TimelinePicture<'_, B> {
     }
 }
 
-/// What is left of a rectangle when the axes have their labels.
+/// The part of a rectangle without the labels of the axes.
 pub(super) fn inside_axes(rect: Rect, sheet: &Sheet<'_>) -> Rect {
-    let min = pos2(rect.left() + LEFT, rect.top() + 1.0);
-    Rect::from_min_max(min, pos2(rect.right() - 1.0, rect.bottom() - BOTTOM)).round_to_pixels(sheet.scale)
+    let min = pos2(rect.left() + Y_LABELS_PT, rect.top() + 1.0);
+    Rect::from_min_max(min, pos2(rect.right() - 1.0, rect.bottom() - X_LABELS_PT))
+        .round_to_pixels(sheet.scale)
 }
 
-/// Frame, OOMs, peak, capacity and cursor.
+/// Paint the frame, OOMs, the peak, the capacity, snapshots and the cursor.
 pub(super) fn marks(canvas: &Canvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
     canvas.frame();
     let mut labels = Labels::default();

@@ -5,10 +5,10 @@ use egui::epaint::{Mesh, Vertex, WHITE_UV};
 use egui::{Color32, Pos2, Rect, pos2};
 use std::ops::Range;
 
-/// From one line of a hatching to the next, in pixels.
+/// Distance from one line of a hatching to the next, in physical pixels.
 const HATCH_PX: i32 = 7;
 
-/// Rows of pixels from one stripe to the next, as in the timeline.
+/// Distance from one stripe to the next, in rows of physical pixels; that of the timeline's stripes.
 const STRIPE_PX: i32 = 3;
 
 /// A rectangle of physical pixels.
@@ -24,15 +24,15 @@ impl Area {
     }
 }
 
-/// What can be painted on.
+/// A surface that takes filled and hatched rectangles.
 pub(super) trait Brush {
-    /// One colour.
+    /// Fill an area with one colour.
     fn fill(&mut self, area: &Area, color: Rgb);
 
-    /// Thin diagonal lines on what is there; those of neighbouring areas meet.
+    /// Add thin diagonal lines to an area. The lines of neighbouring areas meet.
     fn hatch(&mut self, area: &Area, color: Rgb);
 
-    /// Thin horizontal lines on what is there.
+    /// Add thin horizontal lines to an area.
     fn stripes(&mut self, area: &Area, color: Rgb) {
         for y in area.y.clone().filter(|y| (y - area.y.start) % STRIPE_PX == 1) {
             self.fill(&Area::new(area.x.clone(), y..y + 1), color);
@@ -40,10 +40,10 @@ pub(super) trait Brush {
     }
 }
 
-/// Paints triangles.
+/// A brush that paints triangles.
 pub(super) struct MeshBrush {
     pub(super) mesh: Mesh,
-    /// Where pixel 0, 0 is, in points.
+    /// The place of pixel 0, 0, in points.
     pub(super) origin: Pos2,
     /// Physical pixels per point.
     pub(super) scale: f32,
@@ -77,6 +77,7 @@ impl Brush for MeshBrush {
             let color = Color32::from(color);
             let corner = |pos| Vertex { pos, uv: WHITE_UV, color };
             let base = self.mesh.vertices.len() as u32;
+            // A diagonal line that takes 1.4 pixels of a row is one pixel thick.
             let shifted = |p: Pos2| pos2((p.x + width * 1.4).min(most), p.y);
             self.mesh.vertices.extend([corner(a), corner(shifted(a)), corner(shifted(b)), corner(b)]);
             self.mesh.add_triangle(base, base + 1, base + 2);
@@ -85,10 +86,10 @@ impl Brush for MeshBrush {
     }
 }
 
-/// Paints pixels.
+/// A brush that paints pixels.
 pub(super) struct PixelBrush {
     pub(super) size_px: [i32; 2],
-    /// Row by row from the top; what is not painted is empty.
+    /// Row by row from the top; transparent until painted.
     pub(super) pixels: Vec<Color32>,
 }
 
@@ -98,6 +99,7 @@ impl PixelBrush {
         Self { size_px, pixels: vec![Color32::TRANSPARENT; width * height] }
     }
 
+    /// The rows of an area that lie in the picture: row, columns and pixels.
     fn rows(&mut self, area: &Area) -> impl Iterator<Item = (i32, Range<i32>, &mut [Color32])> {
         let width = self.size_px[0].max(0) as usize;
         let x = area.x.start.clamp(0, self.size_px[0])..area.x.end.clamp(0, self.size_px[0]);

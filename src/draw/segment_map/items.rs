@@ -1,4 +1,4 @@
-//! What is visible of a map, folded so that nothing is thinner than a pixel.
+//! The visible parts of a segment map, folded so that none is thinner than a pixel.
 
 use super::{BAR_PX, Layout, Piece, Zoom};
 use crate::analysis::SegmentState;
@@ -12,17 +12,17 @@ pub struct Item {
     pub x: Range<i32>,
     /// Index into [`Items::bars`].
     pub bar: usize,
-    /// Index into [`SegmentState::parts`]: what most of the columns' bytes belong to.
+    /// Index into [`SegmentState::parts`]: the part with most of the columns' bytes.
     pub part: usize,
-    /// The column from which on the part is rounding.
+    /// First column of the part's rounding; the end of `x` if it has none.
     pub rounding_from: i32,
-    /// Whether other parts share its columns.
+    /// True if other parts share the columns.
     pub is_folded: bool,
-    /// Whether the part ends with the item.
+    /// True if the part ends with the item.
     pub has_end: bool,
 }
 
-/// A piece of a row on the picture.
+/// A visible piece of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
     /// Columns.
@@ -31,11 +31,11 @@ pub struct Bar {
     pub y: Range<i32>,
     /// Index into [`Layout::pieces`].
     pub piece: usize,
-    /// Whether the row starts and ends with the piece.
+    /// True if the row starts with the piece, and true if it ends with it.
     pub is_edge: [bool; 2],
 }
 
-/// What is visible.
+/// The visible part of a layout.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Items {
     /// Columns and rows of the picture.
@@ -46,7 +46,7 @@ pub struct Items {
     pub items: Vec<Item>,
 }
 
-/// What a picture shows of a layout.
+/// A layout with the zoom and the scale of its picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub(super) state: &'a SegmentState,
@@ -61,12 +61,12 @@ impl Frame<'_> {
         self.zoom.bytes_per_px(self.layout) / f64::from(self.scale)
     }
 
-    /// Where a piece starts, in columns.
+    /// The column at which a piece starts, with a fraction.
     fn start(&self, piece: &Piece) -> f64 {
         self.zoom.x_of(self.layout, piece, piece.addr) * f64::from(self.scale)
     }
 
-    /// The columns of a piece: neighbours share none, so a piece can have none.
+    /// The columns of a piece. Neighbours share none, so a thin piece may have none.
     fn columns(&self, piece: &Piece) -> Range<i32> {
         let start = self.start(piece);
         let end = start + piece.bytes() / self.bytes_per_column();
@@ -78,7 +78,7 @@ impl Frame<'_> {
         y(y_px)..y(y_px + BAR_PX)
     }
 
-    /// What is visible on a picture of a size in physical pixels.
+    /// The visible items of a picture of a size in physical pixels.
     pub(super) fn items(&self, size_px: [i32; 2]) -> Items {
         let mut out = Items { size_px, ..Items::default() };
         let height = size_px[1] as f32 / self.scale;
@@ -103,6 +103,7 @@ impl Frame<'_> {
         let row = &self.state.rows[piece.row];
         let is_edge = [row.addr == piece.addr, row.past_end == piece.past_end];
         let bar = out.bars.len();
+        // A column more on each side, to see whether an item ends at the edge or goes on.
         let visible = x.start.max(-1)..x.end.min(out.size_px[0] + 1);
         out.bars.push(Bar { x, y, piece: index, is_edge });
         let fold = Fold {
@@ -137,7 +138,8 @@ impl Frame<'_> {
         }
     }
 
-    /// The part that a column of a piece shows, and how many others share it.
+    /// The part that a column of a piece shows, as an index into [`SegmentState::parts`], and the number of
+    /// parts in the column.
     pub(super) fn part_at(&self, piece: &Piece, column: i32) -> Option<(usize, usize)> {
         let row = &self.state.rows[piece.row];
         let fold = Fold {
@@ -154,39 +156,41 @@ impl Frame<'_> {
     }
 }
 
-/// The column that a place rounds to; far outside is as good as outside.
+/// The column that a place rounds to. Places far outside stay far outside, within `i32`.
 fn column(x: f64) -> i32 {
     x.round().clamp(-1e9, 1e9) as i32
 }
 
-/// Columns with one part.
+/// Neighbouring columns that show one part.
 struct Shown {
     x: Range<i32>,
+    /// Index into [`Fold::parts`].
     part: usize,
     is_folded: bool,
     has_end: bool,
 }
 
-/// The parts of a piece, to be folded into columns.
+/// The parts of a piece, which are folded into columns.
 struct Fold<'a> {
     /// The parts of the row.
     parts: &'a [Part],
-    /// The piece's addresses.
+    /// First address of the piece.
     from: u64,
+    /// First address after it.
     to: u64,
-    /// The column at which it starts.
+    /// The column at which it starts, with a fraction.
     start: f64,
     /// Bytes per column.
     per_column: f64,
 }
 
 impl Fold<'_> {
-    /// Bytes from the piece's start.
+    /// The distance of an address from the piece's start, in bytes.
     fn offset(&self, addr: u64) -> f64 {
         addr.saturating_sub(self.from) as f64
     }
 
-    /// The first and the last byte of a column, from the piece's start.
+    /// The range of bytes of a column, from the piece's start; never empty.
     fn bytes_of(&self, column: i32) -> [f64; 2] {
         let last = self.offset(self.to);
         let at = |column: f64| ((column - self.start) * self.per_column).clamp(0.0, last);
@@ -195,10 +199,13 @@ impl Fold<'_> {
         if low < high { [low, high] } else { [low.min((last - 1.0).max(0.0)), high.max(1.0).min(last)] }
     }
 
+    /// The first part that reaches beyond a byte of the piece.
     fn first_part(&self, low: f64) -> usize {
         self.parts.partition_point(|part| self.offset(part.past_end()) <= low)
     }
 
+    /// Call `show` for the columns in `x` from left to right. Its cost depends on columns and parts in sight,
+    /// not on the length of the row.
     fn columns(&self, x: Range<i32>, mut show: impl FnMut(Shown)) {
         let mut column = x.start;
         let mut part = self.first_part(self.bytes_of(column)[0]);
@@ -215,7 +222,7 @@ impl Fold<'_> {
                 column += 1;
                 continue;
             }
-            // All columns up to the one in which the part ends are its own.
+            // All columns before the one in which the part ends show nothing else.
             let until = (self.start + end / self.per_column).floor().clamp(-1e9, 1e9) as i32;
             let until = until.clamp(column + 1, x.end);
             show(Shown { x: column..until, part, is_folded: false, has_end: until < x.end });
@@ -223,9 +230,11 @@ impl Fold<'_> {
         }
     }
 
-    /// The part with most of the bytes among the kind of parts with most of them, and the number of
-    /// parts. Many small blocks outweigh one hole.
+    /// The part that stands for a range of bytes, and the number of parts in it. First the kind with most
+    /// bytes is chosen (blocks, holes or unmapped), so that many small blocks outweigh one hole, then its
+    /// largest part.
     fn dominant(&self, first: usize, low: f64, high: f64) -> Option<(usize, usize)> {
+        // By kind: the sum of bytes, the bytes of the largest part, and that part.
         let mut best: [(f64, f64, usize); 3] = [(0.0, -1.0, 0); 3];
         let mut count = 0;
         for (i, part) in self.parts.iter().enumerate().skip(first) {
@@ -245,18 +254,19 @@ impl Fold<'_> {
             }
             count += 1;
         }
-        // The first of equals, so that blocks win over holes.
+        // Of equal kinds the first, so that blocks win over holes.
         let most = best.iter().map(|(sum, ..)| *sum).fold(0.0, f64::max);
         best.iter().find(|(sum, ..)| *sum == most).map(|&(.., index)| (index, count)).filter(|_| 0 < count)
     }
 
-    /// The column at which a part's rounding starts.
+    /// The column at which a part's rounding starts; `i32::MAX` if it has none.
     fn rounding_from(&self, part: &Part) -> i32 {
         if part.rounding() == 0 {
             return i32::MAX;
         }
         let end = part.addr.saturating_add(part.requested.unsigned_abs());
-        // A part that starts before the piece has a negative place.
+        // `offset` stops at 0, but rounding may start before the piece, as that of a block which is broken
+        // over two lines.
         let offset = self.offset(end) - self.from.saturating_sub(end) as f64;
         column(self.start + offset / self.per_column)
     }

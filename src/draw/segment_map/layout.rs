@@ -1,4 +1,4 @@
-//! Where rows go: lines of equal length, to one scale.
+//! The layout of a segment map: rows on lines of equal length, to one scale.
 
 use super::{HEADING_PX, LINE_PX, MIN_BYTES_PER_PX};
 use crate::analysis::SegmentState;
@@ -6,32 +6,34 @@ use crate::analysis::segment_state::Row;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Steps of scale that fitting tries.
+/// Ratio between the scales that fitting tries: the result is at most 5 % coarser than the best.
 const FIT_STEP: f64 = 1.05;
 
-/// How much coarser than the finest a scale may be that does not break rows.
+/// A scale that breaks no row is chosen if it is at most this many times coarser than the finest that fits.
 const MAX_COARSER: f64 = 2.5;
 
-/// From this part of a line on, a row that does not fit in the rest of a line may be broken there.
+/// Rows from this share of a line on may be broken at its end. Shorter ones move to the next line, since
+/// whole rows are easier to read and little room is lost.
 const MIN_BROKEN_SHARE: f32 = 0.35;
 
-/// A rest of a line that is shorter than this part is left empty.
+/// The rest of a line stays empty if it is shorter than this share: a piece as short as that says little.
 const MIN_REST_SHARE: f32 = 0.12;
 
-/// A group that takes at most this part of a line has its heading behind it.
+/// A group that takes at most this share of a line has its heading behind it, which saves a line. The rest
+/// is room for the heading.
 const MAX_SHORT_SHARE: f32 = 0.42;
 
-/// Which rows stand together.
+/// The grouping of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Grouping {
-    /// Those of one pool, stream and size class.
+    /// One group for each pool, stream and size class.
     #[default]
     Pool,
-    /// All.
+    /// One group of all rows.
     None,
 }
 
-/// The order of rows that stand together.
+/// The order of rows in a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Order {
     /// Lowest address first.
@@ -43,16 +45,16 @@ pub enum Order {
     Fill,
 }
 
-/// How to lay out.
+/// The size and the arrangement of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sheet {
     /// Length of a line.
     pub width_px: f32,
     /// The scale.
     pub bytes_per_px: f64,
-    /// Which rows stand together.
+    /// The grouping of rows.
     pub grouping: Grouping,
-    /// In which order.
+    /// The order of rows in a group.
     pub order: Order,
 }
 
@@ -63,16 +65,16 @@ pub struct Piece {
     pub row: usize,
     /// First address.
     pub addr: u64,
-    /// Address behind the last.
+    /// First address after it.
     pub past_end: u64,
     /// Bytes of the pieces before it on the line.
     pub bytes_before: f64,
-    /// Gaps between the pieces before it on the line, which do not grow by zooming.
+    /// Length of the gaps before it on the line, which do not grow by zooming.
     pub gaps_px: f32,
 }
 
 impl Piece {
-    /// Its bytes.
+    /// Its length in bytes.
     pub fn bytes(&self) -> f64 {
         self.past_end.saturating_sub(self.addr) as f64
     }
@@ -87,21 +89,21 @@ pub struct Line {
     pub pieces: Range<usize>,
 }
 
-/// A heading over a group, or behind one that takes a small part of a single line.
+/// A heading above a group, or behind one that takes a small part of a single line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {
     /// Its top on the sheet.
     pub y_px: f32,
-    /// The line that it stands behind; `None` where it has a line of its own.
+    /// Index into [`Layout::lines`] of the line that it stands behind; `None` if it has a line of its own.
     pub behind: Option<usize>,
-    /// Index into [`SegmentState::groups`]; `None` over everything.
+    /// Index into [`SegmentState::groups`]; `None` for the heading of all rows.
     pub group: Option<usize>,
 }
 
 /// Rows on a sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// How they were laid out.
+    /// Its size and arrangement.
     pub sheet: Sheet,
     /// Headings from the top.
     pub headings: Vec<Heading>,
@@ -109,7 +111,7 @@ pub struct Layout {
     pub lines: Vec<Line>,
     /// Pieces, line by line.
     pub pieces: Vec<Piece>,
-    /// The pieces of each row, which follow one another.
+    /// The pieces of each row, as ranges of `pieces`.
     row_pieces: Vec<Range<usize>>,
     /// Height of the sheet.
     pub height_px: f32,
@@ -147,13 +149,13 @@ impl Layout {
         writer.layout
     }
 
-    /// The finest scale at which a map is no higher than `height_px`, as far as headings allow; or one
-    /// a little coarser at which every row fits into a line, since what is not broken is easier to
-    /// compare.
+    /// The finest scale, in bytes per point, at which a map is no higher than `height_px`, as far as
+    /// headings allow. If a scale that is a little coarser breaks no row, it is that one, since unbroken
+    /// rows are easier to compare.
     pub fn fit(state: &SegmentState, sheet: Sheet, height_px: f32) -> f64 {
         let finest = Self::finest_fit(state, sheet, height_px);
         let longest = state.rows.iter().map(span).fold(0.0, f64::max);
-        // A hair more, so that rounding does not break the longest row after all.
+        // A hair more, so that rounding does not break the longest row.
         let unbroken = longest / f64::from(sheet.width_px.max(1.0)) * 1.000_001;
         if unbroken <= finest * MAX_COARSER { finest.max(unbroken) } else { finest }
     }
@@ -162,9 +164,10 @@ impl Layout {
         let bytes: f64 = state.rows.iter().map(span).sum();
         let coarsest = (bytes / f64::from(sheet.width_px.max(1.0))).max(MIN_BYTES_PER_PX);
         let height = |bytes_per_px| Self::new(state, Sheet { bytes_per_px, ..sheet }).height_px;
-        // Where not even the coarsest scale fits, most of what wrapping costs is not worth it.
+        // Where hardly the coarsest scale fits, as with many groups, a quarter more height buys a finer one.
         let bound = height_px.max(height(coarsest) * 1.25);
         let lines = f64::from((bound / LINE_PX).max(1.0));
+        // At this many steps, rows need about twice the lines there are: an upper bound.
         let (mut low, mut high) = (0, ((lines * 2.0).ln() / FIT_STEP.ln()).ceil() as i32);
         let scale = |steps: i32| (coarsest / FIT_STEP.powi(steps)).max(MIN_BYTES_PER_PX);
         while low < high {
@@ -174,30 +177,30 @@ impl Layout {
         scale(low)
     }
 
-    /// The pieces of a row.
+    /// The pieces of a row, by address; none for a row that does not exist.
     pub fn pieces_of(&self, row: usize) -> &[Piece] {
         self.row_pieces.get(row).map_or(&[], |range| &self.pieces[range.clone()])
     }
 
-    /// The line of a piece.
+    /// The line of a piece, by its index in `pieces`.
     pub fn line_of(&self, piece: usize) -> Option<&Line> {
         let line = self.lines.partition_point(|line| line.pieces.end <= piece);
         self.lines.get(line).filter(|line| line.pieces.contains(&piece))
     }
 
-    /// The indices of a row's pieces.
+    /// The indices of a row's pieces in `pieces`.
     pub fn piece_indices(&self, row: usize) -> Range<usize> {
         self.row_pieces.get(row).cloned().unwrap_or(0..0)
     }
 
-    /// The first row of the line at a height on the sheet.
+    /// The first row of the line at a height on the sheet; `None` between lines.
     pub fn first_row_at(&self, y_px: f32) -> Option<usize> {
         let line = self.lines.partition_point(|line| line.y_px <= y_px).checked_sub(1)?;
         let line = self.lines.get(line).filter(|line| y_px <= line.y_px + LINE_PX)?;
         self.pieces.get(line.pieces.start).map(|piece| piece.row)
     }
 
-    /// The lines between two heights on the sheet.
+    /// The indices of the lines between two heights on the sheet.
     pub fn lines_between(&self, from_px: f32, to_px: f32) -> Range<usize> {
         let first = self.lines.partition_point(|line| line.y_px + LINE_PX <= from_px);
         let end = self.lines.partition_point(|line| line.y_px < to_px);
@@ -205,11 +208,12 @@ impl Layout {
     }
 }
 
-/// Bytes from a row's first address to behind its last.
+/// The length of a row in bytes, with unmapped parts.
 fn span(row: &Row) -> f64 {
     row.past_end.saturating_sub(row.addr) as f64
 }
 
+/// Sort rows, which are in address order.
 fn sort(rows: &mut [usize], state: &SegmentState, order: Order) {
     let row = |i: &usize| &state.rows[*i];
     match order {
@@ -223,9 +227,11 @@ fn sort(rows: &mut [usize], state: &SegmentState, order: Order) {
 struct Writer<'a> {
     state: &'a SegmentState,
     layout: Layout,
+    /// Top of the line in progress.
     y_px: f32,
-    /// What the line in progress holds.
+    /// Bytes on the line in progress.
     bytes_before: f64,
+    /// Length of the gaps on the line in progress.
     gaps_px: f32,
 }
 
@@ -247,7 +253,7 @@ impl<'a> Writer<'a> {
         self.y_px += HEADING_PX;
     }
 
-    /// Whether rows take such a small part of a line that their heading fits behind them.
+    /// True if rows take so small a part of a line that their heading fits behind them.
     fn is_short(&self, rows: &[usize]) -> bool {
         let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let lengths = rows.iter().map(|&row| span(&self.state.rows[row]) / bytes_per_px);
@@ -262,7 +268,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Place rows that stand together, from a new line on.
+    /// Place the rows of a group, from a new line on.
     fn group(&mut self, rows: &[usize]) {
         self.new_line();
         for &row in rows {
@@ -271,7 +277,7 @@ impl<'a> Writer<'a> {
         if !self.is_line_empty() {
             self.y_px += LINE_PX;
         } else if self.layout.lines.pop().is_some() {
-            // The line was started for a row that did not come.
+            // A group without rows has no line.
         }
     }
 
@@ -311,8 +317,7 @@ impl<'a> Writer<'a> {
         self.layout.row_pieces[row] = first..self.layout.pieces.len();
     }
 
-    /// Cut a row into pieces: the first as long as there is room on its line, the others at most as
-    /// long as a line.
+    /// Cut a row into pieces. The first is at most `first_px` long, the others at most as long as a line.
     fn pieces(&mut self, row: usize, first_px: f64) {
         let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let (mut addr, past_end) = (self.state.rows[row].addr, self.state.rows[row].past_end);
@@ -322,6 +327,7 @@ impl<'a> Writer<'a> {
             let piece =
                 Piece { row, addr, past_end: end, bytes_before: self.bytes_before, gaps_px: self.gaps_px };
             self.layout.pieces.push(piece);
+            debug_assert!(!self.layout.lines.is_empty(), "`group` starts a line before any row");
             if let Some(line) = self.layout.lines.last_mut() {
                 line.pieces.end = self.layout.pieces.len();
             }
@@ -335,16 +341,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Where to break a row that starts at an address and has room for some bytes: at an address that is
-/// as round as can be without leaving much room.
+/// The address at which to break a row that starts at `addr` and has room for `room_bytes`: as round a number
+/// as can be without wasting much room.
 fn break_after(addr: u64, room_bytes: u64) -> u64 {
     let end = addr.saturating_add(room_bytes);
+    // Rounding down to a multiple of this wastes at most 1/256 of the room.
     let step = 1u64 << (room_bytes / 256).max(1).ilog2();
     let round = end / step * step;
     if addr < round { round } else { end }
 }
 
-/// The gap before a piece: none before those that are a few points wide, of which there are many.
+/// The gap before a row of a width. Rows a few points wide have none, since there are many of them.
 fn gap_px(width_px: f64) -> f32 {
     match width_px {
         w if w < 3.0 => 0.0,

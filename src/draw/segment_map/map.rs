@@ -1,4 +1,4 @@
-//! A map on the screen: what is under a point, and outlines of what is pointed at or selected.
+//! A segment map on the screen: the part under a point, and outlines.
 
 use super::items::Frame;
 use super::{BAR_PX, Layout, Zoom};
@@ -6,41 +6,41 @@ use crate::analysis::SegmentState;
 use crate::draw::Palette;
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, pos2};
 
-/// Outlines are at least this wide.
+/// Outlines are at least this wide, so that those of thin blocks can be seen.
 const MIN_OUTLINE_PX: f32 = 3.0;
 
-/// Where and how to draw a map.
+/// A rectangle on the screen with the segment map that it shows.
 #[derive(Clone, Copy)]
 pub struct Map<'a> {
-    /// What shapes are given to.
+    /// The painter that takes the shapes.
     pub painter: &'a Painter,
-    /// Where the lines are.
+    /// The place of the lines.
     pub rect: Rect,
-    /// Where addresses are, to the left; may be empty.
+    /// The place of addresses, to the left; may be empty.
     pub gutter: Rect,
-    /// What is drawn.
+    /// The segments and their parts.
     pub state: &'a SegmentState,
-    /// Where rows go.
+    /// The places of rows on the sheet.
     pub layout: &'a Layout,
-    /// What is looked at.
+    /// The part of the sheet in sight.
     pub zoom: &'a Zoom,
     /// Colours.
     pub palette: &'a Palette,
 }
 
-/// What is under a point.
+/// The part under a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// Index into [`SegmentState::rows`].
     pub row: usize,
     /// Index into [`SegmentState::parts`].
     pub part: usize,
-    /// How many more parts the pixel stands for.
+    /// Number of other parts in the pixel.
     pub others: usize,
 }
 
 impl Map<'_> {
-    /// What a point shows. `scale` is pixels per point.
+    /// The part under a point; `None` between lines and outside. `scale` is physical pixels per point.
     pub fn hit(&self, at: Pos2, scale: f32) -> Option<Hit> {
         if !self.rect.contains(at) {
             return None;
@@ -62,7 +62,7 @@ impl Map<'_> {
         Some(Hit { row: piece.row, part, others: count - 1 })
     }
 
-    /// Where addresses of a row are, as far as they are in sight.
+    /// The places of a range of a row's addresses, as far as they are in sight: one for each line.
     pub fn places(&self, row: usize, addr: u64, past_end: u64) -> Vec<Rect> {
         let indices = self.layout.piece_indices(row);
         let pieces = indices.clone().zip(self.layout.pieces_of(row));
@@ -81,7 +81,7 @@ impl Map<'_> {
         shown.filter_map(place).filter(|place| place.intersects(self.rect)).collect()
     }
 
-    /// The outline of some places; what is selected is also lighter.
+    /// Paint the outline of some places; a selected one is also lighter.
     pub fn outline(&self, places: &[Rect], color: Color32, is_selected: bool) {
         let painter = self.painter.with_clip_rect(self.rect.expand(2.0).intersect(self.painter.clip_rect()));
         let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, color);

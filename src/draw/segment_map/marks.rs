@@ -1,4 +1,4 @@
-//! Text and marks on a map: headings, addresses, sizes in blocks, the scale.
+//! Text and marks on a segment map: headings, addresses, sizes of blocks, the scale.
 
 use super::items::{Item, Items};
 use super::{BAR_PX, HEADING_PX, Heading, Line, Map, Piece};
@@ -8,13 +8,13 @@ use crate::model::PoolKey;
 use crate::units;
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rangef, Rect, Stroke, pos2, vec2};
 
-/// From this width on, a block or hole says how large it is.
+/// Blocks and holes have their size from this width on: `512 B` fits.
 const MIN_LABELLED_PX: f32 = 46.0;
 
-/// Labels in one picture, at most.
+/// Largest number of labels in a picture: laying out text is the slow part of a frame.
 const MAX_LABELS: usize = 400;
 
-/// What rows of a group share: `Large pool · stream 0`.
+/// The name of a group: `Large pool · stream 0`.
 pub fn group_text(key: &GroupKey) -> String {
     if key.is_outside {
         return "Blocks outside of any segment".to_owned();
@@ -39,7 +39,7 @@ pub fn group_text(key: &GroupKey) -> String {
     }
 }
 
-/// Figures of a group, most important first.
+/// The figures of a group, most important first.
 fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
     if is_outside {
         return vec![format!(
@@ -66,7 +66,7 @@ fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
 }
 
 impl Map<'_> {
-    /// The headings over groups, clear of what is written at `taken`.
+    /// Paint the headings of groups. Their text ends before `taken`, where something else is written.
     pub fn headings(&self, taken: Rect) {
         let text = Color32::from(self.palette.text);
         let muted = Color32::from(self.palette.muted);
@@ -100,7 +100,7 @@ impl Map<'_> {
         }
     }
 
-    /// Where a heading starts, and the height that it has; `None` where blocks are in its way.
+    /// The left edge of a heading and its height; `None` if blocks are in its way.
     fn heading_place(&self, heading: &Heading) -> Option<(f32, f32)> {
         let Some(line) = heading.behind else { return Some((self.gutter.left(), HEADING_PX)) };
         let line = self.layout.lines.get(line)?;
@@ -110,7 +110,7 @@ impl Map<'_> {
         (end < self.rect.width()).then_some((self.rect.left() + end.max(-12.0) + 12.0, BAR_PX + 4.0))
     }
 
-    /// The address at which every line starts, as far as it is in sight, to the left of the map.
+    /// Paint the addresses at which the lines start, to the left of the map.
     pub fn addresses(&self) {
         if self.gutter.width() < 1.0 {
             return;
@@ -127,23 +127,23 @@ impl Map<'_> {
         }
     }
 
-    /// The address at the left edge of a line; of the next piece where the edge is in a gap.
+    /// The address at the left edge of a line, or that of the next piece if the edge is in a gap.
     fn first_address(&self, line: &Line) -> Option<u64> {
         let pieces = self.layout.pieces.get(line.pieces.clone())?;
         let ends_before = |piece: &Piece| self.zoom.x_of(self.layout, piece, piece.past_end) <= 0.0;
         let piece = pieces.get(pieces.partition_point(ends_before))?;
         let hidden_px = -self.zoom.x_of(self.layout, piece, piece.addr);
-        // What is hidden is less than the piece.
+        // Less than the piece, whose end is in sight.
         let hidden = (hidden_px.max(0.0) * self.zoom.bytes_per_px(self.layout)).round() as u64;
         Some(piece.addr.saturating_add(hidden))
     }
 
-    /// Sizes in blocks and holes that are wide enough. `note` says more about a block where there is
+    /// Paint the sizes of blocks and holes that are wide enough. `note` is added to a block if there is
     /// room for it.
     pub fn labels(&self, items: &Items, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
         let width = |item: &Item| item.x.end.min(items.size_px[0]) - item.x.start.max(0);
         let wide = items.items.iter().filter(|item| MIN_LABELLED_PX * scale <= width(item) as f32);
-        // What is broken over several lines says it once, where it is widest.
+        // A part that is broken over several lines has one label, where it is widest.
         let mut widest: Vec<&Item> = Vec::new();
         for item in wide {
             match widest.last_mut().filter(|last| last.part == item.part) {
@@ -166,7 +166,7 @@ impl Map<'_> {
 
     fn label(&self, painter: &Painter, part: &Part, place: Rect, note: &dyn Fn(&Part) -> Option<String>) {
         let room = place.width() - 10.0;
-        // Blocks are of middle lightness in both themes.
+        // Blocks are of medium lightness in both themes: dark ink in both.
         let ink = match part.content {
             Content::Unmapped => return,
             Content::Hole => self.palette.muted,
@@ -184,7 +184,7 @@ impl Map<'_> {
         let at = |x: f32, galley: &egui::Galley| pos2(x, place.center().y - galley.size().y / 2.0);
         let start = place.left() + 5.0;
         let after = start + size.size().x + 8.0;
-        // Stripes and hatching go on behind text, so that gets a ground.
+        // Stripes and hatching go on behind the text, so that it needs a ground.
         if part.content != Content::Allocated(part.content.allocation()) {
             let ground = Rect::from_min_size(at(start, &size), size.size()).expand2(vec2(3.0, 0.0));
             painter.rect_filled(ground, 2.0, Color32::from(self.palette.window).gamma_multiply(0.8));
@@ -209,9 +209,10 @@ impl Map<'_> {
     }
 }
 
-/// How long a round number of bytes is, in the top right corner of a map; returns the place that it
+/// Paint a scale bar of a round number of bytes in the top right corner of a map. Returns the place that it
 /// takes.
 pub fn scale_bar(painter: &Painter, map: Rect, bytes_per_px: f64, palette: &Palette) -> Rect {
+    /// The longest bar, in points; the shortest is half as long.
     const MOST_PX: f64 = 110.0;
     let bytes = (MOST_PX * bytes_per_px).max(1.0).log2().floor().exp2();
     let width = (bytes / bytes_per_px) as f32;

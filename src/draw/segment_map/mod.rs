@@ -1,11 +1,12 @@
-//! The memory map as a picture: segments to scale, wrapped over lines.
+//! The segment map as a picture: the segments of one moment, to scale, wrapped over lines.
 //!
-//! [`Layout`] places rows on a sheet of lines, all to one scale. [`Zoom`] says which part of the
-//! sheet is looked at, and how closely. [`items`](Items) are what is visible of it, folded so that
-//! no item is thinner than a pixel. [`picture`] turns them into triangles, or into pixels where they
-//! are many. [`Map`] paints all of it and answers what is under a point.
+//! [`Layout`] places rows on a sheet of lines, all to one scale. [`Zoom`] is the part of the sheet in
+//! sight and its magnification. [`Items`] are the visible parts, folded so that no item is thinner than a
+//! pixel. [`picture`] turns them into triangles, or into pixels if they are many. [`Map`] adds text and
+//! outlines, and finds the part under a point.
 //!
-//! Distances on the sheet are in points; columns and rows of a picture in physical pixels.
+//! Distances on the sheet and on the screen, with names in `_px`, are in points. Columns and rows of a
+//! picture are physical pixels; `scale` is physical pixels per point.
 
 mod brush;
 mod items;
@@ -29,14 +30,14 @@ pub use picture::{Picture, Surface, picture};
 pub use request::{REQUEST_PX, fit_text, request};
 pub use zoom::Zoom;
 
-/// Height of a line's bar.
+/// Height of the bar of a line: a label fits into it.
 pub const BAR_PX: f32 = 18.0;
 
-/// From one line to the next.
+/// Distance from one line to the next.
 pub const LINE_PX: f32 = 22.0;
 
 /// Height of a heading.
 pub const HEADING_PX: f32 = 24.0;
 
-/// The finest scale: a block of 512 bytes is 32 points wide.
+/// The finest scale: a block of 512 bytes, the smallest there is, is 32 points wide.
 pub const MIN_BYTES_PER_PX: f64 = 16.0;

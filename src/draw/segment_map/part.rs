@@ -1,41 +1,41 @@
-//! What is looked at of a map, apart from how large the surface is that shows it.
+//! The arrangement and the visible part of a segment map, independent of the size of the surface.
 
 use super::{Grouping, Layout, Order, Sheet, Zoom};
 use crate::analysis::SegmentState;
 use egui::Vec2;
 
-/// How a map is arranged, and which part of it is shown.
+/// The arrangement of a map, and the part of it that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Look {
-    /// Which rows stand together.
+    /// The grouping of rows.
     pub grouping: Grouping,
-    /// In which order.
+    /// The order of rows in a group.
     pub order: Order,
-    /// The part that is shown; without one, as much as fits at the finest scale.
+    /// The part that is shown; `None` for the whole map at the finest scale that fits.
     pub part: Option<MapPart>,
 }
 
-/// A part of a map, by a byte that is in sight.
+/// A part of a map, held by a byte that is in sight.
 ///
-/// On a surface of another size that byte is at the same
-/// share of the width and as far from the top, and a line that is not magnified holds as many bytes; a
-/// higher surface shows more lines.
+/// On a surface of another size, that byte is at the same share of the width and at the same distance from
+/// the top, and a line that is not magnified holds the same number of bytes. A higher surface shows more
+/// lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MapPart {
     /// Bytes on a line that is not magnified.
     line_bytes: f64,
-    /// How many times longer lines are.
+    /// Magnification: how many times longer lines are.
     factor: f64,
     /// The address of the byte.
     addr: u64,
-    /// Where it is: a share of the width from the left.
+    /// Its place, as a share of the width from the left.
     left_share: f64,
     /// The top of its line, in points from the top of the surface.
     top_px: f32,
 }
 
 impl MapPart {
-    /// What a panel of a height shows; `None` if that is everything, or nothing.
+    /// The part that a surface of a height shows; `None` if that is the whole map, or nothing of it.
     pub fn of(zoom: Zoom, layout: &Layout, height_px: f32) -> Option<Self> {
         if zoom.factor <= 1.0 && layout.height_px <= height_px {
             return None;
@@ -63,7 +63,7 @@ impl MapPart {
 }
 
 impl Look {
-    /// Lay out a map on a surface, and say what of it is in sight.
+    /// Lay out a map on a surface. Returns the layout and the part of it in sight.
     pub fn place(&self, state: &SegmentState, size: Vec2) -> (Layout, Zoom) {
         let Self { grouping, order, part } = *self;
         let sheet = Sheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
@@ -79,7 +79,7 @@ impl Look {
 }
 
 impl MapPart {
-    /// The same on another sheet; `None` if the address is not there.
+    /// The zoom that shows this part on another sheet; `None` if its address is not there.
     fn zoom(&self, state: &SegmentState, layout: &Layout) -> Option<Zoom> {
         let row = state.row_at(self.addr)?;
         let at = layout.pieces_of(row).partition_point(|piece| piece.addr <= self.addr).checked_sub(1)?;

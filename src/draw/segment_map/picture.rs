@@ -1,4 +1,4 @@
-//! A map's visible part as triangles or pixels.
+//! The visible part of a segment map as triangles or pixels.
 
 use super::brush::{Area, Brush, MeshBrush, PixelBrush};
 use super::items::{Bar, Frame, Item, Items};
@@ -11,36 +11,36 @@ use egui::epaint::Mesh;
 use egui::{Color32, ColorImage, Pos2, Rect, Vec2};
 use std::sync::Arc;
 
-/// Above this many items, pixels are cheaper to show again than triangles.
+/// Above this number of items, pixels are cheaper to show in every frame than triangles.
 const MAX_MESH_ITEMS: usize = 20_000;
 
-/// From this width on, a block has an edge at its end.
+/// Blocks have an edge at their end from this width on; on thinner ones it would hide the colour.
 const MIN_EDGED_PX: i32 = 4;
 
-/// From this width on, a bar has a border.
+/// Bars have a border from this width on; thinner ones would be all border.
 const MIN_BORDERED_PX: i32 = 3;
 
 /// A painted map, without text and marks.
 #[derive(Debug, Clone)]
 pub enum Picture {
-    /// Triangles, where few things are visible.
+    /// Triangles, if few items are visible.
     Mesh(Arc<Mesh>),
-    /// Pixels, where many are.
+    /// Pixels, if many are.
     Pixels(Arc<ColorImage>),
 }
 
-/// Where a picture goes.
+/// The place of a picture on the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Surface {
-    /// In points; starts on a whole pixel.
+    /// The rectangle, in points; starts on a whole pixel.
     pub rect: Rect,
     /// Physical pixels per point.
     pub scale: f32,
-    /// Columns and rows that a texture can have.
+    /// Largest number of columns or rows of a texture.
     pub max_texture_px: usize,
 }
 
-/// Paint what is visible. `color` is asked for blocks whose allocation is known.
+/// Paint the visible part of a layout. `color` gives the colours of blocks whose allocation is known.
 pub fn picture(
     state: &SegmentState,
     layout: &Layout,
@@ -83,6 +83,7 @@ struct Painter<'a> {
 
 impl Painter<'_> {
     fn paint(&self, items: &Items, brush: &mut impl Brush) {
+        // Borders come last, as they lie a pixel outside of their bar, where a neighbour's items may be.
         for item in &items.items {
             let bar = &items.bars[item.bar];
             self.item(item, bar, brush);
@@ -126,7 +127,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A line around a row; open where it goes on in another line.
+    /// Paint a border around a bar; it is open where the row goes on in another line.
     fn border(&self, bar: &Bar, brush: &mut impl Brush) {
         if bar.x.end - bar.x.start < MIN_BORDERED_PX {
             return;
@@ -146,7 +147,7 @@ impl Painter<'_> {
 }
 
 impl Picture {
-    /// Paint it. Pixels need the texture that the caller made of them.
+    /// Paint it. A picture of pixels needs the texture that the caller made of them, else nothing is painted.
     pub fn paint(&self, painter: &egui::Painter, rect: Rect, texture: Option<egui::TextureId>) {
         match (self, texture) {
             (Self::Mesh(mesh), _) => {

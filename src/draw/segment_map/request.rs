@@ -7,18 +7,20 @@ use crate::units;
 use egui::epaint::Mesh;
 use egui::{Align2, Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
 
-/// Height of the picture.
+/// Height of the picture: two bars and the gap between them.
 pub const REQUEST_PX: f32 = 38.0;
 
-const BAR_PX: f32 = 15.0;
+/// Height of a bar.
+const REQUEST_BAR_PX: f32 = 15.0;
 
 /// Room for the names and sizes to the left of the bars.
 const NAMES_PX: f32 = 150.0;
 
-/// Holes are drawn up to this many times what was requested.
+/// Holes are drawn up to this many times the request or the largest hole. More would make both too short to
+/// compare.
 const MOST_SHOWN: f64 = 2.5;
 
-/// Why a request did not fit.
+/// The reason why a request did not fit, as a sentence.
 pub fn fit_text(fit: &RequestFit) -> String {
     let holes = match fit.holes {
         0 => return "Did not fit: no hole in its pool and stream".to_owned(),
@@ -40,8 +42,7 @@ pub fn fit_text(fit: &RequestFit) -> String {
 /// Paint the request above its holes, which are laid end to end, the largest first. Both have one
 /// scale.
 ///
-/// `sentence` says what happened; it is written behind the bars if there is room, else false is
-/// returned.
+/// `sentence` says what happened. Returns false if there is no room for it behind the bars.
 pub fn request(
     painter: &Painter,
     rect: Rect,
@@ -60,8 +61,8 @@ pub fn request(
     let per_byte = f64::from(bars.width()) / all;
     let x = |bytes: f64| bars.left() + (bytes * per_byte) as f32;
     let line = |i: f32| {
-        let top = rect.top() + 1.0 + i * (BAR_PX + 6.0);
-        [top, top + BAR_PX]
+        let top = rect.top() + 1.0 + i * (REQUEST_BAR_PX + 6.0);
+        [top, top + REQUEST_BAR_PX]
     };
     let oom = Color32::from(palette.oom);
     let bar = |to: f32, [top, bottom]: [f32; 2]| Rect::from_x_y_ranges(bars.left()..=to, top..=bottom);
@@ -71,7 +72,7 @@ pub fn request(
     let text = Color32::from(palette.text);
     name(painter, rect.left(), line(1.0), "Largest hole", fit.largest_bytes, text);
     let holes_end = holes(painter, bars, line(1.0), fit, palette, per_byte, scale);
-    // What the largest hole lacks.
+    // A line down from the end of the request shows how much the largest hole lacks.
     let end = x(requested).round() - 0.5;
     painter.extend(Shape::dashed_line(
         &[pos2(end, line(0.0)[1]), pos2(end, line(1.0)[1] + 2.0)],
@@ -98,7 +99,7 @@ fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: i64, color
     painter.text(pos2(right, y), Align2::RIGHT_CENTER, units::bytes(bytes), axis_font(), color);
 }
 
-/// Paint holes end to end; returns where they end.
+/// Paint holes end to end. Returns the x coordinate of their end.
 fn holes(
     painter: &Painter,
     bars: Rect,

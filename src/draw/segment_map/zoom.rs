@@ -1,19 +1,19 @@
-//! Which part of a sheet is looked at, and how closely.
+//! The part of a sheet in sight, and its magnification.
 
 use super::{BAR_PX, Layout, MIN_BYTES_PER_PX, Piece};
 use egui::{Pos2, Vec2};
 
 /// A magnification along lines, and the point of the sheet at the top left.
 ///
-/// Lines stay as they are broken; zooming makes them longer, so that the byte under the pointer
-/// stays where it is. Heights do not change.
+/// Zooming makes lines longer and does not break them anew, so that the byte under the pointer stays where it
+/// is. Heights do not change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoom {
-    /// How many times longer lines are than on the sheet; at least 1.
+    /// Magnification: how many times longer lines are than on the sheet; at least 1.
     pub factor: f64,
-    /// What is hidden to the left.
+    /// Length that is hidden to the left.
     pub x_px: f64,
-    /// What is hidden above.
+    /// Height that is hidden above.
     pub y_px: f32,
 }
 
@@ -29,19 +29,19 @@ impl Zoom {
         layout.sheet.bytes_per_px / self.factor
     }
 
-    /// Where an address of a piece is, from the left of what is visible.
+    /// The place of an address of a piece, from the left edge of the visible part.
     pub fn x_of(&self, layout: &Layout, piece: &Piece, addr: u64) -> f64 {
         let bytes = piece.bytes_before + addr.saturating_sub(piece.addr) as f64;
         bytes / self.bytes_per_px(layout) + f64::from(piece.gaps_px) - self.x_px
     }
 
-    /// Moved by a distance on the screen.
+    /// This zoom moved by a distance on the screen.
     #[must_use]
     pub fn pan(self, by: Vec2, layout: &Layout, size: Vec2) -> Self {
         Self { x_px: self.x_px - f64::from(by.x), y_px: self.y_px - by.y, ..self }.within(layout, size)
     }
 
-    /// Magnified so that what is at a point stays there. Factors above 1 show less.
+    /// This zoom magnified around a point, whose byte stays in place. Factors above 1 show less.
     #[must_use]
     pub fn zoom_at(self, at: Pos2, factor: f64, layout: &Layout, size: Vec2) -> Self {
         let most = (layout.sheet.bytes_per_px / MIN_BYTES_PER_PX).max(1.0);
@@ -62,7 +62,7 @@ impl Zoom {
         pieces.get(behind.checked_sub(1)?)
     }
 
-    /// Moved as little as possible so that an address of a row is in sight.
+    /// This zoom if an address of a row is in sight; else moved so that it is in the middle.
     #[must_use]
     pub fn showing(self, row: usize, addr: u64, layout: &Layout, size: Vec2) -> Self {
         let indices = layout.piece_indices(row);
@@ -80,7 +80,7 @@ impl Zoom {
         new.within(layout, size)
     }
 
-    /// Nothing beyond the sheet.
+    /// This zoom moved so that it shows nothing beyond the sheet.
     #[must_use]
     pub fn within(self, layout: &Layout, size: Vec2) -> Self {
         let width = f64::from(layout.sheet.width_px) * self.factor;
@@ -93,7 +93,7 @@ impl Zoom {
         }
     }
 
-    /// A point of the sheet on the screen.
+    /// The height on the screen of a height on the sheet. `top` is that of the visible part.
     pub fn y_on_screen(&self, y_px: f32, top: f32) -> f32 {
         top + y_px - self.y_px
     }

@@ -1,31 +1,40 @@
-//! How rows of addresses are arranged, apart from how large the surface is that shows them.
+//! The arrangement of a segment timeline's rows, independent of the size of the surface.
 
 use super::layout::{Expanded, RowHeights, RowLayout};
 use crate::analysis::{RowOrder, SegmentRows};
 
-/// Heights of rows in points.
+/// Height in points of a row that is not expanded: one line of small text.
 const THIN_PT: f32 = 10.0;
+
+/// Height in points of the smallest expanded row: three lines of its label.
 const EXPANDED_MIN_PT: f32 = 40.0;
+
+/// Height in points of the largest expanded row, whatever the surface.
 const EXPANDED_MAX_PT: std::ops::RangeInclusive<f32> = 96.0..=320.0;
+
+/// Space in points between rows.
 const GAP_PT: f32 = 2.0;
 
-/// The part of the surface that the largest expanded row takes: one of a few, or of all.
+/// Share of the surface's height that the largest row takes if only some are expanded: it fills most of
+/// it, and a few thin ones stay in sight.
 const EXPANDED_SHARE: f32 = 0.75;
+
+/// Share of the surface's height that the largest row takes if all are expanded: two fit.
 const ALL_EXPANDED_SHARE: f32 = 0.4;
 
-/// Which rows are large, in which order, and which is the first in sight.
+/// The order of rows, the expanded ones, and the first in sight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrangedRows {
-    /// From top to bottom.
+    /// The order from top to bottom.
     pub order: RowOrder,
-    /// Rows that are large.
+    /// The expanded rows.
     pub expanded: Expanded,
-    /// The first row that is whole in sight; [`None`] for the top.
+    /// The first row that is wholly in sight; `None` for the topmost.
     pub first: Option<u32>,
 }
 
 impl RowHeights {
-    /// On a surface of a height, in points. `px` turns points into pixels.
+    /// The heights on a surface of a height in points. `px` turns points into pixels.
     pub fn on_surface(height: f32, expanded: &Expanded, px: &dyn Fn(f32) -> u32) -> Self {
         let share = if *expanded == Expanded::All { ALL_EXPANDED_SHARE } else { EXPANDED_SHARE };
         let largest = (height * share).clamp(*EXPANDED_MAX_PT.start(), *EXPANDED_MAX_PT.end());
@@ -40,7 +49,8 @@ impl RowHeights {
 }
 
 impl ArrangedRows {
-    /// Lay the rows out on a surface of a height, and say how many pixels are hidden above.
+    /// Lay out the rows on a surface of a height in points. Returns the layout and the number of pixels
+    /// that are hidden above. `px` turns points into pixels.
     pub fn place(&self, rows: &SegmentRows, height: f32, px: &dyn Fn(f32) -> u32) -> (RowLayout, i64) {
         let heights = RowHeights::on_surface(height, &self.expanded, px);
         let layout = RowLayout::new(rows, &rows.sorted(self.order), &self.expanded, heights);

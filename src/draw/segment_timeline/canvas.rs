@@ -1,4 +1,4 @@
-//! Painting rows of segments: their picture, outlines, labels and marks.
+//! Painting a segment timeline: the picture, outlines, labels and marks.
 
 use super::geometry::{Bar, bar};
 use super::layout::RowBand;
@@ -9,11 +9,11 @@ use crate::model::{AllocId, Moment, PoolKey};
 use crate::units;
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
 
-/// An outline is at least this large.
+/// Outlines are at least this wide and high, so that those of thin bars can be seen.
 const MIN_OUTLINE_PX: f32 = 3.0;
 
-/// Height of a line of a label.
-const LINE_PX: f32 = 13.0;
+/// Height of a line of a row's label.
+const LABEL_LINE_PX: f32 = 13.0;
 
 /// A painted segment timeline.
 #[derive(Debug, Clone)]
@@ -27,16 +27,16 @@ pub struct SegmentTimelineRaster {
 }
 
 impl SegmentTimelineRaster {
-    /// Paint rows.
+    /// Paint a scene.
     pub fn paint(map: SegmentTimelineScene<'_>, size_px: [usize; 2]) -> Self {
         Self { view: *map.view, bands: map.bands.to_vec(), raster: raster(map, size_px) }
     }
 }
 
-/// Where and how to draw rows.
+/// A rectangle on the screen with the rows that it shows.
 #[derive(Clone, Copy)]
 pub struct SegmentTimelineCanvas<'a> {
-    /// Where, and which positions.
+    /// The rectangle and its positions.
     pub canvas: Canvas<'a>,
     /// The rows of the device.
     pub rows: &'a SegmentRows,
@@ -46,16 +46,16 @@ pub struct SegmentTimelineCanvas<'a> {
     pub px_per_point: f32,
 }
 
-/// What is under a point.
+/// The row, address and pixel under a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SegmentTimelineHit {
     /// Its row.
     pub row: u32,
     /// Its address.
     pub addr: u64,
-    /// What the picture has there.
+    /// The pixel of the picture there.
     pub pixel: Pixel,
-    /// The moment that the column shows.
+    /// The moment that the column shows; `None` outside of the timeline or the picture.
     pub moment: Option<Moment>,
 }
 
@@ -71,7 +71,7 @@ impl SegmentTimelineCanvas<'_> {
         self.bands.iter().find(|band| self.place_of(band).y_range().contains(y))
     }
 
-    /// The ground of every row.
+    /// Paint the ground of every row.
     pub fn ground(&self) {
         let painter = self.canvas.inside();
         for band in self.bands {
@@ -79,7 +79,7 @@ impl SegmentTimelineCanvas<'_> {
         }
     }
 
-    /// The picture, every row stretched to its place if it is one of an earlier view.
+    /// Paint the picture. If it is that of an earlier view, every row is stretched to its place.
     pub fn picture(&self, picture: &SegmentTimelineRaster, texture: TextureId) {
         let old = &picture.view;
         if old.axis != self.canvas.view.axis {
@@ -100,12 +100,12 @@ impl SegmentTimelineCanvas<'_> {
         }
     }
 
-    /// Where a row of a picture is now.
+    /// The present place of a row of a picture; `None` if the row is no longer shown.
     fn new_place(&self, old: &RowBand) -> Option<Rect> {
         self.bands.iter().find(|band| band.row == old.row).map(|band| self.place_of(band))
     }
 
-    /// What a picture has under a point.
+    /// The row, address and pixel under the pointer; `None` between rows.
     pub fn under(
         &self,
         picture: Option<&SegmentTimelineRaster>,
@@ -133,7 +133,7 @@ impl SegmentTimelineCanvas<'_> {
         Some(SegmentTimelineHit { pixel: picture.raster.pixel(x as usize, y as usize), moment, ..nothing })
     }
 
-    /// The outline of an allocation; a selected one is also lighter.
+    /// Paint the outline of an allocation; a selected one is also lighter.
     pub fn outline(&self, id: AllocId, is_selected: bool) {
         let Some(bar) = bar(self.canvas.timeline, self.rows, self.bands, id) else { return };
         let place = self.place_of_bar(&bar);
@@ -154,8 +154,10 @@ impl SegmentTimelineCanvas<'_> {
         exact.expand2(missing / 2.0)
     }
 
-    /// The outlines of what was reserved at an address, as far as they are of different times.
+    /// Paint an outline around each reserved range that had an address at any time.
     pub fn outline_reserved(&self, addr: u64) {
+        /// Largest number of outlines; an address that is mapped and unmapped all the time may have
+        /// thousands.
         const MOST: usize = 100;
         let Some(row) = self.rows.row_at(addr) else { return };
         let Some(band) = self.bands.iter().find(|band| band.row == row) else { return };
@@ -175,7 +177,7 @@ impl SegmentTimelineCanvas<'_> {
         }
     }
 
-    /// The peak and the requests that failed, as lines through all rows.
+    /// Paint the peak and the failed requests as lines through all rows.
     pub fn marks(&self, peak: Option<Moment>) {
         let (canvas, painter) = (&self.canvas, self.canvas.inside());
         if let Some(peak) = peak {
@@ -190,27 +192,27 @@ impl SegmentTimelineCanvas<'_> {
         }
     }
 
-    /// The label of a row, right-aligned at the top of what is to be seen of it: as many lines as
-    /// there is room for.
+    /// Paint the label of a row, right-aligned at the top of its visible part, with as many lines as there is
+    /// room for.
     pub fn label(&self, band: &RowBand, place: Rect, color: Color32) {
         let Some(row) = self.rows.rows().get(band.row as usize) else { return };
         let muted = Color32::from(self.canvas.palette.muted);
         let seen = place.intersect(Rect::from_x_y_ranges(place.x_range(), self.canvas.rect.y_range()));
         let painter = self.canvas.painter.with_clip_rect(self.canvas.painter.clip_rect().intersect(seen));
         let lines = label_lines(row);
-        let room = (seen.height() / LINE_PX).floor().max(1.0) as usize;
-        let is_thin = place.height() < LINE_PX;
-        let top = if is_thin { place.center().y - LINE_PX / 2.0 } else { seen.top() };
+        let room = (seen.height() / LABEL_LINE_PX).floor().max(1.0) as usize;
+        let is_thin = place.height() < LABEL_LINE_PX;
+        let top = if is_thin { place.center().y - LABEL_LINE_PX / 2.0 } else { seen.top() };
         for (i, line) in lines.iter().take(room).enumerate() {
             let font = FontId::monospace(if is_thin { 9.0 } else { 10.0 });
-            let at = pos2(place.right(), top + (i as f32 + 0.5) * LINE_PX);
+            let at = pos2(place.right(), top + (i as f32 + 0.5) * LABEL_LINE_PX);
             let text = fitted(&painter, line, &font, place.width());
             painter.text(at, Align2::RIGHT_CENTER, text, font, if i == 0 { color } else { muted });
         }
     }
 }
 
-/// What a row is called, most important first.
+/// The lines of a row's label, most important first.
 fn label_lines(row: &SegmentRow) -> Vec<Label> {
     let mut lines = vec![Label::CutAtEnd(units::bytes(row.reserved_bytes))];
     if let Some(serves) = serves(row) {
@@ -220,7 +222,7 @@ fn label_lines(row: &SegmentRow) -> Vec<Label> {
     lines
 }
 
-/// The pool or the stream of a row, where it is not the usual one.
+/// The pool or the stream of a row if it is not the usual one.
 fn serves(row: &SegmentRow) -> Option<String> {
     match (row.pool, row.stream) {
         (Shared::One(PoolKey(a, b)), _) if PoolKey(a, b).is_private() => Some(format!("pool {a}.{b}")),
@@ -231,15 +233,15 @@ fn serves(row: &SegmentRow) -> Option<String> {
     }
 }
 
-/// A line that may have to be cut.
+/// A line of a label that may have to be cut.
 enum Label {
-    /// Its beginning tells most.
+    /// Its start is kept, as with names.
     CutAtEnd(String),
-    /// Its end tells most.
+    /// Its end is kept, as with addresses, which mostly start alike.
     CutAtStart(String),
 }
 
-/// A line of a monospaced font, cut to a width.
+/// The text of a line in a monospaced font, cut to a width.
 fn fitted(painter: &Painter, line: &Label, font: &FontId, width: f32) -> String {
     let each = painter.layout_no_wrap("0".to_owned(), font.clone(), Color32::WHITE).size().x;
     let room = (width / each.max(1.0)).floor() as usize;

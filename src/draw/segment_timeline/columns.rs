@@ -1,36 +1,41 @@
-//! The columns of a segment timeline: which moments each shows, and for how much of it something lasts.
+//! The columns of a segment timeline: the moments of each, and the share of it that an allocation lasts.
 
 use crate::draw::{Axis, View};
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
 
-/// What is over sooner than this part of a column is still there.
+/// Least share of a column that an allocation has: on a time axis, one that begins and ends in the same
+/// microsecond still counts.
 const MIN_PART: f32 = 1e-6;
 
-/// Different columns; zoomed in, many columns of the picture show the same.
+/// The different columns of a picture. Zoomed in, many columns of the picture show the same, which is
+/// painted once.
 pub(super) struct Columns {
     /// From left to right.
     pub(super) all: Vec<Column>,
-    /// By column of the picture; `None` outside of the timeline.
+    /// Index into `all` by column of the picture; `None` outside of the timeline.
     pub(super) of_picture: Vec<Option<usize>>,
 }
 
 /// One column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Column {
-    /// What it shows; never empty.
+    /// The moments that it shows; never empty.
     pub(super) moments: Range<u32>,
-    /// The time in microseconds that it stands for, where that is not the same for all moments.
+    /// The time that it stands for, in microseconds since the first recorded time; `None` if moments count
+    /// alike, by event or for a single moment.
     window_us: Option<[f64; 2]>,
 }
 
-/// From when to when something is there.
+/// The life of an allocation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Life {
     /// First moment.
     pub(super) start: u32,
-    /// First moment at which it is gone.
+    /// First moment at which it is gone; `u32::MAX` if it survives the trace.
     pub(super) end: u32,
+    /// Start and end, in microseconds since the first recorded time; `None` by event, or if a time is
+    /// missing.
     times_us: Option<[f64; 2]>,
 }
 
@@ -59,7 +64,7 @@ impl Columns {
 }
 
 impl Life {
-    /// The life of an allocation. Times are only looked at where columns are by time.
+    /// The life of an allocation. Times are only read for a time axis.
     #[inline]
     pub(super) fn of(timeline: &Timeline, id: AllocId, axis: Axis) -> Self {
         let lifetimes = &timeline.lifetimes;
@@ -77,13 +82,13 @@ impl Life {
 }
 
 impl Column {
-    /// How many moments of a column lie within a life.
+    /// Number of the column's moments from `start` to before `end`.
     #[inline]
     pub(super) fn overlap(&self, start: u32, end: u32) -> u32 {
         self.moments.end.min(end).saturating_sub(self.moments.start.max(start))
     }
 
-    /// For which part of the column something lasts.
+    /// The share of the column that a life lasts, from 0 to 1.
     #[inline]
     pub(super) fn part(&self, life: &Life) -> f32 {
         let by_moments = || self.overlap(life.start, life.end) as f32 / self.moments.len() as f32;
@@ -97,7 +102,7 @@ impl Column {
     }
 }
 
-/// The columns that show any moment of a time.
+/// The columns that show any moment from `start` to before `end`.
 #[inline]
 pub(super) fn touched(columns: &[Column], start: u32, end: u32) -> Range<usize> {
     let first = columns.partition_point(|column| column.moments.end <= start);

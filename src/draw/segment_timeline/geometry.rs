@@ -1,25 +1,25 @@
-//! Where rows and allocations are in a picture.
+//! The places of rows and allocations in a picture.
 
 use super::layout::RowBand;
 use crate::analysis::SegmentRows;
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
 
-/// Less than this part of a pixel is a rounding error.
+/// Overlaps smaller than this share of a pixel are rounding errors.
 pub(super) const TOUCH_PX: f64 = 1.0 / 64.0;
 
-/// Where an allocation is drawn.
+/// The place of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bar {
-    /// From the first moment at which it is live.
+    /// First moment at which it is live.
     pub(super) start: Moment,
-    /// To the first at which it is not.
+    /// First moment at which it is gone; the end of the timeline if it survives.
     pub(super) end: Moment,
     /// Its upper and lower edge, in pixels from the top of the picture.
     pub(super) y_px: [f64; 2],
 }
 
-/// Where an allocation is in a picture; `None` when its row is not shown.
+/// The place of an allocation in a picture; `None` if its row is not shown.
 pub(super) fn bar(timeline: &Timeline, rows: &SegmentRows, bands: &[RowBand], id: AllocId) -> Option<Bar> {
     let place = rows.place(id, timeline)?;
     let band = bands.iter().find(|band| band.row == place.row)?;
@@ -33,7 +33,7 @@ pub(super) fn bar(timeline: &Timeline, rows: &SegmentRows, bands: &[RowBand], id
     })
 }
 
-/// Where a row is, and how its bytes become pixels.
+/// The place of a row and the scale of its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     top: f64,
@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The place of a row of so many bytes.
+    /// The place of a row of `size_bytes`.
     pub(super) fn new(band: &RowBand, size_bytes: u64) -> Self {
         Self {
             top: band.top_px as f64,
@@ -51,7 +51,8 @@ impl Extent {
         }
     }
 
-    /// The upper and the lower edge of some bytes.
+    /// The upper and the lower edge of `bytes` bytes at an offset in the row. The lowest address is at
+    /// the bottom.
     #[inline]
     pub(super) fn y(&self, offset: u64, bytes: i64) -> [f64; 2] {
         let low = self.bottom - offset as f64 * self.px_per_byte;
@@ -60,7 +61,7 @@ impl Extent {
     }
 }
 
-/// The pixels of an edge-to-edge range: all that it touches, or the one that it lies in.
+/// The rows of pixels between two edges: all that the range touches, or the one that a thin range lies in.
 #[inline]
 pub(super) fn pixels(top: f64, bottom: f64, rows: usize) -> Range<usize> {
     let inside = |y: f64| y.clamp(0.0, rows as f64) as usize;

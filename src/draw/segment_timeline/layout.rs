@@ -1,6 +1,6 @@
-//! Which rows of a segment timeline are where: thin ones, and expanded ones to scale.
+//! The places of a segment timeline's rows: thin ones, and expanded ones to scale.
 //!
-//! While there is room, thin rows share what is left by size.
+//! Thin rows share the room that is left, by size.
 
 use crate::analysis::SegmentRows;
 use std::collections::BTreeSet;
@@ -9,16 +9,16 @@ use std::ops::Range;
 /// A row in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowBand {
-    /// The index of the row.
+    /// The index of the row in [`SegmentRows`].
     pub row: u32,
-    /// Its top edge, in pixels from the top of the picture; negative when scrolled out.
+    /// Its top edge, in pixels from the top of the picture; negative if it is scrolled out.
     pub top_px: i64,
     /// Its height in pixels.
     pub height_px: u32,
 }
 
 impl RowBand {
-    /// Its bottom edge.
+    /// Its bottom edge, in pixels from the top of the picture.
     pub fn bottom_px(&self) -> i64 {
         self.top_px + i64::from(self.height_px)
     }
@@ -27,30 +27,30 @@ impl RowBand {
 /// Heights of rows, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowHeights {
-    /// A row that is not expanded.
+    /// Least height of a row that is not expanded.
     pub thin_px: u32,
-    /// The smallest expanded row.
+    /// Least height of an expanded row.
     pub expanded_min_px: u32,
-    /// The expanded row of the largest segment; smaller ones are to the same scale.
+    /// Height of the expanded row of the largest segment; smaller ones are to the same scale.
     pub expanded_max_px: u32,
-    /// Between two rows.
+    /// Space between two rows.
     pub gap_px: u32,
-    /// What all rows together should fill, if they are not higher anyway.
+    /// Height that all rows together fill at least.
     pub fill_px: u32,
 }
 
-/// Which rows are expanded.
+/// The rows that are expanded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Expanded {
     /// Only these, by index.
     Rows(BTreeSet<u32>),
-    /// Every one.
+    /// Every row.
     #[default]
     All,
 }
 
 impl Expanded {
-    /// Whether a row is expanded.
+    /// True if a row is expanded.
     pub fn contains(&self, row: u32) -> bool {
         match self {
             Self::Rows(rows) => rows.contains(&row),
@@ -62,13 +62,13 @@ impl Expanded {
 /// All rows from top to bottom.
 #[derive(Debug, Clone, Default)]
 pub struct RowLayout {
-    /// By position; the top of the first one is 0.
+    /// The rows from top to bottom; the top of the first is 0.
     bands: Vec<RowBand>,
     height_px: i64,
 }
 
 impl RowLayout {
-    /// Put rows below each other, in the given order.
+    /// Place rows below each other, in the given order.
     pub fn new(rows: &SegmentRows, order: &[u32], expanded: &Expanded, heights: RowHeights) -> Self {
         let size = |row: u32| rows.rows().get(row as usize).map(|row| row.size_bytes as f64);
         let shown: Vec<(u32, f64)> = order.iter().filter_map(|&row| Some((row, size(row)?))).collect();
@@ -103,19 +103,19 @@ impl RowLayout {
         self.height_px
     }
 
-    /// All rows, as if nothing were scrolled.
+    /// All rows from top to bottom, before scrolling.
     pub fn bands(&self) -> &[RowBand] {
         &self.bands
     }
 
-    /// The rows that a window of pixels shows at least a part of, relative to the window's top.
+    /// The rows that are at least partly in a window of pixels, relative to the window's top.
     pub fn visible(&self, window: Range<i64>) -> Vec<RowBand> {
         let first = self.bands.partition_point(|band| band.bottom_px() <= window.start);
         let shown = self.bands[first..].iter().take_while(|band| band.top_px < window.end);
         shown.map(|band| RowBand { top_px: band.top_px - window.start, ..*band }).collect()
     }
 
-    /// Where a row is, as if nothing were scrolled.
+    /// The place of a row before scrolling; `None` if it is not shown.
     pub fn band_of(&self, row: u32) -> Option<RowBand> {
         self.bands.iter().find(|band| band.row == row).copied()
     }

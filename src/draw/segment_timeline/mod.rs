@@ -1,4 +1,4 @@
-//! The segment timeline: addresses over time, a row for each segment.
+//! The segment timeline: addresses over time, with a row for each segment.
 
 mod arranged_rows;
 mod canvas;

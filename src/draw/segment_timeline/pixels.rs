@@ -1,20 +1,20 @@
-//! From the columns of a segment timeline to its picture: hatching, stripes and edges.
+//! The last step of a segment timeline's picture: from columns to rows, with hatching, stripes and edges.
 
 use super::raster::NONE;
 use crate::draw::{Palette, Rgb};
 use rayon::prelude::*;
 
-/// Rows of pixels that one task writes.
+/// Number of rows of pixels that one task writes.
 const ROWS_PER_TASK: usize = 16;
 
-/// From this size on, a bar has an edge.
+/// Bars have an edge from this width or height on; on thinner ones it would hide the colour.
 const MIN_EDGED_PX: usize = 4;
 
-/// Pixels from one line of hatching to the next.
+/// Distance from one line of hatching to the next, in pixels.
 const HATCH_PX: usize = 6;
 
-/// How the colour of a pixel goes on; kept in the place of its opacity until the picture is put
-/// together.
+/// The surface of a pixel. It is stored in place of the pixel's opacity until the picture is put together,
+/// since only then are a pixel's neighbours known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
     /// Nothing is there.
@@ -30,24 +30,26 @@ pub(super) enum Finish {
 impl Finish {
     const ALL: [Self; 4] = [Self::Empty, Self::Plain, Self::Hatched, Self::Striped];
 
-    /// A colour with this finish.
+    /// A colour with this surface in place of its opacity.
     pub(super) fn of(self, Rgb(r, g, b): Rgb) -> [u8; 4] {
         [r, g, b, self as u8]
     }
 }
 
-/// Columns that are painted, from the top; some stand for several columns of the picture.
+/// Painted columns. One may stand for several columns of the picture.
 pub(super) struct Painted<'a> {
+    /// The id in each pixel, column by column from the top.
     pub(super) ids: Vec<u32>,
+    /// Red, green, blue and [`Finish`] of each pixel, in the same order.
     pub(super) colors: Vec<[u8; 4]>,
-    /// By column of the picture; `None` outside of the timeline.
+    /// The painted column of each column of the picture; `None` outside of the timeline.
     pub(super) column_of: Vec<Option<usize>>,
     pub(super) height: usize,
     pub(super) palette: &'a Palette,
 }
 
 impl Painted<'_> {
-    /// The ids and colours row by row.
+    /// The ids and the colours of the picture, row by row from the top.
     pub(super) fn rows(&self) -> (Vec<u32>, Vec<u8>) {
         let width = self.column_of.len();
         let mut ids = vec![NONE; width * self.height];
@@ -86,7 +88,7 @@ impl Painted<'_> {
         [r, g, b, 255]
     }
 
-    /// Whether a pixel is the first from the top or from the left of a bar that is large enough.
+    /// True if a pixel is at the top or the left edge of a bar that is large enough to have edges.
     fn is_edge(&self, x: usize, y: usize) -> bool {
         let id = self.id(x, y);
         let is_top = y != 0 && self.id(x, y - 1) != id;

@@ -1,9 +1,9 @@
 //! Addresses over time as pixels, with the allocation under every pixel.
 //!
 //! Every row of segments is a band, with its lowest address at the bottom. An allocation is a bar
-//! from its alloc to its free. What is reserved and not in use is a hole and hatched; what is not
-//! reserved stays empty. A pixel of a far view covers many allocations: it shows the one with the
-//! largest part of its area, the stronger the more of it is in use.
+//! from its alloc to its free. Reserved memory that is not in use is a hole and hatched; memory that is not
+//! reserved stays empty. Zoomed out, a pixel covers many allocations: it shows the one with the
+//! largest part of its area, in a colour that is stronger the more of the area is in use.
 
 use super::columns::{Column, Columns, Life, touched};
 use super::geometry::{Extent, pixels};
@@ -17,27 +17,29 @@ use crate::model::{AllocId, Moment, StackId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Columns that are painted together.
+/// Number of columns that are painted together: each allocation is then looked up once for many columns, and
+/// their cells fit into a processor's cache.
 const BLOCK: usize = 32;
 
-/// Tasks per thread: enough that no thread waits long for the last one.
+/// Number of tasks per thread: enough that no thread waits long for the last one.
 const TASKS_PER_THREAD: usize = 4;
 
-/// The strength of the colour of a pixel of which little is in use.
+/// Least strength of a colour, from 0 to 1, so that a pixel of which little is in use can be seen.
 const MIN_STRENGTH: f32 = 0.5;
 
-/// The strength of what the filter leaves out, against all else.
+/// Factor on the strength of allocations that the filter leaves out.
 const FADED_STRENGTH: f32 = 0.25;
 
-/// How much of the colour of what is selected is the one that says so.
+/// Share of the accent colour in that of selected allocations.
 const SELECTED_SHARE: f32 = 0.6;
 
+/// The id of pixels without an allocation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What to paint.
+/// The content of a segment timeline's picture.
 #[derive(Clone, Copy)]
 pub struct SegmentTimelineScene<'a> {
-    /// The allocations of a device, their colours, and the filter. What it leaves out is faded.
+    /// The allocations of a device, their colours, and the filter. Allocations that it leaves out are faded.
     pub blocks: Blocks<'a>,
     /// The rows of the device.
     pub rows: &'a SegmentRows,
@@ -47,16 +49,20 @@ pub struct SegmentTimelineScene<'a> {
     pub bands: &'a [RowBand],
     /// The theme.
     pub palette: &'a Palette,
-    /// The stack that is selected: what was allocated with it is lighter.
+    /// The selected stack, whose allocations are highlighted.
     pub selected: Option<StackId>,
 }
 
-/// The allocation that has most of a pixel so far.
+/// A pixel in progress.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
+    /// Share of the pixel that the largest allocation so far has.
     best: f32,
+    /// Share of the pixel that is in use.
     used: f32,
+    /// The largest allocation so far.
     id: u32,
+    /// True if any of the pixel is reserved.
     is_reserved: bool,
 }
 
@@ -72,16 +78,18 @@ impl Cell {
     }
 }
 
-/// An allocation in the picture.
+/// An allocation in the picture, as a bar.
 #[derive(Debug, Clone)]
 struct PixelBar {
     id: AllocId,
     life: Life,
+    /// Upper and lower edge, in pixels from the top.
     y_px: [f64; 2],
+    /// The rows of pixels that it touches; never empty.
     pixels: Range<usize>,
 }
 
-/// The bars that go on behind a block of columns.
+/// The bars that go on after a block of columns.
 #[derive(Default)]
 struct Carried {
     /// The last moment of the block.
@@ -89,10 +97,10 @@ struct Carried {
     bars: Vec<PixelBar>,
 }
 
-/// What all columns share.
+/// The settings that all columns share.
 struct Painter<'a> {
     map: SegmentTimelineScene<'a>,
-    /// Where each row that is shown is, by row.
+    /// The places of rows, by row; `None` for rows that are not shown.
     extents: Vec<Option<Extent>>,
     /// Rows of pixels.
     height: usize,
@@ -112,7 +120,7 @@ pub(super) fn raster(map: SegmentTimelineScene<'_>, size_px: [usize; 2]) -> Rast
     let painter = Painter::new(map, height);
     let mut ids = vec![NONE; columns.all.len() * height];
     let mut colors = vec![[0; 4]; columns.all.len() * height];
-    // A few tasks, each of which carries along what is live from block to block.
+    // Few tasks, since each has to find the live allocations at its start; from there it carries them along.
     let each = columns.all.len().div_ceil(TASKS_PER_THREAD * rayon::current_num_threads()).max(BLOCK);
     let task = (height * each).max(1);
     let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(columns.all.par_chunks(each));
@@ -157,7 +165,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Mark what is reserved at any time of a column.
+    /// Mark the cells that are reserved at any time of their column.
     fn reserved(&self, columns: &[Column], cells: &mut [Cell]) {
         for band in self.map.bands {
             let row = band.row as usize;
@@ -177,7 +185,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Paint what was live when the block before ended, then what is new.
+    /// Paint the allocations that were live when the block before ended, then new ones.
     fn allocations(&self, columns: &[Column], carried: &mut Carried, cells: &mut [Cell]) {
         let lifetimes = &self.map.blocks.timeline.lifetimes;
         let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
@@ -199,7 +207,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// An allocation in the picture; `None` when its row is not shown or scrolled out.
+    /// The bar of an allocation; `None` if its row is not shown, or if it is outside of the picture.
     #[inline]
     fn bar(&self, id: AllocId) -> Option<PixelBar> {
         let SegmentTimelineScene { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
@@ -223,8 +231,9 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// From cells to colours.
+    /// Turn the cells of a column into ids and colours.
     fn finish(&self, column: &Column, cells: &[Cell], ids: &mut [u32], colors: &mut [[u8; 4]]) {
+        // The look of the last id, since neighbouring pixels mostly have the same.
         let mut known: Option<(u32, Fill)> = None;
         for (cell, (id, color)) in cells.iter().zip(ids.iter_mut().zip(colors)) {
             *id = cell.id;
@@ -245,7 +254,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// How an allocation looks in the middle of its life within a column.
+    /// The look of an allocation in the middle of its life within a column.
     fn fill(&self, id: AllocId, column: &Column) -> Fill {
         let Timeline { lifetimes, events, .. } = self.map.blocks.timeline;
         let (start, end) = (lifetimes.start(id).0, lifetimes.end(id).map_or(u32::MAX, |end| end.0));
@@ -258,10 +267,13 @@ impl<'a> Painter<'a> {
     }
 }
 
-/// Add a bar to the pixels of a column that it touches.
+/// Add a bar to `cells`, the pixels of a column that it touches, of which `first` is the row of the first.
+/// `part` is the share of the column that it lasts.
 #[inline]
 fn cover(cells: &mut [Cell], first: usize, [top, bottom]: [f64; 2], part: f32, id: u32) {
+    debug_assert!(!cells.is_empty(), "bars without pixels are left out");
     let part_of = |y: usize| (bottom.min(y as f64 + 1.0) - top.max(y as f64)).clamp(0.0, 1.0) as f32;
+    // Only the first and the last pixel can be covered in part.
     let last = cells.len() - 1;
     cells[0].cover(part * part_of(first), id);
     if 0 < last {

@@ -56,7 +56,7 @@ impl Scene {
         (high, long as f64 / moments.len() as f64)
     }
 
-    /// Whether a reserved range touches a pixel in the column's time, by how much of its height.
+    /// True if a reserved range touches a pixel in the column's time, by how much of its height.
     fn reserved(&self, moments: &Range<usize>, y: usize) -> f64 {
         let of_band = |band: &RowBand| {
             let row = &self.rows.rows()[band.row as usize];

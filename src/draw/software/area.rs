@@ -2,7 +2,7 @@
 
 use egui::Rect;
 
-/// Some pixels of the picture; ends are exclusive.
+/// A rectangle of the picture's pixels; ends are exclusive.
 #[derive(Clone, Copy)]
 pub(super) struct Area {
     pub(super) columns: [i32; 2],
@@ -10,7 +10,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// What a clip rectangle lets through.
+    /// The pixels of the picture inside a clip rectangle.
     pub(super) fn of_clip(clip: Rect, pixels_per_point: f32, [width, height]: [usize; 2]) -> Self {
         let within = |a: f32, b: f32, size: usize| {
             let pixel = |at: f32, low: i32| ((at * pixels_per_point).round() as i32).clamp(low, size as i32);
@@ -20,7 +20,7 @@ impl Area {
         Self { columns: within(clip.min.x, clip.max.x, width), rows: within(clip.min.y, clip.max.y, height) }
     }
 
-    /// The part that is also in these columns and rows; `None` where there is none.
+    /// The part that is also in these columns and rows; `None` if it is empty.
     pub(super) fn cut(&self, columns: [i64; 2], rows: [i64; 2]) -> Option<Self> {
         let cut = |[from, to]: [i64; 2], [low, high]: [i32; 2]| {
             let within = |at: i64| at.clamp(i64::from(low), i64::from(high)) as i32;

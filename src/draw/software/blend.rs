@@ -1,4 +1,4 @@
-//! Laying a colour over a pixel. Colours are premultiplied.
+//! Blending a colour over a pixel. Colours are premultiplied.
 
 /// Lay a colour of whole numbers over a pixel, rounded to nearest.
 #[inline]
@@ -9,9 +9,10 @@ pub(super) fn over(pixel: &mut [u8; 4], color: [u8; 4]) {
     }
 }
 
-/// Lay a texel, multiplied by a colour, over a pixel. Rounded once, at the end.
+/// Lay a texel, multiplied by a colour, over a pixel. The result is rounded once, at the end.
 #[inline]
 pub(super) fn tinted_over(pixel: &mut [u8; 4], texel: [u8; 4], tint: [u8; 4]) {
+    /// Full opacity of a product of two channels.
     const ONE: u32 = 255 * 255;
     let keep = ONE - u32::from(texel[3]) * u32::from(tint[3]);
     for ((to, texel), tint) in pixel.iter_mut().zip(texel).zip(tint) {
@@ -25,7 +26,7 @@ pub(super) fn tinted_over(pixel: &mut [u8; 4], texel: [u8; 4], tint: [u8; 4]) {
 pub(super) fn mixed_over(pixel: &mut [u8; 4], color: [f32; 4]) {
     let keep = 1.0 - color[3] * (1.0 / 255.0);
     for (to, from) in pixel.iter_mut().zip(color) {
-        // The cast keeps what is out of range at the nearest end.
+        // The cast saturates, so that overshooting shades end at 0 or 255.
         *to = (from + f32::from(*to) * keep + 0.5) as u8;
     }
 }

@@ -1,12 +1,12 @@
 //! egui's triangles as pixels, without a GPU, a driver or a display.
 //!
-//! Exported pictures and tests look like the window because they follow the same rules as its
+//! Exported pictures and tests look like the window because they follow the rules of its
 //! painter: vertices are in points, colours are premultiplied and blended in gamma space, a texture
 //! is multiplied by the vertex colour, clip rectangles are rounded to pixels, and a pixel belongs to
-//! a triangle when its centre does, with the top-left rule where two triangles meet.
+//! a triangle if its centre does, with the top-left rule where two triangles meet.
 //!
-//! The same input gives the same bytes on any number of threads: each pixel is computed from the
-//! shapes above it alone, in their order.
+//! The same input gives the same bytes on any number of threads: each pixel depends only on the shapes
+//! over it, in their order.
 
 mod area;
 mod band;
@@ -28,10 +28,11 @@ use egui::ClippedPrimitive;
 use rayon::prelude::*;
 use std::fmt;
 
-/// Rows that one task paints.
+/// Number of rows that one task paints: many tasks for all threads, and few bands for each shape.
 const BAND_ROWS: usize = 32;
 
-/// The most pixels of a picture on a side.
+/// Largest number of pixels on a side of a picture: that of textures on common GPUs, so that the window could
+/// show it, too.
 pub const MAX_SIDE_PX: usize = 16_384;
 
 /// A finished picture.
@@ -44,7 +45,7 @@ pub struct Pixels {
 }
 
 impl fmt::Debug for Pixels {
-    /// Millions of numbers would help nobody.
+    /// The size alone: the pixels are millions of numbers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pixels").field("size", &self.size).finish_non_exhaustive()
     }
@@ -59,10 +60,10 @@ impl Pixels {
     }
 }
 
-/// Paint what [`egui::Context::tessellate`] returns on an opaque ground.
+/// Paint the output of [`egui::Context::tessellate`] on an opaque ground.
 ///
-/// Sides are limited to [`MAX_SIDE_PX`]. Meshes whose texture is not in `textures` and paint
-/// callbacks, which belong to a GPU, are left out.
+/// Sides are limited to [`MAX_SIDE_PX`]. Paint callbacks, which belong to a GPU, and meshes with a texture
+/// that is not in `textures` are left out.
 pub fn paint(
     primitives: &[ClippedPrimitive],
     textures: &Textures,

@@ -1,12 +1,12 @@
-//! Corners, and cutting off what is far outside of the picture.
+//! Corners of triangles, and cutting triangles that reach far outside of the picture.
 
 use egui::epaint::Vertex;
 
-/// Pixels from the origin up to which triangles are exact; what is farther is cut off. Zoomed in
-/// deeply, lines may end millions of pixels away.
+/// Distance from the origin, in pixels, at which triangles are cut. Zoomed in deeply, lines may end
+/// millions of pixels away; up to here, products of places in 256ths of a pixel fit into 64 bits.
 const REACH_PX: f64 = (1 << 20) as f64;
 
-/// Steps per pixel of a corner's place.
+/// Steps per pixel of a corner's place, as on GPUs: shapes that touch have exactly equal corners.
 const STEPS_PER_PX: f64 = 256.0;
 
 /// A corner, in pixels.
@@ -14,7 +14,7 @@ const STEPS_PER_PX: f64 = 256.0;
 pub(super) struct Corner {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Where in the texture, from 0 to 1.
+    /// Place in the texture, from 0 to 1.
     pub(super) uv: [f32; 2],
     /// Premultiplied, from 0 to 255.
     pub(super) color: [f32; 4],
@@ -30,7 +30,7 @@ impl Corner {
         }
     }
 
-    /// The nearest place on the grid on which shapes that touch have the same corners.
+    /// The nearest place on the grid of [`STEPS_PER_PX`].
     pub(super) fn snapped(&self) -> [i64; 2] {
         [self.x, self.y].map(|at| (at * STEPS_PER_PX).round() as i64)
     }
@@ -39,7 +39,7 @@ impl Corner {
         self.x.is_finite() && self.y.is_finite() && self.uv.iter().all(|at| at.is_finite())
     }
 
-    /// A point on the way to another corner, from 0 to 1.
+    /// The point at a share, from 0 to 1, of the way to another corner.
     fn toward(&self, other: &Self, part: f64) -> Self {
         let mix = |a: f64, b: f64| a + (b - a) * part;
         let mix_f32 = |a: f32, b: f32| mix(f64::from(a), f64::from(b)) as f32;
@@ -52,7 +52,7 @@ impl Corner {
     }
 }
 
-/// The parts of a triangle that are within reach.
+/// Call `part` with the parts of a triangle within [`REACH_PX`]; none if a corner is not finite.
 pub(super) fn cut(corners: [Corner; 3], mut part: impl FnMut([Corner; 3])) {
     if !corners.iter().all(Corner::is_finite) {
         return;
@@ -69,7 +69,7 @@ pub(super) fn cut(corners: [Corner; 3], mut part: impl FnMut([Corner; 3])) {
     }
 }
 
-/// The part of a polygon where a distance is positive.
+/// The part of a convex polygon where `distance` is not negative.
 fn on_side(polygon: &[Corner], distance: fn(&Corner) -> f64) -> Vec<Corner> {
     let mut out = Vec::with_capacity(polygon.len() + 1);
     for (i, here) in polygon.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Rectangles along the axes: two triangles that are painted as one.
+//! Rectangles along the axes: two triangles that are painted as one, faster and with the same pixels.
 
 use super::area::Area;
 use super::band::Band;
@@ -6,7 +6,7 @@ use super::blend;
 use super::polygon::Corner;
 use super::textures::{Tap, Texture};
 
-/// What a rectangle is filled with.
+/// The fill of a rectangle.
 pub(super) enum Fill<'a> {
     /// One texel, multiplied by a colour.
     Flat { texel: [u8; 4], tint: [u8; 4] },
@@ -14,17 +14,17 @@ pub(super) enum Fill<'a> {
     Texture(Patch<'a>),
 }
 
-/// A part of a texture, and where it goes.
+/// A part of a texture, with its place in the picture.
 pub(super) struct Patch<'a> {
     texture: &'a Texture,
     tint: [u8; 4],
     is_linear: bool,
-    /// For each axis: the place in texels at the centre of pixel 0, and texels per pixel.
+    /// For each axis, the place in texels at the centre of pixel 0, and the number of texels per pixel.
     map: [[f64; 2]; 2],
 }
 
-/// The corners at the left top and the right bottom of the rectangle that two triangles make up, if
-/// it is of one colour.
+/// The top left and the bottom right corner of the rectangle that two triangles form; `None` if they form
+/// none, or one of several colours.
 pub(super) fn of_triangles(a: &[Corner; 3], b: &[Corner; 3]) -> Option<[Corner; 2]> {
     let color = a[0].color;
     let (mut low, mut high) = (a[0], a[0]);
@@ -41,7 +41,8 @@ pub(super) fn of_triangles(a: &[Corner; 3], b: &[Corner; 3]) -> Option<[Corner; 
             }
         }
     }
-    // Which of the four corners it is; the texture must run along the axes too.
+    // A bit for each of the four corners; `None` if it is none of them. The texture must run along the axes,
+    // too.
     let place = |corner: &Corner| {
         let side = |at: f64, uv: f32, low: (f64, f32), high: (f64, f32)| match (at, uv) {
             here if here == low => Some(0),
@@ -55,15 +56,15 @@ pub(super) fn of_triangles(a: &[Corner; 3], b: &[Corner; 3]) -> Option<[Corner; 
     let corners = |triangle: &[Corner; 3]| {
         triangle.iter().try_fold(0u8, |all, corner| Some(all | place(corner)?)).map(|all| 15 ^ all)
     };
-    // Each has all corners but one, and these two are opposite.
+    // Each triangle lacks one corner, and the two that are lacking are opposite.
     let halves = (corners(a)?, corners(b)?);
     matches!(halves, (1, 8) | (8, 1) | (2, 4) | (4, 2)).then_some([low, high])
 }
 
-/// A rectangle for the scene; `None` if no pixel is in it.
+/// The item of a rectangle; `None` if it has no pixel inside `clip`.
 pub(super) fn item<'a>(ends: &[Corner; 2], texture: &'a Texture, clip: &Area) -> Option<(Area, Fill<'a>)> {
     let [low, high] = ends;
-    // A pixel whose centre is on an edge belongs to what begins there.
+    // A pixel whose centre is on an edge belongs to the rectangle that begins there: the top-left rule.
     let (from, to) = (low.snapped(), high.snapped());
     let pixels = |axis: usize| [from[axis].saturating_add(127) >> 8, to[axis].saturating_add(127) >> 8];
     let area = clip.cut(pixels(0), pixels(1))?;
@@ -87,7 +88,7 @@ fn fill<'a>(low: &Corner, high: &Corner, texture: &'a Texture) -> Fill<'a> {
     Fill::Texture(Patch { texture, tint, is_linear, map })
 }
 
-/// Paint the rows of a band.
+/// Paint some rows and columns of a band.
 pub(super) fn paint(band: &mut Band<'_>, rows: [i32; 2], columns: [i32; 2], fill: &Fill<'_>) {
     match fill {
         Fill::Flat { texel, tint } => {
@@ -99,7 +100,7 @@ pub(super) fn paint(band: &mut Band<'_>, rows: [i32; 2], columns: [i32; 2], fill
     }
 }
 
-/// One colour.
+/// Paint pixels of a row with one colour.
 pub(super) fn flat(span: &mut [[u8; 4]], texel: [u8; 4], tint: [u8; 4]) {
     match (texel, tint) {
         ([255, 255, 255, 255], [.., 255]) => span.fill(tint),
@@ -127,7 +128,7 @@ impl Patch<'_> {
         }
     }
 
-    /// Pictures.
+    /// Paint a row of a picture: whole texels without a tint.
     fn copy(&self, span: &mut [[u8; 4]], taps: &[Tap], row: Tap) {
         for (pixel, &column) in span.iter_mut().zip(taps) {
             let texel = self.texture.texel(column, row);
@@ -139,7 +140,7 @@ impl Patch<'_> {
         }
     }
 
-    /// Text.
+    /// Paint a row of text: whole texels with a tint.
     fn tinted(&self, span: &mut [[u8; 4]], taps: &[Tap], row: Tap) {
         for (pixel, &column) in span.iter_mut().zip(taps) {
             let texel = self.texture.texel(column, row);

@@ -1,4 +1,4 @@
-//! What is to be painted, in order: rectangles, which most of a window is made of, and triangles.
+//! The shapes to paint, in order: rectangles, of which most of a window consists, and triangles.
 
 use super::area::Area;
 use super::band::Band;
@@ -17,9 +17,9 @@ pub(super) struct Item<'a> {
 }
 
 enum Shape<'a> {
-    /// All the pixels.
+    /// All pixels of the area.
     Rect(Fill<'a>),
-    /// Those whose centres are inside.
+    /// The pixels with their centre inside.
     Triangle(Triangle<'a>),
 }
 
@@ -42,7 +42,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Everything that touches the picture.
+/// The shapes that touch the picture, in the order in which they are painted.
 pub(super) fn items<'a>(
     primitives: &[ClippedPrimitive],
     textures: &'a Textures,
@@ -59,7 +59,7 @@ pub(super) fn items<'a>(
     parts.into_iter().flatten().collect()
 }
 
-/// The items that each band of rows has to paint, in order.
+/// The indices of the items that touch each band of rows, in order.
 pub(super) fn bands(items: &[Item<'_>], height: usize, band_rows: usize) -> Vec<Vec<u32>> {
     let mut bands = vec![Vec::new(); height.div_ceil(band_rows)];
     for (i, item) in items.iter().enumerate() {

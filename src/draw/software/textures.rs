@@ -8,7 +8,7 @@ use foldhash::HashMap;
 #[derive(Default)]
 pub struct Textures {
     by_id: HashMap<TextureId, Texture>,
-    /// Given back with the last frame, which still uses them.
+    /// Textures that were given back with the last frame, which still uses them.
     leaving: Vec<TextureId>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Texture {
     options: TextureOptions,
 }
 
-/// Two neighbours on one axis of a texture, and the share of the far one out of 256.
+/// Two neighbouring texels on one axis of a texture, and the share of the far one, out of 256.
 #[derive(Clone, Copy)]
 pub(super) struct Tap {
     near: usize,
@@ -28,7 +28,7 @@ pub(super) struct Tap {
 }
 
 impl Tap {
-    /// Whether only the near one counts.
+    /// True if only the near texel counts.
     #[inline]
     pub(super) fn is_exact(self) -> bool {
         self.part == 0
@@ -36,13 +36,13 @@ impl Tap {
 }
 
 impl Textures {
-    /// Take over what changed with a frame. Textures that the frame gives back stay until the next
-    /// one, since the frame itself may still show them.
+    /// Apply the changes of a frame. Textures that the frame gives back stay until the next one, since the
+    /// frame itself may still show them.
     pub fn apply(&mut self, delta: &mut TexturesDelta) {
         for id in self.leaving.drain(..) {
             self.by_id.remove(&id);
         }
-        // Which texture comes first changes nothing.
+        // The order among textures does not matter; that of the changes to one is kept.
         let changes = delta.set.drain().flat_map(|(id, deltas)| deltas.into_iter().map(move |d| (id, d)));
         changes.for_each(|(id, delta)| self.change(id, &delta));
         self.leaving.extend(delta.free.drain());
@@ -61,13 +61,14 @@ impl Textures {
         }
     }
 
-    /// A texture that has texels.
+    /// A texture; `None` if it is unknown or has no texels.
     pub(super) fn get(&self, id: TextureId) -> Option<&Texture> {
         self.by_id.get(&id).filter(|t| 0 < t.size[0] * t.size[1] && t.size[0] * t.size[1] == t.texels.len())
     }
 }
 
 impl Texture {
+    /// Replace a part. A patch that does not fit is ignored.
     fn patch(&mut self, [left, top]: [usize; 2], [width, height]: [usize; 2], texels: &[Color32]) {
         let fits = |from: usize, length: usize, size: usize| from.saturating_add(length) <= size;
         if width == 0 || !fits(left, width, self.size[0]) || !fits(top, height, self.size[1]) {
@@ -79,18 +80,18 @@ impl Texture {
         }
     }
 
-    /// Columns and rows.
+    /// Number of columns and rows.
     pub(super) fn size(&self) -> [f64; 2] {
         self.size.map(|side| side as f64)
     }
 
-    /// Whether neighbours are mixed where a pixel covers this many texels.
+    /// True if neighbouring texels are mixed at this number of texels per pixel.
     pub(super) fn is_linear(&self, texels_per_pixel: f64) -> bool {
         let TextureOptions { magnification, minification, .. } = self.options;
         (if 1.0 < texels_per_pixel { minification } else { magnification }) == TextureFilter::Linear
     }
 
-    /// What to read on an axis, 0 or 1, at a place given in texels, whose centres are at halves.
+    /// The texels to read on an axis, 0 or 1, at a place in texels. Their centres are at halves.
     #[inline]
     pub(super) fn tap(&self, axis: usize, at: f64, is_linear: bool) -> Tap {
         let size = self.size[axis] as i64;
@@ -103,6 +104,7 @@ impl Texture {
         Tap { near: self.wrap(near, size), far: self.wrap(near + 1, size), part: (at & 255) as u32 }
     }
 
+    /// The texel at a place that may lie outside of the texture.
     fn wrap(&self, at: i64, size: i64) -> usize {
         let inside = match self.options.wrap_mode {
             TextureWrapMode::ClampToEdge => at.clamp(0, size - 1),
@@ -115,13 +117,13 @@ impl Texture {
         inside as usize
     }
 
-    /// The near texel.
+    /// The near texel of both axes.
     #[inline]
     pub(super) fn texel(&self, x: Tap, y: Tap) -> [u8; 4] {
         self.texels[y.near * self.size[0] + x.near].to_array()
     }
 
-    /// The mix of four neighbours, from 0 to 255.
+    /// The mix of four neighbouring texels; channels are from 0 to 255.
     pub(super) fn mixed(&self, x: Tap, y: Tap) -> [f32; 4] {
         let corners = [
             (x.near, y.near, (256 - x.part) * (256 - y.part)),

@@ -1,4 +1,4 @@
-//! Triangles: each pixel whose centre is inside, with a shade of the corners' colours.
+//! Triangles: the pixels with their centre inside, with shades between the corners' colours.
 
 use super::area::Area;
 use super::band::Band;
@@ -22,18 +22,18 @@ enum Ink<'a> {
     Textured { texture: &'a Texture, is_linear: bool, uv: [Plane; 2], color: [Plane; 4] },
 }
 
-/// A value that changes evenly.
+/// A value that changes evenly over the picture.
 #[derive(Clone, Copy)]
 struct Plane {
-    /// At the centre of the pixel at the origin.
+    /// Its value at the centre of pixel 0, 0.
     start: f64,
-    /// Per pixel to the right.
+    /// Its change per pixel to the right.
     right: f64,
-    /// Per pixel down.
+    /// Its change per pixel down.
     down: f64,
 }
 
-/// A triangle for the scene; `None` if it has no area or is out of sight.
+/// The item of a triangle; `None` if it has no area, or no pixel inside `clip`.
 pub(super) fn item<'a>(
     corners: &[Corner; 3],
     texture: &'a Texture,
@@ -55,7 +55,8 @@ pub(super) fn item<'a>(
     Some((area, triangle))
 }
 
-/// Positive when turning clockwise on the screen.
+/// Twice the area, in square steps of [`Corner::snapped`]; positive if the corners turn clockwise on the
+/// screen.
 fn twice_area([a, b, c]: &[[i64; 2]; 3]) -> i64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
@@ -98,7 +99,7 @@ impl Plane {
 }
 
 impl Triangle<'_> {
-    /// Paint the rows of a band.
+    /// Paint some rows and columns of a band.
     pub(super) fn paint(&self, band: &mut Band<'_>, rows: [i32; 2], columns: [i32; 2]) {
         for y in rows[0]..rows[1] {
             let inside = self.inside(y, columns);
@@ -108,7 +109,8 @@ impl Triangle<'_> {
         }
     }
 
-    /// The columns of a row whose centres are inside, by the top-left rule.
+    /// The columns of a row with their centre inside, by the top-left rule. Whole numbers make it exact,
+    /// so that triangles with a common edge neither overlap nor leave a gap.
     fn inside(&self, y: i32, columns: [i32; 2]) -> [i32; 2] {
         let [mut from, mut to] = columns.map(i64::from);
         let y = (i64::from(y) << 8) + 128;
@@ -116,7 +118,7 @@ impl Triangle<'_> {
             let b = self.places[(i + 1) % 3];
             let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
             let is_top_or_left = dy < 0 || (dy == 0 && 0 < dx);
-            // Inside is where this, plus `per_px` times the column, is not negative.
+            // A column is inside if `start + per_px * column` is not negative.
             let start = dx * (y - a[1]) - dy * (128 - a[0]) - i64::from(!is_top_or_left);
             let per_px = -dy * 256;
             match per_px {

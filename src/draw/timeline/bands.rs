@@ -1,10 +1,10 @@
-//! What the stacked picture is made of: bands, from the bottom up, at any moment.
+//! Bands, the parts of a stacked picture: at any moment, from the bottom up.
 
 use crate::draw::{Coloring, Rgb};
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
 
-/// How the surface of a band looks.
+/// The surface of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Texture {
     /// In use.
@@ -15,46 +15,47 @@ pub enum Texture {
     Hollow,
 }
 
-/// How a band looks.
+/// The look of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fill {
     /// Its colour.
     pub color: Rgb,
     /// Its surface.
     pub texture: Texture,
-    /// Whether the filter leaves it out.
+    /// True if the filter leaves it out.
     pub is_faded: bool,
 }
 
 /// A source of bands.
 pub trait Bands: Sync {
-    /// What is kept from one moment to the next, later one, to find the bands there faster.
+    /// State that is carried along from one moment to a later one, to find the bands there faster.
     type Walk: Default;
 
-    /// The moment that a column shows for a range of moments: the first of its highest total.
+    /// The moment that stands for a range of moments in a column: the first with the highest total. `None`
+    /// if the range is empty.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment>;
 
     /// Call `visit` with the id and the bytes of every band, from the bottom, until it returns
-    /// false. Ids are below `u32::MAX - 1`.
+    /// false. Ids are below `u32::MAX - 1`. Any order of moments is allowed; ascending ones are faster.
     fn visit(&self, walk: &mut Self::Walk, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
 
-    /// How a band looks.
+    /// The look of a band at a moment.
     fn fill(&self, id: u32, moment: Moment) -> Fill;
 }
 
-/// Which allocations a filter keeps, and what happens to the rest.
+/// The allocations that a filter keeps, and the treatment of the others.
 #[derive(Clone, Copy)]
 pub struct Kept<'a> {
-    /// Whether the filter keeps an allocation.
+    /// True if the filter keeps an allocation.
     pub contains: &'a (dyn Fn(AllocId) -> bool + Sync),
-    /// Whether only what is kept is stacked; else the rest is faded.
+    /// True if only kept allocations are stacked; else the others are faded.
     pub is_alone: bool,
 }
 
 /// Live allocations in allocation order.
 #[derive(Clone, Copy)]
 pub struct Blocks<'a> {
-    /// Of which device.
+    /// The timeline of their device.
     pub timeline: &'a Timeline,
     /// Their colours.
     pub coloring: &'a Coloring,
@@ -62,18 +63,18 @@ pub struct Blocks<'a> {
     pub kept: Option<Kept<'a>>,
 }
 
-/// The allocations that are live at a moment, carried along to later ones: most stay, the new ones
-/// come at the end.
+/// The allocations that are live at a moment, carried along to later moments. From one column to the next
+/// most of them stay, and new ones come at the end.
 #[derive(Debug, Default)]
 pub struct LiveWalk {
     moment: Option<Moment>,
-    /// Also some that are gone; see [`LiveWalk::tidy`].
+    /// In allocation order. Some may be gone; see [`LiveWalk::tidy`].
     live: Vec<Walker>,
-    /// How many that are gone the last visit met.
+    /// Number of gone allocations that the last visit met.
     gone: usize,
 }
 
-/// An allocation on the way.
+/// An allocation, with the columns of it that every visit reads.
 #[derive(Debug, Clone, Copy)]
 struct Walker {
     id: AllocId,
@@ -82,11 +83,13 @@ struct Walker {
     size: i64,
 }
 
-/// Of so many allocations, one may be gone before all are looked through for them.
+/// `1 / TIDY_SHARE` of the allocations may be gone before they are dropped: a visit then looks at an eighth
+/// more than it needs, and moving the rest is rare.
 const TIDY_SHARE: usize = 8;
 
 impl LiveWalk {
-    /// Drop those that are gone once they are many, so that most visits need not move anything.
+    /// Drop the allocations that are gone at a moment once there are many, so that most visits need not move
+    /// anything.
     fn tidy(&mut self, moment: Moment) {
         if self.live.len() / TIDY_SHARE <= std::mem::take(&mut self.gone) {
             self.live.retain(|walker| moment < walker.end);
@@ -121,8 +124,8 @@ impl Blocks<'_> {
 impl Bands for Blocks<'_> {
     type Walk = LiveWalk;
 
-    /// The highest active total, also while only some are stacked: the picture then shows the same
-    /// instants as without a filter.
+    /// The moment with the highest active total, even if a filter hides some allocations: the picture then
+    /// shows the same instants as without a filter.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.active.peak_in(moments).map(|(moment, _)| moment)
     }

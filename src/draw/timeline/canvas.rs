@@ -7,62 +7,62 @@ use crate::model::Timeline;
 use egui::epaint::Mesh;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
 
-/// Where and how to draw.
+/// A rectangle on the screen with the view that it shows.
 #[derive(Clone, Copy)]
 pub struct Canvas<'a> {
-    /// What shapes are given to.
+    /// The painter that takes the shapes.
     pub painter: &'a Painter,
-    /// Where the view goes, without axes.
+    /// The place of the view, without axes.
     pub rect: Rect,
-    /// What is shown.
+    /// The view.
     pub view: &'a View,
-    /// Of what.
+    /// The timeline that it shows.
     pub timeline: &'a Timeline,
     /// Colours.
     pub palette: &'a Palette,
 }
 
 impl Canvas<'_> {
-    /// Where a moment starts; `moment` may have a fraction.
+    /// The x coordinate at which a moment starts; `moment` may have a fraction.
     pub fn x(&self, moment: f64) -> f32 {
         self.x_at(self.view.on(self.timeline).position_from_moment(moment))
     }
 
-    /// Where a position on the x axis is.
+    /// The x coordinate of a position on the axis.
     pub fn x_at(&self, position: f64) -> f32 {
-        // Far outside is as good as outside, and stays exact enough to be clipped.
+        // Places far outside are drawn ten widths outside: there, `f32` is exact enough for clipping.
         let x = self.view.x_from_position(position).clamp(-10.0, 11.0);
         self.rect.left() + (x * f64::from(self.rect.width())) as f32
     }
 
-    /// Where a number of bytes is.
+    /// The y coordinate of a number of bytes.
     pub fn y(&self, bytes: f64) -> f32 {
         let y = self.view.y_from_bytes(bytes).clamp(-1e6, 1e6);
         self.rect.bottom() - (y * f64::from(self.rect.height())) as f32
     }
 
-    /// The middle of a moment.
+    /// The x coordinate of the middle of a moment; on a time axis, of its start.
     pub fn x_middle(&self, moment: crate::model::Moment) -> f32 {
         let (from, to) = self.view.on(self.timeline).positions_of(moment);
         match self.view.axis {
             Axis::Event => self.x_at(f64::midpoint(from, to)),
-            // What happens at a time is drawn there.
+            // An event is drawn at its time, not in the middle of the pause after it.
             Axis::Time => self.x_at(from),
         }
     }
 
-    /// A painter that does not leave the view.
+    /// A painter that is clipped to the view.
     pub fn inside(&self) -> Painter {
         self.painter.with_clip_rect(self.rect.intersect(self.painter.clip_rect()))
     }
 
-    /// The border, above the picture.
+    /// Paint the border, above the picture.
     pub fn frame(&self) {
         let line = Stroke::new(1.0, Color32::from(self.palette.line));
         self.painter.rect_stroke(self.rect, 0.0, line, StrokeKind::Outside);
     }
 
-    /// The picture, stretched if it is one of an earlier view.
+    /// Paint the picture, stretched if it is that of an earlier view.
     pub fn picture(&self, picture: &Painted, texture: TextureId) {
         let old = &picture.view;
         if old.axis != self.view.axis {
@@ -76,7 +76,7 @@ impl Canvas<'_> {
         self.inside().image(texture, place, uv, Color32::WHITE);
     }
 
-    /// The lines of active, allocated and reserved bytes.
+    /// Paint the lines of active, allocated and reserved bytes.
     pub fn totals(&self, picture: &Painted) {
         let totals = &picture.totals;
         self.total(picture, &totals.reserved, Stroke::new(1.5, Color32::from(self.palette.reserved)));
@@ -86,23 +86,24 @@ impl Canvas<'_> {
         self.total(picture, &totals.allocated, Stroke::new(1.0, allocated));
     }
 
-    /// A total of every column of a picture as a line.
+    /// Paint a total of every column of a picture as a line.
     pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
         self.steps(&picture.view, values, stroke);
     }
 
-    /// A value of every column of a view as a line.
+    /// Paint a value of every column of a view as a line.
     pub(in crate::draw) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
         if old.axis != self.view.axis {
             return;
         }
-        // Behind the last moment there is no value, which is not the same as zero.
+        // After the last moment there is no value, which is not the same as zero.
         let scale = old.on(self.timeline);
         let is_known = |&column: &usize| !scale.moments_of_column(column, values.len()).is_empty();
         let known = (0..values.len()).rev().find(is_known).map_or(0, |column| column + 1);
         let (columns, values) = (values.len().max(1) as f64, &values[..known]);
         let mut points: Vec<Pos2> = Vec::new();
         for (i, &value) in values.iter().enumerate() {
+            // Only steps need points; of thousands of columns, most repeat the one before.
             let is_same = 0 < i && values[i - 1] == value && i + 1 < values.len();
             if is_same {
                 continue;
@@ -119,7 +120,7 @@ impl Canvas<'_> {
         self.inside().add(Shape::line(points, stroke));
     }
 
-    /// The outline of what is at some spans of a picture; what is selected is also lighter.
+    /// Paint the outline of some spans of a picture; a selected one is also lighter.
     pub fn outline(&self, picture: &Painted, spans: &[Span], is_selected: bool) {
         if picture.view.axis != self.view.axis {
             return;
@@ -135,7 +136,7 @@ impl Canvas<'_> {
             painter.add(Shape::mesh(mesh));
         }
         let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, Color32::from(self.palette.accent));
-        // Pieces that hang together share one outline.
+        // Adjacent spans share one outline.
         let mut from = 0;
         for to in 1..=spans.len() {
             if to < spans.len() && spans[to].x[0] == spans[to - 1].x[1] {
@@ -149,8 +150,10 @@ impl Canvas<'_> {
         }
     }
 
-    /// Many places that are selected together: lighter, with an edge while they can be told apart.
+    /// Paint many spans of a picture that are selected together: lighter, and with an edge while there are
+    /// few enough to tell apart.
     pub fn highlight(&self, picture: &Painted, spans: &[Span]) {
+        /// Above this number of spans, edges would hide the colours.
         const MAX_EDGED: usize = 400;
         if picture.view.axis != self.view.axis {
             return;
@@ -171,6 +174,7 @@ impl Canvas<'_> {
         }
     }
 
+    /// The place on the screen of a span, whose pixels are those of the picture's own view.
     fn place(&self, picture: &Painted, span: &Span) -> Rect {
         let (old, [width, height]) = (&picture.view, picture.raster.size_px);
         let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));

@@ -9,13 +9,13 @@ use crate::units;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Color32, Pos2, Rect, pos2};
 
-/// Height of a lane.
+/// Height of a lane, with the gap around its text.
 pub const LANE_PX: f32 = 16.0;
 
-/// In less room, iterations are only numbered.
+/// Iterations have the word beside the number from this width on, where it mostly fits.
 const MIN_ITERATION_PX: f32 = 72.0;
 
-/// Ranges get text from this width on.
+/// Ranges have text from this width on: there is room for about three letters.
 const MIN_TEXT_PX: f32 = 24.0;
 
 impl Canvas<'_> {
@@ -31,7 +31,7 @@ impl Canvas<'_> {
                 if rect.right() < left {
                     break;
                 }
-                // Many thin ranges share a pixel; the first of them stands for all.
+                // Of ranges that share a pixel, the first stands for all.
                 let right = right.max(left + 1.0);
                 if right <= painted_to + 0.5 {
                     continue;
@@ -47,7 +47,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// The range under a point of lanes that were painted in a rectangle.
+    /// The range under the pointer, of lanes that were painted in a rectangle.
     pub fn lane_at<'r>(&self, lanes: &'r Lanes, rect: Rect, pointer: Pos2) -> Option<&'r NamedRange> {
         if !rect.contains(pointer) {
             return None;
@@ -67,7 +67,7 @@ impl Canvas<'_> {
 
     fn lane_color(&self, snapshot: &Snapshot, range: &NamedRange) -> Color32 {
         let name = match range.name {
-            // Neighbours differ, and all of a file's iterations look alike.
+            // One hue for all iterations; only neighbours differ, in lightness.
             RangeName::Iteration { number, .. } => return self.iteration_color(number),
             RangeName::Phase(phase) => {
                 return self.palette.class(phase as usize).mix(self.palette.panel, 0.55).into();
@@ -94,7 +94,7 @@ impl Canvas<'_> {
         let text = units::printable(&range.name.text(snapshot));
         let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
         let galley = match range.name {
-            // Numbers tell iterations apart where the word does not fit, whatever the number is.
+            // Where the word does not fit, the number alone still says which iteration it is.
             RangeName::Iteration { number, is_known: true } if width < MIN_ITERATION_PX => {
                 painter.layout_no_wrap(units::count(number), axis_font(), color)
             }

@@ -7,14 +7,16 @@ use crate::units;
 use egui::{Align2, Color32, FontId, Galley, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 use std::sync::Arc;
 
-/// Space between marks on the axes.
+/// Least space between marks on the x axis, so that the labels of large event numbers stay apart.
 const TICK_X_PX: f32 = 110.0;
+
+/// Least space between marks on the y axis, which keeps grid lines few.
 const TICK_Y_PX: f32 = 48.0;
 
-/// Marks nearer than this to the one before are left out.
+/// Marks nearer than this to the one before are left out, since their lines would touch.
 const MIN_MARK_PX: f32 = 3.0;
 
-/// A failed request is drawn at least this wide.
+/// A failed request is drawn at least this wide, so that its height can be seen.
 const MIN_OOM_PX: f32 = 10.0;
 
 /// Height of a label with the space below it.
@@ -25,7 +27,7 @@ pub fn axis_font() -> FontId {
     FontId::proportional(11.0)
 }
 
-/// Labels that are to be painted above all lines, in places that are not yet taken.
+/// Labels of marks, each in a place of its own. They wait, as they are painted above all lines.
 #[derive(Default)]
 pub struct Labels {
     waiting: Vec<(Rect, Arc<Galley>, Color32)>,
@@ -38,13 +40,13 @@ impl Labels {
 }
 
 impl Canvas<'_> {
-    /// Axes, below everything.
+    /// Paint both axes, below everything.
     pub fn grid(&self) {
         self.grid_y();
         self.grid_x();
     }
 
-    /// The axis of bytes, with lines across the view.
+    /// Paint the axis of bytes, with lines across the view.
     pub fn grid_y(&self) {
         let line = Stroke::new(1.0, Color32::from(self.palette.line).gamma_multiply(0.7));
         let muted = Color32::from(self.palette.muted);
@@ -56,7 +58,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// The axis of events or time, below the view.
+    /// Paint the axis of events or time, below the view.
     pub fn grid_x(&self) {
         let line = Stroke::new(1.0, Color32::from(self.palette.line).gamma_multiply(0.7));
         let muted = Color32::from(self.palette.muted);
@@ -84,7 +86,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// The moment of the peak.
+    /// Paint a line at the peak.
     pub fn peak(&self, (moment, bytes): (Moment, i64), labels: &mut Labels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.peak);
@@ -93,7 +95,7 @@ impl Canvas<'_> {
         self.label(x, &format!("peak {}", units::bytes(bytes)), color, labels);
     }
 
-    /// A level that memory cannot exceed.
+    /// Paint a line at the bytes that memory cannot exceed.
     pub fn capacity(&self, bytes: i64, labels: &mut Labels) {
         let y = self.y(bytes as f64).round();
         if !self.rect.y_range().contains(y) {
@@ -111,19 +113,19 @@ impl Canvas<'_> {
         labels.waiting.push((place, galley, color));
     }
 
-    /// Requests that failed: a line each, and the request to scale on top of the stack.
+    /// Paint failed requests: a line each, and the request to scale on top of the stack.
     pub fn ooms(&self, labels: &mut Labels) {
         for oom in self.shown_ooms() {
             self.oom(oom, labels);
         }
     }
 
-    /// The failed requests in sight, without those on the same place as the one before.
+    /// The failed requests in sight, without those in the same place as the one before.
     pub(in crate::draw) fn shown_ooms(&self) -> Vec<&OomEvent> {
         self.shown(&self.timeline.ooms, |oom| oom.event)
     }
 
-    /// Where snapshots were taken: a quiet line each.
+    /// Paint a quiet line where each snapshot was taken.
     pub fn dumps(&self, labels: &mut Labels) {
         let color = Color32::from(self.palette.muted);
         for &event in self.shown(&self.timeline.dumps, |&event| event) {
@@ -134,14 +136,14 @@ impl Canvas<'_> {
         }
     }
 
-    /// What is in sight of marks at ascending events, without those on the same place as the one
-    /// before.
+    /// The marks in sight, without those in the same place as the one before. The events of `marks` ascend.
     fn shown<'m, M>(&self, marks: &'m [M], event: impl Fn(&M) -> EventIx) -> Vec<&'m M> {
         let scale = self.view.on(self.timeline);
         let first_after = |position: f64| {
             marks.partition_point(|mark| scale.positions_of(Moment::after(event(mark))).1 < position)
         };
         let least = f64::from(MIN_MARK_PX) * self.view.span() / f64::from(self.rect.width().max(1.0));
+        // Searching for the next mark keeps the cost to that of the marks in sight, of which there are few.
         let mut at = first_after(self.view.x0);
         let mut shown = Vec::new();
         while let Some(mark) = marks.get(at) {
@@ -172,7 +174,7 @@ impl Canvas<'_> {
         self.label(x, &format!("OOM {}", units::bytes(oom.requested)), color, labels);
     }
 
-    /// Where a range starts that the user set.
+    /// Paint a line at the moment that the user marked.
     pub fn mark(&self, moment: Moment, labels: &mut Labels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.text);
@@ -181,7 +183,7 @@ impl Canvas<'_> {
         self.label(x, "mark", color, labels);
     }
 
-    /// The cursor.
+    /// Paint the cursor.
     pub fn cursor(&self, moment: Moment) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.text);
@@ -192,8 +194,8 @@ impl Canvas<'_> {
         painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
     }
 
-    /// A label at the top beside a line, on a side and in a row where nothing is yet; left out when
-    /// there is no such place. Painted by [`Self::labels`].
+    /// Add a label at the top beside a line, on a side and in a row that are free; it is left out if there
+    /// is no such place. [`Self::labels`] paints it.
     pub fn label(&self, x: f32, text: &str, color: Color32, labels: &mut Labels) {
         if !self.rect.x_range().contains(x) {
             return;
@@ -219,6 +221,7 @@ impl Canvas<'_> {
     }
 }
 
+/// The number of marks that fit on an axis; at least two, so that it has a scale.
 fn most(length: f32, each: f32) -> usize {
     (length / each).max(2.0) as usize
 }

@@ -1,4 +1,4 @@
-//! The whole recording in a strip, with the part that is shown marked.
+//! The minimap: the whole recording in a strip, with a brush over the part that is shown.
 
 use super::canvas::Canvas;
 use super::totals::Totals;
@@ -7,11 +7,11 @@ use crate::model::Moment;
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, StrokeKind, pos2};
 
-/// The part that is shown is at least this wide, so that it can be seen and held.
+/// The brush is at least this wide, so that it can be seen and held.
 const MIN_BRUSH_PX: f32 = 4.0;
 
 impl Canvas<'_> {
-    /// Paint the strip; the canvas's view is everything, and `totals` are those of its columns.
+    /// Paint the strip. The canvas's view is the whole recording, and `totals` are those of its columns.
     pub fn minimap(&self, totals: &Totals, shown: &View, cursor: Moment) {
         let painter = self.inside();
         painter.rect_filled(self.rect, 2.0, Color32::from(self.palette.window));
@@ -19,7 +19,7 @@ impl Canvas<'_> {
         for oom in &self.timeline.ooms {
             let x = self.x_middle(Moment::after(oom.event)).round();
             painter.vline(x, self.rect.y_range(), Stroke::new(1.0, Color32::from(self.palette.oom)));
-            // More than one per pixel look the same.
+            // With many, lines end up in the same pixels; one says enough.
             if 64 < self.timeline.ooms.len() {
                 break;
             }
@@ -31,7 +31,7 @@ impl Canvas<'_> {
         self.painter.rect_stroke(self.rect, 2.0, line, StrokeKind::Outside);
     }
 
-    /// Where the part that is shown is marked.
+    /// The place of the brush over the part that is shown.
     pub fn brush_rect(&self, shown: &View) -> Rect {
         let (left, right) = (self.x_at(shown.x0), self.x_at(shown.x1));
         let grow = ((MIN_BRUSH_PX - (right - left)) / 2.0).max(0.0);

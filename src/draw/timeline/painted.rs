@@ -1,4 +1,4 @@
-//! A painted view with its total lines.
+//! A painted view of the timeline, with its total lines.
 
 use super::bands::Bands;
 use super::stacked::{Raster, raster};
@@ -6,14 +6,14 @@ use super::totals::Totals;
 use crate::draw::{Palette, View};
 use crate::model::Timeline;
 
-/// A finished picture of a view.
+/// A finished picture of a view of the timeline.
 #[derive(Debug, Clone)]
 pub struct Painted {
-    /// What it shows.
+    /// The view that it shows.
     pub view: View,
     /// The pixels.
     pub raster: Raster,
-    /// Total lines.
+    /// The totals of its columns.
     pub totals: Totals,
 }
 

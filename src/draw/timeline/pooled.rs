@@ -1,14 +1,15 @@
-//! Blocks with private pools as envelopes: each as high as what it reserves, its blocks inside.
+//! Blocks with private pools as envelopes: a pool is as high as its reserved bytes, with its blocks inside.
 
 use super::bands::{Bands, Blocks, Fill, LiveWalk, Texture};
 use crate::analysis::PrivatePools;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
-/// Ids of the free part of pools count down from here.
+/// Ids of the free parts of pools count down from here. They are above all ids of allocations, and below the
+/// two ids that the raster keeps for itself.
 const FIRST_POOL_ID: u32 = u32::MAX - 16;
 
-/// The private pools, which rarely change, then the blocks of the default pool on top.
+/// The private pools at the bottom, since they rarely change, and the blocks of the default pool above.
 #[derive(Clone, Copy)]
 pub struct Pooled<'a> {
     /// The blocks.
@@ -17,7 +18,7 @@ pub struct Pooled<'a> {
     pub pools: &'a PrivatePools,
 }
 
-/// The pool whose free part a band is; `None` for the band of an allocation.
+/// The pool of a band that is the free part of a pool; `None` for the band of an allocation.
 pub fn pool_of_band(id: AllocId, pools: &PrivatePools) -> Option<usize> {
     let at = FIRST_POOL_ID.checked_sub(id.0)? as usize;
     (at < pools.pools.len()).then_some(at)

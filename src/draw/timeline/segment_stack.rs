@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct SegmentStack<'a> {
     timeline: &'a Timeline,
     coloring: &'a Coloring,
-    /// What reserved each range.
+    /// The stack that reserved each range.
     stacks: Vec<StackId>,
 }
 
@@ -26,7 +26,7 @@ pub fn range_of_band(id: AllocId, timeline: &Timeline) -> Option<&ReservedRange>
     timeline.ranges.all().get(id.index())
 }
 
-/// Where every range was reserved: as its event says, or the segment that is left of it.
+/// The stack that reserved each range: that of its event, else that of the segment which is left of it.
 fn reserving_stacks(timeline: &Timeline) -> Vec<StackId> {
     let left: BTreeMap<u64, StackId> =
         timeline.segments.segments.iter().map(|segment| (segment.addr, segment.stack)).collect();
@@ -38,12 +38,13 @@ fn reserving_stacks(timeline: &Timeline) -> Vec<StackId> {
     timeline.ranges.all().iter().map(stack).collect()
 }
 
-/// The ranges that are there at a moment, carried along to later ones.
+/// The ranges that are reserved at a moment, carried along to later moments.
 #[derive(Debug)]
 pub struct RangeWalk {
     moment: Moment,
-    /// How many have begun.
+    /// Number of ranges that have begun.
     begun: usize,
+    /// Indices of the reserved ranges, ascending.
     live: Vec<usize>,
 }
 

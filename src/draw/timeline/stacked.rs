@@ -1,7 +1,7 @@
 //! The stacked timeline as pixels, with the allocation under every pixel.
 //!
-//! Every column shows the instant of its highest total, so no peak is ever lost by zooming out. What
-//! is there at that instant is stacked from 0, in the order in which [`Bands`] gives it.
+//! Every column shows the instant of its highest total, so that no peak is lost by zooming out. The bands of
+//! that instant are stacked from 0, in the order in which [`Bands`] gives them.
 
 use super::bands::{Bands, Fill, Texture};
 use crate::draw::{Palette, Rgb, View};
@@ -9,35 +9,39 @@ use crate::model::{AllocId, Moment, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Columns that one task paints.
+/// Number of columns that one task paints: few enough to keep all threads busy, many enough that the list of
+/// live blocks is rarely built anew.
 const COLUMNS_PER_TASK: usize = 48;
 
-/// Rows that are transposed together, so that reads stay within a cache line.
+/// Number of rows that are transposed together: 16 pixels of four bytes are one cache line.
 const ROWS_PER_TASK: usize = 16;
 
-/// From this height on, a band has an edge at its top.
+/// Bands have an edge at their top from this height on; on thinner ones it would hide the colour.
 const MIN_EDGED_ROWS: usize = 4;
 
-/// How much of the colour of blocks that are thinner than a pixel is the one that says so.
+/// Share of [`Palette::merged`] in the colour of pixels that several thin blocks share.
 const MERGED_SHARE: f32 = 0.62;
 
-/// Opacity of what the filter leaves out.
+/// Opacity of bands that the filter leaves out.
 const FADED_OPACITY: f32 = 0.25;
 
+/// The id of pixels that show nothing.
 const NONE: u32 = u32::MAX;
+
+/// The id of pixels that several thin blocks share.
 const MERGED: u32 = u32::MAX - 1;
 
-/// From here on, not every number of bytes is one of the 64-bit floating point numbers.
+/// From here on, `f64` does not hold every number of bytes.
 const EXACT_IN_F64: i64 = 1 << 53;
 
-/// What a pixel shows.
+/// The content of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pixel {
     /// Nothing.
     Empty,
     /// Blocks that are each thinner than a pixel.
     Merged,
-    /// One block, or whatever the bands stand for.
+    /// One block, or another band by its id.
     Block(AllocId),
 }
 
@@ -48,13 +52,13 @@ pub struct Raster {
     pub size_px: [usize; 2],
     /// Red, green, blue and alpha of every pixel, row by row from the top.
     pub rgba: Vec<u8>,
-    /// The id of what each pixel shows, in the same order.
+    /// The id of the band in each pixel, or [`NONE`] or [`MERGED`], in the same order.
     ids: Vec<u32>,
     /// The moment that each column shows; `None` outside of the timeline.
     pub moments: Vec<Option<Moment>>,
 }
 
-/// Neighbouring columns in which a block has the same place, in pixels; the end is exclusive.
+/// Neighbouring columns in which a block has the same rows, in pixels; ends are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Columns.
@@ -64,17 +68,19 @@ pub struct Span {
 }
 
 impl Raster {
-    /// A picture of blocks.
+    /// A picture from its pixels, row by row, and the moments of its columns.
     pub(in crate::draw) fn new(
         size_px: [usize; 2],
         rgba: Vec<u8>,
         ids: Vec<u32>,
         moments: Vec<Option<Moment>>,
     ) -> Self {
+        debug_assert_eq!(ids.len(), size_px[0] * size_px[1]);
+        debug_assert_eq!(rgba.len(), 4 * ids.len());
         Self { size_px, rgba, ids, moments }
     }
 
-    /// What is at a pixel; nothing outside of the picture.
+    /// The content of a pixel; [`Pixel::Empty`] outside of the picture.
     pub fn pixel(&self, x: usize, y: usize) -> Pixel {
         let [width, height] = self.size_px;
         if width <= x || height <= y {
@@ -87,7 +93,7 @@ impl Raster {
         }
     }
 
-    /// Where a block is in the picture.
+    /// The places of a block in the picture, from the left. A block is contiguous in each column.
     pub fn spans(&self, id: AllocId) -> Vec<Span> {
         let [width, height] = self.size_px;
         let mut rows: Vec<Option<[usize; 2]>> = vec![None; width];
@@ -108,13 +114,14 @@ impl Raster {
 }
 
 impl Raster {
-    /// Where blocks of a kind are in the picture. Neighbouring columns with the same place are one
-    /// span; what is thinner than a pixel is not found.
+    /// The places of all blocks of a kind in the picture. Neighbouring columns with the same rows are one
+    /// span; blocks thinner than a pixel are not found.
     pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<Span> {
         let [width, height] = self.size_px;
         let mut spans: Vec<Span> = Vec::new();
         // The spans that end at the column before, from the top.
         let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        // The answer for the last id, since neighbouring pixels mostly have the same.
         let mut known = (NONE, false);
         for x in 0..width {
             let mut is_found = |y: usize| {
@@ -155,14 +162,14 @@ struct Column<'a> {
     colors: &'a mut [[u8; 4]],
 }
 
-/// What all columns share.
+/// The settings that all columns share.
 struct Painter<'a, B> {
     bands: &'a B,
     view: &'a View,
     palette: &'a Palette,
     rows: usize,
     rows_per_byte: f64,
-    /// The fewest bytes that are as high as a row.
+    /// The fewest bytes that are at least a row high.
     thick_bytes: i64,
 }
 
@@ -181,7 +188,8 @@ pub fn raster(
     let scale = view.on(timeline);
     let moment_of = |column| bands.moment_in(scale.moments_of_column(column, width));
     let moments: Vec<Option<Moment>> = (0..width).into_par_iter().map(moment_of).collect();
-    // Columns are painted one after another in memory, then turned into rows.
+    // Columns lie one after another in memory, so that each is painted from start to end; then they are
+    // turned into rows.
     let mut ids = vec![NONE; width * height];
     let mut colors = vec![[0; 4]; width * height];
     let task = (height * COLUMNS_PER_TASK).max(1);
@@ -214,7 +222,7 @@ impl<B: Bands> Painter<'_, B> {
         let mut bytes = 0i64;
         let mut row = self.row_at(bytes);
         let mut next_row_bytes = self.bytes_above(row);
-        // The largest of the blocks that share a pixel gives it its hue.
+        // Size and id of the largest of the blocks that share the pixel: it gives the pixel its hue.
         let mut largest: (i64, u32) = (-1, NONE);
         self.bands.visit(walk, moment, |id, size| {
             bytes = bytes.saturating_add(size);
@@ -222,7 +230,8 @@ impl<B: Bands> Painter<'_, B> {
             if is_thin && largest.0 < size {
                 largest = (size, id);
             }
-            // Most of many blocks do not reach the middle of another row.
+            // The hot path: of many blocks, most do not reach the middle of the next row. Negative sizes,
+            // which a damaged file may have, would move the row back.
             if bytes < next_row_bytes && 0 <= size {
                 return true;
             }
@@ -241,16 +250,17 @@ impl<B: Bands> Painter<'_, B> {
         });
     }
 
-    /// The first row whose middle is not below so many bytes.
+    /// The first row whose middle is not below a number of bytes.
     fn row_at(&self, bytes: i64) -> usize {
         let height = (bytes as f64 - self.view.y0) * self.rows_per_byte;
         (height - 0.5).ceil().clamp(0.0, self.rows as f64) as usize
     }
 
-    /// The fewest bytes that are above the middle of a row: what [`Self::row_at`] puts above it.
+    /// The fewest bytes that lie above the middle of a row: those that [`Self::row_at`] puts into a later
+    /// row.
     fn bytes_above(&self, row: usize) -> i64 {
         let middle = self.view.y0 + (row as f64 + 0.5) / self.rows_per_byte;
-        // Rounded numbers may be next to the right one.
+        // `row_at` rounds, so the exact bound is found by asking it, from a little below.
         let mut bytes = (middle as i64).saturating_sub(2);
         while bytes < i64::MAX && row < self.rows && self.row_at(bytes) <= row {
             bytes = bytes.saturating_add((bytes / EXACT_IN_F64).max(1));
@@ -294,7 +304,7 @@ fn opaque(Rgb(r, g, b): Rgb) -> [u8; 4] {
     [r, g, b, 255]
 }
 
-/// From columns that go up to rows that go down.
+/// Turn columns from the bottom up into rows from the top down.
 fn transpose<T: Copy + Default + Send + Sync>(columns: &[T], [width, height]: [usize; 2]) -> Vec<T> {
     let mut out = vec![T::default(); width * height];
     let task = (width * ROWS_PER_TASK).max(1);

@@ -1,11 +1,11 @@
-//! Total lines, reduced to what a picture can show.
+//! Totals of pixel columns, as far as a picture can show them.
 
 use crate::draw::View;
 use crate::model::{Curve, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The largest totals of every pixel column; 0 where there are no moments.
+/// The largest totals within each pixel column; 0 for columns without moments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Active bytes by column.
@@ -17,7 +17,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// The totals of a view.
+    /// The totals of the columns of a view.
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
         let ranges: Vec<Range<usize>> =
             (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
@@ -33,7 +33,7 @@ impl Totals {
     }
 }
 
-/// A curve as at most `most` points of moment and bytes: the peak of each of as many ranges.
+/// A curve as at most `most` points of moment and bytes, each the peak of one of as many equal ranges.
 pub fn decimate(curve: &Curve, most: usize) -> Vec<[f64; 2]> {
     ranges(curve.len(), most)
         .filter_map(|range| curve.peak_in(range))
@@ -41,7 +41,7 @@ pub fn decimate(curve: &Curve, most: usize) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// The ranges that [`decimate`] takes the peaks of: `most`, or one per moment where there are fewer.
+/// The ranges whose peaks [`decimate`] takes: `most` of them, or one for each moment if those are fewer.
 pub fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     let parts = most.min(len);
     (0..parts).map(move |i| len * i / parts..len * (i + 1) / parts)

@@ -5,7 +5,7 @@
 use super::clean::Clean;
 use super::facts::facts;
 use crate::analysis::{SiteFrame, site_frame, site_label};
-use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
+use crate::diagnosis::{Advice, Diagnosis, Finding, MomentPosition, Number, Saving, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
@@ -33,8 +33,8 @@ pub struct Document {
     pub(super) name: String,
     pub(super) device: i64,
     pub(super) device_name: String,
-    pub(super) at: Place,
-    pub(super) dump: Place,
+    pub(super) at: MomentPosition,
+    pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
     /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,
@@ -42,12 +42,12 @@ pub struct Document {
     pub(super) has_settings: bool,
     pub(super) events: usize,
     /// The verdict, and further findings in the order of their weight.
-    pub(super) cards: Vec<Card>,
+    pub(super) findings: Vec<FindingText>,
 }
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Card {
+pub(super) struct FindingText {
     pub(super) is_verdict: bool,
     pub(super) id: &'static str,
     pub(super) severity: Severity,
@@ -100,13 +100,13 @@ impl Document {
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             events: timeline.events.len(),
-            cards: cards(input, clean),
+            findings: findings(input, clean),
         }
     }
 
     /// The id of the verdict.
     pub fn verdict(&self) -> &'static str {
-        self.cards.first().map_or("none", |card| card.id)
+        self.findings.first().map_or("none", |finding| finding.id)
     }
 
     /// The allocator's settings, in a line.
@@ -119,26 +119,26 @@ impl Document {
     }
 }
 
-fn cards(input: &ReportInput<'_>, clean: Clean) -> Vec<Card> {
-    let mut cards: Vec<Card> =
-        input.diagnosis.findings.iter().map(|finding| card(input, clean, finding)).collect();
-    if let Some(verdict) = cards.first_mut() {
+fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
+    let mut findings: Vec<FindingText> =
+        input.diagnosis.findings.iter().map(|finding| finding_text(input, clean, finding)).collect();
+    if let Some(verdict) = findings.first_mut() {
         verdict.is_verdict = true;
     }
     let mut seen: Vec<Vec<SiteFrame>> = Vec::new();
-    for stack in cards.iter_mut().flat_map(|card| &mut card.stacks) {
+    for stack in findings.iter_mut().flat_map(|finding| &mut finding.stacks) {
         stack.is_new = !seen.contains(&stack.frames);
         if stack.is_new {
             seen.push(stack.frames.clone());
         }
     }
-    cards
+    findings
 }
 
-fn card(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Card {
+fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> FindingText {
     let top = input.top;
     let evidence = &finding.evidence;
-    Card {
+    FindingText {
         is_verdict: false,
         id: finding.id,
         severity: finding.severity,

@@ -1,7 +1,7 @@
 //! Facts about the recording: where it stood, how long it is, what it holds.
 
 use crate::analysis::{Phase, PhaseBasis};
-use crate::diagnosis::{Diagnosis, Place};
+use crate::diagnosis::{Diagnosis, MomentPosition};
 use crate::model::{Anchor, FrameId, Moment, Snapshot, Timeline};
 use crate::units;
 
@@ -54,8 +54,8 @@ fn other_devices(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
 }
 
 /// The program's activity at a moment: `backward pass of iteration 3, counted from 0`.
-fn activity(place: Place) -> Option<String> {
-    let position = place.position;
+fn activity(at: MomentPosition) -> Option<String> {
+    let position = at.position;
     let phase = match position.phase {
         Phase::Init => "building the model",
         Phase::Data => "loading data",

@@ -25,8 +25,8 @@ const STYLE: &str = include_str!("html.css");
 pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
     let mut page = Html::default();
     walk::head(&mut page, document);
-    for (i, card) in document.cards.iter().enumerate() {
-        walk::finding(&mut page, card, Detail::All);
+    for (i, finding) in document.findings.iter().enumerate() {
+        walk::finding(&mut page, finding, Detail::All);
         if i == 0 {
             for picture in pictures {
                 page.picture(picture);

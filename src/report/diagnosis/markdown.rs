@@ -1,6 +1,6 @@
 //! The report for a ticket: GitHub's Markdown, short enough for an issue.
 
-use super::document::{Card, Document};
+use super::document::{Document, FindingText};
 use super::markdown_sink::Markdown;
 use super::walk::{self, Detail};
 
@@ -19,7 +19,7 @@ pub fn report_markdown(document: &Document) -> String {
     let mut out = written(|sink| walk::head(sink, document));
     let tail = written(|sink| walk::recording(sink, document));
     let room = MAX_MARKDOWN_CHARS.saturating_sub(length(&out) + length(&tail) + SHORTENED_CHARS);
-    let findings = Findings::fitting(&document.cards, room);
+    let findings = Findings::fitting(&document.findings, room);
     out.push_str(&findings.text);
     if findings.is_shortened {
         out.push_str(SHORTENED);
@@ -47,20 +47,20 @@ struct Findings {
 }
 
 impl Findings {
-    fn fitting(cards: &[Card], room: usize) -> Self {
-        let finding = |card, detail| written(|sink| walk::finding(sink, card, detail));
-        let mut parts: Vec<String> = cards.iter().map(|card| finding(card, Detail::All)).collect();
+    fn fitting(findings: &[FindingText], room: usize) -> Self {
+        let part = |finding, detail| written(|sink| walk::finding(sink, finding, detail));
+        let mut parts: Vec<String> = findings.iter().map(|finding| part(finding, Detail::All)).collect();
         let mut total: usize = parts.iter().map(|part| length(part)).sum();
         let mut is_shortened = false;
         for less in [Detail::NoStacks, Detail::TitleOnly] {
             // Findings are in the order of their weight: the last ones are missed least.
-            for (card, part) in cards.iter().zip(&mut parts).rev() {
+            for (finding, text) in findings.iter().zip(&mut parts).rev() {
                 if total <= room {
                     break;
                 }
-                let shorter = finding(card, less);
-                total = total - length(part) + length(&shorter);
-                *part = shorter;
+                let shorter = part(finding, less);
+                total = total - length(text) + length(&shorter);
+                *text = shorter;
                 is_shortened = true;
             }
         }

@@ -1,6 +1,6 @@
 //! The parts of a report in their order, for every format with markup.
 
-use super::document::{Card, Document, StackText};
+use super::document::{Document, FindingText, StackText};
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::words::{TOOL, place, stack_title};
 use crate::units;
@@ -19,7 +19,7 @@ const UNTITLED: Column = Column { title: "", is_number: false };
 /// The title of the verdict, and what was recorded.
 pub(super) fn head(sink: &mut impl Sink, document: &Document) {
     sink.head(&Head {
-        title: document.cards.first().map_or("", |card| &card.title),
+        title: document.findings.first().map_or("", |finding| &finding.title),
         name: &document.name,
         device: &document.device_name,
         moment: &document.moment_text,
@@ -27,20 +27,20 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
 }
 
 /// A finding: what it says, its evidence and what to do.
-pub(super) fn finding(sink: &mut impl Sink, card: &Card, detail: Detail) {
-    let title = (!card.is_verdict).then_some(card.title.as_str());
-    sink.open_finding(card.severity, card.id, title);
+pub(super) fn finding(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    let title = (!finding.is_verdict).then_some(finding.title.as_str());
+    sink.open_finding(finding.severity, finding.id, title);
     if detail != Detail::TitleOnly {
-        if !card.explanation.is_empty() {
-            sink.paragraph(&[Span::Plain(&card.explanation.join(" "))]);
+        if !finding.explanation.is_empty() {
+            sink.paragraph(&[Span::Plain(&finding.explanation.join(" "))]);
         }
-        sites(sink, card);
-        advice(sink, card);
-        closing(sink, card);
-        figures(sink, card);
+        sites(sink, finding);
+        advice(sink, finding);
+        closing(sink, finding);
+        figures(sink, finding);
     }
     if detail == Detail::All {
-        card.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(sink, row));
+        finding.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(sink, row));
     }
     sink.close_section();
 }
@@ -64,8 +64,8 @@ pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
     sink.foot(TOOL);
 }
 
-fn sites<S: Sink>(sink: &mut S, card: &Card) {
-    if card.sites.is_empty() {
+fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
+    if finding.sites.is_empty() {
         return;
     }
     let mut columns = vec![
@@ -74,7 +74,7 @@ fn sites<S: Sink>(sink: &mut S, card: &Card) {
         UNTITLED,
     ];
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for site in &card.sites {
+    for site in &finding.sites {
         let code = Cell::Code(place(&site.file, site.line, &site.name));
         let role = Cell::Plain(site.role.text(site.count));
         rows.push(vec![code, Cell::Number(units::bytes(site.bytes)), role]);
@@ -88,8 +88,8 @@ fn sites<S: Sink>(sink: &mut S, card: &Card) {
     sink.table(&Table { style: Some("sites"), columns, rows });
 }
 
-fn advice(sink: &mut impl Sink, card: &Card) {
-    let items = card.advice.iter();
+fn advice(sink: &mut impl Sink, finding: &FindingText) {
+    let items = finding.advice.iter();
     let items: Vec<Item<'_>> =
         items.map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
     if !items.is_empty() {
@@ -97,24 +97,24 @@ fn advice(sink: &mut impl Sink, card: &Card) {
     }
 }
 
-fn closing(sink: &mut impl Sink, card: &Card) {
-    if let Some(saving) = &card.saving {
+fn closing(sink: &mut impl Sink, finding: &FindingText) {
+    if let Some(saving) = &finding.saving {
         let (bytes, formula) = (units::bytes(saving.bytes), format!(" ({}).", saving.formula));
         sink.paragraph(&[Span::Plain("Could save up to "), Span::Strong(&bytes), Span::Plain(&formula)]);
     }
-    if let Some(confirm) = &card.confirm {
+    if let Some(confirm) = &finding.confirm {
         sink.paragraph(&[Span::Plain("To confirm: "), Span::Plain(confirm)]);
     }
-    if !card.limits.is_empty() {
-        sink.remark(&format!("Not known: {}", card.limits.join(" ")));
+    if !finding.limits.is_empty() {
+        sink.remark(&format!("Not known: {}", finding.limits.join(" ")));
     }
 }
 
-fn figures(sink: &mut impl Sink, card: &Card) {
-    if card.numbers.is_empty() {
+fn figures(sink: &mut impl Sink, finding: &FindingText) {
+    if finding.numbers.is_empty() {
         return;
     }
-    let rows = card.numbers.iter();
+    let rows = finding.numbers.iter();
     let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.value.text())]);
     let number = Column { is_number: true, ..UNTITLED };
     let table = Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() };

@@ -46,10 +46,15 @@ impl<'a> Driver<'a> {
 
     /// The address for a new range: the next one at which the recording maps pages of this size and no range is known.
     /// A range that was made when mapping failed shows only later.
-    pub(super) fn range_address(&self, lane: u32, page: u64, is_known: impl Fn(u64) -> bool) -> Option<u64> {
+    pub(super) fn range_address(
+        &self,
+        pool_stream: u32,
+        page: u64,
+        is_known: impl Fn(u64) -> bool,
+    ) -> Option<u64> {
         let ahead = self.recorded[self.from..].iter().take(MAX_LOOKAHEAD);
         let mut maps = ahead.filter(|event| {
-            (event.action, event.lane) == (SegmentAction::Map, lane)
+            (event.action, event.pool_stream) == (SegmentAction::Map, pool_stream)
                 && event.size.is_multiple_of(page)
                 && event.addr < FIRST_SIMULATED_ADDRESS
                 && !is_known(event.addr)

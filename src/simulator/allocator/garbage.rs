@@ -14,9 +14,9 @@ impl Allocator<'_> {
         if reserved <= threshold {
             return;
         }
-        let lists = self.lanes.large_lists(PoolIx::DEFAULT);
+        let lists = self.pool_streams.large_lists(PoolIx::DEFAULT);
         let Some(&any) = lists.first() else { return };
-        let searches = self.classes[class_of_list(self.lanes, any)].searches;
+        let searches = self.classes[class_of_list(self.pool_streams, any)].searches;
         let entries = lists.iter().flat_map(|&list| self.free_lists[list as usize].iter());
         let mut left: Vec<(u32, u64)> = entries
             .filter(|entry| {

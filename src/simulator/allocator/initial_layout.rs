@@ -61,8 +61,8 @@ impl Allocator<'_> {
         let runs: Vec<&InitialSegment> = initial.segments[at..]
             .iter()
             .take_while(|run| {
-                let is_same =
-                    (run.lane, run.is_large, run.is_expandable) == (first.lane, first.is_large, true);
+                let is_same = (run.pool_stream, run.is_large, run.is_expandable)
+                    == (first.pool_stream, first.is_large, true);
                 is_same && run.addr.checked_add(run.size).is_some_and(|end| end <= past_end)
             })
             .collect();
@@ -107,7 +107,7 @@ impl Allocator<'_> {
 }
 
 fn list_of(segment: &InitialSegment) -> u32 {
-    segment.lane * 2 + u32::from(segment.is_large)
+    segment.pool_stream * 2 + u32::from(segment.is_large)
 }
 
 /// The blocks of a segment, and the free parts between them.

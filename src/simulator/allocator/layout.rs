@@ -82,8 +82,8 @@ impl Allocator<'_> {
     fn laid_run(&self, block: u32, blocks: Vec<LaidBlock>) -> Option<LaidSegment> {
         let block = &self.blocks[block];
         (!blocks.is_empty()).then(|| LaidSegment {
-            stream: self.lanes.stream_of_list(block.list),
-            pool: self.lanes.pool_of_list(block.list).key,
+            stream: self.pool_streams.stream_of_list(block.list),
+            pool: self.pool_streams.pool_of_list(block.list).key,
             is_large: block.list % 2 == 1,
             is_expandable: self.segments[block.segment as usize].is_expandable(),
             blocks,

@@ -22,7 +22,7 @@ impl Allocator<'_> {
     /// Put a block into its free list.
     #[inline]
     pub(super) fn insert_free(&mut self, id: u32) {
-        let class = class_of_list(self.lanes, self.blocks[id].list);
+        let class = class_of_list(self.pool_streams, self.blocks[id].list);
         let block = &mut self.blocks[id];
         block.state = State::Free;
         block.freed_at = self.classes[class].searches;

@@ -27,7 +27,7 @@ mod tests;
 pub use counters::{Counters, Gauge};
 pub use layout::{LaidBlock, LaidSegment};
 
-use super::requests::{Cause, Lanes, PoolIx, SegmentAction, SegmentEvent};
+use super::requests::{Cause, PoolIx, PoolStreams, SegmentAction, SegmentEvent};
 use super::settings::{Rules, is_large};
 use blocks::{Blocks, NONE};
 use driver::Driver;
@@ -63,7 +63,7 @@ struct Class {
 #[derive(Debug, Clone)]
 pub(super) struct Allocator<'a> {
     rules: Rules,
-    lanes: &'a Lanes,
+    pool_streams: &'a PoolStreams,
     driver: Driver<'a>,
     pub(super) counters: Counters,
     blocks: Blocks,
@@ -73,7 +73,7 @@ pub(super) struct Allocator<'a> {
     ranges: BTreeMap<u64, u32>,
     /// Number of segments that were ever created.
     created: u32,
-    /// Two for each lane: small, then large.
+    /// Two for each pair of pool and stream: small, then large.
     free_lists: Vec<FreeList>,
     /// Unmapped blocks by address, one set for each list.
     unmapped: Vec<BTreeSet<(u64, u32)>>,
@@ -95,12 +95,17 @@ pub(super) struct Allocator<'a> {
 
 impl<'a> Allocator<'a> {
     /// An allocator without memory. Segments get the addresses that the `recorded` ones have, where they match.
-    pub(super) fn new(rules: Rules, lanes: &'a Lanes, slots: usize, recorded: &'a [SegmentEvent]) -> Self {
-        let list_count = lanes.len() * 2;
+    pub(super) fn new(
+        rules: Rules,
+        pool_streams: &'a PoolStreams,
+        slots: usize,
+        recorded: &'a [SegmentEvent],
+    ) -> Self {
+        let list_count = pool_streams.len() * 2;
         let driver = Driver::new(rules.capacity_bytes, recorded);
         Self {
             rules,
-            lanes,
+            pool_streams,
             driver,
             counters: Counters::default(),
             blocks: Blocks::default(),
@@ -110,7 +115,7 @@ impl<'a> Allocator<'a> {
             created: 0,
             free_lists: std::iter::repeat_with(FreeList::default).take(list_count).collect(),
             unmapped: vec![BTreeSet::new(); list_count],
-            classes: std::iter::repeat_with(Class::default).take(lanes.pools().len() * 2).collect(),
+            classes: std::iter::repeat_with(Class::default).take(pool_streams.pools().len() * 2).collect(),
             freeable: BTreeSet::new(),
             pending: BTreeSet::new(),
             forced: Vec::new(),
@@ -177,7 +182,7 @@ impl<'a> Allocator<'a> {
             addr,
             size,
             cause: Cause::Request,
-            lane: list / 2,
+            pool_stream: list / 2,
         });
     }
 
@@ -195,10 +200,10 @@ impl<'a> Allocator<'a> {
     }
 }
 
-/// The list that serves blocks of a size on a lane.
+/// The list that serves blocks of a size for a pool and a stream.
 #[inline]
-fn list_of(lane: u32, block_bytes: u64) -> u32 {
-    lane * 2 + u32::from(is_large(block_bytes))
+fn list_of(pool_stream: u32, block_bytes: u64) -> u32 {
+    pool_stream * 2 + u32::from(is_large(block_bytes))
 }
 
 #[inline]
@@ -207,6 +212,6 @@ fn is_small_list(list: u32) -> bool {
 }
 
 #[inline]
-fn class_of_list(lanes: &Lanes, list: u32) -> usize {
-    lanes.pool_ix_of_list(list).index() * 2 + (list % 2) as usize
+fn class_of_list(pool_streams: &PoolStreams, list: u32) -> usize {
+    pool_streams.pool_ix_of_list(list).index() * 2 + (list % 2) as usize
 }

@@ -16,16 +16,16 @@ impl Allocator<'_> {
         for id in std::mem::take(&mut self.pending) {
             self.complete(id);
         }
-        let lanes = self.lanes;
+        let pool_streams = self.pool_streams;
         if let Scope::Pool(pool) = scope {
-            self.release_lists(lanes.large_lists(pool));
-            return self.release_lists(lanes.small_lists(pool));
+            self.release_lists(pool_streams.large_lists(pool));
+            return self.release_lists(pool_streams.small_lists(pool));
         }
-        self.release_lists(lanes.large_lists(PoolIx::DEFAULT));
-        self.release_lists(lanes.small_lists(PoolIx::DEFAULT));
+        self.release_lists(pool_streams.large_lists(PoolIx::DEFAULT));
+        self.release_lists(pool_streams.small_lists(PoolIx::DEFAULT));
         for pool in self.freeable.clone() {
-            self.release_lists(lanes.small_lists(pool));
-            self.release_lists(lanes.large_lists(pool));
+            self.release_lists(pool_streams.small_lists(pool));
+            self.release_lists(pool_streams.large_lists(pool));
         }
     }
 

@@ -8,7 +8,7 @@ impl Allocator<'_> {
     /// Take the cached block that serves a request best out of its list.
     #[inline]
     pub(super) fn take_fit(&mut self, list: u32, size: u64) -> Option<u32> {
-        let class = class_of_list(self.lanes, list);
+        let class = class_of_list(self.pool_streams, list);
         self.classes[class].searches += 1;
         let at = self.find_fit(list, size)?;
         Some(self.free_lists[list as usize].take(at).block)

@@ -8,12 +8,17 @@ impl Allocator<'_> {
     /// Serve a request; `None` if there is no memory for it. A block that the slot still holds is given back: the
     /// recording lacks its free.
     #[inline]
-    pub(in crate::simulator) fn malloc(&mut self, lane: u32, requested: u64, slot: u32) -> Option<u32> {
+    pub(in crate::simulator) fn malloc(
+        &mut self,
+        pool_stream: u32,
+        requested: u64,
+        slot: u32,
+    ) -> Option<u32> {
         if self.held.get(slot as usize).is_some_and(|&block| block != NONE) {
             self.free(slot);
         }
         let size = block_bytes(requested, &self.rules.settings);
-        let list = list_of(lane, size);
+        let list = list_of(pool_stream, size);
         let found = self.take_fit(list, size).or_else(|| self.grow(list, size));
         let block = found.map(|found| self.hand_out(found, size));
         match block {
@@ -81,7 +86,7 @@ impl Allocator<'_> {
     /// Whether `remaining` bytes are split off a block that serves a request of `size` bytes.
     #[inline]
     fn should_split(&self, list: u32, size: u64, remaining: u64) -> bool {
-        if self.lanes.pool_of_list(list).is_unsplit {
+        if self.pool_streams.pool_of_list(list).is_unsplit {
             return false;
         }
         if is_small_list(list) || self.rules.settings.expandable_segments {

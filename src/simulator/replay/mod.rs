@@ -33,7 +33,7 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     pub(super) fn new(requests: &'a Requests, rules: Rules) -> Self {
-        let mut allocator = Allocator::new(rules, &requests.lanes, requests.slots, &requests.segments);
+        let mut allocator = Allocator::new(rules, &requests.pool_streams, requests.slots, &requests.segments);
         allocator.lay_out_initial_state(&requests.initial);
         Self { allocator }
     }
@@ -43,7 +43,9 @@ impl<'a> Replay<'a> {
     pub(super) fn step(&mut self, request: &Request) -> StepResult {
         let allocator = &mut self.allocator;
         match request.op {
-            Op::Alloc { slot, lane, requested } => self.malloc(request.event, lane, requested, slot),
+            Op::Alloc { slot, pool_stream, requested } => {
+                self.malloc(request.event, pool_stream, requested, slot)
+            }
             Op::Free { slot } => {
                 allocator.free(slot);
                 StepResult::Done
@@ -71,14 +73,16 @@ impl<'a> Replay<'a> {
                 StepResult::Done
             }
             // The program has no slot for a block that it did not get.
-            Op::Oom { lane, requested } => self.malloc(request.event, lane, requested, u32::MAX),
+            Op::Oom { pool_stream, requested } => {
+                self.malloc(request.event, pool_stream, requested, u32::MAX)
+            }
         }
     }
 
     #[inline]
-    fn malloc(&mut self, event: u32, lane: u32, requested: u64, slot: u32) -> StepResult {
+    fn malloc(&mut self, event: u32, pool_stream: u32, requested: u64, slot: u32) -> StepResult {
         self.allocator.advance(event);
-        let block = self.allocator.malloc(lane, requested, slot);
+        let block = self.allocator.malloc(pool_stream, requested, slot);
         block.map_or(StepResult::NoMemory, |block| StepResult::Block(self.allocator.addr(block)))
     }
 }

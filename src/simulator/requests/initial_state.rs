@@ -5,7 +5,7 @@
 //! things show the true size: the final state, for blocks that survive; the address of the first block that is put
 //! behind, since blocks are cut from the low end of a free one; and gaps that are too small to be free blocks.
 
-use super::lanes::Lanes;
+use super::pool_streams::PoolStreams;
 use super::segment_events::FIRST_SIMULATED_ADDRESS;
 use crate::model::{
     Action, AddrId, AllocId, Allocation, BlockState, Moment, PoolKey, ReservedRange, Snapshot, StrId,
@@ -34,7 +34,7 @@ pub(in crate::simulator) struct InitialBlock {
 pub(in crate::simulator) struct InitialSegment {
     pub(in crate::simulator) addr: u64,
     pub(in crate::simulator) size: u64,
-    pub(in crate::simulator) lane: u32,
+    pub(in crate::simulator) pool_stream: u32,
     pub(in crate::simulator) is_large: bool,
     pub(in crate::simulator) is_expandable: bool,
     /// Its blocks: a range of [`InitialState::blocks`].
@@ -66,7 +66,7 @@ pub(in crate::simulator) fn find(
     snapshot: &Snapshot,
     timeline: &Timeline,
     settings: &Settings,
-    lanes: &mut Lanes,
+    pool_streams: &mut PoolStreams,
 ) -> InitialState {
     let is_sane = |range: &&ReservedRange| {
         range.past_end() < FIRST_SIMULATED_ADDRESS && range.size <= MAX_REQUEST_BYTES as i64 && 0 < range.size
@@ -89,8 +89,8 @@ pub(in crate::simulator) fn find(
         doubts: BTreeMap::new(),
     };
     for range in ranges {
-        let lane = lanes.add(range.pool.unwrap_or(PoolKey::DEFAULT), range.stream.unwrap_or(0));
-        reader.range(range, lane, &classes);
+        let pool_stream = pool_streams.add(range.pool.unwrap_or(PoolKey::DEFAULT), range.stream.unwrap_or(0));
+        reader.range(range, pool_stream, &classes);
     }
     let InitialStateReader { mut out, doubts, next, .. } = reader;
     out.unplaced += count - next;
@@ -130,7 +130,7 @@ struct InitialStateReader<'a> {
 }
 
 impl InitialStateReader<'_> {
-    fn range(&mut self, range: &ReservedRange, lane: u32, classes: &SizeClasses<'_>) {
+    fn range(&mut self, range: &ReservedRange, pool_stream: u32, classes: &SizeClasses<'_>) {
         let first = self.out.blocks.len();
         while self.initial.get(self.next).is_some_and(|block| block.addr < range.addr) {
             self.next += 1;
@@ -148,7 +148,7 @@ impl InitialStateReader<'_> {
         self.out.segments.push(InitialSegment {
             addr: range.addr,
             size: clamped(range.size),
-            lane,
+            pool_stream,
             is_large,
             is_expandable: range.is_expandable,
             blocks: first..self.out.blocks.len(),
@@ -248,7 +248,11 @@ impl<'a> SizeClasses<'a> {
 
 /// Mark the private pools whose blocks are not split. The snapshot does not say so, but a block that is much larger
 /// than its request shows it.
-pub(in crate::simulator) fn find_unsplit_pools(timeline: &Timeline, settings: &Settings, lanes: &mut Lanes) {
+pub(in crate::simulator) fn find_unsplit_pools(
+    timeline: &Timeline,
+    settings: &Settings,
+    pool_streams: &mut PoolStreams,
+) {
     let table = &timeline.segments;
     for segment in &table.segments {
         let Some(key) = segment.pool.filter(|pool| pool.is_private()) else { continue };
@@ -262,8 +266,8 @@ pub(in crate::simulator) fn find_unsplit_pools(timeline: &Timeline, settings: &S
             };
             block.state != BlockState::Inactive && splits
         });
-        if is_unsplit && let Some(pool) = lanes.pool(key) {
-            lanes.set_unsplit(pool);
+        if is_unsplit && let Some(pool) = pool_streams.pool(key) {
+            pool_streams.set_unsplit(pool);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The requests of a program, which stay the same under other settings, apart from what the allocator decided.
 
 mod initial_state;
-mod lanes;
+mod pool_streams;
 mod pools_by_address;
 mod reader;
 mod request;
 mod segment_events;
 
 pub(super) use initial_state::{InitialSegment, InitialState};
-pub(super) use lanes::{Lanes, PoolIx};
+pub(super) use pool_streams::{PoolIx, PoolStreams};
 pub(super) use request::{Op, Request, Scope};
 pub(super) use segment_events::{Cause, FIRST_SIMULATED_ADDRESS, SegmentAction, SegmentEvent};
 
@@ -20,7 +20,7 @@ use crate::model::{Context, DeviceId, EventIx, PoolKey, Snapshot, Timeline};
 pub(super) struct Requests {
     /// In the order of their events.
     pub(super) all: Vec<Request>,
-    pub(super) lanes: Lanes,
+    pub(super) pool_streams: PoolStreams,
     /// Number of slots, in which the program holds blocks: the distinct addresses of the trace.
     pub(super) slots: usize,
     pub(super) initial: InitialState,
@@ -37,23 +37,23 @@ impl Requests {
     /// none.
     pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline, settings: &Settings) -> Self {
         let events = &timeline.events;
-        let mut lanes = Lanes::default();
-        lanes.add(PoolKey::DEFAULT, 0);
-        let mut lane_of = |context: &Context| {
-            lanes.add(context.pool.unwrap_or(PoolKey::DEFAULT), context.stream.unwrap_or(0))
+        let mut pool_streams = PoolStreams::default();
+        pool_streams.add(PoolKey::DEFAULT, 0);
+        let mut pool_stream_of = |context: &Context| {
+            pool_streams.add(context.pool.unwrap_or(PoolKey::DEFAULT), context.stream.unwrap_or(0))
         };
-        let lane_of_context: Vec<u32> = events.contexts().iter().map(&mut lane_of).collect();
+        let pool_stream_of_context: Vec<u32> = events.contexts().iter().map(&mut pool_stream_of).collect();
         let (mut all, mut segments) = (Vec::new(), Vec::new());
         if timeline.device != DeviceId::HOST {
-            segments = segment_events::recorded(events, &lane_of_context);
-            all = reader::read(timeline, &segments, lane_of_context, &mut lanes);
+            segments = segment_events::recorded(events, &pool_stream_of_context);
+            all = reader::read(timeline, &segments, pool_stream_of_context, &mut pool_streams);
         }
-        // Lanes get their numbers in the order in which they are added: those of the state before the trace come last.
-        let initial = initial_state::find(snapshot, timeline, settings, &mut lanes);
-        initial_state::find_unsplit_pools(timeline, settings, &mut lanes);
+        // PoolStreams get their numbers in the order in which they are added: those of the state before the trace come last.
+        let initial = initial_state::find(snapshot, timeline, settings, &mut pool_streams);
+        initial_state::find_unsplit_pools(timeline, settings, &mut pool_streams);
         let slots = events.address_count();
         let recorded_peak = timeline.reserved.peak().1.max(0).unsigned_abs();
-        Self { all, lanes, slots, initial, segments, events: events.len(), recorded_peak }
+        Self { all, pool_streams, slots, initial, segments, events: events.len(), recorded_peak }
     }
 
     /// The last event at which a request failed.
@@ -77,13 +77,13 @@ impl Requests {
                 (scaled.ceil() as u64).min(MAX_REQUEST_BYTES)
             };
             let (op, size) = match request.op {
-                Op::Alloc { slot, lane, requested } => {
+                Op::Alloc { slot, pool_stream, requested } => {
                     let requested = by(requested);
-                    (Op::Alloc { slot, lane, requested }, requested)
+                    (Op::Alloc { slot, pool_stream, requested }, requested)
                 }
-                Op::Oom { lane, requested } => {
+                Op::Oom { pool_stream, requested } => {
                     let requested = by(requested);
-                    (Op::Oom { lane, requested }, requested)
+                    (Op::Oom { pool_stream, requested }, requested)
                 }
                 op => (op, 1),
             };

@@ -1,30 +1,31 @@
 //! Reads requests from a trace, and decides which segment events the program caused and which its requests.
 
-use super::lanes::{Lanes, PoolIx};
+use super::pool_streams::{PoolIx, PoolStreams};
 use super::pools_by_address::PoolsByAddress;
 use super::request::{Op, Request, Scope};
 use super::segment_events::{Cause, SegmentAction, SegmentEvent};
 use crate::model::{Action, EventIx, EventTable, Moment, PoolKey, Timeline};
 use crate::simulator::settings::clamped;
 
-/// The requests of a trace whose segment events are `segments`, in order. Adds the lanes that only addresses show.
+/// The requests of a trace whose segment events are `segments`, in order. Adds the pools that only
+/// addresses show to `pool_streams`.
 pub(super) fn read(
     timeline: &Timeline,
     segments: &[SegmentEvent],
-    lane_of_context: Vec<u32>,
-    lanes: &mut Lanes,
+    pool_stream_of_context: Vec<u32>,
+    pool_streams: &mut PoolStreams,
 ) -> Vec<Request> {
     let events = &timeline.events;
     let mut reader = Reader {
         events,
-        last_use: last_uses(events, &lane_of_context, lanes),
-        lane_of_context,
+        last_use: last_uses(events, &pool_stream_of_context, pool_streams),
+        pool_stream_of_context,
         ranges: PoolsByAddress::new(timeline),
         segments,
         seen: 0,
         group: 0,
         out: Vec::new(),
-        lanes,
+        pool_streams,
     };
     events.indices().for_each(|ix| reader.event(ix));
     reader.flush_group(events.len() as u32);
@@ -32,14 +33,14 @@ pub(super) fn read(
 }
 
 /// The last event at which each pool is asked for a block; one entry where no event names a private pool.
-fn last_uses(events: &EventTable, lane_of_context: &[u32], lanes: &Lanes) -> Vec<u32> {
-    let mut last_use = vec![0; lanes.pools().len()];
+fn last_uses(events: &EventTable, pool_stream_of_context: &[u32], pool_streams: &PoolStreams) -> Vec<u32> {
+    let mut last_use = vec![0; pool_streams.pools().len()];
     if last_use.len() == 1 {
         return last_use;
     }
     for ix in events.indices().filter(|&ix| events.action(ix) == Action::Alloc) {
-        let lane = lane_of_context[events.context_index(ix)];
-        last_use[lanes.pool_ix_of_list(lane * 2).index()] = ix.0;
+        let pool_stream = pool_stream_of_context[events.context_index(ix)];
+        last_use[pool_streams.pool_ix_of_list(pool_stream * 2).index()] = ix.0;
     }
     last_use
 }
@@ -50,8 +51,8 @@ fn last_uses(events: &EventTable, lane_of_context: &[u32], lanes: &Lanes) -> Vec
 /// *group*: `segments[group..seen]`.
 struct Reader<'a> {
     events: &'a EventTable,
-    /// The lane of each row of [`EventTable::contexts`].
-    lane_of_context: Vec<u32>,
+    /// The pair of pool and stream of each row of [`EventTable::contexts`].
+    pool_stream_of_context: Vec<u32>,
     ranges: Option<PoolsByAddress<'a>>,
     segments: &'a [SegmentEvent],
     /// Number of segment events so far.
@@ -59,7 +60,7 @@ struct Reader<'a> {
     /// The first of them that belongs to no request yet.
     group: usize,
     out: Vec<Request>,
-    lanes: &'a mut Lanes,
+    pool_streams: &'a mut PoolStreams,
     /// The last event at which each pool is asked for a block, where events name pools.
     last_use: Vec<u32>,
 }
@@ -74,8 +75,12 @@ impl Reader<'_> {
         match events.action(ix) {
             Action::Alloc => {
                 self.close_group(ix);
-                let lane = self.lane(ix);
-                let op = Op::Alloc { slot: events.addr_id(ix).0, lane, requested: clamped(events.size(ix)) };
+                let pool_stream = self.pool_stream(ix);
+                let op = Op::Alloc {
+                    slot: events.addr_id(ix).0,
+                    pool_stream,
+                    requested: clamped(events.size(ix)),
+                };
                 self.push(ix, op);
             }
             Action::Oom => {
@@ -83,8 +88,8 @@ impl Reader<'_> {
                     self.doubt_completions(ix.0);
                 }
                 self.close_group(ix);
-                let lane = self.lane_of_context[events.context_index(ix)];
-                self.push(ix, Op::Oom { lane, requested: clamped(events.size(ix)) });
+                let pool_stream = self.pool_stream_of_context[events.context_index(ix)];
+                self.push(ix, Op::Oom { pool_stream, requested: clamped(events.size(ix)) });
             }
             Action::FreeRequested => {
                 self.before_free(ix);
@@ -118,16 +123,16 @@ impl Reader<'_> {
         }
     }
 
-    /// The lane of a request. Before torch 2.10, events do not say the pool, but segments do.
-    fn lane(&mut self, ix: EventIx) -> u32 {
-        let lane = self.lane_of_context[self.events.context_index(ix)];
-        let Some(ranges) = &self.ranges else { return lane };
+    /// The pool and stream of a request. Before torch 2.10, events do not say the pool, but segments do.
+    fn pool_stream(&mut self, ix: EventIx) -> u32 {
+        let pool_stream = self.pool_stream_of_context[self.events.context_index(ix)];
+        let Some(ranges) = &self.ranges else { return pool_stream };
         let event = self.events.get(ix);
         if event.pool.is_some() {
-            return lane;
+            return pool_stream;
         }
         let pool = ranges.pool_at(event.addr.unwrap_or_default()).unwrap_or(PoolKey::DEFAULT);
-        if pool.is_private() { self.lanes.add(pool, event.stream.unwrap_or(0)) } else { lane }
+        if pool.is_private() { self.pool_streams.add(pool, event.stream.unwrap_or(0)) } else { pool_stream }
     }
 
     /// Decide on the group before a free. If the program gave its segments back, nothing else explains them. Segment
@@ -226,6 +231,6 @@ impl Reader<'_> {
     fn pool_of(&self, event: &SegmentEvent) -> Option<PoolIx> {
         let recorded = self.events.pool(EventIx(event.event));
         let known = || self.ranges.as_ref().and_then(|ranges| ranges.pool_at(event.addr));
-        self.lanes.pool(recorded.or_else(known).unwrap_or(PoolKey::DEFAULT))
+        self.pool_streams.pool(recorded.or_else(known).unwrap_or(PoolKey::DEFAULT))
     }
 }

@@ -1,6 +1,6 @@
 //! One thing that the program did.
 
-use super::lanes::PoolIx;
+use super::pool_streams::PoolIx;
 
 /// The cached memory that emptying a cache gives back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(in crate::simulator) enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::simulator) enum Op {
     /// It asked for a block.
-    Alloc { slot: u32, lane: u32, requested: u64 },
+    Alloc { slot: u32, pool_stream: u32, requested: u64 },
     /// It gave a block back, and nothing else used it.
     Free { slot: u32 },
     /// It gave a block back that another stream still used.
@@ -33,7 +33,7 @@ pub(in crate::simulator) enum Op {
     /// Nobody asks a private pool any more.
     PoolFreed(PoolIx),
     /// It asked for a block and got none.
-    Oom { lane: u32, requested: u64 },
+    Oom { pool_stream: u32, requested: u64 },
 }
 
 /// An [`Op`] and the event that recorded it.

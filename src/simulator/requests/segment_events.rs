@@ -55,11 +55,14 @@ pub(in crate::simulator) struct SegmentEvent {
     pub(in crate::simulator) size: u64,
     pub(in crate::simulator) cause: Cause,
     /// The pool and stream that own the segment, as far as events say.
-    pub(in crate::simulator) lane: u32,
+    pub(in crate::simulator) pool_stream: u32,
 }
 
 /// The segment events of a trace, in order.
-pub(in crate::simulator) fn recorded(events: &EventTable, lane_of_context: &[u32]) -> Vec<SegmentEvent> {
+pub(in crate::simulator) fn recorded(
+    events: &EventTable,
+    pool_stream_of_context: &[u32],
+) -> Vec<SegmentEvent> {
     let mut found = Vec::new();
     let mut made: HashMap<u64, StackId> = HashMap::default();
     for ix in events.indices() {
@@ -74,8 +77,15 @@ pub(in crate::simulator) fn recorded(events: &EventTable, lane_of_context: &[u32
             _ => made.remove(&addr) != Some(stack),
         };
         let cause = if is_own && stack != StackId::EMPTY { Cause::Program } else { Cause::Unknown };
-        let lane = lane_of_context[events.context_index(ix)];
-        found.push(SegmentEvent { event: ix.0, action, addr, size: clamped(events.size(ix)), cause, lane });
+        let pool_stream = pool_stream_of_context[events.context_index(ix)];
+        found.push(SegmentEvent {
+            event: ix.0,
+            action,
+            addr,
+            size: clamped(events.size(ix)),
+            cause,
+            pool_stream,
+        });
     }
     mark_those_of_requests(events, &mut found);
     found
