@@ -187,7 +187,7 @@ pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
 }
 
-/// Whether a character acts instead of showing: control characters (C0, DEL, C1), and marks that change
+/// True if a character acts instead of showing: control characters (C0, DEL, C1), and marks that change
 /// the direction of the text around them.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! Questions to the model. Every function is pure: it reads the model and returns plain values.
+//! Analyses of the model. Every function is pure: it reads the model and returns plain values.
 //!
 //! This layer knows no text formats, no files and no windows.
 

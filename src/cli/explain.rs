@@ -110,7 +110,7 @@ fn made_by(timeline: &Timeline, event: i64, addr: u64) -> Option<AllocId> {
     lifetimes.of_alloc_event(EventIx(event)).filter(|&id| holds(timeline, id, addr))
 }
 
-/// Whether an address is one of an allocation's bytes. An empty allocation has its first.
+/// True if an address is one of an allocation's bytes. An empty allocation has its first.
 fn holds(timeline: &Timeline, id: AllocId, addr: u64) -> bool {
     let start = timeline.lifetimes.addr(id, &timeline.events);
     let size = timeline.lifetimes.size(id, &timeline.events).max(1).unsigned_abs();

@@ -1,4 +1,4 @@
-//! What is live at a moment.
+//! Moments that users name, and the allocations that are live at a moment.
 
 use crate::model::{Allocation, EventIx, Moment, StackId, Timeline};
 use std::collections::BTreeMap;
@@ -7,13 +7,13 @@ use thiserror::Error;
 /// A moment that users name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// When most bytes were active, for the first time.
+    /// The first moment with the most active bytes.
     Peak,
-    /// The last request that could not be met.
+    /// After the last request that could not be met.
     Oom,
     /// After the last event.
     End,
-    /// After an event.
+    /// After the event with this index.
     Event(u32),
 }
 
@@ -24,10 +24,10 @@ impl At {
     }
 }
 
-/// The moment does not exist on this device.
+/// A moment that does not exist on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MomentError {
-    /// There is no OOM.
+    /// No OOM was recorded.
     #[error("no out-of-memory event was recorded")]
     NoOom,
     /// There are fewer events.
@@ -35,7 +35,7 @@ pub enum MomentError {
     NoSuchEvent {
         /// The event that was asked for.
         event: u32,
-        /// How many there are.
+        /// The number of events.
         events: usize,
     },
 }
@@ -55,7 +55,7 @@ pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
     }
 }
 
-/// The live allocations, largest first; equal ones by address.
+/// The allocations that are live at a moment, largest first; equal ones by address.
 pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     let mut live: Vec<Allocation> =
         timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events)).collect();
@@ -63,20 +63,20 @@ pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     live
 }
 
-/// What was allocated with one stack.
+/// The allocations with one stack, in figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SiteTotal {
     /// The stack.
     pub stack: StackId,
-    /// Bytes of its allocations.
+    /// Requested bytes of its allocations.
     pub bytes: i64,
     /// Number of its allocations.
     pub count: usize,
-    /// Bytes of the largest.
+    /// Requested bytes of the largest of them.
     pub largest: i64,
 }
 
-/// Allocations by stack, most bytes first.
+/// The stacks of some allocations, most bytes first.
 pub fn sites<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Vec<SiteTotal> {
     let mut totals: BTreeMap<StackId, SiteTotal> = BTreeMap::new();
     for a in allocations {

@@ -1,4 +1,4 @@
-//! Allocations: which are live at a moment, how long they live, and how a list of them is ordered.
+//! Allocations: the live ones at a moment, life spans, and the order of lists.
 
 mod allocation_order;
 mod life_span;

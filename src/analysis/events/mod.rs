@@ -1,4 +1,4 @@
-//! Events: their times, sets of them, and the spans that the program or a profiler named by them.
+//! Events: durations, sets of events, and the spans that the program or a profiler named.
 
 mod clock;
 mod event_set;

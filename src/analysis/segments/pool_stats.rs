@@ -1,20 +1,22 @@
-//! What each pool and stream holds after the last event, and what of its free memory serves nobody else.
+//! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
 use crate::model::{Block, BlockState, PoolKey, Segment, Snapshot, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Expandable segments are mapped and unmapped in such pieces: those of small blocks, and of large ones
-/// (`kSmallBuffer` and `kLargeBuffer` of c10/cuda/CUDACachingAllocator).
+/// Bytes of a page of an expandable segment for small blocks (`kSmallBuffer` of `CUDACachingAllocator.cpp`).
 const SMALL_PAGE_BYTES: i64 = 2 << 20;
+
+/// Bytes of a page of an expandable segment for large blocks (`kLargeBuffer`; the default of
+/// `large_segment_size_mb` since pytorch#172056).
 const LARGE_PAGE_BYTES: i64 = 20 << 20;
 
-/// The segments of one pool and stream, after the last event. Sizes are those of blocks, with rounding.
+/// Figures of one pool and stream after the last event. Sizes are in bytes, those of blocks with rounding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PoolStats {
-    /// The pool; `None` where the recording does not say.
+    /// The pool; `None` if it was not recorded.
     pub pool: Option<[i64; 2]>,
-    /// The stream; `None` where the recording does not say.
+    /// The stream; `None` if it was not recorded.
     pub stream: Option<i64>,
     /// Number of segments.
     pub segments: usize,
@@ -24,8 +26,9 @@ pub struct PoolStats {
     pub active: i64,
     /// Bytes of inactive blocks.
     pub free: i64,
-    /// Those of them that no other pool or stream can get, as their segment, or their page of an expandable segment, is
-    /// partly in use. Of a private pool that is all of them: it keeps its segments while its graph or program does.
+    /// Free bytes that no other pool or stream can get, because their segment, or their page of an
+    /// expandable segment, is partly in use. In a private pool all free bytes count, since it keeps its
+    /// segments as long as its graph or the program keeps the pool.
     pub free_for_none_else: i64,
 }
 
@@ -61,7 +64,7 @@ pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
     out.into_values().collect()
 }
 
-/// What emptying the cache would give back of a segment.
+/// Bytes of a segment that emptying the cache would give back to the driver.
 fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> i64 {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
     if blocks.iter().all(is_free) {
@@ -72,6 +75,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
     }
     let is_small = segment.kind.is_some_and(|kind| snapshot.strings.get(kind) == "small");
     let page = if is_small { SMALL_PAGE_BYTES } else { LARGE_PAGE_BYTES };
+    // Pages are aligned to the segment's start; only those that are wholly free are unmapped.
     let whole_pages = |block: &Block| {
         let start = i64::try_from(block.addr.saturating_sub(segment.addr)).unwrap_or(i64::MAX);
         let first = start.saturating_add(page - 1) / page;

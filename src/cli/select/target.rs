@@ -55,7 +55,7 @@ impl OneDevice {
 }
 
 impl Target {
-    /// Whether the user named a moment.
+    /// True if the user named a moment.
     pub(in crate::cli) fn names_moment(&self) -> bool {
         self.at.is_some()
     }
@@ -74,8 +74,8 @@ impl Target {
         recording.devices(self.device.device)
     }
 
-    /// The device that is named, or all of them, each at its moment. Devices without the moment are left out, as
-    /// long as one has it.
+    /// The device that is named, or all of them, each at its moment. Devices without the moment are left
+    /// out, as long as one has it.
     pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
         let (mut selected, mut missing) = (Vec::new(), None);
         for timeline in self.devices(recording)? {
@@ -90,8 +90,8 @@ impl Target {
         }
     }
 
-    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if it would mean
-    /// unrelated moments of several devices.
+    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if it
+    /// would mean unrelated moments of several devices.
     pub(in crate::cli) fn each_at_same<'a>(
         &self,
         recording: &'a Opened<'_>,

@@ -1,15 +1,16 @@
-//! Which half of its pool a segment serves, as the snapshot's end says or its size shows.
+//! The size classes of segments: as the end state records them, or as their size shows.
 
 use super::group::SizeClass;
 use crate::model::{DeviceId, ReservedRange, Snapshot, StrId, Timeline};
 
-/// Segments of the small pool have this size.
+/// Size in bytes of all segments of the small pool (`kSmallBuffer` of `CUDACachingAllocator.cpp`); those
+/// of the large pool are larger.
 const SMALL_SEGMENT_BYTES: i64 = 2 << 20;
 
 /// The size classes of the final segments.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentClasses {
-    /// By address: first byte, byte behind the last, size class.
+    /// First address, first address after it, and size class of each segment, by address.
     by_address: Vec<(u64, u64, SizeClass)>,
 }
 
@@ -33,7 +34,8 @@ impl SegmentClasses {
         Self { by_address }
     }
 
-    /// The class of a reserved range, where its own record tells.
+    /// The class of a reserved range: that of its final segment, else by its size; `None` if neither
+    /// shows it.
     pub(super) fn class_of_range(&self, timeline: &Timeline, range: &ReservedRange) -> Option<SizeClass> {
         if timeline.device == DeviceId::HOST {
             return None;
