@@ -1,4 +1,4 @@
-//! The picture that the arguments ask for, of a recording that is open.
+//! From the arguments and an open recording to the picture.
 
 use super::args::{Query, RenderArgs, VIEWS, Weigh};
 use crate::analysis::filter::Prepared;
@@ -13,7 +13,7 @@ use crate::model::{Moment, Timeline};
 use crate::units;
 use std::sync::Arc;
 
-/// Check the arguments against the recording, and put the picture together.
+/// The picture that the arguments ask for, or why the recording does not allow it.
 pub(super) fn shot(
     args: &RenderArgs,
     recording: &Opened<'_>,
@@ -57,7 +57,7 @@ fn axis(args: &RenderArgs, recording: &Opened<'_>, timeline: &Timeline) -> Resul
     Ok(args.axis)
 }
 
-/// The first and the last moment to show, if not all.
+/// The first moment to show and the one after the last; `None` for all.
 fn moments(
     args: &RenderArgs,
     recording: &Opened<'_>,
@@ -69,7 +69,8 @@ fn moments(
         let message = format_args!("there is no event {last} among {events}");
         return Err(recording.failure(message, "use a smaller --range"));
     }
-    // From the state before the first event to the one after the last.
+    // From the state before the first event to that after the last, which is `last + 1`; the end is
+    // exclusive.
     Ok(Some([Moment(first), Moment(last + 2)]))
 }
 
@@ -120,7 +121,7 @@ fn filtered(
     Some(Filtered { query: text.clone(), matches, is_alone: args.only })
 }
 
-/// The weights of the flame graph: at the moment, or in the range.
+/// The measure of the flame graph: at the moment, or in the range.
 fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment) -> Measure {
     let last = Moment(timeline.events.len() as u32);
     let [from, to] =

@@ -45,7 +45,7 @@ pub(in crate::cli) struct Selected<'a> {
 }
 
 impl OneDevice {
-    /// The device that is named, or the one to show first; `None` if the recording has no device.
+    /// The named device, or the one to show first; `None` if the recording has no device.
     pub(in crate::cli) fn find<'a>(
         &self,
         recording: &'a Opened<'_>,
@@ -60,13 +60,13 @@ impl Target {
         self.at.is_some()
     }
 
-    /// The device that is named, or the one to show first, at its moment.
+    /// The named device, or the one to show first, at its moment.
     pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
         let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
         self.on(timeline).map_err(|error| no_moment(recording.file, error))
     }
 
-    /// The device that is named, or all of them, whatever the moment.
+    /// The named device, or all devices, without a moment.
     pub(in crate::cli) fn devices<'a>(
         &self,
         recording: &'a Opened<'_>,
@@ -74,8 +74,8 @@ impl Target {
         recording.devices(self.device.device)
     }
 
-    /// The device that is named, or all of them, each at its moment. Devices without the moment are left
-    /// out, as long as one has it.
+    /// The named device, or all devices, each at its moment. Devices without the moment are left out unless
+    /// none has it.
     pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
         let (mut selected, mut missing) = (Vec::new(), None);
         for timeline in self.devices(recording)? {
@@ -90,8 +90,8 @@ impl Target {
         }
     }
 
-    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if it
-    /// would mean unrelated moments of several devices.
+    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if there are
+    /// several devices, on which it would mean unrelated moments.
     pub(in crate::cli) fn each_at_same<'a>(
         &self,
         recording: &'a Opened<'_>,
