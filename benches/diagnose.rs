@@ -10,7 +10,7 @@ mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::{Attribution, UserRules};
-use oomscope::diagnosis::{Question, diagnose};
+use oomscope::diagnosis::{DiagnosisRequest, diagnose};
 use oomscope::model::Snapshot;
 use std::hint::black_box;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     group.bench_function("diagnose", |b| {
         b.iter(|| {
             let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-            black_box(diagnose(snapshot, timeline, &attribution, Question::default()))
+            black_box(diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()))
         });
     });
     group.finish();

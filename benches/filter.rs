@@ -1,4 +1,4 @@
-//! How fast a query finds its allocations.
+//! The speed of queries about allocations and about events.
 //!
 //! ```text
 //! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench filter
@@ -8,7 +8,7 @@ mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::UserRules;
-use oomscope::analysis::filter::{Filter, Matches, Prepared, Vocabulary};
+use oomscope::analysis::filter::{EventQuery, EventSearch, Filter, Matches, Prepared, Vocabulary};
 use oomscope::model::Moment;
 use std::hint::black_box;
 use support::{large_file, many_live, read, sample};
@@ -22,6 +22,26 @@ const QUERIES: [&str; 6] = [
     "live size>1MB",
     "size>1MB -stack:attention|mlp stream:0 -pool:private lifetime<10ms after:100",
 ];
+
+/// As above: per event, per stack, per context, all together.
+const EVENT_QUERIES: [&str; 4] =
+    [">1MiB", "attention", "stream:7 pool:private", "free|oom size>1MB -mlp -stream:0 after:100"];
+
+fn searching_events(c: &mut Criterion) {
+    let snapshot = read(&large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle")));
+    let Some(timeline) = snapshot.main_timeline() else { return };
+    let mut group = c.benchmark_group("events");
+    group.sample_size(10);
+    for query in EVENT_QUERIES {
+        let parsed = EventQuery::parse(query).unwrap_or_else(|error| panic!("{error}"));
+        group.bench_function(query, |b| {
+            b.iter(|| {
+                EventSearch::new(black_box(&parsed), &snapshot, timeline).matches(timeline, None).len()
+            });
+        });
+    }
+    group.finish();
+}
 
 fn filtering(c: &mut Criterion) {
     let snapshot = read(&large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle")));
@@ -60,5 +80,5 @@ fn at_the_cursor(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, filtering, at_the_cursor);
+criterion_group!(benches, filtering, searching_events, at_the_cursor);
 criterion_main!(benches);

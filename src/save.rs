@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all.
 //!
-//! What is written goes to a temporary file beside the target, which then takes the target's place. A
-//! full disk, a crash or an error leaves the target as it was. A target is never a file that was read.
+//! Output goes to a temporary file beside the target, which then takes the target's place. A full disk, a crash
+//! or an error leaves the target as it was. A target is never a file that was read.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-/// Why a file was not written. What stood there before still does.
+/// Why a file was not written. A file that was there before is unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -48,7 +48,7 @@ pub struct NewFile {
 #[derive(Debug)]
 enum Output {
     Temporary(NamedTempFile),
-    /// A device or a pipe, which nothing can take the place of.
+    /// A device or a pipe. Replacing it by a file would break it, so it is written directly.
     Special(fs::File),
 }
 
@@ -78,7 +78,7 @@ impl Write for NewFile {
     }
 }
 
-/// Refuse a target that is one of the `inputs`, under whatever name.
+/// Refuse a target that is one of the `inputs`, whatever name it goes by (links, `./`).
 ///
 /// # Errors
 /// [`SaveError::IsInput`].
@@ -132,7 +132,7 @@ impl NewFile {
             match out.into_inner().map_err(io::IntoInnerError::into_error)? {
                 Output::Special(mut file) => file.flush(),
                 Output::Temporary(file) => {
-                    // Else a system that crashes now could keep the new name and lose what is in it.
+                    // A system that crashes after the rename could otherwise keep the name and lose the content.
                     file.as_file().sync_all()?;
                     match existing {
                         Existing::Replace => file.persist(&target)?,
@@ -154,6 +154,7 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
+        // The process's umask takes away from this, as for any file that is created.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))

@@ -4,9 +4,9 @@
 
 mod allocations;
 mod attribution;
-mod event_search;
 mod events;
 pub mod filter;
+mod inferred_part;
 mod lanes;
 mod segments;
 mod stacks;
@@ -28,8 +28,8 @@ pub use attribution::{
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
     RuleId, Stratum, UserRules, UserRulesError, Verdict,
 };
-pub use event_search::{EventMatches, EventSearch, SearchError};
-pub use events::{Clock, EventSet, same_event};
+pub use events::{Clock, EventMatches, EventSet, same_event};
+pub use inferred_part::InferredPart;
 pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use segments::{
     Gap, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow, SegmentRows,

@@ -1,6 +1,6 @@
-//! What panels and keys ask of the whole window.
+//! Requests of panes and keys to the whole window.
 
-use crate::app::export::Choice;
+use crate::app::export::ExportChoice;
 use std::path::PathBuf;
 
 /// A request to the whole window, carried out after everything is drawn.
@@ -28,8 +28,8 @@ pub(in crate::app) enum Command {
     Help,
     /// Do not show the notice any more.
     DismissNotice,
-    /// Export what is shown as a picture.
-    Export(Choice),
+    /// Export the current view as a picture, or the report.
+    Export(ExportChoice),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }

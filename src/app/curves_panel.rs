@@ -9,11 +9,16 @@ use eframe::egui;
 use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
 use std::borrow::Cow;
 
-/// Lower plots have no legend: it would lie over the lines, whose names appear when they are pointed at.
+/// Plots that are lower than this, in points, have no legend: it would lie over the lines, whose names
+/// appear when they are pointed at.
 const MIN_LEGEND_PX: f32 = 130.0;
 
-/// Room for a label of the axis of events: nearer ones would fade.
+/// Room for a label of the axis of events, in points: nearer ones would fade.
 const LABEL_PX: f32 = 110.0;
+
+/// Width of the axis of bytes, in points. With its margin it is about as wide as the timeline's, so that
+/// both views start at the same place.
+const BYTES_AXIS_PX: f32 = 58.0;
 
 pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
     let palette = theme::palette(ui);
@@ -54,7 +59,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
     }
 }
 
-/// Points, which are kept by moments, on an axis.
+/// Points, whose x is a moment, on an axis.
 fn placed<'a>(scale: &Scale<'_>, axis: Axis, points: &'a [PlotPoint]) -> Cow<'a, [PlotPoint]> {
     let place = |point: &PlotPoint| PlotPoint::new(scale.position_from_moment(point.x), point.y);
     match axis {
@@ -71,6 +76,7 @@ pub(super) fn curve<'a>(name: &str, points: &'a [PlotPoint], color: Rgb) -> Line
 /// Axes of moments and bytes that stay where they are, with a legend where it leaves room for the lines.
 pub(super) fn plot(ui: &egui::Ui, id: &str, axis: Axis) -> Plot<'static> {
     let palette = theme::palette(ui);
+    // One label alone would give no scale.
     let columns = (ui.available_width() / LABEL_PX) as usize;
     let plot = axes(id, palette, axis, columns.clamp(2, 8));
     if ui.available_height() < MIN_LEGEND_PX {
@@ -90,7 +96,7 @@ fn axes(id: &str, palette: &Palette, axis: Axis, columns: usize) -> Plot<'static
         .show_background(false)
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(theme::faded(palette.line, 0.8))
-        .y_axis_min_width(58.0)
+        .y_axis_min_width(BYTES_AXIS_PX)
         .x_grid_spacer(move |input| {
             let (from, to) = input.bounds;
             marks(&match axis {
@@ -100,7 +106,7 @@ fn axes(id: &str, palette: &Palette, axis: Axis, columns: usize) -> Plot<'static
         })
         .y_grid_spacer(|input| marks(&byte_ticks(input.bounds.0, input.bounds.1, 4)))
         .x_axis_formatter(move |mark, shown| {
-            // The first mark would touch the other axis, and one near the end would be cut.
+            // The first label would touch the other axis, and one near the end would be cut.
             let margin = 0.03 * (shown.end() - shown.start());
             let is_free = 1.0 < mark.value && margin < shown.end() - mark.value;
             match axis {

@@ -1,5 +1,5 @@
-//! Why no file dialog could open. The library of dialogs answers "nothing was chosen" to a system without
-//! dialogs, too, and tells the reason only to the log: so the log is listened to.
+//! The reason why no file dialog could open. On a system without dialogs, the library of dialogs answers
+//! that nothing was chosen, and writes the reason only to the log. So this listens to the log.
 
 use log::{Log, Metadata, Record};
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,12 @@ use std::sync::{Mutex, PoisonError};
 /// The log target of the library of dialogs.
 const LIBRARY: &str = "rfd";
 
-/// The program that the library starts last, where the desktop has no portal. If that fails, there is
-/// nothing else.
+/// The program that the library starts if the desktop has no portal. If that fails, no dialog opens.
 const LAST_RESORT: &str = "zenity";
 
 static REASON: Mutex<Option<String>> = Mutex::new(None);
 
-/// A log that hands everything on, and remembers why no dialog could open.
+/// A log that hands everything on, and remembers the reason why no dialog could open.
 #[derive(Debug)]
 pub struct DialogLog<L>(pub L);
 
@@ -37,12 +36,12 @@ impl<L: Log> Log for DialogLog<L> {
     }
 }
 
-/// Why the last dialog could not open; once. `None` if it did.
+/// The reason why the last dialog could not open; once. `None` if it did.
 pub(in crate::app) fn take_reason() -> Option<String> {
     REASON.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// What to tell the user: why, what would help, and what works without a dialog.
+/// A message for the user: the reason, what would help, and what works instead of a dialog.
 pub(in crate::app) fn explain(reason: &str, instead: &str) -> String {
     format!("No file dialog could open ({reason}). Install xdg-desktop-portal or zenity, or {instead}.")
 }

@@ -1,15 +1,14 @@
-//! Exporting what is shown as a picture: the dialog and the painting happen on a thread of their
-//! own, and what came of it is said in the status bar.
+//! Exporting the current view as a picture: the dialog and the painting happen on a thread of their own,
+//! and the status bar shows the outcome.
 
 use crate::app::device::Selection;
 use crate::app::device::attributing::AttributionCell;
 use crate::app::device::filtering::FilterMode;
-use crate::app::dialog_log::{explain, take_reason};
 use crate::app::panes::OpenDevice;
-use crate::app::theme;
-use crate::diagnosis::{Question, diagnose};
+use crate::app::{dialog_log, theme};
+use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Format, Shot, What, report_pictures};
+use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
 use crate::load::Input;
 use crate::report::{Document, ReportInput, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
@@ -22,29 +21,30 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// Pictures have at least this many pixels per point, so that they stay sharp when they are enlarged.
+/// Smallest number of pixels per point, so that pictures stay sharp when they are enlarged.
 const MIN_SCALE: f32 = 2.0;
 
-/// What works without a dialog.
+/// The advice if there is no dialog.
 const INSTEAD: &str = "use 'oomscope render' and 'oomscope report', which write the same files";
 
-/// Lines, stacks and allocations that each finding of a report lists.
+/// Lines, stacks and allocations that each finding of a report lists: as many as those of
+/// `oomscope report`.
 const REPORT_LISTS: usize = 8;
 
-/// What can be exported.
+/// An entry of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct ExportChoice {
     product: Product,
-    /// How the menu names it.
+    /// Its name in the menu.
     pub(super) name: &'static str,
-    /// What its file is called.
-    file: &'static str,
+    /// The part of the file's name that stands between the recording's name and the extension.
+    file_stem: &'static str,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Product {
-    Picture(What, Format),
+    Picture(PictureKind, Format),
     /// The diagnosis as a page, with pictures.
     Report,
 }
@@ -57,7 +57,7 @@ impl Product {
         }
     }
 
-    /// How messages name it.
+    /// Its name in messages.
     fn noun(self) -> &'static str {
         match self {
             Self::Picture(..) => "picture",
@@ -66,37 +66,43 @@ impl Product {
     }
 }
 
-const fn choice(what: What, format: Format, name: &'static str, file: &'static str) -> Choice {
-    Choice { product: Product::Picture(what, format), name, file }
+const fn picture(
+    kind: PictureKind,
+    format: Format,
+    name: &'static str,
+    file_stem: &'static str,
+) -> ExportChoice {
+    ExportChoice { product: Product::Picture(kind, format), name, file_stem }
 }
 
 /// Everything that can be exported, in the order of the menu.
-pub(super) const CHOICES: [Choice; 8] = [
-    choice(What::Timeline, Format::Png, "Timeline…", "timeline"),
-    choice(What::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
-    choice(What::Curves, Format::Png, "Curves…", "curves"),
-    choice(What::Segments, Format::Png, "Memory map at the cursor…", "segments"),
-    choice(What::Addresses, Format::Png, "Addresses over time…", "addresses"),
-    choice(What::Stacks, Format::Png, "Flame graph…", "stacks"),
-    choice(What::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
-    Choice { product: Product::Report, name: "Report (HTML)…", file: "report" },
+pub(super) const EXPORT_CHOICES: [ExportChoice; 8] = [
+    picture(PictureKind::Timeline, Format::Png, "Timeline…", "timeline"),
+    picture(PictureKind::Reserved, Format::Png, "Reserved memory over time…", "reserved"),
+    picture(PictureKind::Curves, Format::Png, "Curves…", "curves"),
+    picture(PictureKind::SegmentMap, Format::Png, "Segment map at the cursor…", "segments"),
+    picture(PictureKind::SegmentTimeline, Format::Png, "Segment timeline…", "segment_timeline"),
+    picture(PictureKind::Stacks, Format::Png, "Flame graph…", "stacks"),
+    picture(PictureKind::Stacks, Format::Svg, "Flame graph for browsers (SVG)…", "stacks"),
+    ExportChoice { product: Product::Report, name: "Report (HTML)…", file_stem: "report" },
 ];
 
-/// One picture that somebody wants.
+/// One picture or report to write.
 pub(super) struct ExportJob {
-    choice: Choice,
-    shot: Shot,
-    /// The recording, which is never written.
+    choice: ExportChoice,
+    spec: PictureSpec,
+    /// The recording's file, which is never written.
     input: Input,
     size_points: [f32; 2],
+    /// Pixels per point.
     scale: f32,
-    /// What a report is asked.
-    question: Question,
-    /// What it takes allocations for.
+    /// The request that a report answers.
+    diagnosis_request: DiagnosisRequest,
+    /// The categories that a report and a picture show.
     attribution: AttributionCell,
 }
 
-/// What is said of an export, if anything; or why no dialog could open.
+/// A message about an export, if there is one; an error says why no dialog could open.
 type Outcome = Result<Option<String>, String>;
 
 /// Exports; at most one runs.
@@ -106,8 +112,8 @@ pub(super) struct Exporter {
 }
 
 impl ExportJob {
-    /// A picture of what a device shows now, as large as the window.
-    pub(super) fn new(choice: Choice, input: Input, device: &OpenDevice, ctx: &egui::Context) -> Self {
+    /// A picture of a device as the window shows it now, as large as the window.
+    pub(super) fn new(choice: ExportChoice, input: Input, device: &OpenDevice, ctx: &egui::Context) -> Self {
         let palette = theme::palette_of(ctx.theme());
         let OpenDevice { recording, derived, at, states, .. } = device;
         let size = ctx.viewport_rect().size();
@@ -116,16 +122,15 @@ impl ExportJob {
             Selection::Stack(stack) => Selected::Stack(stack),
             Selection::None | Selection::Segment { .. } => Selected::None,
         };
-        let shot = Shot {
-            snapshot: Arc::clone(recording.snapshot()),
-            at: recording.index(),
+        let spec = PictureSpec {
+            recording: recording.clone(),
             name: input.name(),
-            what: match choice.product {
-                Product::Picture(what, _) => what,
-                Product::Report => What::Timeline,
+            kind: match choice.product {
+                Product::Picture(kind, _) => kind,
+                Product::Report => PictureKind::Timeline,
             },
             view: at.view,
-            // Found when it is written.
+            // Put in when the picture is painted: finding it may take long.
             attribution: None,
             coloring: derived.coloring(at.color_by, palette),
             moment: at.cursor,
@@ -145,23 +150,23 @@ impl ExportJob {
         let scale = ctx.pixels_per_point().max(MIN_SCALE);
         Self {
             choice,
-            shot,
+            spec,
             input,
             size_points: [size.x, size.y],
             scale,
-            question: derived.question(at),
+            diagnosis_request: derived.diagnosis_request(at.report_at),
             attribution: derived.attribution_cell(),
         }
     }
 
-    /// What the file could be called.
+    /// The name that the dialog offers for the file.
     fn file_name(&self) -> String {
-        let name = units::basename(&self.shot.name);
+        let name = units::basename(&self.spec.name);
         let stem = name.split_once(".pickle").map_or(name, |(stem, _)| stem);
-        format!("{stem}.{}.{}", self.choice.file, self.choice.product.extension())
+        format!("{stem}.{}.{}", self.choice.file_stem, self.choice.product.extension())
     }
 
-    /// Paint and write it; says what came of it.
+    /// Paint and write it; returns a message about the outcome.
     fn write(&self, chosen: &Path) -> String {
         let (path, is_as_chosen) = with_extension(chosen, self.choice.product.extension());
         let shown = units::printable(&path.display().to_string());
@@ -189,8 +194,8 @@ impl ExportJob {
     fn contents(&self) -> Result<Vec<u8>, String> {
         match self.choice.product {
             Product::Picture(_, format) => {
-                let shot = Shot { attribution: Some(self.attribution.get()), ..self.shot.clone() };
-                let file = shot.file(format, self.size_points, self.scale);
+                let spec = PictureSpec { attribution: Some(self.attribution.get()), ..self.spec.clone() };
+                let file = spec.file(format, self.size_points, self.scale);
                 file.map_err(|error| error.to_string())
             }
             Product::Report => self.report(),
@@ -198,18 +203,18 @@ impl ExportJob {
     }
 
     fn report(&self) -> Result<Vec<u8>, String> {
-        let Shot { snapshot, at, name, .. } = &self.shot;
-        let timeline = &snapshot.timelines[*at];
+        let PictureSpec { recording, name, .. } = &self.spec;
+        let snapshot = recording.snapshot();
         let attribution = self.attribution.get();
-        let diagnosis = diagnose(snapshot, timeline, &attribution, self.question);
+        let diagnosis = diagnose(snapshot, recording, &attribution, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
-        let pictures = report_pictures(snapshot, timeline.device, &attribution, moment, name);
+        let pictures = report_pictures(recording, &attribution, moment, name);
         let pictures = pictures.map_err(|error| error.to_string())?;
         let input = ReportInput {
             name,
             snapshot,
-            timeline,
+            timeline: recording,
             diagnosis: &diagnosis,
             top: REPORT_LISTS,
             redacted: false,
@@ -219,7 +224,7 @@ impl ExportJob {
 }
 
 impl Exporter {
-    /// Ask for a path, then paint and write the picture. Says if it cannot be done now.
+    /// Ask for a path, then paint and write the picture. Returns a message if that cannot be done now.
     pub(super) fn ask(&mut self, job: ExportJob, ctx: &egui::Context) -> Option<String> {
         if self.running.is_some() {
             return Some("One at a time: the last export is not written yet".to_owned());
@@ -234,13 +239,17 @@ impl Exporter {
         let chosen = async {
             match dialog.await {
                 Some(file) => Ok(Some(file.path().to_owned())),
-                None => take_reason().map_or(Ok(None), |reason| Err(explain(&reason, INSTEAD))),
+                None => match dialog_log::take_reason() {
+                    Some(reason) => Err(dialog_log::explain(&reason, INSTEAD)),
+                    None => Ok(None),
+                },
             }
         };
         self.start(job, chosen, ctx)
     }
 
-    /// Paint and write a picture to the path that an answer gives, if it gives one. An error is said.
+    /// Paint and write a picture to a path that is still to come, if one comes. Returns a message if there
+    /// is no thread for that.
     pub(super) fn start(
         &mut self,
         job: ExportJob,
@@ -264,13 +273,13 @@ impl Exporter {
         }
     }
 
-    /// Whether an export is not finished.
+    /// True while an export is not finished.
     #[cfg(test)]
     pub(super) fn is_busy(&self) -> bool {
         self.running.is_some()
     }
 
-    /// What came of an export that is finished; once.
+    /// The message about an export that is finished; once.
     pub(super) fn outcome(&mut self) -> Outcome {
         let Some(running) = &self.running else { return Ok(None) };
         let outcome = match running.try_recv() {

@@ -1,4 +1,4 @@
-//! What happened, and the figures of the device.
+//! The top of an open file: the verdict, and the figures of the device.
 
 use crate::app::device::{Derived, Standpoint};
 use crate::app::theme;
@@ -7,7 +7,7 @@ use crate::model::Recording;
 use crate::units;
 use eframe::egui::{self, Sense};
 
-/// Width of the coloured left edge.
+/// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
 
 /// The top of an open file; true when the user wants to see the report.
@@ -24,7 +24,7 @@ pub(super) fn ui(
     let verdict = derived.verdict();
     let is_critical = verdict.map_or(has_oom, |(severity, _)| *severity == Severity::Critical);
     let edge = theme::color(if is_critical { palette.oom } else { palette.accent });
-    let title_text = verdict.map_or(derived.figures.verdict.clone(), |(_, title)| title.clone());
+    let title_text = verdict.map_or(derived.figures.headline.clone(), |(_, title)| title.clone());
     let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 16, right: 12, top: 8, bottom: 8 });
     let area = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());

@@ -1,4 +1,4 @@
-//! The window without a screen, to measure how long frames take.
+//! The window without a screen, for measuring the time of frames.
 
 use crate::app::panes::Layout;
 use crate::app::timeline::rasters::Rasters;
@@ -9,7 +9,7 @@ use eframe::egui::{self, Context, Event, RawInput, Rect};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time that passes between two frames.
+/// Time between two frames in seconds: that of a common screen. Animations depend on it.
 const FRAME_S: f64 = 1.0 / 60.0;
 
 /// A window that is not shown.
@@ -48,12 +48,12 @@ impl Headless {
         }
     }
 
-    /// Whether a file is loaded.
+    /// True once a file is loaded.
     pub fn is_open(&mut self) -> bool {
         self.device().is_some()
     }
 
-    /// Whether the timeline's picture is the one of its view.
+    /// True if the timeline's picture is that of its view, not an earlier one that is stretched.
     pub fn is_exact(&mut self) -> bool {
         self.device().is_some_and(|device| {
             let view = device.at.view;
@@ -62,11 +62,11 @@ impl Headless {
         })
     }
 
-    /// Put the cursor at a part of the recording, from 0 to 1.
-    pub fn seek(&mut self, part: f64) {
+    /// Put the cursor at a share of the recording, from 0 to 1.
+    pub fn seek(&mut self, share: f64) {
         if let Some(device) = self.device() {
             let moments = device.recording.moments() as f64;
-            device.at.move_to(crate::model::Moment((part * moments) as u32));
+            device.at.move_to(crate::model::Moment((share * moments) as u32));
         }
     }
 
@@ -77,8 +77,8 @@ impl Headless {
         }
     }
 
-    /// Draw a frame with some input: everything that the window's thread does, but for handing
-    /// triangles to the graphics card.
+    /// Draw a frame with some input: all work of the window's thread except for handing triangles to the
+    /// graphics card.
     pub fn frame(&mut self, events: Vec<Event>) -> Duration {
         self.time_s += FRAME_S;
         let input = RawInput {
@@ -90,11 +90,12 @@ impl Headless {
         };
         let start = Instant::now();
         let output = self.ctx.run_ui(input, |ui| {
-            self.app.think(ui.ctx());
+            self.app.prepare(ui.ctx());
             self.app.draw(ui);
         });
         let shapes = self.ctx.tessellate(output.shapes.clone(), output.pixels_per_point);
         let took = start.elapsed();
+        // Nobody looks at the triangles, but making them is a part of the time.
         std::hint::black_box(shapes);
         output.drop_without_applying_deltas();
         took
@@ -104,7 +105,7 @@ impl Headless {
         self.app.documents.get_mut(self.app.current)?.open_file()?.device()
     }
 
-    /// Arrange the panes as they are at first.
+    /// Arrange the panes as at the first start.
     pub fn reset_layout(&mut self) {
         self.app.layout = Layout::default();
     }

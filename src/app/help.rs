@@ -1,4 +1,4 @@
-//! The keyboard and the mouse, explained.
+//! The help: every key, and the mouse.
 
 use crate::app::keys::{MOUSE, SHORTCUTS};
 use crate::app::theme;

@@ -1,4 +1,4 @@
-//! The keyboard: one table that is listened to and shown as help.
+//! The keyboard: one table that gives keys their meaning and is shown as help.
 
 use crate::app::command::Command;
 use crate::app::device::Selection;
@@ -6,15 +6,17 @@ use crate::app::panes::OpenDevice;
 use crate::app::tables::virtual_list;
 use eframe::egui::{self, Key, Modifiers};
 
-/// Events that Shift and an arrow step over.
+/// Events that Shift and an arrow step over: the help names the number.
 const LONG_STEP: i64 = 100;
 
-/// How much a key zooms, and which part of the view it pans.
-const ZOOM: f64 = 1.5;
-const PAN: f64 = 0.15;
+/// Factor by which a key zooms: two presses about double the scale.
+const ZOOM_FACTOR: f64 = 1.5;
 
-/// What a shortcut does it to.
-pub(super) enum Run {
+/// Share of the view by which a key pans: enough to move on, and most of what was seen stays in sight.
+const PAN_SHARE: f64 = 0.15;
+
+/// The effect of a shortcut.
+pub(super) enum KeyAction {
     /// The whole window.
     Window(Command),
     /// The device that is shown.
@@ -25,126 +27,132 @@ pub(super) enum Run {
 pub(super) struct Shortcut {
     modifiers: Modifiers,
     key: Key,
-    /// How the help names the key; empty where another entry speaks for it.
+    /// The key's name in the help; empty if another entry names it, too.
     pub(super) name: &'static str,
-    /// What the help says.
+    /// The explanation in the help.
     pub(super) does: &'static str,
-    run: Run,
+    action: KeyAction,
 }
 
-const fn key(modifiers: Modifiers, key: Key, name: &'static str, does: &'static str, run: Run) -> Shortcut {
-    Shortcut { modifiers, key, name, does, run }
+const fn key(
+    modifiers: Modifiers,
+    key: Key,
+    name: &'static str,
+    does: &'static str,
+    action: KeyAction,
+) -> Shortcut {
+    Shortcut { modifiers, key, name, does, action }
 }
 
 /// Every shortcut. Longer combinations come first: a key without modifiers also matches with them.
 pub(super) const SHORTCUTS: &[Shortcut] = &[
-    key(Modifiers::COMMAND, Key::O, "Ctrl+O", "open snapshots", Run::Window(Command::OpenDialog)),
-    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", Run::Window(Command::ShowNext(-1))),
+    key(Modifiers::COMMAND, Key::O, "Ctrl+O", "open snapshots", KeyAction::Window(Command::OpenDialog)),
+    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", KeyAction::Window(Command::ShowNext(-1))),
     key(
         Modifiers::CTRL,
         Key::Tab,
         "Ctrl+Tab, Ctrl+Shift+Tab",
         "next file, file before",
-        Run::Window(Command::ShowNext(1)),
+        KeyAction::Window(Command::ShowNext(1)),
     ),
-    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", Run::Window(Command::CloseCurrent)),
+    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", KeyAction::Window(Command::CloseCurrent)),
     key(
         Modifiers::ALT,
         Key::ArrowLeft,
         "Alt+Left",
         "back to the place before",
-        Run::Device(|device| device.at.back()),
+        KeyAction::Device(|device| device.at.back()),
     ),
     key(
         Modifiers::ALT,
         Key::ArrowRight,
         "Alt+Right",
         "forward again",
-        Run::Device(|device| device.at.forward()),
+        KeyAction::Device(|device| device.at.forward()),
     ),
-    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", Run::Device(|device| device.at.step(-LONG_STEP))),
+    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", KeyAction::Device(|device| device.at.step(-LONG_STEP))),
     key(
         Modifiers::SHIFT,
         Key::ArrowRight,
         "Shift+Left, Right",
         "100 events back or on",
-        Run::Device(|device| device.at.step(LONG_STEP)),
+        KeyAction::Device(|device| device.at.step(LONG_STEP)),
     ),
-    key(Modifiers::NONE, Key::ArrowLeft, "", "", Run::Device(|device| device.at.step(-1))),
+    key(Modifiers::NONE, Key::ArrowLeft, "", "", KeyAction::Device(|device| device.at.step(-1))),
     key(
         Modifiers::NONE,
         Key::ArrowRight,
         "Left, Right",
         "one event back or on",
-        Run::Device(|device| device.at.step(1)),
+        KeyAction::Device(|device| device.at.step(1)),
     ),
-    key(Modifiers::NONE, Key::Home, "", "", Run::Device(|device| device.at.step(i64::MIN))),
+    key(Modifiers::NONE, Key::Home, "", "", KeyAction::Device(|device| device.at.step(i64::MIN))),
     key(
         Modifiers::NONE,
         Key::End,
         "Home, End",
         "before the first event, after the last",
-        Run::Device(|device| device.at.step(i64::MAX)),
+        KeyAction::Device(|device| device.at.step(i64::MAX)),
     ),
-    key(Modifiers::NONE, Key::P, "P", "go to the peak", Run::Device(|device| device.at.go_to_peak())),
+    key(Modifiers::NONE, Key::P, "P", "go to the peak", KeyAction::Device(|device| device.at.go_to_peak())),
     key(
         Modifiers::NONE,
         Key::O,
         "O",
         "go to the next out-of-memory event",
-        Run::Device(|device| device.at.go_to_oom()),
+        KeyAction::Device(|device| device.at.go_to_oom()),
     ),
     key(
         Modifiers::NONE,
         Key::M,
         "M",
         "mark the cursor as the start of ranges of stacks",
-        Run::Device(OpenDevice::set_mark),
+        KeyAction::Device(OpenDevice::set_mark),
     ),
-    key(Modifiers::NONE, Key::F, "F", "show everything", Run::Device(|device| device.at.fit())),
-    key(Modifiers::NONE, Key::W, "", "", Run::Device(|device| device.at.zoom(ZOOM))),
+    key(Modifiers::NONE, Key::F, "F", "show everything", KeyAction::Device(|device| device.at.fit())),
+    key(Modifiers::NONE, Key::W, "", "", KeyAction::Device(|device| device.at.zoom(ZOOM_FACTOR))),
     key(
         Modifiers::NONE,
         Key::S,
         "W, S",
         "zoom in or out at the cursor",
-        Run::Device(|device| device.at.zoom(1.0 / ZOOM)),
+        KeyAction::Device(|device| device.at.zoom(1.0 / ZOOM_FACTOR)),
     ),
-    key(Modifiers::NONE, Key::A, "", "", Run::Device(|device| device.at.pan(-PAN))),
+    key(Modifiers::NONE, Key::A, "", "", KeyAction::Device(|device| device.at.pan(-PAN_SHARE))),
     key(
         Modifiers::NONE,
         Key::D,
         "A, D",
         "move the view left or right",
-        Run::Device(|device| device.at.pan(PAN)),
+        KeyAction::Device(|device| device.at.pan(PAN_SHARE)),
     ),
     key(
         Modifiers::NONE,
         Key::Z,
         "Z",
         "zoom to the lifetime of the selected allocation",
-        Run::Device(zoom_to_selected),
+        KeyAction::Device(zoom_to_selected),
     ),
     key(
         Modifiers::NONE,
         Key::Slash,
         "/",
         "write a filter",
-        Run::Device(|device| device.states.filter.wants_focus = true),
+        KeyAction::Device(|device| device.states.filter.wants_focus = true),
     ),
     key(
         Modifiers::NONE,
         Key::Escape,
         "Esc",
         "select nothing",
-        Run::Device(|device| device.at.select(Selection::None)),
+        KeyAction::Device(|device| device.at.select(Selection::None)),
     ),
-    key(Modifiers::NONE, Key::Questionmark, "?", "show or hide this help", Run::Window(Command::Help)),
-    key(Modifiers::NONE, Key::F5, "F5", "load the file again", Run::Window(Command::ReloadCurrent)),
-    key(Modifiers::NONE, Key::F1, "", "", Run::Window(Command::Help)),
+    key(Modifiers::NONE, Key::Questionmark, "?", "show or hide this help", KeyAction::Window(Command::Help)),
+    key(Modifiers::NONE, Key::F5, "F5", "load the file again", KeyAction::Window(Command::ReloadCurrent)),
+    key(Modifiers::NONE, Key::F1, "", "", KeyAction::Window(Command::Help)),
 ];
 
-/// What the mouse does, for the help.
+/// The meaning of the mouse, for the help.
 pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Wheel", "zoom at the pointer"),
     ("Shift+wheel", "zoom vertically, scroll through segments"),
@@ -155,13 +163,13 @@ pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Drag the axis", "scrub the cursor"),
 ];
 
-/// Whether Escape was pressed; nothing else gets it then.
-pub(super) fn escape(ctx: &egui::Context) -> bool {
+/// True if Escape was pressed. Nothing else is told of it then.
+pub(super) fn take_escape(ctx: &egui::Context) -> bool {
     ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
-/// The meaning of the keys that were pressed.
-pub(super) fn pressed(ctx: &egui::Context) -> Vec<&'static Run> {
+/// The actions of the keys that were pressed.
+pub(super) fn pressed(ctx: &egui::Context) -> Vec<&'static KeyAction> {
     let is_typing = ctx.text_edit_focused();
     let is_in_list = virtual_list::has_focus(ctx);
     let is_pressed = |shortcut: &&Shortcut| {
@@ -171,17 +179,17 @@ pub(super) fn pressed(ctx: &egui::Context) -> Vec<&'static Run> {
         let is_taken = (is_typing && is_plain) || (is_in_list && is_of_list);
         !is_taken && ctx.input_mut(|input| consume(input, shortcut))
     };
-    SHORTCUTS.iter().filter(is_pressed).map(|shortcut| &shortcut.run).collect()
+    SHORTCUTS.iter().filter(is_pressed).map(|shortcut| &shortcut.action).collect()
 }
 
 fn consume(input: &mut egui::InputState, shortcut: &Shortcut) -> bool {
-    // On most keyboards this key needs Shift.
+    // Most keyboards need Shift for a question mark.
     let is_shifted = shortcut.key == Key::Questionmark && input.consume_key(Modifiers::SHIFT, shortcut.key);
     is_shifted || input.consume_key(shortcut.modifiers, shortcut.key)
 }
 
 fn zoom_to_selected(device: &mut OpenDevice) {
-    if let Some(id) = device.at.selected() {
+    if let Some(id) = device.at.selected_allocation() {
         device.at.zoom_to_lifetime(id);
     }
 }

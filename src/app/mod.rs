@@ -1,7 +1,7 @@
 //! The window: files in tabs, each with its timeline, details and curves.
 //!
-//! This is the only part besides [`cli`](crate::cli) that touches the world. Panels draw and take
-//! input; work that grows with a file runs on named threads or is cached.
+//! Besides [`cli`](crate::cli), this is the only part that touches the world. Panes draw and take input;
+//! work that grows with a file runs on named threads or is kept until it changes.
 
 mod command;
 mod curves_panel;
@@ -18,6 +18,7 @@ mod help;
 mod keys;
 mod panes;
 mod preferences;
+mod query_field;
 mod report_view;
 mod segment_map;
 mod segment_timeline;
@@ -40,13 +41,13 @@ use crate::load::Input;
 use command::Command;
 pub use dialog_log::DialogLog;
 use eframe::egui;
-use export::{Choice, ExportJob, Exporter};
+use export::{ExportChoice, ExportJob, Exporter};
 use files::dialogs::OpenDialog;
-use files::document::{Document, Fate};
-use files::recent::Recent;
+use files::document::{Document, LoadProgress};
+use files::recent::RecentFiles;
 use files::samples::Sample;
 use files::watch::{FileWatch, OnDisk};
-use keys::Run;
+use keys::KeyAction;
 use panes::Layout;
 use preferences::Preferences;
 use std::path::PathBuf;
@@ -55,7 +56,8 @@ use thiserror::Error;
 use work::setup::Setup;
 use work::worker::WorkMode;
 
-/// Under what the arrangement of panes, the files that were opened, and the preferences are kept.
+/// Keys of the arrangement of panes, the recent files and the preferences in the window's storage. Other
+/// keys would lose what users have stored.
 const LAYOUT_KEY: &str = "layout";
 const RECENT_KEY: &str = "recent files";
 const PREFERENCES_KEY: &str = "preferences";
@@ -64,20 +66,20 @@ const PREFERENCES_KEY: &str = "preferences";
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WindowError {
-    /// Neither X11 nor Wayland is there.
+    /// There is neither X11 nor Wayland.
     #[error("there is no display")]
     NoDisplay,
-    /// The system refused.
+    /// The system refused, with its reason.
     #[error("the window could not be opened ({0})")]
     Refused(String),
 }
 
-/// What the window is opened with.
+/// The files and settings that the window starts with.
 #[derive(Debug, Default)]
 pub struct Options {
     /// Files to open.
     pub files: Vec<Input>,
-    /// Bytes that the device has, where the user knows.
+    /// Bytes that the device has, if the user says so.
     pub capacity: Option<i64>,
     /// The user's own rules for categories.
     pub rules: UserRules,
@@ -113,7 +115,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
     });
     eframe::run_native("oomscope", options, creator).map_err(|error| {
         log::debug!("no window: {error}");
-        // The reason comes last, behind where in the window library it was noticed.
+        // The reason comes last, after the place in the window library that noticed it.
         let text = error.to_string();
         WindowError::Refused(text.rsplit(": ").next().unwrap_or_default().trim_end_matches(')').to_owned())
     })
@@ -128,18 +130,20 @@ fn has_display() -> bool {
 /// Everything in the window.
 struct App {
     documents: Vec<Document>,
+    /// The tab that is shown; 0 if there are none.
     current: usize,
     dialog: OpenDialog,
     samples: Vec<Sample>,
-    recent: Recent,
+    recent: RecentFiles,
     watch: FileWatch,
     exporter: Exporter,
-    /// What is said below everything, until it is dismissed.
+    /// A message below everything, until it is dismissed.
     notice: Option<String>,
     layout: Layout,
     shows_help: bool,
     preferences: Preferences,
     setup: Setup,
+    /// Carried out when nothing is being drawn.
     commands: Vec<Command>,
 }
 
@@ -151,7 +155,7 @@ impl App {
             current: 0,
             dialog: OpenDialog::default(),
             samples: files::samples::find(),
-            recent: Recent::default(),
+            recent: RecentFiles::default(),
             watch: FileWatch::new(ctx),
             exporter: Exporter::default(),
             notice: None,
@@ -163,14 +167,14 @@ impl App {
         }
     }
 
-    /// Take over what was kept when the window was closed the last time.
+    /// Take over the state that the window stored when it was closed the last time.
     fn restore(&mut self, storage: Option<&dyn eframe::Storage>) {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
         self.recent = storage.and_then(|storage| eframe::get_value(storage, RECENT_KEY)).unwrap_or_default();
-        let kept = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
-        self.preferences = kept.unwrap_or_default();
+        let stored = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
+        self.preferences = stored.unwrap_or_default();
     }
 
     fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -192,7 +196,7 @@ impl App {
                 Command::CloseCurrent => self.close(self.current),
                 Command::Show(at) => self.current = at,
                 Command::ShowNext(by) => self.show_tab(by),
-                Command::ForgetRecent => self.recent = Recent::default(),
+                Command::ForgetRecent => self.recent = RecentFiles::default(),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => {
                     let job = self.export_job(choice, ctx);
@@ -204,6 +208,7 @@ impl App {
             }
             ctx.request_repaint();
         }
+        debug_assert!(self.current < self.documents.len().max(1), "no such tab");
     }
 
     fn reload(&mut self, at: usize, ctx: &egui::Context) {
@@ -212,24 +217,25 @@ impl App {
         }
     }
 
-    /// Show the tab some tabs further, around the ends.
+    /// Show the tab that is `by` tabs further, around the ends.
     fn show_tab(&mut self, by: isize) {
         if !self.documents.is_empty() {
             self.current = (self.current as isize + by).rem_euclid(self.documents.len() as isize) as usize;
         }
     }
 
-    /// See what became of loads: tabs whose load was cancelled go.
+    /// Follow the progress of loads. Tabs whose load was cancelled go.
     fn poll_documents(&mut self, ctx: &egui::Context) {
         let mut at = 0;
         while let Some(document) = self.documents.get_mut(at) {
             match document.poll(ctx, &self.setup) {
-                Fate::Same => at += 1,
-                Fate::Opened => {
+                LoadProgress::NothingNew => at += 1,
+                LoadProgress::Opened => {
                     document.input().path().into_iter().for_each(|path| self.recent.add(path));
                     at += 1;
                 }
-                Fate::Cancelled => self.close(at),
+                // The next tab has moved to this place.
+                LoadProgress::Cancelled => self.close(at),
             }
         }
     }
@@ -237,20 +243,21 @@ impl App {
     fn close(&mut self, at: usize) {
         if at < self.documents.len() {
             self.documents.remove(at);
+            // The same tab stays in front; if it was closed, its right neighbour, or else the last one.
             if at < self.current || self.current == self.documents.len() {
                 self.current = self.current.saturating_sub(1);
             }
         }
     }
 
-    /// A picture of what the current file shows.
-    fn export_job(&mut self, choice: Choice, ctx: &egui::Context) -> Option<ExportJob> {
+    /// A picture or report of the current file.
+    fn export_job(&mut self, choice: ExportChoice, ctx: &egui::Context) -> Option<ExportJob> {
         let document = self.documents.get_mut(self.current)?;
         let input = document.input().clone();
         document.open_file()?.device().map(|device| ExportJob::new(choice, input, device, ctx))
     }
 
-    /// Say something in the status bar of the current file, or below everything where there is none.
+    /// Show a message in the status bar of the current file, or below everything if none is open.
     fn notify(&mut self, notice: Option<String>) {
         let Some(notice) = notice else { return };
         let document = self.documents.get_mut(self.current);
@@ -260,7 +267,7 @@ impl App {
         }
     }
 
-    /// Files that were dropped on the window, or chosen in the dialog.
+    /// Open files that were dropped on the window or chosen in the dialog.
     fn take_files(&mut self, ctx: &egui::Context) {
         let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
         self.commands.extend(dropped.iter().map(|file| Command::OpenFile(file.path().to_owned())));
@@ -272,8 +279,8 @@ impl App {
 }
 
 impl App {
-    /// What happens before a frame is drawn.
-    fn think(&mut self, ctx: &egui::Context) {
+    /// Everything before a frame is drawn. Results and keys come in first, so that the frame shows them.
+    fn prepare(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
         self.poll_documents(ctx);
         let open = self.documents.iter().filter_map(|document| document.input().path());
@@ -286,19 +293,20 @@ impl App {
         for document in &mut self.documents {
             document.prefer(&self.preferences);
         }
-        self.listen(ctx);
+        self.run_keys(ctx);
         self.run_commands(ctx);
     }
 
-    /// Do what the keys mean that were pressed.
-    fn listen(&mut self, ctx: &egui::Context) {
-        if self.shows_help && keys::escape(ctx) {
+    /// Carry out the actions of the keys that were pressed.
+    fn run_keys(&mut self, ctx: &egui::Context) {
+        // Escape closes the help before it means anything else.
+        if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;
         }
-        for run in keys::pressed(ctx) {
-            match run {
-                Run::Window(command) => self.commands.push(command.clone()),
-                Run::Device(run) => {
+        for action in keys::pressed(ctx) {
+            match action {
+                KeyAction::Window(command) => self.commands.push(command.clone()),
+                KeyAction::Device(run) => {
                     let document = self.documents.get_mut(self.current);
                     if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
                         run(device);
@@ -308,9 +316,9 @@ impl App {
         }
     }
 
-    /// What is drawn in a frame.
+    /// Draw a frame. Bars take their room at the edges first; the page gets the rest.
     fn draw(&mut self, ui: &mut egui::Ui) {
-        let recent = self.recent.entries(&self.watch);
+        let recent = self.recent.seen_by(&self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
         files::tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
         if let Some(notice) = &self.notice {
@@ -325,6 +333,7 @@ impl App {
         }
         files::start_page::drop_hint(ui);
         help::ui(ui.ctx(), &mut self.shows_help);
+        // Commands name tabs by number, so they run before anything moves tabs.
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);
     }
@@ -332,11 +341,11 @@ impl App {
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, frame: &mut eframe::Frame) {
-        // With what handing triangles and pictures to the graphics driver took.
+        // Includes the time for handing triangles and pictures to the graphics driver.
         if let Some(seconds) = frame.info().cpu_usage {
             log::trace!("the last frame took {:.2} ms", seconds * 1e3);
         }
-        self.think(ctx);
+        self.prepare(ctx);
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {

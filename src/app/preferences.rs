@@ -1,15 +1,15 @@
-//! What the user prefers, in all files.
+//! The user's preferences, for all files.
 
 use crate::app::details::editor;
 use eframe::egui;
 
-/// Preferences. All but what the command line says are kept when the window is closed.
+/// Preferences. Those that the command line does not give are kept when the window is closed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Preferences {
-    /// How the user's editor is started.
+    /// The command that starts the user's editor; see [`editor::open`].
     pub(super) editor_command: String,
-    /// Bytes that the device has.
+    /// Bytes that the device has, from the command line.
     #[serde(skip)]
     pub(super) capacity: Option<i64>,
 }

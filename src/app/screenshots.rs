@@ -33,7 +33,7 @@ impl Camera {
         harness
     }
 
-    /// What the window shows after the last step.
+    /// The window after the last step.
     pub(super) fn shoot(&self, harness: &Harness<'_, App>) -> Pixels {
         let output = harness.output();
         let scale = output.pixels_per_point;
@@ -45,7 +45,7 @@ impl Camera {
         software::paint(&primitives, &textures, scale, [size.x as usize, size.y as usize], ground)
     }
 
-    /// The same, for looking at: saved as `target/screenshots/NAME.png`.
+    /// [`Self::shoot`], saved as `target/screenshots/NAME.png` for looking at.
     pub(super) fn save(&self, harness: &Harness<'_, App>, name: &str) -> Pixels {
         let pixels = self.shoot(harness);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");

@@ -1,4 +1,4 @@
-//! The totals at the cursor.
+//! The bottom line: the totals at the cursor, and the latest message or a reminder of keys.
 
 use crate::app::device::Standpoint;
 use crate::app::theme;

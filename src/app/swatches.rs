@@ -1,4 +1,4 @@
-//! Small samples of how surfaces look, with what they mean.
+//! Small samples of surfaces with their meanings, for legends.
 
 use crate::app::theme;
 use crate::draw::Palette;
@@ -15,7 +15,7 @@ pub(in crate::app) fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&
     ui.painter().galley(pos2(rect.left() + 18.0, rect.center().y - galley.size().y / 2.0), galley, muted);
 }
 
-/// Reserved and not in use.
+/// The surface of memory that is reserved and not in use.
 pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     painter.rect_filled(mark, 0.0, theme::color(palette.window.mix(palette.line, 0.35)));
     let stroke = Stroke::new(1.0, theme::faded(palette.muted, 0.6));
@@ -25,7 +25,7 @@ pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palet
     }
 }
 
-/// Given back, waiting for a stream.
+/// The surface of blocks that are given back and wait for a stream.
 pub(in crate::app) fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let color = palette.accent;
     painter.rect_filled(mark, 0.0, theme::color(color.mix(palette.window, 0.65)));

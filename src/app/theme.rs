@@ -3,7 +3,7 @@
 use crate::draw::{Palette, Raster, Rgb, axis_font as small_font, fonts};
 use eframe::egui::{self, Color32, CornerRadius, FontFamily, FontId, Stroke, TextStyle, Theme};
 
-/// Set up both themes; which one is used follows the system until the user chooses.
+/// Set up both themes. The system decides between them until the user does.
 pub(super) fn install(ctx: &egui::Context) {
     ctx.set_fonts(fonts::definitions());
     for (theme, palette) in [(Theme::Dark, &Palette::DARK), (Theme::Light, &Palette::LIGHT)] {
@@ -26,7 +26,7 @@ pub(super) fn color(rgb: Rgb) -> Color32 {
     rgb.into()
 }
 
-/// A palette colour of which the ground shines through; `opacity` is from 0 to 1.
+/// A palette colour that the ground shines through; `opacity` is from 0 to 1.
 pub(super) fn faded(rgb: Rgb, opacity: f32) -> Color32 {
     color(rgb).gamma_multiply(opacity)
 }
@@ -78,6 +78,7 @@ fn restyle(style: &mut egui::Style, palette: &Palette) {
     style.spacing.item_spacing = egui::vec2(8.0, 4.0);
     style.spacing.button_padding = egui::vec2(10.0, 4.0);
     style.spacing.interact_size.y = 24.0;
+    // Figures under the pointer are read by moving it, so tooltips come at once.
     style.interaction.tooltip_delay = 0.0;
     style.interaction.selectable_labels = true;
     recolor(&mut style.visuals, palette);

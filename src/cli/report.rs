@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use crate::analysis::Attribution;
-use crate::diagnosis::{Question, diagnose};
+use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::export::report_pictures;
 use crate::report::{Document, Picture, ReportInput};
 use crate::{report, units};
@@ -66,8 +66,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
 fn contents(args: &ReportArgs, recording: &Opened<'_>, selected: Selected<'_>) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
-    let question = Question { at: Some(selected.at), device_memory: args.capacity.bytes };
-    let diagnosis = diagnose(snapshot, timeline, &attribution, question)
+    let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes };
+    let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
     let input = ReportInput {
         name: &recording.name(),
@@ -99,6 +99,6 @@ fn pictures(
 ) -> Result<Vec<Picture>, Failure> {
     let name = recording.name();
     let name = if args.redact { units::basename(&name) } else { &name };
-    report_pictures(&recording.snapshot, timeline.device, attribution, moment, name)
+    report_pictures(&recording.device_handle(timeline)?, attribution, moment, name)
         .map_err(|error| recording.failure(error, "use another format"))
 }

@@ -1,14 +1,23 @@
-//! What a detector says: one statement, with everything that it rests on.
+//! A finding: one statement, with everything that it rests on.
 
 use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
+
+/// Lines of code that a verdict names, at most: as many as fit on a screen with the rest.
+pub(super) const MAX_SITES: usize = 8;
+
+/// Stacks that a verdict shows whole, at most.
+pub(super) const MAX_STACKS: usize = 3;
+
+/// Allocations that a finding lists, at most.
+pub(super) const MAX_ALLOCATIONS: usize = 10;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Good to know; nothing is wrong.
     Info,
-    /// It costs memory that could be had.
+    /// It costs memory that could be saved.
     Warning,
     /// It is why memory ran out.
     Critical,
@@ -39,7 +48,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// How it reads.
+    /// The figure as text.
     pub fn text(self) -> String {
         match self {
             Self::Bytes(bytes) => units::bytes(bytes),
@@ -55,26 +64,26 @@ impl Value {
 pub struct Number {
     /// Its key in JSON, with the unit where it has one.
     pub key: &'static str,
-    /// What it is, in words.
+    /// Its name in words.
     pub label: &'static str,
     /// The figure.
     pub value: Value,
 }
 
-/// What the bytes of a line are.
+/// The role of a line's bytes in a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// They are in use.
     Live,
-    /// They were asked for in vain.
+    /// They were requested in vain.
     Requested,
     /// They are free, and the line's blocks keep them from being used or given back.
     KeepsFree,
-    /// They stay from earlier iterations.
-    Kept,
+    /// They are retained from earlier iterations.
+    Retained,
     /// They went back to the driver.
     Returned,
-    /// They belong to the line's blocks, and nobody asked for them.
+    /// They belong to the line's blocks, and nobody requested them.
     Rounding,
 }
 
@@ -85,13 +94,13 @@ impl Role {
             Self::Live => "live",
             Self::Requested => "requested",
             Self::KeepsFree => "keeps_free",
-            Self::Kept => "kept",
+            Self::Retained => "kept",
             Self::Returned => "returned",
             Self::Rounding => "rounding",
         }
     }
 
-    /// What some allocations of a line have to do with its bytes.
+    /// How `count` allocations of a line relate to its bytes.
     pub fn text(self, count: usize) -> String {
         let n = units::count(count as u64);
         let noun = if count == 1 { "allocation" } else { "allocations" };
@@ -101,14 +110,14 @@ impl Role {
             Self::KeepsFree => {
                 format!("free memory that {n} {noun} keep{}", if count == 1 { "s" } else { "" })
             }
-            Self::Kept => format!("{n} {noun} from earlier iterations"),
+            Self::Retained => format!("{n} {noun} from earlier iterations"),
             Self::Rounding => format!("not asked for, in {n} {noun}"),
             Self::Returned => format!("given back, {n} {}", if count == 1 { "time" } else { "times" }),
         }
     }
 }
 
-/// A line of code, and what it allocated.
+/// A line of code, and bytes that it answers for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// The file as recorded, control characters replaced.
@@ -117,26 +126,26 @@ pub struct Site {
     pub line: i64,
     /// The function.
     pub name: String,
-    /// Bytes that this is about.
+    /// The bytes.
     pub bytes: i64,
-    /// How many allocations they are in.
+    /// Number of allocations that they are in.
     pub count: usize,
-    /// What the bytes are.
+    /// The role of the bytes.
     pub role: Role,
 }
 
-/// A stack, and what was allocated with it.
+/// A stack, and bytes that it answers for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackBytes {
     /// The stack.
     pub stack: StackId,
-    /// Bytes that this is about.
+    /// The bytes.
     pub bytes: i64,
-    /// How many allocations they are in.
+    /// Number of allocations that they are in.
     pub count: usize,
 }
 
-/// What a finding rests on.
+/// The facts that a finding rests on.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     /// Figures.
@@ -177,25 +186,25 @@ impl Evidence {
 /// Something to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// What, in a sentence.
+    /// The advice in a sentence.
     pub text: String,
     /// The code or setting to write, where there is one.
     pub code: Option<String>,
 }
 
-/// How many bytes less there would be.
+/// An estimate of the bytes that advice would save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saving {
     /// Bytes.
     pub bytes: i64,
-    /// What the estimate rests on.
+    /// How they are estimated.
     pub formula: String,
 }
 
 /// One statement about a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What kind of finding it is; the same in every version.
+    /// The kind of finding; stable across versions.
     pub id: &'static str,
     /// How much it matters.
     pub severity: Severity,
@@ -203,20 +212,20 @@ pub struct Finding {
     pub title: String,
     /// What happened, a sentence or two each.
     pub explanation: Vec<String>,
-    /// What it rests on.
+    /// The facts that it rests on.
     pub evidence: Evidence,
-    /// What to try, most promising first.
+    /// Things to try, most promising first.
     pub advice: Vec<Advice>,
-    /// What that would save, where it can be estimated.
+    /// How much that would save, if it can be estimated.
     pub saving: Option<Saving>,
-    /// What would confirm it.
+    /// An observation that would confirm it.
     pub confirm: Option<String>,
-    /// What the recording cannot show about it.
+    /// Limits of what the recording shows about it.
     pub limits: Vec<String>,
 }
 
 impl Finding {
-    /// A finding of which only the statement is known so far.
+    /// A finding that has only its statement so far.
     pub fn new(id: &'static str, severity: Severity, title: impl Into<String>) -> Self {
         Self {
             id,

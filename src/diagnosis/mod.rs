@@ -1,56 +1,55 @@
 //! What happened to a device's memory, why, and what to do about it.
 //!
-//! [`diagnose`] asks a list of independent detectors. Each looks at a [`Context`] and returns
-//! [`Finding`]s: a statement, the figures, allocations and events that it rests on, advice, and what
-//! the recording cannot show. The verdict is the first of them.
+//! [`diagnose`] looks at a *case*: one device at one moment, with the facts that several detectors read. From it comes an
+//! *assessment*: what is retained, what grows, what pins segments, why the request failed. The verdict and a list of
+//! independent detectors turn both into [`Finding`]s: a statement, the figures, allocations and events that it rests on,
+//! advice, and what the recording cannot show.
 //!
 //! This layer knows no text formats, no files and no windows.
 
-mod below;
-mod code;
-mod context;
+mod assessment;
+mod batch_estimate;
+mod case;
+mod cause;
 mod detectors;
 mod finding;
-mod growing;
+mod growing_tensors;
 mod inferred;
-mod kept;
-mod pins;
-mod rounds;
-mod settings;
-mod shortage;
+mod pinning;
+mod retained;
+mod share;
 mod verdict;
 
 #[cfg(test)]
 mod tests;
 
-pub use code::Code;
-pub use context::{Context, Question};
+pub use case::{CodeSites, DiagnosisRequest};
 pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};
-pub use growing::Growing;
-pub use kept::Kept;
-pub use shortage::Shortage;
 
 use crate::analysis::{Attribution, MomentError, Position};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
+use assessment::Assessment;
+use case::Case;
+use std::cmp::Reverse;
 
 /// A moment, and what the program was doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct MomentPosition {
     /// The moment.
     pub moment: Moment,
-    /// What the program was doing, and in which iteration.
+    /// The phase and iteration of the program.
     pub position: Position,
 }
 
-/// What is found about a device at a moment.
+/// The findings about a device at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// The device.
     pub device: DeviceId,
     /// The moment that this is about.
-    pub at: Place,
+    pub at: MomentPosition,
     /// The last OOM, else the end of the recording.
-    pub dump: Place,
+    pub dump: MomentPosition,
     /// The verdict, then the other findings, most important first. Never empty.
     pub findings: Vec<Finding>,
 }
@@ -65,21 +64,23 @@ impl Diagnosis {
 /// Look at one device of a file, knowing what its allocations are for.
 ///
 /// # Errors
-/// If the moment that is asked for does not exist on the device.
+/// If the requested moment does not exist on the device.
 pub fn diagnose(
     snapshot: &Snapshot,
     timeline: &Timeline,
     attribution: &Attribution,
-    question: Question,
+    request: DiagnosisRequest,
 ) -> Result<Diagnosis, MomentError> {
-    let context = Context::new(snapshot, timeline, attribution, question)?;
-    let mut found: Vec<Finding> = detectors::DETECTORS.iter().flat_map(|detect| detect(&context)).collect();
+    let case = Case::new(snapshot, timeline, attribution, request)?;
+    let assessment = Assessment::of(&case);
+    let mut findings = vec![verdict::verdict(&assessment)];
+    let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
+    findings.extend(detected);
     let weight = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.bytes);
-    found.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(weight(finding))));
-    let mut findings = vec![verdict::verdict(&context)];
-    findings.append(&mut found);
-    let place = |moment| Place { moment, position: context.phases().position_at(moment) };
+    // The sort is stable, so findings that matter equally stay in the order of the detectors.
+    findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(weight(finding))));
+    let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
-    Ok(Diagnosis { device: timeline.device, at: place(context.moment), dump: place(dump), findings })
+    Ok(Diagnosis { device: timeline.device, at: position(case.moment), dump: position(dump), findings })
 }

@@ -1,6 +1,6 @@
 //! Diagnoses of histories that no program writes.
 
-use super::{Question, Severity, diagnose};
+use super::{DiagnosisRequest, Severity, diagnose};
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::{At, Attribution, UserRules};
 use crate::model::{
@@ -96,8 +96,8 @@ proptest! {
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         for at in moments {
-            let question = Question { at, device_memory: Some(1 << 30) };
-            let Ok(found) = diagnose(&snapshot, timeline, &attribution, question) else {
+            let request = DiagnosisRequest { at, device_memory: Some(1 << 30) };
+            let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
                 continue;
             };
             let ids = ["capacity", "fragmentation", "single-request", "outside-pytorch", "leak", "none"];
@@ -109,14 +109,14 @@ proptest! {
     }
 }
 
-/// A program that calls no model: each round allocates, frees something, and may keep a result.
-fn rounds(n: u64, keeps: bool) -> Vec<Raw> {
+/// A program that calls no model: each repetition allocates, frees something, and may keep a result.
+fn repetitions(n: u64, keeps: bool) -> Vec<Raw> {
     let mut raw: Vec<Raw> = Vec::new();
     let alloc = |slot, stack| [(3, slot, 1 << 20, stack), (0, slot, 1 << 20, stack)];
-    for round in 0..n {
+    for at in 0..n {
         raw.extend(alloc(1000, 3));
         if keeps {
-            raw.extend(alloc(round, 4));
+            raw.extend(alloc(at, 4));
         }
         raw.extend([(1, 1000, 1 << 20, 3), (2, 1000, 1 << 20, 3), (4, 1000, 1 << 20, 3)]);
     }
@@ -124,15 +124,15 @@ fn rounds(n: u64, keeps: bool) -> Vec<Raw> {
 }
 
 #[test]
-fn what_each_round_leaves_behind_is_a_leak_when_memory_runs_out() {
+fn what_each_repetition_leaves_behind_is_a_leak_when_memory_runs_out() {
     let verdict = |keeps| {
-        let mut raw = rounds(20, keeps);
+        let mut raw = repetitions(20, keeps);
         raw.push((7, 0, 4 << 20, 2));
         let end: Vec<(u64, i64)> = (0..if keeps { 20 } else { 0 }).map(|slot| (slot, 1 << 20)).collect();
         let snapshot = snapshot(&raw, Anchor::EndState, &end);
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
+        let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
         found.findings[0].clone()
     };
     let leak = verdict(true);
@@ -151,7 +151,7 @@ fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> &'static str {
     let snapshot = snapshot(raw, Anchor::EndState, &end);
     let timeline = &snapshot.timelines[0];
     let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-    let found = diagnose(&snapshot, timeline, &attribution, Question::default()).expect("an OOM");
+    let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
     found.findings[0].id
 }
 
@@ -166,40 +166,40 @@ fn gone(slot: u64) -> [Raw; 3] {
 #[test]
 fn a_line_that_keeps_one_of_three_results_leaks() {
     let mut raw: Vec<Raw> = Vec::new();
-    let rounds = 20;
-    for round in 0..rounds {
+    let repetitions = 20;
+    for at in 0..repetitions {
         for of_line in [1000, 2000] {
-            raw.extend(made(of_line + round));
-            if 0 < round {
-                raw.extend(gone(of_line + round - 1));
+            raw.extend(made(of_line + at));
+            if 0 < at {
+                raw.extend(gone(of_line + at - 1));
             }
         }
-        raw.extend(made(round));
+        raw.extend(made(at));
     }
-    let live: Vec<u64> = (0..rounds).chain([1000 + rounds - 1, 2000 + rounds - 1]).collect();
+    let live: Vec<u64> = (0..repetitions).chain([1000 + repetitions - 1, 2000 + repetitions - 1]).collect();
     assert_eq!(verdict_on(&mut raw, &live), "leak");
 }
 
 #[test]
 fn the_last_few_results_and_the_first_are_no_leak() {
     let mut raw: Vec<Raw> = Vec::new();
-    let (rounds, kept) = (60, 12);
-    for round in 0..rounds {
-        raw.extend(made(round));
-        if kept < round {
-            raw.extend(gone(round - kept));
+    let (repetitions, kept) = (60, 12);
+    for at in 0..repetitions {
+        raw.extend(made(at));
+        if kept < at {
+            raw.extend(gone(at - kept));
         }
     }
-    let live: Vec<u64> = std::iter::once(0).chain(rounds - kept..rounds).collect();
+    let live: Vec<u64> = std::iter::once(0).chain(repetitions - kept..repetitions).collect();
     assert_ne!(verdict_on(&mut raw, &live), "leak");
 }
 
 #[test]
 fn gradients_of_earlier_backwards_are_not_on_their_way() {
-    let says_so = |rounds: &[u64]| {
+    let says_so = |repetitions: &[u64]| {
         let mut raw: Vec<Raw> = vec![(3, 0, 100 << 20, 5), (0, 0, 10 << 20, 5)];
         let mut slot = 100;
-        for &gradients in rounds {
+        for &gradients in repetitions {
             raw.push((0, slot, 4 << 10, 1));
             raw.extend((1..=gradients).map(|at| (0, slot + 10 * at, 8 << 20, 6)));
             slot += 1000;
@@ -207,8 +207,8 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let question = Question { at: Some(At::End), device_memory: None };
-        let found = diagnose(&snapshot, timeline, &attribution, question).expect("a moment");
+        let request = DiagnosisRequest { at: Some(At::End), device_memory: None };
+        let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
         let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
         breakdown.explanation.iter().any(|line| line.contains("on their way"))
     };

@@ -1,12 +1,12 @@
-//! The totals as lines.
+//! The curves: totals over time as lines.
 
-use super::Shot;
+use super::spec::PictureSpec;
 use crate::draw::picture::{CurvesPicture, Sheet, curves_legend};
 use crate::draw::software::Pixels;
 use crate::model::Timeline;
 
-pub(super) fn paint(shot: &Shot, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
     let picture =
-        CurvesPicture { timeline, view: shot.view, capacity: shot.capacity(timeline), cursor: shot.cursor() };
-    picture.paint(sheet, &shot.page(timeline, curves_legend(timeline, &shot.view, sheet.palette)))
+        CurvesPicture { timeline, view: spec.view, capacity: spec.capacity(timeline), cursor: spec.cursor() };
+    picture.paint(sheet, &spec.page(timeline, curves_legend(timeline, &spec.view, sheet.palette)))
 }

@@ -1,50 +1,28 @@
-//! What the pickle is wrapped in, recognised by its first bytes.
+//! Unwraps the pickle from its container, which the first bytes of the file identify.
 
-use super::{LoadError, html};
-use std::io::{self, BufReader, Cursor, Read};
+use super::error::ContainerError;
+use super::html;
+use std::io::{BufReader, Cursor, Read};
 
-/// Bytes that are looked at.
+/// Bytes at the start of a file that decide what it is. Six are enough for binary formats; pages and JSON may
+/// begin with white space, so more are read.
 const MAGIC_BYTES: usize = 512;
 
-/// Buffer in front of decompressors.
+/// Bytes of the buffer in front of a decompressor: large, so that it asks the file seldom.
 const BUFFER_BYTES: usize = 1 << 20;
-
-/// The pickle cannot be got at.
-pub(super) enum ContainerError {
-    Io(io::Error),
-    Empty,
-    Foreign(&'static str),
-}
-
-impl ContainerError {
-    pub(super) fn into_load_error(self, name: &str) -> LoadError {
-        let input = name.to_owned();
-        match self {
-            Self::Io(source) => LoadError::Read { input, source },
-            Self::Empty => LoadError::Empty { input },
-            Self::Foreign(found) => LoadError::Foreign { input, found },
-        }
-    }
-}
-
-impl From<io::Error> for ContainerError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
 
 /// A reader of the pickle inside `raw`.
 pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
-    let kind = Kind::of(&head)?;
+    let container = Container::of(&head)?;
     let all = Cursor::new(head).chain(raw);
-    Ok(match kind {
-        Kind::Pickle => Box::new(all),
-        Kind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
-        Kind::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
-        Kind::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
-        Kind::Html => html::open(all)?,
+    Ok(match container {
+        Container::Pickle => Box::new(all),
+        Container::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
+        Container::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
+        Container::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
+        Container::Html => html::open(all)?,
     })
 }
 
@@ -52,8 +30,9 @@ fn buffered<R: Read>(reader: R) -> BufReader<R> {
     BufReader::with_capacity(BUFFER_BYTES, reader)
 }
 
+/// The container of a pickle.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum Container {
     Pickle,
     Gzip,
     Zstd,
@@ -61,7 +40,8 @@ enum Kind {
     Html,
 }
 
-impl Kind {
+impl Container {
+    /// The container that a file with these first bytes has.
     fn of(head: &[u8]) -> Result<Self, ContainerError> {
         let foreign = |found| Err(ContainerError::Foreign(found));
         match head {
@@ -87,14 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_their_first_bytes() {
-        let kind = |head: &[u8]| Kind::of(head).ok();
-        assert_eq!(kind(b"\x80\x04\x95"), Some(Kind::Pickle));
-        assert_eq!(kind(b"(dp0\nS'segments'"), Some(Kind::Pickle));
-        assert_eq!(kind(b"\x1f\x8b\x08"), Some(Kind::Gzip));
-        assert_eq!(kind(b"\n<!DOCTYPE html>"), Some(Kind::Html));
-        assert_eq!(kind(b"PK\x03\x04"), None);
-        assert_eq!(kind(b"{\"segments\": []}"), None);
-        assert_eq!(kind(b""), None);
+    fn containers_differ_in_their_first_bytes() {
+        let container = |head: &[u8]| Container::of(head).ok();
+        assert_eq!(container(b"\x80\x04\x95"), Some(Container::Pickle));
+        assert_eq!(container(b"(dp0\nS'segments'"), Some(Container::Pickle));
+        assert_eq!(container(b"\x1f\x8b\x08"), Some(Container::Gzip));
+        assert_eq!(container(b"\n<!DOCTYPE html>"), Some(Container::Html));
+        assert_eq!(container(b"PK\x03\x04"), None);
+        assert_eq!(container(b"{\"segments\": []}"), None);
+        assert_eq!(container(b""), None);
     }
 }

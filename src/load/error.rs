@@ -1,7 +1,8 @@
-//! Why a file could not be loaded, and what to try.
+//! Reasons why a file cannot be loaded, each with something to try.
 
 use crate::pickle::{DecodeError, ErrorKind};
 use crate::snapshot::SnapshotError;
+use std::any::Any;
 use std::io;
 use thiserror::Error;
 
@@ -12,7 +13,7 @@ pub enum LoadError {
     /// The input could not be opened or read.
     #[error("cannot read {input}: {source}")]
     Read {
-        /// What was to be read.
+        /// The input's name.
         input: String,
         /// The system's reason.
         source: io::Error,
@@ -20,43 +21,43 @@ pub enum LoadError {
     /// The input is empty.
     #[error("{input} is empty")]
     Empty {
-        /// What was read.
+        /// The input's name.
         input: String,
     },
     /// The input is something else that can be recognised.
     #[error("{input}: expected a pickled memory snapshot, found {found}")]
     Foreign {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What it is.
+        /// The thing that it is, in a few words.
         found: &'static str,
     },
     /// The pickle cannot be decoded.
     #[error("{input}: {source}")]
     Decode {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What was wrong where.
+        /// The error and its place.
         source: DecodeError,
     },
     /// The pickle holds no snapshot.
     #[error("{input}: {source}")]
     NoSnapshot {
-        /// What was read.
+        /// The input's name.
         input: String,
-        /// What it holds instead.
+        /// The thing that it holds instead.
         source: SnapshotError,
     },
     /// The caller asked to stop.
     #[error("loading {input} was cancelled")]
     Cancelled {
-        /// What was being read.
+        /// The input's name.
         input: String,
     },
     /// A defect of oomscope.
     #[error("{input}: internal error: {message}")]
     Internal {
-        /// What was being read.
+        /// The input's name.
         input: String,
         /// The panic's message.
         message: String,
@@ -64,7 +65,15 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// What the user can try, in one sentence.
+    /// The error that a panic while loading `input` becomes.
+    pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = message.unwrap_or_else(|| "unknown panic".to_owned());
+        Self::Internal { input: input.to_owned(), message }
+    }
+
+    /// Something that the user can try, in one sentence.
     pub fn hint(&self) -> &'static str {
         const RECORD: &str = "record one with torch.cuda.memory._record_memory_history() and write it with \
                               torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
@@ -97,5 +106,30 @@ impl LoadError {
             Self::Cancelled { .. } => "open it again to load it",
             Self::Internal { .. } => "please report this together with the file",
         }
+    }
+}
+
+/// Why the pickle inside a file cannot be reached. It becomes a [`LoadError`] where the input's name is known.
+pub(super) enum ContainerError {
+    Io(io::Error),
+    Empty,
+    /// The file is something else, named in a few words.
+    Foreign(&'static str),
+}
+
+impl ContainerError {
+    pub(super) fn into_load_error(self, name: &str) -> LoadError {
+        let input = name.to_owned();
+        match self {
+            Self::Io(source) => LoadError::Read { input, source },
+            Self::Empty => LoadError::Empty { input },
+            Self::Foreign(found) => LoadError::Foreign { input, found },
+        }
+    }
+}
+
+impl From<io::Error> for ContainerError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

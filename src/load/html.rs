@@ -1,15 +1,17 @@
 //! The pages that `python -m torch.cuda._memory_viz trace_plot` and `segment_plot` write: a base64
 //! pickle inside a script (`_format_viz` in `torch/cuda/_memory_viz.py`).
 
-use super::container::ContainerError;
+use super::error::ContainerError;
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use memchr::memmem;
 use std::io::{self, Cursor, Read};
 
-/// How far into the page the pickle may start.
+/// The most bytes of a page before its pickle. torch writes a few hundred there; without a limit, any other page
+/// would be read into memory as a whole.
 const MAX_HEAD_BYTES: u64 = 16 << 20;
 
+/// The JSON field that holds the pickle.
 const FIELD: &[u8] = b"\"base64\"";
 
 /// A reader of the pickle inside a page.
@@ -18,6 +20,7 @@ pub(super) fn open<'a>(mut page: impl Read + Send + 'a) -> Result<Box<dyn Read +
     let start = loop {
         let room = (64 * 1024).min(MAX_HEAD_BYTES - head.len() as u64);
         let n = page.by_ref().take(room).read_to_end(&mut head)?;
+        // The field may lie across two pieces, so each search begins at the start of the page.
         if let Some(start) = text_start(&head) {
             break start;
         }

@@ -1,15 +1,15 @@
 //! A load in the background.
 
-use super::pipe::panic_message;
 use super::{FileStamp, Input, LoadError, Progress, load};
 use crate::model::Snapshot;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// What a background load ended with.
+/// The result of a background load.
 pub type LoadOutcome = Result<Arc<Snapshot>, LoadError>;
 
 /// A load that runs on a thread of its own.
@@ -33,19 +33,13 @@ impl LoadJob {
         let stamp = Arc::new(OnceLock::new());
         let job_stamp = Arc::clone(&stamp);
         thread::Builder::new().name("oomscope-load".to_owned()).spawn(move || {
-            let name = job_input.name();
-            let worker = thread::Builder::new().name("oomscope-read".to_owned()).spawn(move || {
+            let outcome = panics_as_errors(&job_input.name(), || {
                 // Before the first byte is read, so that no later change is missed.
                 if let Some(found) = job_input.path().and_then(FileStamp::of) {
                     job_stamp.get_or_init(|| found);
                 }
                 load(&job_input, &job_progress).map(Arc::new)
             });
-            let outcome = match worker.map(thread::JoinHandle::join) {
-                Ok(Ok(outcome)) => outcome,
-                Ok(Err(panic)) => Err(LoadError::Internal { input: name, message: panic_message(&*panic) }),
-                Err(source) => Err(LoadError::Read { input: name, source }),
-            };
             // The window may have closed the file meanwhile.
             sender.send(outcome).ok();
             wake();
@@ -53,7 +47,7 @@ impl LoadJob {
         Ok(Self { input, progress, stamp, outcome })
     }
 
-    /// What is being loaded.
+    /// The input that is being loaded.
     pub fn input(&self) -> &Input {
         &self.input
     }
@@ -63,12 +57,12 @@ impl LoadJob {
         self.stamp.get().copied()
     }
 
-    /// How far it is.
+    /// How far the load is.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// The outcome, if there is one already.
+    /// The outcome, if the load has ended. It is given out once.
     pub fn poll(&self) -> Option<LoadOutcome> {
         self.wait(Duration::ZERO)
     }
@@ -86,8 +80,45 @@ impl LoadJob {
     }
 }
 
+/// The outcome of `load`, where a panic is an internal error: a defect must not leave the caller waiting.
+fn panics_as_errors(input: &str, load: impl FnOnce() -> LoadOutcome) -> LoadOutcome {
+    // Nothing that a panic may leave half done is used afterwards: the model is lost with the closure.
+    catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| Err(LoadError::of_panic(input, &*panic)))
+}
+
 impl Drop for LoadJob {
     fn drop(&mut self) {
         self.progress.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::load_from;
+
+    #[test]
+    fn a_panic_is_an_internal_error_with_its_message() {
+        let outcome = panics_as_errors("a.pickle", || panic!("broken at {}", 7));
+        let Err(LoadError::Internal { input, message }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((input.as_str(), message.as_str()), ("a.pickle", "broken at 7"));
+    }
+    /// A reader with a defect, behind a first byte.
+    struct Broken(bool);
+
+    impl io::Read for Broken {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            assert!(!std::mem::replace(&mut self.0, true), "broken reader");
+            buf[0] = 0x80;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_panic_in_reading_ends_the_decoding_too() {
+        let load = || load_from(Broken(false), "a.pickle", &Progress::default()).map(Arc::new);
+        let outcome = panics_as_errors("a.pickle", load);
+        let Err(LoadError::Internal { message, .. }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(message, "broken reader");
     }
 }

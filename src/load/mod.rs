@@ -1,7 +1,7 @@
 //! From a path to a model: reads, decompresses and decodes, with progress and cancellation.
 //!
-//! Reading and decoding run on two threads. The input is read piece by piece, never mapped: a file
-//! that is truncated or rewritten while it is open gives a partial result, not a crash.
+//! A load takes two threads: one reads and decompresses, the other decodes. The input is read piece by piece,
+//! never mapped: a file that is truncated or rewritten while it is open gives a partial result, not a crash.
 //!
 //! This module knows files and threads. It knows no windows and prints nothing.
 
@@ -37,7 +37,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// What a command-line argument means: `-` is standard input.
+    /// The input that a command-line argument names; `-` is standard input.
     pub fn from_arg(arg: &Path) -> Self {
         if arg == Path::new("-") { Self::Stdin } else { Self::File(arg.to_owned()) }
     }

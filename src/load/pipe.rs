@@ -1,7 +1,7 @@
 //! Reading on one thread, decoding on another.
 
 use super::{LoadError, Progress};
-use crate::pickle::{self, Chunk, ChunkSource, Decoded, ErrorKind};
+use crate::pickle::{self, Chunk, ChunkSource, DecodeError, Decoded, ErrorKind};
 use crate::snapshot::Builder;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,31 +10,41 @@ use std::thread;
 /// Bytes per piece. Large enough that handing over costs nothing, small enough to stay in cache.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Pieces that may wait between the threads.
+/// Pieces that may wait between the threads: enough to bridge a slow read, few enough to stay in cache.
 const CHUNKS_AHEAD: usize = 3;
 
 /// Read on this thread and decode on another one into `builder`.
 pub(super) fn decode(
-    mut reader: impl Read,
+    reader: impl Read,
     mut builder: Builder,
     name: &str,
     progress: &Progress,
 ) -> Result<(Builder, Decoded), LoadError> {
+    let expected_bytes = progress.total_bytes();
+    read_for(reader, name, progress, move |chunks| {
+        pickle::decode(chunks, &mut builder, expected_bytes).map(|decoded| (builder, decoded))
+    })
+}
+
+/// Read on this thread for `decode`, which runs on another one.
+fn read_for<T: Send>(
+    mut reader: impl Read,
+    name: &str,
+    progress: &Progress,
+    decode: impl FnOnce(Chunks) -> Result<T, DecodeError> + Send,
+) -> Result<T, LoadError> {
     let (full_tx, full_rx) = sync_channel(CHUNKS_AHEAD);
+    // Room for those that wait, the one being decoded and the one being filled, so that each is used again.
     let (spent_tx, spent_rx) = sync_channel(CHUNKS_AHEAD + 2);
     let chunks = Chunks { full: full_rx, spent: spent_tx, progress: progress.clone() };
-    let expected_bytes = progress.total_bytes();
     let outcome = thread::scope(|scope| {
-        let decoder =
-            thread::Builder::new().name("oomscope-decode".to_owned()).spawn_scoped(scope, move || {
-                pickle::decode(chunks, &mut builder, expected_bytes).map(|decoded| (builder, decoded))
-            });
-        let decoder = decoder.map_err(|source| LoadError::Read { input: name.to_owned(), source })?;
+        let decoder = thread::Builder::new()
+            .name("oomscope-decode".to_owned())
+            .spawn_scoped(scope, move || decode(chunks))
+            .map_err(|source| LoadError::Read { input: name.to_owned(), source })?;
         read_all(&mut reader, &full_tx, &spent_rx, progress);
         drop(full_tx);
-        decoder
-            .join()
-            .map_err(|panic| LoadError::Internal { input: name.to_owned(), message: panic_message(&*panic) })
+        decoder.join().map_err(|panic| LoadError::of_panic(name, &*panic))
     })?;
     outcome.map_err(|source| match source.kind {
         ErrorKind::Cancelled => LoadError::Cancelled { input: name.to_owned() },
@@ -110,8 +120,19 @@ impl ChunkSource for Chunks {
     }
 }
 
-/// What a panic said.
-pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown panic".to_owned())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_in_decoding_is_an_internal_error() {
+        // More than the channel holds: the reader must notice that nobody listens, and not wait for ever.
+        let input = io::repeat(0).take(8 * CHUNK_BYTES as u64);
+        let outcome = read_for(input, "a.pickle", &Progress::default(), |mut chunks| -> Result<(), _> {
+            chunks.next_chunk(None).expect("zeros");
+            panic!("a defect")
+        });
+        let Err(LoadError::Internal { input, message }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((input.as_str(), message.as_str()), ("a.pickle", "a defect"));
+    }
 }

@@ -1,4 +1,4 @@
-//! How far a load is, and the wish to stop it. Shared between threads.
+//! Progress of a load and the request to stop it, shared between threads.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Progress {
         self.shared.is_building.load(Ordering::Relaxed)
     }
 
-    /// The part that is read, from 0 to 1; `None` where the size is not known.
+    /// The share of the file that was read, from 0 to 1; `None` where the size is not known.
     pub fn fraction(&self) -> Option<f32> {
         self.total_bytes().map(|total| (self.read_bytes() as f64 / total as f64).min(1.0) as f32)
     }
@@ -68,7 +68,7 @@ impl Progress {
     }
 }
 
-/// A reader that counts what passes.
+/// A reader that counts the bytes that pass through it.
 pub(super) struct CountingReader<R> {
     inner: R,
     progress: Progress,

@@ -1,12 +1,13 @@
-//! A file with the user's rules, where one lies ready.
+//! Finds a file with the user's rules near a recording.
 
 use super::Input;
 use std::path::{Path, PathBuf};
 
-/// What it is called.
+/// Name of the rules file.
 pub const RULES_FILE: &str = "oomscope-rules.toml";
 
-/// A file of that name beside a recording, else in the working folder. It is for the user to say that it is to be used.
+/// The rules file beside a recording, else the one in the working folder. It is only offered: the user decides
+/// whether it is applied.
 pub fn rules_nearby(input: &Input) -> Option<PathBuf> {
     let beside = match input {
         Input::File(path) => path.parent().map(|folder| folder.join(RULES_FILE)),

@@ -1,4 +1,4 @@
-//! What tells one version of a file from the next.
+//! Tells whether a file on disk is still the version that was loaded.
 
 use std::path::Path;
 use std::time::SystemTime;

@@ -7,6 +7,7 @@
 
 mod action;
 mod address;
+pub mod allocator_sizes;
 mod anomalies;
 mod column;
 mod curve;

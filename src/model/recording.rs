@@ -1,6 +1,6 @@
 //! A handle to one device of a file.
 
-use super::{AllocId, Allocation, Lifetimes, Moment, Snapshot, StackId, Timeline};
+use super::{AllocId, Allocation, DeviceId, Lifetimes, Moment, Snapshot, StackId, Timeline};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -20,6 +20,11 @@ impl Recording {
     pub fn all(snapshot: &Arc<Snapshot>) -> impl ExactSizeIterator<Item = Self> + use<> {
         let snapshot = Arc::clone(snapshot);
         (0..snapshot.timelines.len()).map(move |at| Self { snapshot: Arc::clone(&snapshot), at })
+    }
+
+    /// The recording of a device; `None` if the file does not have the device.
+    pub fn of_device(snapshot: &Arc<Snapshot>, device: DeviceId) -> Option<Self> {
+        Self::all(snapshot).find(|recording| recording.device == device)
     }
 
     /// The snapshot, which all devices of the file share.
@@ -103,7 +108,7 @@ impl Lifetimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Anchor, DeviceId, EventTable, SegmentTable, TimelineInput};
+    use crate::model::{Anchor, EventTable, SegmentTable, TimelineInput};
 
     fn snapshot(devices: i64) -> Arc<Snapshot> {
         let timeline = |device| {
@@ -122,6 +127,8 @@ mod tests {
         let found: Vec<_> = Recording::all(&snapshot(2)).map(|recording| recording.device).collect();
         assert_eq!(found, [DeviceId(0), DeviceId(1)]);
         assert_eq!(Recording::all(&snapshot(0)).len(), 0);
+        let index = |device| Recording::of_device(&snapshot(2), DeviceId(device)).map(|found| found.index());
+        assert_eq!([0, 1, 2].map(index), [Some(0), Some(1), None]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What can go wrong while decoding, and at which byte.
+//! Errors of decoding, and the byte at which each happened.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct DecodeError {
     /// Offset of the opcode that could not be carried out, in bytes of the decompressed pickle.
     pub offset: u64,
-    /// What was wrong with it.
+    /// The reason.
     pub kind: ErrorKind,
 }
 
@@ -61,12 +61,13 @@ pub enum ErrorKind {
     /// A limit that keeps memory bounded was exceeded.
     #[error("more than {limit} {what} in one pickle")]
     Limit {
-        /// What there is too much of.
+        /// The things of which there are too many.
         what: &'static str,
         /// The largest number that is read.
         limit: u64,
     },
-    /// What the pickle makes takes out of proportion more memory than the input takes where it is stored.
+    /// The values take memory out of proportion to the input where it is stored: a small compressed file that is made to
+    /// fill memory.
     #[error("{stored} bytes of input take more than {limit} bytes of memory")]
     Expansion {
         /// Bytes that the input took so far where it is stored.
@@ -83,8 +84,8 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Whether what was read before the error may still be used: the input is cut off or damaged,
-    /// as opposed to unwanted, hostile or abandoned.
+    /// Whether the values before the error may still be used: the input is cut off or damaged, and not hostile,
+    /// unsupported or abandoned.
     pub fn is_damage(&self) -> bool {
         !matches!(
             self,

@@ -3,15 +3,16 @@
 use super::ErrorKind;
 use std::io;
 
-/// Room before the data of each [`Chunk`]: what is left of the previous chunk goes there, so that
-/// an opcode's argument is always contiguous without copying whole chunks.
+/// Bytes of room before the data of each [`Chunk`]. The rest of the previous chunk is copied there, so that an
+/// opcode's argument is contiguous without copying whole chunks. Only strings longer than this need [`Feed::gather`].
 pub(super) const HEADROOM: usize = 64 * 1024;
 
-/// Zero bytes behind the data, so that an opcode's fixed argument can be read before checking
-/// whether it is all there.
+/// Zero bytes behind the data, so that an opcode's fixed argument can be read before checking whether all of it is
+/// there. No fixed argument is longer.
 pub(super) const PADDING: usize = 16;
 
-/// The longest single argument (a string) that is read, in bytes.
+/// The longest single argument that is read, in bytes: far longer than any text of a snapshot. Damage to the length
+/// of a string must not make the rest of the file one string.
 const MAX_ARGUMENT_BYTES: usize = 64 << 20;
 
 /// A piece of the input, laid out for the decoder.
@@ -72,7 +73,7 @@ pub(super) struct Feed<S> {
     pub(super) buf: Vec<u8>,
     pub(super) pos: usize,
     pub(super) end: usize,
-    /// Offset in the pickle of `buf[0]`; wraps while headroom lies before the start.
+    /// Offset in the pickle of `buf[0]`. It wraps below zero while headroom lies before the start of the pickle.
     base: u64,
     finished: bool,
 }
@@ -154,9 +155,12 @@ impl<S: ChunkSource> Feed<S> {
             }
         }
         self.base = offset.wrapping_sub(self.pos as u64);
+        debug_assert_eq!(self.offset(), offset, "the next byte stays the same");
+        debug_assert!(self.pos <= self.end && self.end + PADDING <= self.buf.len(), "the padding is there");
         failure.map_or(Ok(()), Err)
     }
 
+    /// Make a window of two pieces.
     fn join(&mut self, tail: &[u8], more: &[u8]) {
         self.buf = [tail, more, &[0; PADDING]].concat();
         self.pos = 0;

@@ -1,4 +1,13 @@
 //! The hot loop: the opcodes that make up nearly all of a large file, without leaving the window.
+//!
+//! Three shortcuts make it fast. Each leaves stack, marks and memo as the plain opcodes would:
+//!
+//! - Short strings are looked up by their first eight bytes (`short_strings.rs`).
+//! - A list of nothing but memo references is recognised by its bytes (`runs.rs`): in a trace, that is a stack.
+//! - A dict whose keys are memo references is read by the keys of an earlier one (`skeleton.rs`): in a trace, that is
+//!   an event.
+//!
+//! Recognising bytes is right only as long as memo entries keep their values; see [`Machine::forget_if_replaced`].
 
 use super::feed::{ChunkSource, PADDING};
 use super::machine::Machine;
@@ -9,9 +18,14 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// Carry out frequent opcodes for as long as they come and the window holds them. Whatever is
     /// rare, long or wrong is left for [`Machine::step`](super::machine::Machine), which does the
     /// same with all checks and messages.
+    ///
+    /// It is kept apart from the rare opcodes, so that registers and instruction cache are the loop's own.
     #[inline(never)]
     pub(super) fn run_frequent_opcodes(&mut self) -> Result<(), ErrorKind> {
+        // An opcode that starts before this has its fixed operand, which is never longer than the padding, in the
+        // window: no read in the loop needs a check against the end of the input.
         let last = self.feed.end.saturating_sub(PADDING);
+        // A local variable, which can stay in a register while the sink is called.
         let mut pos = self.feed.pos;
         while pos < last {
             if let Some((value, end)) = self.frequent_value(pos, last)? {
@@ -26,6 +40,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     pos += 1;
                 }
                 opcode::MEMOIZE => {
+                    // Without a value this is an error, which `step` reports.
                     let Some(&top) = self.stack.last() else { break };
                     self.memo.memoize(top)?;
                     pos += 1;
@@ -53,6 +68,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     pos += 1;
                 }
                 opcode::SETITEMS | opcode::APPENDS => {
+                    // The sink may refuse what it gets, and the error names the opcode's place.
                     self.feed.pos = pos;
                     self.op_start = self.feed.offset();
                     self.fill(head[0], if head[0] == opcode::APPENDS { "APPENDS" } else { "SETITEMS" })?;
@@ -65,13 +81,14 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(())
     }
 
-    /// The value that the opcode at `pos` pushes, and where the next one starts. `None` for opcodes
+    /// The value that the opcode at `pos` pushes, and the position of the next opcode. `None` for opcodes
     /// that do something else, and for values that are rare, long or wrong.
     ///
-    /// Takes a MEMOIZE that follows only if it writes a new entry: keys and lists that are recognised
-    /// by the bytes of their references must mean the same until the end of what is being read.
+    /// A MEMOIZE that follows is taken along only if it writes a new entry: inside a dict or list that is recognised by
+    /// its bytes, references must keep their meaning to its end.
     #[inline]
     fn frequent_value(&mut self, pos: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
+        // One check of bounds for all operands: opcode, length and eight bytes of a number or text.
         let Some(head) = self.feed.buf[pos..].first_chunk::<10>().copied() else { return Ok(None) };
         let [op, len, word @ ..] = head;
         Ok(match op {
@@ -94,6 +111,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             }
             opcode::SHORT_BINUNICODE => {
                 let end = pos + 2 + usize::from(len);
+                // The text, and the opcode behind it, must be in the window.
                 if last < end {
                     return Ok(None);
                 }
@@ -133,8 +151,12 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(handle)
     }
 
-    /// A dict whose MARK was just passed: if its keys are known ones, take all of it. Returns where
-    /// to go on; the stack is then as if every opcode up to there had been carried out.
+    /// A dict whose MARK was just passed: if its keys are known ones, take all of it. Returns the position
+    /// to go on from; the stack is then as if every opcode up to there had been carried out.
+    ///
+    /// Only values are pushed, as the keys are known. A dict may turn out to be of another skeleton with the same first
+    /// keys: then the search goes on with that one. If no skeleton fits to the end, the keys are put back between the
+    /// values, and the main loop goes on from there.
     fn known_dict(&mut self, start: usize, last: usize) -> Result<usize, ErrorKind> {
         self.forget_if_replaced();
         let (at, mut pos, mut n) = (self.stack.len(), start, 0);
@@ -145,6 +167,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             return Ok(start);
         };
         loop {
+            // Zeros are no opcode, so that the end of the window fits no key.
             let next = *self.feed.buf[pos..].first_chunk::<8>().unwrap_or(&[0; 8]);
             let is_end = next[0] == opcode::SETITEMS && n == self.skeletons.len(index);
             let key_len = self.skeletons.key_len(index, n, next);
@@ -163,6 +186,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         let is_whole = self.feed.buf[pos] == opcode::SETITEMS && n == self.skeletons.len(index) && pos < last;
         match at.checked_sub(1).and_then(|below| self.stack[below].handle(Kind::Dict)) {
             Some(dict) if is_whole => {
+                debug_assert_eq!(self.stack.len(), at + n, "a value for each key");
                 self.marks.pop();
                 let shape = self.skeletons.confirm(index);
                 self.sink.update_dict_shaped(dict, shape, &self.stack[at..])?;
@@ -177,7 +201,8 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         }
     }
 
-    /// When a memo entry was written again, the same bytes mean something else from then on.
+    /// Forget what was recognised by bytes, if a memo entry was written again since: from then on, the same bytes mean
+    /// something else. Picklers never do that, but files may.
     #[inline]
     fn forget_if_replaced(&mut self) {
         if self.known_replacements != self.memo.replacements {
@@ -187,12 +212,12 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         }
     }
 
-    /// Push the value at `pos`, if it is a frequent one. Returns where the next key starts.
+    /// Push the value at `pos`, if it is a frequent one. Returns the position of the next key.
     #[inline]
     fn known_value(&mut self, pos: usize, last: usize) -> Result<Option<usize>, ErrorKind> {
         let Some((value, mut pos)) = self.frequent_value(pos, last)? else { return Ok(None) };
         self.stack.push(value);
-        // The id of a pool is a pair of small numbers.
+        // A pool's id is a pair of small numbers. TUPLE2 takes both values, so the pair has to be looked for ahead.
         if let [opcode::BININT1, second, opcode::TUPLE2, after, ..] = self.feed.buf[pos..] {
             self.stack.push(Value::int(i64::from(second)));
             let tuple = self.tuple(self.stack.len() - 2)?;
@@ -229,11 +254,12 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         }
     }
 
-    /// A new list whose items are all memo entries: the references from `start` on, up to and with
-    /// the APPENDS. Returns it and where it ends; `None` if it is another kind of list.
+    /// A new list whose items are all memo entries: the references from `start` on, including the APPENDS. Returns the
+    /// list and the position behind it; `None` if it is another kind of list.
     ///
     /// Such lists are the stacks of a trace, more than half of a large file, and the same ones come
-    /// again and again: comparing bytes finds out without decoding them.
+    /// again and again: comparing bytes recognises them without decoding. Kept out of line, so that the loop around it
+    /// stays small.
     #[inline(never)]
     fn list_of_gets(&mut self, start: usize, last: usize) -> Result<Option<(Value, usize)>, ErrorKind> {
         // The list is memoized before it is filled, so it must not take the place of one of its items.

@@ -1,30 +1,16 @@
 //! The pickle machine: a stack of values, a stack of marks and a memo.
+//!
+//! [`Machine::run`] alternates between the hot loop (`frequent.rs`), which carries out what nearly all of a large file
+//! consists of, and [`Machine::step`], which carries out any one opcode with all checks.
 
 use super::feed::{ChunkSource, Feed, PADDING};
 use super::memo::Memo;
 use super::runs::Runs;
 use super::short_strings::ShortStrings;
 use super::skeleton::Skeletons;
-use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, number, opcode};
-use std::ops::Range;
+use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, opcode};
 
-/// The longest stack that is kept. A C++ pickler puts all events of a list there before the list
-/// gets them, so this bounds memory, not nesting alone.
-const MAX_STACK: usize = 1 << 25;
-
-/// The deepest nesting that is followed.
-const MAX_MARKS: usize = 1 << 20;
-
-/// What is kept of any input may take this much memory, and more for each byte that the input takes where
-/// it is stored. Compressed snapshots take up to 20 times their length; an answer takes up to four times
-/// what is kept. So an input below 1 MB, whatever it expands to, stays below 1 GiB.
-const BASE_MEMORY_BYTES: u64 = 128 << 20;
-const MEMORY_BYTES_PER_STORED_BYTE: u64 = 100;
-
-/// Bytes of the pickle between two looks at the memory.
-const MEMORY_CHECK_BYTES: u64 = 256 << 10;
-
-/// Snapshots have at most one memo entry in this many bytes.
+/// Bytes of the pickle for each memo entry that room is made for. Denser snapshots were not seen.
 const BYTES_PER_MEMO_ENTRY: u64 = 24;
 
 /// The result of decoding: the root value, and why there is not more of it.
@@ -75,6 +61,7 @@ pub fn decode<S: ChunkSource, K: Sink>(
     }
 }
 
+/// The state of the machine.
 pub(super) struct Machine<'k, S, K> {
     pub(super) feed: Feed<S>,
     pub(super) sink: &'k mut K,
@@ -85,23 +72,25 @@ pub(super) struct Machine<'k, S, K> {
     pub(super) runs: Runs,
     pub(super) skeletons: Skeletons,
     pub(super) short_strings: ShortStrings,
-    /// [`Memo::replacements`] when runs and skeletons were last right.
+    /// [`Memo::replacements`] when runs and skeletons were last known to be right.
     pub(super) known_replacements: u64,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
     /// Offset at the last look at the memory.
-    memory_checked: u64,
+    pub(super) memory_checked: u64,
 }
 
-/// What to do after an opcode.
+/// The machine's next move after an opcode.
 enum Flow {
     Continue,
     Stop(Value),
 }
 
 impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+    /// Carry out opcodes up to STOP, which leaves the root value.
     fn run(&mut self) -> Result<Value, ErrorKind> {
         loop {
+            // The hot loop stops this far before the end of the window.
             if self.feed.end - self.feed.pos < PADDING && !self.feed.require(PADDING)? {
                 self.op_start = self.feed.offset();
                 if self.feed.pos == self.feed.end {
@@ -111,6 +100,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             self.run_frequent_opcodes()?;
             self.op_start = self.feed.offset();
             self.check_limits()?;
+            // The hot loop may have used up the window: look for more before taking a step.
             if self.feed.pos == self.feed.end {
                 continue;
             }
@@ -120,7 +110,8 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         }
     }
 
-    /// Carry out one opcode of any kind.
+    /// Carry out one opcode of any kind. It is kept out of [`Self::run`], so that its many branches do not take registers
+    /// from the hot loop.
     #[inline(never)]
     fn step(&mut self) -> Result<Flow, ErrorKind> {
         let byte = self.feed.buf[self.feed.pos];
@@ -138,7 +129,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 }
             }
             opcode::FRAME => {
-                // Frames only help readers that buffer; the opcodes inside are read as any others.
+                // Frames help readers that buffer; the opcodes inside are read like any others.
                 self.fixed::<8>()?;
             }
             opcode::MARK => self.marks.push(self.stack.len()),
@@ -163,76 +154,6 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(Flow::Continue)
     }
 
-    /// Opcodes that push a new scalar, string or container.
-    fn construct(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
-        let value = match byte {
-            opcode::BININT => Value::int(i64::from(i32::from_le_bytes(self.fixed()?))),
-            opcode::BININT1 => Value::int(i64::from(u8::from_le_bytes(self.fixed()?))),
-            opcode::BININT2 => Value::int(i64::from(u16::from_le_bytes(self.fixed()?))),
-            opcode::BINFLOAT => Value::float(f64::from_be_bytes(self.fixed()?)),
-            opcode::LONG1 | opcode::LONG4 => {
-                let len = self.length(if byte == opcode::LONG1 { 1 } else { 4 })?;
-                let digits = self.take(len)?;
-                number::little_endian(&self.feed.buf[digits])
-            }
-            opcode::INT | opcode::LONG => {
-                let line = self.line()?;
-                number::decimal(&self.feed.buf[line]).ok_or(ErrorKind::Argument(op))?
-            }
-            opcode::FLOAT => {
-                let line = self.line()?;
-                number::float(&self.feed.buf[line]).ok_or(ErrorKind::Argument(op))?
-            }
-            opcode::EMPTY_DICT => Value::reference(Kind::Dict, self.sink.dict()?),
-            opcode::EMPTY_LIST => Value::reference(Kind::List, self.sink.list()?),
-            opcode::EMPTY_SET => Value::reference(Kind::Set, self.sink.set()?),
-            opcode::EMPTY_TUPLE => Value::reference(Kind::Tuple, self.sink.tuple(&[])?),
-            opcode::TUPLE1 => self.tuple(self.below_top(1, op)?)?,
-            opcode::TUPLE2 => self.tuple(self.below_top(2, op)?)?,
-            opcode::TUPLE3 => self.tuple(self.below_top(3, op)?)?,
-            opcode::TUPLE => {
-                let at = self.mark(op)?;
-                self.tuple(at)?
-            }
-            opcode::LIST | opcode::DICT | opcode::FROZENSET => self.collect(byte, op)?,
-            _ => self.text(byte, op)?,
-        };
-        self.stack.push(value);
-        Ok(())
-    }
-
-    /// Opcodes that push a string or bytes.
-    fn text(&mut self, byte: u8, op: &'static str) -> Result<Value, ErrorKind> {
-        let width = match byte {
-            opcode::SHORT_BINUNICODE | opcode::SHORT_BINSTRING | opcode::SHORT_BINBYTES => 1,
-            opcode::BINUNICODE | opcode::BINSTRING | opcode::BINBYTES => 4,
-            opcode::BINUNICODE8 | opcode::BINBYTES8 | opcode::BYTEARRAY8 => 8,
-            _ => 0,
-        };
-        if width == 0 {
-            let line = self.line()?;
-            let line = &self.feed.buf[line];
-            let text = match byte {
-                opcode::STRING => super::text::unquote(line),
-                opcode::UNICODE => super::text::raw_unicode_escape(line),
-                _ => return Err(ErrorKind::UnknownOpcode(byte)),
-            };
-            return self
-                .sink
-                .string(&text.ok_or(ErrorKind::Argument(op))?)
-                .map(|handle| Value::reference(Kind::Str, handle));
-        }
-        let len = self.length(width)?;
-        let range = self.take(len)?;
-        let content = &self.feed.buf[range];
-        match byte {
-            opcode::SHORT_BINBYTES | opcode::BINBYTES | opcode::BINBYTES8 | opcode::BYTEARRAY8 => {
-                self.sink.bytes(content).map(|handle| Value::reference(Kind::Bytes, handle))
-            }
-            _ => self.sink.string(content).map(|handle| Value::reference(Kind::Str, handle)),
-        }
-    }
-
     /// Opcodes that move values from the stack into the container below them.
     #[inline]
     pub(super) fn fill(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
@@ -245,6 +166,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             .checked_sub(1)
             .and_then(|below| self.stack.get(below))
             .ok_or(ErrorKind::StackUnderflow(op))?;
+        debug_assert!(at <= self.stack.len(), "a MARK lies above the stack");
         let items = &self.stack[at..];
         let wrong =
             |expected| Err(ErrorKind::WrongType { opcode: op, expected, found: container.type_name() });
@@ -265,39 +187,14 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(())
     }
 
-    /// LIST, DICT and FROZENSET: a container from all values above the mark.
-    fn collect(&mut self, byte: u8, op: &'static str) -> Result<Value, ErrorKind> {
-        let at = self.mark(op)?;
-        let items = &self.stack[at..];
-        let value = match byte {
-            opcode::LIST => {
-                let list = self.sink.list()?;
-                self.sink.extend_list(list, items)?;
-                Value::reference(Kind::List, list)
-            }
-            opcode::DICT if items.len() % 2 == 1 => return Err(ErrorKind::StackUnderflow(op)),
-            opcode::DICT => {
-                let dict = self.sink.dict()?;
-                self.sink.update_dict(dict, items)?;
-                Value::reference(Kind::Dict, dict)
-            }
-            _ => {
-                let set = self.sink.set()?;
-                self.sink.extend_set(set, items)?;
-                Value::reference(Kind::Set, set)
-            }
-        };
-        self.stack.truncate(at);
-        Ok(value)
-    }
-
-    /// A tuple of the values from height `at` on, which it replaces.
+    /// A tuple of the values from height `at` on, which are removed.
     pub(super) fn tuple(&mut self, at: usize) -> Result<Value, ErrorKind> {
         let tuple = self.sink.tuple(&self.stack[at..])?;
         self.stack.truncate(at);
         Ok(Value::reference(Kind::Tuple, tuple))
     }
 
+    /// GET in its forms: push a memo entry.
     fn get(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
         let index = match byte {
             opcode::BINGET => self.length(1)?,
@@ -309,6 +206,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(())
     }
 
+    /// PUT in its forms: memoize the topmost value.
     fn put(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {
         let index = match byte {
             opcode::MEMOIZE => {
@@ -323,38 +221,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         self.memo.put(index, top)
     }
 
-    fn index_line(&mut self, op: &'static str) -> Result<u64, ErrorKind> {
-        let line = self.line()?;
-        std::str::from_utf8(&self.feed.buf[line])
-            .ok()
-            .and_then(|text| text.trim().parse().ok())
-            .ok_or(ErrorKind::Argument(op))
-    }
-
-    /// Called between runs of opcodes, which are at most a chunk long.
-    fn check_limits(&mut self) -> Result<(), ErrorKind> {
-        if MAX_STACK < self.stack.len() {
-            return Err(ErrorKind::Limit { what: "values on the stack", limit: MAX_STACK as u64 });
-        }
-        if MAX_MARKS < self.marks.len() {
-            return Err(ErrorKind::Limit { what: "nested containers", limit: MAX_MARKS as u64 });
-        }
-        if MEMORY_CHECK_BYTES <= self.op_start - self.memory_checked {
-            self.memory_checked = self.op_start;
-            self.check_memory()?;
-        }
-        Ok(())
-    }
-
-    fn check_memory(&self) -> Result<(), ErrorKind> {
-        let Some(stored) = self.feed.stored_bytes() else { return Ok(()) };
-        let machine = size_of_val(&*self.stack) + size_of_val(&*self.marks) + self.memo.held_bytes();
-        let held = (machine + self.sink.held_bytes()) as u64;
-        let limit = BASE_MEMORY_BYTES.saturating_add(stored.saturating_mul(MEMORY_BYTES_PER_STORED_BYTE));
-        if limit < held { Err(ErrorKind::Expansion { stored, limit }) } else { Ok(()) }
-    }
-
-    /// The lowest height that the topmost frame of the stack may be popped to.
+    /// The height of the topmost MARK, below which opcodes without one must not take values.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
@@ -369,6 +236,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         Ok(top)
     }
 
+    /// POP takes the topmost value, or the topmost MARK if that lies above all values, as Python's does.
     fn pop_or_unmark(&mut self, op: &'static str) -> Result<(), ErrorKind> {
         if self.stack.len() == self.floor() && self.marks.pop().is_some() {
             return Ok(());
@@ -382,35 +250,9 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
         if at < self.floor() { Err(ErrorKind::StackUnderflow(op)) } else { Ok(at) }
     }
 
-    fn mark(&mut self, op: &'static str) -> Result<usize, ErrorKind> {
+    /// Take the topmost MARK: the height of the stack at which it lies.
+    #[inline]
+    pub(super) fn mark(&mut self, op: &'static str) -> Result<usize, ErrorKind> {
         self.marks.pop().ok_or(ErrorKind::NoMark(op))
-    }
-
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], ErrorKind> {
-        let range = self.take(N as u64)?;
-        self.feed.buf[range].first_chunk().copied().ok_or(ErrorKind::UnexpectedEnd)
-    }
-
-    /// A little-endian length or index of `width` bytes.
-    fn length(&mut self, width: usize) -> Result<u64, ErrorKind> {
-        let range = self.take(width as u64)?;
-        let mut word = [0; 8];
-        word[..width].copy_from_slice(&self.feed.buf[range]);
-        Ok(u64::from_le_bytes(word))
-    }
-
-    /// The next `len` bytes.
-    fn take(&mut self, len: u64) -> Result<Range<usize>, ErrorKind> {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        if !self.feed.require(len)? {
-            return Err(ErrorKind::UnexpectedEnd);
-        }
-        let start = self.feed.pos;
-        self.feed.pos += len;
-        Ok(start..start + len)
-    }
-
-    fn line(&mut self) -> Result<Range<usize>, ErrorKind> {
-        self.feed.line()?.ok_or(ErrorKind::UnexpectedEnd)
     }
 }

@@ -3,15 +3,18 @@
 use super::{ErrorKind, Handle, Value};
 use rustc_hash::FxHashMap;
 
-/// The lowest pattern that stands for a value without handle; its index is added.
+/// The lowest pattern that stands for a value without a handle; its index in [`Memo::scalars`] is added. The kinds of
+/// handles take the patterns below.
 const SCALAR: u32 = 6 << 29;
-/// An entry that was not written.
+
+/// The pattern of an entry that was not written, above all indexes of scalars.
 const UNUSED: u32 = u32::MAX;
 
-/// How far beyond twice the number of entries one may lie and still be stored densely.
+/// Entries up to twice the number of those written, and this many more, are stored densely: 16 KiB, so that small
+/// pickles that count from anywhere do not need the map.
 const MAX_GAP: u64 = 4096;
 
-/// The most entries that room is made for in advance.
+/// The most entries that room is made for in advance: 1 GiB of addresses, which take no memory until they are used.
 const MAX_ROOM: u64 = 1 << 28;
 
 /// Memo entries, four bytes each: picklers memoize several objects per event.
@@ -24,7 +27,7 @@ pub(super) struct Memo {
     scalars: Vec<Value>,
     /// Number of entries written, which is the number that MEMOIZE gives to the next one.
     used: u64,
-    /// How often an entry was written again. What was learned from the bytes of references before
+    /// Number of times that an entry was written again. Anything learned from the bytes of references before
     /// that no longer holds.
     pub(super) replacements: u64,
 }
@@ -35,8 +38,8 @@ impl Memo {
         Self { dense: Vec::with_capacity(entries.min(MAX_ROOM) as usize), ..Self::default() }
     }
 
-    /// Whether MEMOIZE would write an entry for the first time, for sure. Only pickles that also PUT
-    /// numbers out of order have entries ahead of the count, which MEMOIZE may hit.
+    /// Whether it is certain that MEMOIZE would write a new entry. Only pickles that also PUT numbers out of order have
+    /// entries ahead of the count, which MEMOIZE may hit.
     #[inline]
     pub(super) fn next_is_new(&self) -> bool {
         self.used == self.dense.len() as u64 && self.sparse.is_empty()
@@ -75,6 +78,7 @@ impl Memo {
         }
     }
 
+    /// GET: the value under a number.
     #[inline]
     pub(super) fn get(&self, index: u64) -> Option<Value> {
         match self.dense.get(index as usize) {
@@ -83,6 +87,7 @@ impl Memo {
         }
     }
 
+    /// Out of line: no pickler writes entries that far apart.
     #[cold]
     fn get_sparse(&self, index: u64) -> Option<Value> {
         self.sparse.get(&index).and_then(|&packed| self.unpack(packed))
@@ -94,6 +99,7 @@ impl Memo {
         size_of_val(&*self.dense) + sparse + size_of_val(&*self.scalars)
     }
 
+    /// A value in 32 bits. One without a handle is put aside first.
     #[inline]
     fn pack(&mut self, value: Value) -> Result<u32, ErrorKind> {
         if let Some(packed) = value.pack() {
@@ -103,6 +109,7 @@ impl Memo {
         if Handle::LIMIT <= index {
             return Err(ErrorKind::Limit { what: "memoized scalars", limit: u64::from(Handle::LIMIT) });
         }
+        debug_assert!(SCALAR + index < UNUSED, "scalars end below the pattern of unwritten entries");
         self.scalars.push(value);
         Ok(SCALAR + index)
     }
@@ -113,6 +120,7 @@ impl Memo {
         if value.is_some() { value } else { self.scalar(packed) }
     }
 
+    /// The scalar behind a pattern; `None` for entries that were not written.
     #[cold]
     fn scalar(&self, packed: u32) -> Option<Value> {
         self.scalars.get((packed - SCALAR) as usize).copied()

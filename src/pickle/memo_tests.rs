@@ -1,7 +1,6 @@
 //! Random pickles that write memo entries again, against a memo that is a plain map.
 //!
-//! What the decoder knows of runs and dicts by their bytes must never outlive the entries that those
-//! bytes refer to. The pickles repeat a few dicts and lists, and between and inside of them PUT and
+//! Knowledge of runs and dicts by their bytes must never outlive the entries that those bytes refer to. The pickles repeat a few dicts and lists, and between and inside of them PUT and
 //! MEMOIZE hit entries that were written before.
 
 use super::tests::whole;
@@ -15,7 +14,7 @@ const ENTRIES: u8 = 40;
 /// The longest text of a memo entry that others may refer to.
 const MAX_TEXT: usize = 200;
 
-/// How an object is memoized after it was pushed.
+/// The way in which an object is memoized after it was pushed.
 #[derive(Debug, Clone, Copy)]
 enum Store {
     Not,

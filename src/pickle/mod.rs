@@ -1,7 +1,7 @@
 //! A streaming decoder for Python pickles that hold only plain data.
 //!
 //! Bytes go in as [`Chunk`]s, finished values come out through a [`Sink`]. The decoder keeps
-//! the pickle machine's stack and memo, and nothing else: what a dict or a list *means* is the
+//! the pickle machine's stack and memo, and nothing else: the meaning of dicts and lists is the
 //! sink's business, so a gigabyte of events never exists as a tree.
 //!
 //! Nothing is ever imported or called. The opcodes that would do so are refused by name
@@ -9,15 +9,18 @@
 //!
 //! This module knows no PyTorch, no files and no threads.
 
+mod construct;
 mod error;
 mod feed;
 mod frequent;
+mod limits;
 mod machine;
 mod memo;
 #[cfg(test)]
 mod memo_tests;
 mod number;
 mod opcode;
+mod operands;
 mod runs;
 mod salvage;
 mod short_strings;

@@ -5,7 +5,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
-/// Most bytes of runs that are remembered.
+/// The most bytes of runs that are remembered. It bounds memory where stacks do not repeat; further runs are decoded.
 const MAX_BYTES: usize = 32 << 20;
 
 /// One remembered run.
@@ -13,14 +13,15 @@ const MAX_BYTES: usize = 32 << 20;
 struct Run {
     start: usize,
     end: usize,
-    /// The sink's name for the list that the run makes.
+    /// The sink's name for the contents of the list.
     contents: u32,
 }
 
-/// Places for predictions.
+/// Places for predictions: 64 KiB, which stay in the second-level cache.
 const PREDICTIONS: usize = 1 << 14;
 
-/// Known runs. Training repeats itself, so after the same few runs mostly the same one follows.
+/// Known runs. Training repeats itself, so the same few runs are mostly followed by the same one: the prediction is
+/// compared first, which saves hashing.
 #[derive(Debug)]
 pub(super) struct Runs {
     bytes: Vec<u8>,
@@ -40,6 +41,7 @@ impl Default for Runs {
             known: Vec::new(),
             lookup: HashTable::new(),
             hasher: RandomState::default(),
+            // No run has this number, so that nothing is predicted.
             predictions: vec![u32::MAX; PREDICTIONS],
             context: 0,
         }
@@ -47,7 +49,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Length and contents of the run at the start of the window, if it is the expected one.
+    /// Length and contents of the run at the start of the window, if it is the predicted one.
     #[inline]
     pub(super) fn expected(&mut self, window: &[u8]) -> Option<(usize, u32)> {
         let id = self.predictions[self.context];
@@ -70,8 +72,9 @@ impl Runs {
         Some((run.len(), self.known[id as usize].contents))
     }
 
-    /// Remember a run.
+    /// Remember a run that is not known yet.
     pub(super) fn insert(&mut self, run: &[u8], contents: u32) {
+        debug_assert_eq!(length(run), Some(run.len()), "a run ends at its APPENDS");
         if MAX_BYTES < self.bytes.len() + run.len() {
             return;
         }
@@ -90,14 +93,16 @@ impl Runs {
         *self = Self::default();
     }
 
+    /// Predict the run for the next time that the same runs come before it.
     fn follow(&mut self, id: u32) {
         self.predictions[self.context] = id;
         self.advance(id);
     }
 
-    /// Shift a run into the context, out of which older ones fall after five more.
+    /// Shift a run into the context. At three bits per run, it leaves the 14 bits after five more.
     #[inline]
     fn advance(&mut self, id: u32) {
+        // Knuth's multiplier spreads consecutive numbers over all bits but the lowest, which are dropped.
         let mixed = (id as usize).wrapping_mul(0x9e37_79b1) >> 7;
         self.context = ((self.context << 3) ^ mixed) & (PREDICTIONS - 1);
     }
@@ -109,8 +114,8 @@ pub(super) fn is_get(byte: u8) -> bool {
     matches!(byte, opcode::BINGET | opcode::LONG_BINGET)
 }
 
-/// The length of the run at the start of the window, its APPENDS included. `None` if something else
-/// than memo references comes, or the window ends first.
+/// The length of the run at the start of the window, including its APPENDS. `None` if something other than memo
+/// references comes, or the window ends first.
 pub(super) fn length(window: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -1,4 +1,4 @@
-//! What to do with a stack that the input left behind when it ended too early.
+//! Saves the whole values that are left on the stack when the input ends too early.
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
@@ -12,7 +12,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// values above a MARK belong to the container right below it. Values above a MARK without
     /// such a container were meant for a tuple that is not whole; they are dropped.
     pub(super) fn salvage(&mut self) -> Result<Option<Value>, ErrorKind> {
-        // Between two batches, nothing but its place on top tells that a list is not whole.
+        // Between two batches, a list that is not whole looks like any other: its place on top of the stack gives it away.
         if let Some(View::Ref(Kind::List, list)) = self.stack.last().map(|top| top.view()) {
             self.sink.interrupted_list(list, &[])?;
         }

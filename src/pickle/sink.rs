@@ -1,4 +1,4 @@
-//! What the decoder needs from whoever uses the values.
+//! The interface between the decoder and the user of its values.
 
 use super::{ErrorKind, Handle, Value};
 
@@ -42,10 +42,10 @@ pub trait Sink {
     /// Add `items` to a set.
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
 
-    /// Bytes of memory that everything takes that was handed over so far, roughly.
+    /// Bytes of memory that the sink's tables take so far, roughly.
     fn held_bytes(&self) -> usize;
 
-    /// A name for what the list holds now, under which [`Self::repeat_list`] can make equal lists.
+    /// A name for the current contents of a list, under which [`Self::repeat_list`] can make equal lists.
     /// `None` where the sink has no such name.
     fn list_contents(&self, list: Handle) -> Option<u32>;
 

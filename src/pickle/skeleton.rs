@@ -6,16 +6,17 @@
 
 use super::{Value, opcode, runs};
 
-/// Different dicts that are remembered.
+/// The most skeletons that are remembered. Recordings have about ten; the search goes through all of them.
 const MAX_SKELETONS: usize = 16;
 
-/// Failed attempts after which no more are made.
+/// Attempts to learn a skeleton without success, after which no more are made: a file of dicts that cannot be learned
+/// would pay for each of them.
 const MAX_ATTEMPTS: u32 = 1000;
 
-/// The keys of the largest dict that is remembered.
+/// The most keys of a dict that is remembered. Events have at most 13.
 const MAX_KEYS: usize = 24;
 
-/// A memo reference of two or five bytes, to be compared with the input eight bytes at a time.
+/// A memo reference of two or five bytes, compared with the input as one masked word instead of byte by byte.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyBytes {
     word: u64,
@@ -25,24 +26,26 @@ pub(super) struct KeyBytes {
 
 impl KeyBytes {
     fn new(bytes: &[u8]) -> Self {
+        debug_assert!(matches!(bytes.len(), 2 | 5), "a memo reference");
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         let mask = (1 << (8 * bytes.len())) - 1;
         Self { word: u64::from_le_bytes(word), mask, len: bytes.len() }
     }
 
-    /// The memo entry that the bytes refer to.
+    /// The memo entry that the bytes refer to: all of them but the opcode, which comes first.
     pub(super) fn memo_index(&self) -> u64 {
         self.word >> 8
     }
 
+    /// Whether the next eight bytes of the input begin with this reference.
     #[inline]
     pub(super) fn is_at_start_of(&self, bytes: [u8; 8]) -> bool {
         u64::from_le_bytes(bytes) & self.mask == self.word
     }
 }
 
-/// The keys of a dict, as bytes, as values, and by the sink's name for them.
+/// The keys of a dict: as bytes, as values, and as the shape that the sink knows them by.
 #[derive(Debug)]
 pub(super) struct Skeleton {
     pub(super) bytes: Vec<KeyBytes>,
@@ -54,8 +57,9 @@ pub(super) struct Skeleton {
 #[derive(Debug)]
 pub(super) struct Skeletons {
     known: Vec<Skeleton>,
+    /// The skeleton of the latest dict: in a trace, mostly that of the next one, too.
     latest: usize,
-    /// How often it may still be tried to learn one: most dicts that fail once fail again.
+    /// Attempts to learn a skeleton that are left.
     attempts_left: u32,
 }
 
@@ -107,14 +111,14 @@ impl Skeletons {
         &self.known[index].keys
     }
 
-    /// A dict was of this skeleton. Returns the sink's name for it.
+    /// Note that a dict was of this skeleton. Returns its shape.
     #[inline]
     pub(super) fn confirm(&mut self, index: usize) -> u32 {
         self.latest = index;
         self.known[index].shape
     }
 
-    /// Whether to try and learn another one.
+    /// Whether to try to learn another one. Counts as an attempt.
     pub(super) fn may_learn(&mut self) -> bool {
         self.attempts_left = self.attempts_left.saturating_sub(1);
         self.attempts_left != 0 && self.known.len() < MAX_SKELETONS
@@ -123,6 +127,7 @@ impl Skeletons {
     /// Remember a skeleton.
     pub(super) fn insert(&mut self, skeleton: Skeleton) {
         if !self.known.iter().any(|known| known.keys == skeleton.keys) {
+            debug_assert_eq!(skeleton.bytes.len(), skeleton.keys.len(), "each key has bytes and a value");
             self.known.push(skeleton);
             self.attempts_left = MAX_ATTEMPTS;
         }
@@ -134,9 +139,8 @@ impl Skeletons {
     }
 }
 
-/// The bytes of the keys of a dict whose first key stands at the start of `window`. `None` if it
-/// holds anything but memo references as keys and short scalars, strings, pairs and lists of memo
-/// references as values.
+/// The bytes of the keys of a dict whose first key stands at the start of `window`. `None` unless all keys are memo
+/// references, and all values are short scalars, strings, pairs or lists of memo references.
 pub(super) fn key_bytes(window: &[u8]) -> Option<Vec<KeyBytes>> {
     let mut keys = Vec::new();
     let mut at = 0;
@@ -152,6 +156,7 @@ pub(super) fn key_bytes(window: &[u8]) -> Option<Vec<KeyBytes>> {
     (!keys.is_empty()).then_some(keys)
 }
 
+/// Length of a memo reference by its opcode.
 fn get_len(byte: u8) -> Option<usize> {
     match byte {
         opcode::BINGET => Some(2),
@@ -160,6 +165,7 @@ fn get_len(byte: u8) -> Option<usize> {
     }
 }
 
+/// Length of a value, with the MEMOIZE behind it. `None` if it is of another kind than those that the hot loop takes.
 fn value_len(window: &[u8]) -> Option<usize> {
     let memoized = |len: usize| len + usize::from(window.get(len) == Some(&opcode::MEMOIZE));
     Some(match *window.first()? {

@@ -125,7 +125,7 @@ impl Sink for Printer {
     }
 }
 
-/// What the pickle holds, and the damage that ended it.
+/// The content of a pickle, and the damage that ended it.
 fn read(pickle: &[u8]) -> (String, Option<String>) {
     let mut printer = Printer::default();
     match decode(pickle, &mut printer, None) {
@@ -137,7 +137,7 @@ fn read(pickle: &[u8]) -> (String, Option<String>) {
     }
 }
 
-/// What a pickle that must be whole holds.
+/// The content of a pickle that must be whole.
 pub(super) fn whole(pickle: &[u8]) -> String {
     let (root, damage) = read(pickle);
     assert_eq!(damage, None, "{root}");

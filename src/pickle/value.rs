@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u32);
 
-/// Bits of a handle where it is packed with its kind.
+/// Bits of a handle where it is packed with its kind, which takes the other three of 32.
 const HANDLE_BITS: u32 = 29;
 
 impl Handle {
@@ -12,7 +12,7 @@ impl Handle {
     pub const LIMIT: u32 = 1 << HANDLE_BITS;
 }
 
-/// What a handle stands for.
+/// The type of the object that a handle stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -30,7 +30,8 @@ pub enum Kind {
     Set,
 }
 
-/// The tag of a [`Value`]: its type.
+/// The tag of a [`Value`]: its type. The kinds of handles come first, in the order of [`Kind`], so that comparing and
+/// packing them needs no table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Tag {
@@ -48,16 +49,18 @@ enum Tag {
     Float,
 }
 
+const _: () = assert!(Tag::Str as u8 == Kind::Str as u8 && Tag::Set as u8 == Kind::Set as u8);
+
 /// One value of the pickle.
 ///
-/// Two machine words that stay in registers; [`View`] is for looking at it.
+/// It is two machine words, which stay in registers; [`View`] shows what they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Value {
     tag: Tag,
     bits: u64,
 }
 
-/// What a [`Value`] is.
+/// The meaning of a [`Value`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum View {
     /// `None`.
@@ -118,7 +121,7 @@ impl Value {
         Self { tag, bits: u64::from(handle.0) }
     }
 
-    /// What it is.
+    /// Its meaning.
     #[inline]
     pub fn view(self) -> View {
         let reference = |kind| View::Ref(kind, Handle(self.bits as u32));

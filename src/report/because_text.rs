@@ -1,10 +1,10 @@
-//! The evidence of a verdict in words.
+//! Words for the evidence of a verdict.
 
 use crate::analysis::{Because, Blocks, frame_line, site_frame};
 use crate::model::{Allocation, PoolKey, Snapshot, Timeline};
 use crate::units;
 
-/// What a rule shows for its verdict on an allocation, in a few words.
+/// The evidence of a rule for its verdict on an allocation, in a few words.
 pub fn because_text(
     snapshot: &Snapshot,
     timeline: &Timeline,
@@ -40,7 +40,7 @@ pub fn because_text(
     }
 }
 
-/// An allocation as `explain` takes it: `0x7f21ac000000@41220`, or `@-1` where it is older than the recording.
+/// The name of an allocation, as `explain` takes it: `0x7f21ac000000@41220`, or `@-1` where it is older than the recording.
 pub fn allocation_name(allocation: &Allocation) -> String {
     let event = allocation.alloc_event().map_or_else(|| "-1".to_owned(), |event| event.0.to_string());
     format!("{}@{event}", units::address(allocation.addr))

@@ -1,22 +1,24 @@
-//! Bytes of categories in words, and how far they are only inferred.
+//! Bytes of categories in words, with the part that is only inferred.
 
-use crate::analysis::CategoryBytes;
+use crate::analysis::{CategoryBytes, InferredPart};
 use crate::units;
 
-/// What `≈` means, for the end of a text that uses it.
+/// The legend of `≈`, for the end of a text that uses it.
 pub const CATEGORY_LEGEND: &str = "≈: inferred from sizes, numbers, order or places";
 
 /// `12.3 GiB`; `≈ 12.3 GiB` where all of it is inferred, `12.3 GiB (≈ 4.00 GiB inferred)` where a part is.
 pub fn category_amount(of: &CategoryBytes) -> String {
     let bytes = units::bytes(of.bytes);
-    match of.inferred_bytes {
-        0 => bytes,
-        inferred if inferred == of.bytes => format!("≈ {bytes}"),
-        inferred => format!("{bytes} (≈ {} inferred)", units::bytes(inferred)),
+    match InferredPart::of(of.bytes, of.inferred_bytes) {
+        InferredPart::None => bytes,
+        InferredPart::All => format!("≈ {bytes}"),
+        InferredPart::Less | InferredPart::Most => {
+            format!("{bytes} (≈ {} inferred)", units::bytes(of.inferred_bytes))
+        }
     }
 }
 
-/// The same behind the category's name.
+/// The category's name and its amount: `parameters 4.00 MiB`.
 pub fn category_text(of: &CategoryBytes) -> String {
     format!("{} {}", of.category.label(), category_amount(of))
 }

@@ -1,9 +1,10 @@
-//! What all CSV output shares.
+//! Cells and errors that all CSV outputs share.
 
 use crate::model::PoolKey;
 use std::io;
 
-/// The system's error as it was, so that a pipe that closed is still known as one.
+/// The system's error inside an error of the CSV writer. Callers end silently when a pipe was closed, which they
+/// recognise by this error.
 pub(super) fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -11,17 +12,17 @@ pub(super) fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// Spreadsheets run cells that start like a formula.
+/// Text that spreadsheets do not run: they take cells that start like this for formulas.
 pub(super) fn spreadsheet_safe(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() }
 }
 
-/// Nothing where a number is not known.
+/// A number; empty if unknown.
 pub(super) fn optional(n: Option<i64>) -> String {
     n.map_or_else(String::new, |n| n.to_string())
 }
 
-/// `0.0`; nothing where the pool is not known.
+/// A pool: `0.0`; empty if unknown.
 pub(super) fn pool(pool: Option<PoolKey>) -> String {
     pool.map_or_else(String::new, |PoolKey(a, b)| format!("{a}.{b}"))
 }

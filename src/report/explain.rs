@@ -1,4 +1,4 @@
-//! `explain`: why an allocation has its category, as text or JSON.
+//! `explain`: the reasons for an allocation's category, as text or JSON.
 
 use super::because_text::{allocation_name, because_text};
 use super::json;
@@ -8,7 +8,7 @@ use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// An allocation and all that rules said of it.
+/// An allocation and the claims of all rules about it.
 #[derive(Debug)]
 pub struct Explanation<'a> {
     /// The recording.
@@ -17,9 +17,9 @@ pub struct Explanation<'a> {
     pub timeline: &'a Timeline,
     /// The allocation.
     pub allocation: Allocation,
-    /// What was found for the device.
+    /// The attribution of the device.
     pub found: Attribution,
-    /// What rules said of the allocation, in the order in which they were asked.
+    /// The claims about the allocation, in the order in which rules were asked.
     pub claims: Vec<Claim>,
 }
 
@@ -32,9 +32,9 @@ struct Record {
     pool: Option<[i64; 2]>,
     #[serde(flatten)]
     winner: ClaimRecord,
-    /// What rules said that the winner replaced.
+    /// Claims that stood until another one replaced them.
     overruled: Vec<ClaimRecord>,
-    /// What rules said that decided nothing, as something surer stood already.
+    /// Claims that were refused because a surer one stood already.
     without_effect: Vec<ClaimRecord>,
     stack: Vec<String>,
 }

@@ -6,39 +6,40 @@ use inferno::flamegraph::{self, Direction, Options, TextTruncateDirection};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-/// Nodes that are a smaller share of the whole are left out: their weight stays with the node above.
+/// A node is drawn if it has at least one part in this many of the total weight: about a quarter of a pixel in a
+/// picture 1,200 pixels wide. The weight of smaller nodes stays with the node above.
 const SMALLEST_SHARE: i128 = 5_000;
 
-/// Rows of frames.
+/// The most rows of frames: a picture about 4,000 pixels high. Deeper stacks are mostly runaway recursion.
 const MAX_ROWS: usize = 256;
 
-/// Characters of a label.
+/// The most characters of a label, which names from a file could otherwise make as long as they like.
 const MAX_LABEL: usize = 200;
 
 /// The largest number that scripts in a browser count exactly.
 const MAX_EXACT: i128 = 1 << 53;
 
-/// What stands for stacks of which nothing is shown.
+/// The label for stacks without any frame that is drawn.
 const OTHERS: &str = "(other stacks)";
 
-/// What stands for the absence of allocations.
+/// The label of an empty picture.
 const NOTHING: &str = "nothing was allocated";
 
-/// What the picture shows.
+/// The content of the picture.
 pub struct FlameSvg<'a> {
     /// The nodes.
     pub tree: &'a CallTree,
-    /// How frames read.
+    /// The labels of frames.
     pub names: &'a FrameNames,
-    /// What every node weighs with everything below it.
+    /// The weight of every node, with everything below it.
     pub weights: &'a [i128],
-    /// In which unit.
+    /// The unit of weights.
     pub unit: WeightUnit,
-    /// What is weighed, such as `Live bytes at the peak`.
+    /// The title, such as `Live bytes by stack`.
     pub title: &'a str,
     /// File, device and moment.
     pub subtitle: &'a str,
-    /// Red, green and blue of a frame.
+    /// Red, green and blue for a frame.
     pub color: &'a dyn Fn(FrameKey) -> [u8; 3],
 }
 
@@ -51,7 +52,7 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
     let (divisor, unit) = scale(flame.unit, flame.weight(NodeIx::ROOT));
     let mut lines = Vec::new();
     let mut colors = PaletteMap::default();
-    // What the map does not have would get a random colour.
+    // A label without a colour in the map would get a random one, and the picture other bytes each time.
     for label in ["", OTHERS, NOTHING] {
         colors.insert(label, Color { r: 208, g: 213, b: 219 });
     }
@@ -75,7 +76,7 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
 }
 
-/// What to divide weights by so that they can be counted exactly, and what they are then called.
+/// The divisor with which scripts count all weights exactly, and the name of the resulting unit.
 fn scale(unit: WeightUnit, total: i128) -> (i128, &'static str) {
     let steps: [(i128, &str); 4] = match unit {
         WeightUnit::Bytes => [(1, "bytes"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 40, "TiB")],
@@ -99,7 +100,7 @@ fn scale(unit: WeightUnit, total: i128) -> (i128, &'static str) {
 /// A node whose line is still to be written.
 struct Step {
     node: NodeIx,
-    /// What it weighs, at most what is left of its parent.
+    /// Its weight, at most as much as its parent has left.
     weight: i128,
     /// Length of the path without it.
     prefix: usize,
@@ -144,7 +145,7 @@ impl FlameSvg<'_> {
         }
     }
 
-    /// Below a node come its children, most weight first, and then what is its own.
+    /// Queue the children of a node, heaviest first, and then the weight that is its own.
     fn enter(&self, step: &Step, smallest: i128, prefix: usize, todo: &mut Vec<Task>) {
         let mut children: Vec<(NodeIx, i128)> = Vec::new();
         if step.depth < MAX_ROWS {
@@ -166,14 +167,14 @@ impl FlameSvg<'_> {
 
 enum Task {
     Enter(Step),
-    /// What a node holds itself; its path has this length.
+    /// The weight that no child of a node has. Its path is this long.
     Own {
         prefix: usize,
         weight: i128,
     },
 }
 
-/// A label that the format of collapsed stacks cannot take for anything else.
+/// A label without anything that has a meaning in the format of collapsed stacks.
 fn plain(label: &str) -> String {
     const FIXED_SPACE: &str = "\u{a0}";
     let mut plain: String = label.trim().chars().take(MAX_LABEL).collect::<String>().replace(';', ",");

@@ -1,10 +1,12 @@
-//! What happened on a device, in a few lines: for headers, status lines and captions.
+//! A device's recording in a few lines, for headers, status lines and captions.
 
 use super::non_default_settings;
+use super::words::capitalised;
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 
-/// What happened, in a sentence, from the model's figures alone.
+/// The outcome of the recording in a sentence: the OOM, or the peak. It uses the model's figures alone, so it needs
+/// no diagnosis.
 pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
     let Some(oom) = timeline.ooms.last() else { return without_oom(timeline, is_damaged) };
     let at = Moment::after(oom.event);
@@ -50,7 +52,7 @@ pub fn moment_text(timeline: &Timeline, moment: Moment) -> String {
     parts.join(" · ")
 }
 
-/// When a moment was, without what was in use: `after event 2,300 · 12.0 ms · 2026-01-31 14:05:06.000007
+/// The time of a moment, without its totals: `after event 2,300 · 12.0 ms · 2026-01-31 14:05:06.000007
 /// UTC`. The clock is that of the machine that recorded.
 pub fn when_text(timeline: &Timeline, moment: Moment) -> String {
     let Some(event) = moment.event() else { return "before the first event".to_owned() };
@@ -79,8 +81,8 @@ pub fn moment_name(timeline: &Timeline, moment: Moment) -> String {
     }
 }
 
-/// What somebody who only sees a picture of a device must know besides the headline: how large it
-/// was, which moment is shown, how the allocator was set up, and what is missing.
+/// Lines below the headline for readers who have nothing but the picture: totals, the moment that is shown,
+/// the allocator's settings, and what is missing.
 pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<String> {
     let mut lines = vec![capitalised(&figures(timeline))];
     if !timeline.events.is_empty() {
@@ -95,12 +97,6 @@ pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -
         lines.push("Memory from before the recording is unknown and left out of all figures".to_owned());
     }
     lines
-}
-
-/// With a capital letter at its start.
-fn capitalised(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 fn figures(timeline: &Timeline) -> String {

@@ -1,4 +1,4 @@
-//! `live`: what is live at a moment, largest first.
+//! `live`: the allocations that are live at a moment, largest first.
 
 use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
@@ -19,13 +19,13 @@ pub struct LiveSet<'a> {
     pub timeline: &'a Timeline,
     /// The moment.
     pub moment: Moment,
-    /// What a filter lets through; `None` without one.
+    /// The matches of the filter; `None` without one.
     pub matches: Option<Matches>,
-    /// What its allocations are for.
+    /// The categories of its allocations.
     pub categories: Categories,
 }
 
-/// One live allocation: where it is among the live sets, and itself.
+/// One live allocation, and the index of its live set.
 #[derive(Debug)]
 pub struct LiveRow {
     set: usize,
@@ -45,8 +45,8 @@ pub fn live_rows(sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
     rows
 }
 
-/// What there is to say about a row. Made when it is written: stacks of all rows together can be much
-/// larger than the file, which holds each stack once.
+/// The content of a row. It is made when it is written: the stacks of all rows together can be much larger than
+/// the file, which holds each stack once.
 #[derive(Serialize)]
 struct Record<'a> {
     device: i64,
@@ -57,12 +57,12 @@ struct Record<'a> {
     alloc_event: Option<u32>,
     alloc_time_us: Option<i64>,
     category: &'static str,
-    /// The rule that decided the category, how surely, and what it shows.
+    /// The rule that decided the category.
     rule: &'static str,
     basis: &'static str,
     because: String,
     stack: FrameRecords<'a>,
-    /// Frames of the stack beyond those in `stack`.
+    /// Number of frames that `stack` leaves out.
     frames_left_out: usize,
     #[serde(skip)]
     age_us: Option<i64>,

@@ -8,7 +8,7 @@ use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What was simulated, for one device.
+/// The simulations of one device's recording under several settings.
 #[derive(Debug)]
 pub struct Simulation<'a> {
     /// The file.
@@ -17,21 +17,21 @@ pub struct Simulation<'a> {
     pub timeline: &'a Timeline,
     /// The settings of the recording.
     pub recorded: &'a Settings,
-    /// How far the simulation reproduces it.
+    /// The share of the recording that the simulation reproduces.
     pub fidelity: Fidelity,
     /// Bytes that could be reserved in the simulations; `None` for any number.
     pub capacity_bytes: Option<u64>,
-    /// Whether the capacity was given, and not derived from the recording.
+    /// Whether the user gave the capacity; otherwise it is derived from the recording.
     pub is_capacity_given: bool,
-    /// How the requests differ from the recorded ones; empty if they do not.
+    /// The change to the recorded requests, in words; empty if there is none.
     pub change: String,
-    /// What came of each setting.
+    /// The outcome of each setting.
     pub outcomes: &'a [Outcome],
-    /// The smallest change with which every request is met, if that was asked for.
+    /// The smallest change of settings with which every request is met, if one was searched for.
     pub recommended: Option<&'a Outcome>,
-    /// The least capacity with which every request is met, if that was asked for.
+    /// The outcome with the least capacity that meets every request, if one was searched for.
     pub smallest: Option<&'a Outcome>,
-    /// That capacity.
+    /// The capacity of [`Self::smallest`].
     pub smallest_bytes: Option<u64>,
 }
 
@@ -141,7 +141,7 @@ pub fn export_line(settings: &Settings) -> String {
     format!("PYTORCH_ALLOC_CONF={}", settings.conf())
 }
 
-/// How well a simulation reproduces its recording: `98.7 % of 41,220 events identical`.
+/// The fidelity of a simulation: `98.7 % of 41,220 allocator events identical; first difference at event 12`.
 pub fn fidelity_text(fidelity: Fidelity) -> String {
     let count = units::count(fidelity.events);
     match fidelity.first_difference {
@@ -166,7 +166,7 @@ fn bytes(count: u64) -> String {
     units::bytes(size(count))
 }
 
-/// What became of the requests, in a few words.
+/// The outcome in a few words: `fits`, or the request that failed.
 pub fn outcome_text(outcome: &Outcome) -> String {
     match (outcome.oom, outcome.reach) {
         (Some(oom), _) => {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// One record of the JSON: a device's figures, and what the whole file has to say.
+/// One record of the JSON: the figures of a device and of its file.
 #[derive(Serialize)]
 struct Record {
     file: String,
@@ -20,14 +20,14 @@ struct Record {
     stats: DeviceStats,
     /// Whether the whole file was read.
     complete: bool,
-    /// What the absolute figures rest on: the `end_state` that the segments describe, or the
-    /// `trace_only`, whose end is missing; then blocks that it does not mention are missing, too.
+    /// The basis of absolute figures: `end_state`, which the segments describe, or `trace_only` if that is
+    /// missing; figures then leave out blocks that no event mentions.
     anchor: &'static str,
     /// Requested bytes by category.
     categories: CategoryRecord,
-    /// What each pool and stream holds after the last event.
+    /// Memory of each pool and stream after the last event.
     pools: Vec<PoolStats>,
-    /// Where the recording stood.
+    /// Iterations, and the phase at certain moments.
     structure: StructureRecord,
     damage: Option<DamageRecord>,
     settings: Vec<String>,
@@ -40,7 +40,7 @@ struct Record {
 struct CategoryRecord {
     peak: BTreeMap<&'static str, i64>,
     end: BTreeMap<&'static str, i64>,
-    /// Those of them that are only inferred.
+    /// Bytes of these that are only inferred.
     peak_inferred: BTreeMap<&'static str, i64>,
     end_inferred: BTreeMap<&'static str, i64>,
 }
@@ -275,7 +275,7 @@ fn position_text(position: Position) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// What the memory was for at the peak and at the end, and when the peak was.
+/// Categories of memory at the peak and at the end, and the phases of these moments.
 fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attribution) -> io::Result<()> {
     let phases = &attribution.phases;
     let peak = timeline.active.peak().0;
@@ -322,7 +322,7 @@ fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
     )
 }
 
-/// Pools and streams, where there are several.
+/// The largest pools and streams, if there are several.
 fn pools_text(out: &mut dyn Write, pools: &[PoolStats]) -> io::Result<()> {
     const LISTED: usize = 8;
     if pools.len() < 2 {

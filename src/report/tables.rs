@@ -7,8 +7,8 @@ use crate::units;
 use foldhash::HashMap;
 use std::io::{self, Write};
 
-/// Write some events of a timeline with a header line. Sizes are in bytes, times in microseconds
-/// since 1970; what is not known is empty.
+/// Write some events of a timeline with a header line. Sizes are in bytes, times in microseconds since 1970. Unknown
+/// values are empty.
 ///
 /// # Errors
 /// When writing fails.
@@ -41,8 +41,8 @@ pub fn events_csv(
 
 /// Write some allocations of a timeline with a header line; ages are those at a moment.
 ///
-/// Sizes are in bytes, durations in microseconds. What is not known is empty, and so are the age and
-/// lifetime of what began before the recording, and the lifetime of what goes on after it.
+/// Sizes are in bytes, durations in microseconds. Unknown values are empty: among them the age and lifetime of
+/// allocations from before the recording, and the lifetime of those that outlive it.
 ///
 /// # Errors
 /// When writing fails.
@@ -90,7 +90,7 @@ pub fn allocations_csv(
     csv.flush()
 }
 
-/// Sites, each put together once.
+/// Texts of sites. Each is put together once.
 struct Sites<'a> {
     snapshot: &'a Snapshot,
     known: HashMap<StackId, String>,

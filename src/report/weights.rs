@@ -1,4 +1,4 @@
-//! What stacks weigh, as text.
+//! Weights of stacks as text.
 
 use crate::analysis::{Measure, Totals, WeightUnit};
 use crate::model::{Moment, Timeline};
@@ -13,7 +13,7 @@ pub fn weight_text(unit: WeightUnit, weight: i128) -> String {
     }
 }
 
-/// What was weighed: `61 blocks after event 2,528`. `is_filtered` says whether a filter chose them.
+/// The allocations that were weighed: `61 blocks after event 2,528`. `is_filtered` says whether a filter chose them.
 pub fn measure_text(measure: Measure, totals: &Totals, timeline: &Timeline, is_filtered: bool) -> String {
     let of_filter = if is_filtered { " that match the filter" } else { "" };
     let things = |one: &str, many: &str| {
@@ -31,7 +31,7 @@ pub fn measure_text(measure: Measure, totals: &Totals, timeline: &Timeline, is_f
     }
 }
 
-/// What a measure weighs, as a heading.
+/// A measure as a heading.
 pub fn measure_name(measure: Measure) -> &'static str {
     match measure {
         Measure::Live { .. } => "Live bytes by stack",

@@ -11,37 +11,19 @@
 //! [`Subject::scaled`] another program. docs/simulator.md has the rules and how they were checked.
 
 mod allocator;
-mod blocks;
-mod counters;
-mod driver;
-mod error;
-mod fidelity;
-mod free_list;
-mod infer;
-mod lanes;
-mod layout;
-mod outcome;
+mod inference;
+mod repeating;
 mod replay;
 mod requests;
-mod resolve;
-mod rounding;
-mod rules;
-mod segment_events;
 mod settings;
-mod start;
+mod smallest_capacity;
 mod subject;
 mod sweep;
-mod whatif;
 
-pub use counters::{Counters, Gauge};
-pub use driver::Device;
-pub use error::SettingError;
-pub use fidelity::Fidelity;
-pub use layout::{LaidBlock, LaidSegment};
-pub use outcome::{Outcome, Reach, SimulatedOom};
-pub use settings::Settings;
+pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
+pub use repeating::Repeating;
+pub use replay::{Fidelity, Outcome, Reach, SimulatedOom};
+pub use settings::{Device, SettingError, Settings};
+pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;
 pub use sweep::{recommended, sweep, useful_settings};
-pub use whatif::{Repeating, smallest_capacity};
-
-use segment_events::SegmentEvent;

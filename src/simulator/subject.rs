@@ -1,13 +1,13 @@
 //! A recording that is ready to be simulated.
 
-use super::fidelity::{Fidelity, compare};
+use super::allocator::LaidSegment;
+use super::inference;
+use super::replay::{self, Fidelity, Outcome};
 use super::requests::Requests;
-use super::resolve::resolve;
-use super::rules::{Rules, TieBreak};
-use super::{Device, LaidSegment, Outcome, Settings, infer, layout, replay};
+use super::settings::{Device, Rules, Settings, TieBreak};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
 
-/// One device's recording, and what it shows of the allocator that it came from.
+/// One device's recording, with all that it shows of the allocator that it came from.
 #[derive(Debug, Clone)]
 pub struct Subject {
     requests: Requests,
@@ -18,28 +18,31 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Read the requests and find out how well the simulation reproduces them. Takes about as long as
-    /// two simulations.
+    /// Read the requests and find out how well the simulation reproduces them. This takes about as long as two
+    /// simulations.
     pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         Self::on_device(snapshot, timeline, Device::default())
     }
 
-    /// The same where the device is known. What is `None` is derived from the recording.
+    /// Read the requests of a device of which something is known. What is `None` is inferred from the recording.
     pub fn on_device(snapshot: &Snapshot, timeline: &Timeline, known: Device) -> Self {
         let recorded = Settings::recorded(snapshot);
         let mut requests = Requests::of(snapshot, timeline, &recorded);
-        let mut tie_break = infer::tie_break(timeline);
-        let mut device = infer::device(timeline, &requests, &recorded, tie_break, known);
-        resolve(&mut requests, &Rules::new(&recorded, tie_break, &device));
-        device = infer::total(timeline, &requests, &Rules::new(&recorded, tie_break, &device), device);
+        let mut tie_break = inference::tie_break(timeline);
+        let mut device = inference::device(timeline, &requests, &recorded, tie_break, known);
+        // With the device's limits, so that a request empties the cache where it did; range lengths need decided requests.
+        inference::decide_open_requests(&mut requests, &Rules::new(&recorded, tie_break, &device));
+        device = inference::with_total_memory(
+            timeline,
+            &requests,
+            &Rules::new(&recorded, tie_break, &device),
+            device,
+        );
         let rules = |tie_break| Rules::new(&recorded, tie_break, &device);
-        let mut fidelity = compare(timeline, &requests, &rules(tie_break));
+        let mut fidelity = replay::compare(timeline, &requests, &rules(tie_break));
         if !fidelity.is_complete() {
-            let other = match tie_break {
-                TieBreak::Address => TieBreak::Creation,
-                TieBreak::Creation => TieBreak::Address,
-            };
-            let otherwise = compare(timeline, &requests, &rules(other));
+            let other = tie_break.other();
+            let otherwise = replay::compare(timeline, &requests, &rules(other));
             if fidelity.identical < otherwise.identical {
                 (tie_break, fidelity) = (other, otherwise);
             }
@@ -57,23 +60,23 @@ impl Subject {
         self.fidelity
     }
 
-    /// What is known of the device.
+    /// The device, as far as it is known.
     pub fn device(&self) -> Device {
         self.device
     }
 
     /// The last recorded request that failed.
     pub fn recorded_oom(&self) -> Option<EventIx> {
-        infer::last_oom(&self.requests)
+        self.requests.last_oom()
     }
 
-    /// Blocks from before the trace that lie in no segment, which the simulation leaves out.
+    /// Number of blocks from before the trace that lie in no segment, which the simulation leaves out.
     pub fn unplaced(&self) -> usize {
-        self.requests.start.unplaced
+        self.requests.initial.unplaced
     }
 
-    /// The same recording with each request's size times a factor; 0 is no request. What was live before
-    /// the trace stays as it was.
+    /// The recording with each request's size times a factor; a request for 0 bytes is left out. Blocks from before the
+    /// trace keep their sizes.
     pub fn scaled(&self, factor: impl Fn(EventIx) -> f64) -> Self {
         let requests = self.requests.scaled(factor);
         Self { requests, recorded: self.recorded.clone(), ..*self }
@@ -81,7 +84,7 @@ impl Subject {
 
     /// The simulated memory map at a moment, by address.
     pub fn layout_at(&self, settings: &Settings, device: &Device, moment: Moment) -> Vec<LaidSegment> {
-        layout::at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
+        replay::layout_at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
     }
 
     /// The recording under other settings, on a device.

@@ -1,9 +1,11 @@
-//! Which settings would have helped: the useful ones tried side by side.
+//! Useful settings side by side, and the one that is recommended.
 
-use super::{Device, Outcome, Settings, Subject};
+use super::replay::Outcome;
+use super::settings::{Device, Settings};
+use super::subject::Subject;
 use rayon::prelude::*;
 
-/// Changes that are tried, the ones that cost least first.
+/// Changes that are tried, those that cost a program least first.
 const CHANGES: [&str; 12] = [
     "expandable_segments:True",
     "max_split_size_mb:64",
@@ -19,8 +21,8 @@ const CHANGES: [&str; 12] = [
     "expandable_segments:False",
 ];
 
-/// The recorded settings first, then the defaults where they differ, then useful changes to the recorded
-/// ones. Settings that are a part of the device's memory are only tried where that is known.
+/// The recorded settings, then the defaults where they differ, then useful changes to the recorded ones. Settings that
+/// are a share of the device's memory are only tried where that is known.
 pub fn useful_settings(recorded: &Settings, device: &Device) -> Vec<Settings> {
     let mut all = vec![recorded.clone(), Settings::default()];
     for change in CHANGES {

@@ -1,14 +1,11 @@
-//! What the builder remembers of each list and dict that the decoder names.
+//! The states of all lists and dicts, by the handles that the decoder has for them.
 
 use super::keys::RecordKind;
 use crate::model::{FrameId, StackId};
-use crate::pickle::{Handle, Value};
+use crate::pickle::Handle;
 use std::ops::Range;
 
-/// How many values of containers that mean nothing to us are kept, over all of them.
-const MAX_LOOSE_VALUES: usize = 4_000_000;
-
-/// What a dict has become.
+/// The state of a dict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DictState {
     /// Nothing was put into it yet.
@@ -21,7 +18,7 @@ pub(super) enum DictState {
     Record(RecordKind, u32),
 }
 
-/// What a list has become.
+/// The state of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListState {
     /// Nothing was put into it yet.
@@ -34,11 +31,15 @@ pub(super) enum ListState {
     Records(u32),
 }
 
+/// Bits of the payload of a packed state: rows, ids and indexes stay below [`Handle::LIMIT`].
 const PAYLOAD_BITS: u32 = 29;
 
-/// A state in 32 bits: there are as many as the file has containers.
+/// A state in 32 bits. A large file has tens of millions of containers, so every byte of a state counts.
+///
+/// 0 is the state of a new container: tag 0 counts its payload from 1.
 fn pack(tag: u32, payload: u32) -> u32 {
-    debug_assert!(payload < Handle::LIMIT);
+    debug_assert!(payload < Handle::LIMIT, "the payload would run into the tag");
+    debug_assert!(tag < 1 << (u32::BITS - PAYLOAD_BITS), "the tag has no room");
     tag << PAYLOAD_BITS | payload
 }
 
@@ -51,7 +52,7 @@ fn unpack(packed: u32) -> (u32, u32) {
 pub(super) struct Dicts(Vec<u32>);
 
 impl Dicts {
-    /// Records of one kind are rows of one table; events come first because they are many.
+    /// The kinds of records, by their tags from 2 on. Frames are not among them: tag 1 is theirs.
     const RECORDS: [RecordKind; 5] = [
         RecordKind::Event,
         RecordKind::Block,
@@ -150,7 +151,7 @@ pub(super) struct RecordList {
     pub(super) kind: RecordKind,
     /// Rows, in list order. Picklers write lists in one go, so this is one range.
     pub(super) rows: Vec<Range<u32>>,
-    /// Whether the file broke off inside the list.
+    /// Whether the file ended inside the list.
     pub(super) is_interrupted: bool,
 }
 
@@ -173,76 +174,6 @@ impl RecordList {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows.iter().cloned().flatten()
-    }
-}
-
-/// Containers whose values are kept as they are, up to a limit over all of them.
-#[derive(Debug, Default)]
-pub(super) struct LooseValues {
-    containers: Vec<Vec<Value>>,
-    /// Containers that can be used again.
-    free: Vec<u32>,
-    total: usize,
-    /// Values beyond the limit.
-    pub(super) dropped: u64,
-}
-
-impl LooseValues {
-    /// Stands for every container beyond the limit: it keeps nothing.
-    const FULL: u32 = Handle::LIMIT - 2;
-
-    /// A new container. What is needed gets one beyond the limit, too.
-    pub(super) fn add(&mut self, is_needed: bool) -> u32 {
-        if let Some(container) = self.free.pop() {
-            return container;
-        }
-        if MAX_LOOSE_VALUES <= self.containers.len() && !is_needed {
-            return Self::FULL;
-        }
-        self.containers.push(Vec::new());
-        self.containers.len() as u32 - 1
-    }
-
-    /// Keep more values. What is needed is kept beyond the limit, too.
-    pub(super) fn extend(&mut self, container: u32, values: &[Value], is_needed: bool) {
-        let is_full = MAX_LOOSE_VALUES < self.total + values.len() && !is_needed;
-        match self.containers.get_mut(container as usize) {
-            Some(kept) if !is_full => {
-                self.total += values.len();
-                kept.extend_from_slice(values);
-            }
-            _ => self.dropped += values.len() as u64,
-        }
-    }
-
-    pub(super) fn held_bytes(&self) -> usize {
-        size_of_val(&*self.containers) + self.total * size_of::<Value>()
-    }
-
-    pub(super) fn get(&self, container: u32) -> &[Value] {
-        self.containers.get(container as usize).map_or(&[], Vec::as_slice)
-    }
-
-    /// The values of a container, which is then either freed or given them back.
-    pub(super) fn take(&mut self, container: u32) -> Vec<Value> {
-        let values = self.containers.get_mut(container as usize).map(std::mem::take).unwrap_or_default();
-        self.total -= values.len();
-        values
-    }
-
-    /// Undo [`Self::take`].
-    pub(super) fn put_back(&mut self, container: u32, values: Vec<Value>) {
-        if let Some(kept) = self.containers.get_mut(container as usize) {
-            self.total += values.len();
-            *kept = values;
-        }
-    }
-
-    /// Nobody refers to the container any more.
-    pub(super) fn free(&mut self, container: u32) {
-        if container != Self::FULL {
-            self.free.push(container);
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why a pickle is not a snapshot.
+//! Reasons why a pickle is not a snapshot.
 
 use thiserror::Error;
 
@@ -25,7 +25,7 @@ pub enum SnapshotError {
     NothingUsable {
         /// Offset of the damage.
         offset: u64,
-        /// What was wrong there.
+        /// The reason for the damage.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The fields of one dict while it is turned into a record.
+//! The fields of one dict while it becomes a record.
 
 use super::keys::{Key, KeySet, RecordKind};
 use crate::model::StrId;
@@ -7,7 +7,7 @@ use crate::pickle::{Handle, Kind, Value, View};
 /// In [`Shape::positions`]: the dict does not have the key.
 const ABSENT: u8 = u8::MAX;
 
-/// Keys of events that few recordings have: asking for each, for every event, would take a while.
+/// Keys of events that few recordings have. One flag per shape saves asking every event for each of them.
 const LABELS: [Key; 6] = [
     Key::CompileContext,
     Key::UserMetadata,
@@ -22,9 +22,9 @@ const LABELS: [Key; 6] = [
 #[derive(Debug)]
 pub(super) struct Shape {
     keys: Vec<Value>,
-    /// What a dict with these keys is.
+    /// The kind of record that these keys make, if any.
     pub(super) kind: Option<RecordKind>,
-    /// The pair that has each key.
+    /// The index of each key's pair, or [`ABSENT`].
     positions: [u8; Key::COUNT],
     /// Whether it has one of [`LABELS`].
     is_labelled: bool,
@@ -35,7 +35,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The largest dict that can be a record.
+    /// The most pairs of a dict that can be a record. Events have at most 13 keys that are understood; positions
+    /// must fit in a byte.
     pub(super) const MAX_PAIRS: usize = 128;
 
     /// The shape of a dict whose keys are understood by `key_of`.
@@ -53,7 +54,7 @@ impl Shape {
                 }
             }
         }
-        // Whatever else the snapshot itself has, it is no record.
+        // The snapshot's own dict is no record, whatever other keys it has.
         let is_snapshot = present.without(KeySet::default()).any(Key::is_of_snapshot);
         let kind = RecordKind::of(present).filter(|_| !is_snapshot);
         let misplaced = kind.map(|kind| present.without(kind.known()).collect()).unwrap_or_default();
@@ -75,13 +76,13 @@ impl Shape {
         self.misplaced.is_empty() && self.unknown.is_empty()
     }
 
-    /// The fields of a dict of this shape of which only the values are given.
+    /// The fields of a dict of this shape from its values alone.
     #[inline]
     pub(super) fn fields_of_values<'a>(&self, values: &'a [Value]) -> Fields<'a> {
         Fields { values, stride: 1, positions: self.positions, is_labelled: self.is_labelled }
     }
 
-    /// The fields of a dict of this shape.
+    /// The fields of a dict of this shape from its keys and values.
     #[inline]
     pub(super) fn fields<'a>(&self, pairs: &'a [Value]) -> Fields<'a> {
         Fields { values: pairs, stride: 2, positions: self.positions, is_labelled: self.is_labelled }
@@ -92,7 +93,7 @@ impl Shape {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
     values: &'a [Value],
-    /// 1 if there are only values, 2 if each follows its key.
+    /// 1 if there are values alone, 2 if each follows its key.
     stride: usize,
     positions: [u8; Key::COUNT],
     /// Whether an event has one of [`LABELS`].
@@ -111,7 +112,7 @@ impl Fields<'_> {
         self.values.get(at).copied().filter(|&value| value != Value::NONE)
     }
 
-    /// An int field. `Err` when it is there with another type or does not fit.
+    /// An int field. `Err` if the value has another type or does not fit in 64 bits.
     #[inline]
     pub(super) fn int(&self, key: Key) -> Result<Option<i64>, Mismatch> {
         match self.get(key).map(Value::view) {

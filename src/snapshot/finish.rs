@@ -1,4 +1,4 @@
-//! From rows to a snapshot: which trace and which segments belong to which device.
+//! From rows to a snapshot: gives each device its trace and its segments.
 
 use super::SnapshotError;
 use super::builder::Builder;
@@ -11,10 +11,10 @@ use crate::pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many of a foreign pickle's keys are named.
+/// The most keys of a foreign pickle that an error names: they fit in a line.
 const MAX_NAMED_KEYS: usize = 12;
 
-/// Devices that are shown.
+/// The most devices that are shown. Hosts have up to 16; files made by hand could hold one per event.
 const MAX_DEVICES: usize = 1024;
 
 /// The values of the snapshot's own keys.
@@ -28,7 +28,7 @@ struct Root {
 }
 
 impl Root {
-    /// Whether the list of a device's segments is there to its end.
+    /// Whether the file holds the whole list of a device's segments.
     fn has_all_segments(&self, device: DeviceId) -> bool {
         let list = if device == DeviceId::HOST { &self.host_segments } else { &self.segments };
         list.as_ref().is_some_and(|list| !list.is_interrupted)
@@ -71,7 +71,7 @@ impl Builder {
             pickle_bytes: decoded.read_bytes,
         };
         // The decoder's tables are as large as the events: free them before deriving more.
-        let tables = (self.dicts, self.lists, self.loose, self.record_lists, self.tuples);
+        let tables = (self.dicts, self.lists, self.loose, self.record_lists, self.pools);
         let build = || inputs.into_par_iter().map(Timeline::build).collect();
         snapshot.timelines = rayon::join(build, || drop(tables)).0;
         Ok(snapshot)
@@ -188,7 +188,8 @@ impl Builder {
         devices.extend(root.traces.keys());
         self.notes.skipped("devices beyond the first 1024", devices.len().saturating_sub(MAX_DEVICES) as u64);
         let is_only_trace = root.traces.len() == 1;
-        // Traces that share their events would multiply.
+        // Traces that share their events would multiply: a few references in the pickle could make any number of rows.
+        // Twice as many events as there are is more than any honest file uses.
         let mut events_left = 2 * self.events.len();
         let has_segments = !segments.is_empty();
         let mut inputs = Vec::new();
@@ -222,6 +223,8 @@ impl Builder {
         device: Option<DeviceId>,
         by_device: &mut BTreeMap<DeviceId, SegmentTable>,
     ) {
+        // A list that holds the same segments again and again would multiply their blocks; twice is more than any
+        // honest file needs.
         let mut blocks_left = 2 * self.segments.blocks.len();
         for row in list.iter().flat_map(|list| list.iter()).take(2 * self.segments.segments.len()) {
             let segment = &self.segments.segments[row as usize];
@@ -240,7 +243,7 @@ impl Builder {
     }
 }
 
-/// Whether events allocate what none of them gives back.
+/// Whether some allocation is never freed.
 fn leaves_blocks(events: &EventTable) -> bool {
     let mut live: BTreeSet<u64> = BTreeSet::new();
     for ix in events.indices() {

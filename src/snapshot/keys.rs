@@ -65,7 +65,7 @@ impl Key {
         Self::ALL.iter().find(|(_, known)| known.as_bytes() == text).map(|&(key, _)| key)
     }
 
-    /// How torch spells the key.
+    /// The key as torch spells it.
     pub(super) fn text(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -75,7 +75,7 @@ impl Key {
         Self::ALL[index].0
     }
 
-    /// Whether the key is one of the snapshot's own, without which a dict is no snapshot.
+    /// Whether a dict with this key is the snapshot itself.
     pub(super) fn is_of_snapshot(self) -> bool {
         matches!(self, Self::Segments | Self::DeviceTraces | Self::HostSegments | Self::HostTraces)
     }
@@ -84,9 +84,11 @@ impl Key {
     pub(super) const COUNT: usize = Self::ALL.len();
 }
 
-/// A set of keys.
+/// A set of keys: one bit for each.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeySet(u64);
+
+const _: () = assert!(Key::COUNT <= u64::BITS as usize, "a key has no bit in a KeySet");
 
 impl KeySet {
     pub(super) const fn of(keys: &[Key]) -> Self {
@@ -116,7 +118,7 @@ impl KeySet {
     }
 }
 
-/// What a dict is, judged by its keys.
+/// The kind of a record, which the keys of its dict decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum RecordKind {
     Event,
@@ -137,7 +139,7 @@ impl RecordKind {
         Self::ALL.into_iter().find(|kind| keys.contains(kind.required()))
     }
 
-    /// What the record is called in reports.
+    /// The record's name in reports.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -229,7 +231,6 @@ mod tests {
 
     #[test]
     fn every_key_is_found_by_its_spelling_and_number() {
-        const { assert!(Key::COUNT <= 64) };
         for i in 0..Key::COUNT {
             let key = Key::from_index(i);
             assert_eq!(Key::parse(key.text().as_bytes()), Some(key));
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_told_apart_by_their_keys() {
+    fn records_differ_in_their_keys() {
         for kind in RecordKind::ALL {
             assert_eq!(RecordKind::of(kind.known()), Some(kind));
             assert!(kind.known().contains(kind.required()));

@@ -1,11 +1,12 @@
-//! What is odd in a file but does not prevent reading it: unknown keys and skipped values.
+//! Oddities of a file that do not prevent reading it: unknown keys and skipped values.
 
 use super::keys::{Key, RecordKind};
 use crate::model::{OpenIssue, StrId, StringTable, UnknownKey};
 use std::collections::BTreeMap;
 
-/// Distinct notes of each sort that are kept.
-const MAX_NOTES: usize = 1000;
+/// The most distinct unknown keys that are kept, so that a file of odd keys does not fill memory. The other notes are
+/// as few as keys and kinds of records.
+const MAX_UNKNOWN_KEYS: usize = 1000;
 
 /// Counts oddities by kind, so that a million of them cost as much as one.
 #[derive(Debug, Default)]
@@ -19,14 +20,14 @@ pub(super) struct Notes {
 impl Notes {
     /// A key that no record has.
     pub(super) fn unknown_key(&mut self, record: &'static str, key: StrId) {
-        if self.unknown.len() < MAX_NOTES || self.unknown.contains_key(&(record, key)) {
+        if self.unknown.len() < MAX_UNKNOWN_KEYS || self.unknown.contains_key(&(record, key)) {
             *self.unknown.entry((record, key)).or_default() += 1;
         } else {
             self.skipped("unknown keys beyond the first thousand", 1);
         }
     }
 
-    /// A key that other records have.
+    /// A key that is understood, but in other records.
     pub(super) fn misplaced_key(&mut self, record: RecordKind, key: Key) {
         *self.misplaced.entry((record, key as u8)).or_default() += 1;
     }
@@ -36,13 +37,14 @@ impl Notes {
         *self.mismatched.entry((record, key as u8)).or_default() += 1;
     }
 
-    /// Something that was left out, in words.
+    /// Things that were left out, in words.
     pub(super) fn skipped(&mut self, what: &'static str, n: u64) {
         if n != 0 {
             *self.skipped.entry(what).or_default() += n;
         }
     }
 
+    /// Keys that are not understood where they were found.
     pub(super) fn unknown_keys(&self, strings: &StringTable) -> Vec<UnknownKey> {
         let unknown = self.unknown.iter().map(|(&(record, key), &count)| UnknownKey {
             record,
@@ -57,6 +59,7 @@ impl Notes {
         unknown.chain(misplaced).collect()
     }
 
+    /// Values that were not used.
     pub(super) fn issues(&self) -> Vec<OpenIssue> {
         let mismatched = self.mismatched.iter().map(|(&(record, key), &count)| {
             let key = Key::from_index(usize::from(key)).text();

@@ -1,14 +1,19 @@
-//! From the fields of a dict to a row.
+//! Records: the fields of a dict become a row of a table.
 
 use super::builder::{BlockRow, Builder, HistoryRow};
 use super::containers::{DictState, ListState};
 use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
+use super::pools::pool_key;
 use crate::model::{
     Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment,
     StackId, StrId,
 };
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
+
+/// The largest size that is taken as it is: 256 TiB, a thousand times any device, so that sums of thirty thousand of
+/// them do not overflow.
+const MAX_SIZE_BYTES: i64 = 1 << 48;
 
 impl Builder {
     /// Store the fields as a row of their kind.
@@ -71,7 +76,7 @@ impl Builder {
         if fields.is_labelled { self.labels(fields, event) } else { Ok(event) }
     }
 
-    /// The fields of an event that few recordings have.
+    /// Add the fields that few recordings have.
     fn labels(&mut self, fields: &Fields<'_>, event: Event) -> Result<Event, ErrorKind> {
         let kind = RecordKind::Event;
         Ok(Event {
@@ -199,7 +204,7 @@ impl Builder {
         let Some(rows) = rows.filter(|rows| rows.kind == RecordKind::Block) else {
             return self.notes.mismatch(RecordKind::Segment, Key::Blocks);
         };
-        // Shared lists of blocks would multiply.
+        // Segments that share a list of blocks would multiply them.
         if 2 * self.blocks.len() < self.segments.blocks.len() + rows.len() {
             return self.notes.skipped("segments whose blocks are those of other segments", 1);
         }
@@ -233,20 +238,20 @@ impl Builder {
     fn stack_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Result<StackId, ErrorKind> {
         let Some(value) = fields.get(key) else { return Ok(StackId::EMPTY) };
         let stack = match fields.list(key).map(|list| self.lists.get(list)) {
-            Some(ListState::Stack(id)) => Ok(id),
+            Some(ListState::Stack(id)) => Some(id),
             _ => self.stack(value)?,
         };
-        Ok(stack.unwrap_or_else(|()| {
+        Ok(stack.unwrap_or_else(|| {
             self.notes.mismatch(kind, key);
             StackId::EMPTY
         }))
     }
 
-    /// A size: not negative, and small enough that sums of many do not overflow.
+    /// A size in bytes, from 0 to [`MAX_SIZE_BYTES`].
     #[inline]
     fn size_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<i64> {
         let size = self.checked(kind, fields.int(key))?;
-        if (0..=1 << 48).contains(&size) {
+        if (0..=MAX_SIZE_BYTES).contains(&size) {
             Some(size)
         } else {
             self.notes.skipped("sizes below zero or above 256 TiB, counted as zero", 1);
@@ -268,7 +273,7 @@ impl Builder {
     #[inline]
     fn pool_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<PoolKey> {
         let pool = match fields.get(key)?.view() {
-            View::Ref(Kind::Tuple, tuple) => self.tuples.get(tuple.0 as usize).copied(),
+            View::Ref(Kind::Tuple, tuple) => self.pools.get(tuple),
             View::Ref(Kind::List, list) => match self.lists.get(list) {
                 ListState::Loose(container) => pool_key(self.loose.get(container)),
                 _ => None,
@@ -287,13 +292,5 @@ impl Builder {
             self.notes.mismatch(kind, key);
             None
         })
-    }
-}
-
-/// The pool whose id is these two numbers.
-pub(super) fn pool_key(items: &[Value]) -> Option<PoolKey> {
-    match (items.len(), items.first()?.view(), items.last()?.view()) {
-        (2, View::Int(a), View::Int(b)) => Some(PoolKey(a, b)),
-        _ => None,
     }
 }

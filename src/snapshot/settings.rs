@@ -5,10 +5,10 @@ use super::containers::DictState;
 use crate::model::{Setting, SettingValue};
 use crate::pickle::{Kind, Value, View};
 
-/// The deepest table that is read.
+/// The deepest nesting of tables that is read. torch nests one; the limit keeps recursion short.
 const MAX_DEPTH: usize = 4;
 
-/// Settings that are read in all: torch has a few dozen, and shared tables would multiply.
+/// The most settings that are read in all. torch has a few dozen; tables that share their entries would multiply.
 const MAX_SETTINGS: usize = 2000;
 
 impl Builder {

@@ -2,7 +2,7 @@
 
 use crate::support::{self, run, sample, stdout};
 use oomscope::analysis::{Attribution, UserRules};
-use oomscope::diagnosis::{Question, diagnose};
+use oomscope::diagnosis::{DiagnosisRequest, diagnose};
 use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
     StackId, Timeline, TimelineInput,
@@ -174,7 +174,8 @@ fn hostile(frames: usize, stacks: usize) -> Snapshot {
 fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
     let timeline = &snapshot.timelines[0];
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let diagnosis = diagnose(snapshot, timeline, &attribution, Question::default()).expect("there is an OOM");
+    let diagnosis =
+        diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
     Document::new(&ReportInput { name: &name, snapshot, timeline, diagnosis: &diagnosis, top, redacted })
 }

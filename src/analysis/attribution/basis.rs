@@ -1,22 +1,22 @@
 //! How surely a category is known.
 
-/// What a category rests on, surest first.
+/// The kind of evidence that a category rests on, surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
-    /// The user, the program or the recording says so.
+    /// The user, the program or the recording declares it.
     Declared,
-    /// A frame of its stack, or its pool, says so.
+    /// A frame of the stack, or the pool, shows it.
     Seen,
-    /// The events around it say so: what gave it back, and when.
+    /// The events around the allocation show it: when it was freed, and by what.
     Followed,
-    /// Sizes, numbers, order or places suggest it.
+    /// Sizes, counts, order or addresses suggest it.
     Inferred,
-    /// Nothing tells.
+    /// No evidence was found.
     Unknown,
 }
 
 impl Basis {
-    /// All of them, surest first.
+    /// All kinds, surest first.
     pub const ALL: [Self; 5] = [Self::Declared, Self::Seen, Self::Followed, Self::Inferred, Self::Unknown];
 
     /// The word that stands for it in output and in filters.
@@ -30,7 +30,7 @@ impl Basis {
         }
     }
 
-    /// What it means, in a few words.
+    /// Its meaning in a few words, for people.
     pub const fn explains(self) -> &'static str {
         match self {
             Self::Declared => "you, the program or the recording say so",

@@ -1,12 +1,13 @@
 //! The evidence of a verdict.
 
+use super::facts::free_event;
 use super::{Blocks, Categories, EvidenceKind, RuleId};
-use crate::model::{AllocId, EventIx, FrameId, Moment, Timeline};
+use crate::model::{AllocId, EventIx, FrameId, Timeline};
 
-/// What a rule shows for its verdict.
+/// The evidence that a rule shows for its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// Its size in bytes, and when it was made.
+    /// Its size in bytes, and the time at which it was made.
     Size(i64),
     /// A label.
     Label,
@@ -14,9 +15,9 @@ pub enum Because {
     Frame(FrameId),
     /// It has no stack.
     NoStack,
-    /// When it was given back.
+    /// The event that freed it.
     GivenBack(EventIx),
-    /// It is never given back within the recording.
+    /// It is never freed within the recording.
     Kept,
     /// Blocks of its size in bytes.
     Blocks(i64, Blocks),
@@ -27,12 +28,12 @@ pub enum Because {
 }
 
 impl Categories {
-    /// What speaks for the category of an allocation.
+    /// The evidence for the category of an allocation.
     pub fn because(&self, timeline: &Timeline, id: AllocId) -> Because {
         self.because_of(timeline, id, self.rule(id))
     }
 
-    /// What a rule that claims an allocation shows.
+    /// The evidence of a rule that claims an allocation.
     pub fn because_of(&self, timeline: &Timeline, id: AllocId, rule: RuleId) -> Because {
         let lifetimes = &timeline.lifetimes;
         let size = lifetimes.size(id, &timeline.events);
@@ -40,20 +41,20 @@ impl Categories {
             EvidenceKind::Size => Because::Size(size),
             EvidenceKind::Label => Because::Label,
             EvidenceKind::Pool => Because::Pool,
-            EvidenceKind::Frame => match self.places.get(lifetimes.stack(id, &timeline.events)).decided_by {
+            EvidenceKind::Frame => match self.stacks.get(lifetimes.stack(id, &timeline.events)).decided_by {
                 Some(frame) => Because::Frame(frame),
                 None => Because::NoStack,
             },
             EvidenceKind::Fate => {
-                let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event);
-                gone.map_or(Because::Kept, Because::GivenBack)
+                let freed = free_event(lifetimes, id);
+                freed.map_or(Because::Kept, Because::GivenBack)
             }
             EvidenceKind::Blocks => {
-                let blocks = self.grounds.blocks.get(&(rule, size));
+                let blocks = self.evidence.blocks.get(&(rule, size));
                 blocks.map_or(Because::Size(size), |&blocks| Because::Blocks(size, blocks))
             }
             EvidenceKind::Other => self
-                .grounds
+                .evidence
                 .replaced
                 .get(&id)
                 .map_or(Because::Size(size), |&other| Because::TookThePlaceOf(other)),

@@ -1,7 +1,7 @@
-//! What was found: the verdict on every allocation of a device.
+//! The verdict on every allocation of a device.
 
-use super::claims::Grounds;
-use super::facts::Places;
+use super::claims::Evidence;
+use super::facts::FactsByStack;
 use super::{Basis, Category, RuleId, Verdict};
 use crate::model::{AllocId, Moment, Timeline};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Categories {
     verdicts: Vec<Verdict>,
-    pub(super) grounds: Grounds,
-    pub(super) places: Arc<Places>,
+    pub(super) evidence: Evidence,
+    pub(super) stacks: Arc<FactsByStack>,
 }
 
 /// Bytes of one category.
@@ -21,15 +21,15 @@ pub struct CategoryBytes {
     pub category: Category,
     /// Requested bytes of all its allocations.
     pub bytes: i64,
-    /// Those of them whose category is only inferred: see [`Basis::Inferred`].
+    /// Requested bytes of those whose category is only inferred: see [`Basis::Inferred`].
     pub inferred_bytes: i64,
     /// How many allocations there are.
     pub count: usize,
 }
 
 impl Categories {
-    pub(super) fn new(verdicts: Vec<Verdict>, grounds: Grounds, places: Arc<Places>) -> Self {
-        Self { verdicts, grounds, places }
+    pub(super) fn new(verdicts: Vec<Verdict>, evidence: Evidence, stacks: Arc<FactsByStack>) -> Self {
+        Self { verdicts, evidence, stacks }
     }
 
     /// The category of an allocation.
@@ -38,12 +38,12 @@ impl Categories {
         self.verdict(id).category
     }
 
-    /// Which rule decided.
+    /// The rule that decided about an allocation.
     pub fn rule(&self, id: AllocId) -> RuleId {
         self.verdict(id).rule
     }
 
-    /// What the category rests on.
+    /// The kind of evidence that an allocation's category rests on.
     #[inline]
     pub fn basis(&self, id: AllocId) -> Basis {
         self.verdict(id).basis()
@@ -69,13 +69,14 @@ impl Categories {
         self.verdicts.iter().any(|verdict| verdict.basis() == Basis::Inferred)
     }
 
-    /// What is live at a moment, by category in the order of [`Category::ALL`]; categories without bytes are left out.
+    /// The memory that is live at a moment, by category in the order of [`Category::ALL`]; categories without bytes are left out.
     pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<CategoryBytes> {
         let live = timeline.lifetimes.live_at(moment);
         self.bytes_of(live.map(|id| (id, timeline.lifetimes.size(id, &timeline.events))))
     }
 
-    /// The same of some allocations with their sizes.
+    /// The memory of some allocations with their sizes, by category in the order of [`Category::ALL`]; categories without
+    /// bytes are left out.
     pub fn bytes_of(&self, allocations: impl Iterator<Item = (AllocId, i64)>) -> Vec<CategoryBytes> {
         let mut totals =
             Category::ALL.map(|category| CategoryBytes { category, bytes: 0, inferred_bytes: 0, count: 0 });

@@ -1,6 +1,6 @@
 //! The categories.
 
-/// What an allocation is for.
+/// The purpose of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Category {
@@ -16,7 +16,7 @@ pub enum Category {
     Input,
     /// Needed briefly, within an optimizer's step or between steps; also a library's workspace.
     Temporary,
-    /// Buffers for communication between devices.
+    /// A buffer for communication between devices.
     Comm,
     /// Keys and values that inference keeps.
     KvCache,
@@ -24,12 +24,12 @@ pub enum Category {
     GraphPool,
     /// Known to be none of these: results, accumulators, copies that the program keeps.
     Other,
-    /// The recording does not tell.
+    /// Nothing in the recording shows the purpose.
     Unknown,
 }
 
 impl Category {
-    /// All of them, in the order in which they are listed.
+    /// All categories, in the order in which they are listed.
     pub const ALL: [Self; 11] = [
         Self::Parameter,
         Self::Gradient,
@@ -78,7 +78,7 @@ impl Category {
         }
     }
 
-    /// The category of a key, or of the name that PyTorch's profiler has for it.
+    /// The category with a key, or with the name that PyTorch's profiler has for it.
     pub fn from_key(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
         let text = text.strip_prefix("category.").unwrap_or(&text);

@@ -1,4 +1,4 @@
-//! What rules claim, and who wins.
+//! Claims that rules make, and which of them win.
 //!
 //! An open allocation goes to the first family of rules that claims it. After that, a claim replaces the verdict only where
 //! the table says that its rule refines that one's. So nothing that is found replaces what was declared.
@@ -7,25 +7,25 @@ use super::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
 
-/// A category, and the rule that says so.
+/// A category, and the rule that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// What it is for.
+    /// The category of the allocation.
     pub category: Category,
     /// Which rule decided.
     pub rule: RuleId,
 }
 
 impl Verdict {
-    /// Nothing is known.
+    /// The verdict before any rule has claimed an allocation.
     pub const OPEN: Self = Self { category: Category::Unknown, rule: RuleId::Nothing };
 
-    /// A verdict.
+    /// A rule's verdict.
     pub(in crate::analysis) const fn new(category: Category, rule: RuleId) -> Self {
         Self { category, rule }
     }
 
-    /// What it rests on.
+    /// The kind of evidence that it rests on.
     #[inline]
     pub fn basis(self) -> super::Basis {
         self.rule.rule().basis
@@ -40,20 +40,20 @@ impl Verdict {
 /// Blocks of one size that were looked at together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// How many there are.
+    /// How many blocks were looked at.
     pub alike: usize,
-    /// How many of them, or beside them, are of a category that is known.
+    /// How many blocks of that size are of a known category.
     pub known: usize,
     /// That category.
     pub known_as: Category,
 }
 
-/// What a rule said of the allocation that is being explained, and whether that stood when it was said.
+/// A rule's claim to the allocation that is being explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// What it said.
+    /// The claimed verdict.
     pub verdict: Verdict,
-    /// Whether it was accepted; a later one may have replaced it.
+    /// Whether it was accepted when it was made; a later one may have replaced it.
     pub is_accepted: bool,
 }
 
@@ -61,60 +61,60 @@ pub struct Claim {
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     verdicts: Vec<Verdict>,
-    pub(super) evidence: Grounds,
+    evidence: Evidence,
     watched: Option<AllocId>,
-    /// What was claimed of the watched allocation.
-    pub(super) log: Vec<Claim>,
+    /// All claims to the watched allocation.
+    log: Vec<Claim>,
 }
 
-/// What verdicts rest on, as far as neither the stack nor the events of an allocation say it.
+/// The evidence for verdicts, as far as neither the stack nor the events of an allocation have it.
 #[derive(Debug, Default)]
-pub(super) struct Grounds {
-    /// Of all blocks of a size that a rule decided.
+pub(super) struct Evidence {
+    /// The blocks of one size that a rule looked at together.
     pub(super) blocks: HashMap<(RuleId, i64), Blocks>,
     /// The allocation whose place another took.
     pub(super) replaced: HashMap<AllocId, AllocId>,
 }
 
 impl Claims {
-    /// All of them open. Of the watched allocation, every claim is kept.
+    /// Begin with all verdicts open. All claims to the watched allocation are logged.
     pub(super) fn open(allocations: usize, watched: Option<AllocId>) -> Self {
         Self { verdicts: vec![Verdict::OPEN; allocations], watched, ..Self::default() }
     }
 
     /// The verdict so far.
     #[inline]
-    pub(super) fn get(&self, id: AllocId) -> Verdict {
+    pub(super) fn verdict(&self, id: AllocId) -> Verdict {
         self.verdicts.get(id.index()).copied().unwrap_or(Verdict::OPEN)
     }
 
     /// Whether an allocation has a category so far.
     #[inline]
     pub(super) fn is(&self, id: AllocId, category: Category) -> bool {
-        self.get(id).category == category
+        self.verdict(id).category == category
     }
 
     /// Whether a rule decided so far.
     #[inline]
     pub(super) fn is_by(&self, id: AllocId, rule: RuleId) -> bool {
-        self.get(id).rule == rule
+        self.verdict(id).rule == rule
     }
 
-    /// Whether an allocation is open, or being explained: then what else is said of it is asked, too.
+    /// Whether further claims to an allocation matter: it is open, or it is being explained.
     #[inline]
-    pub(super) fn asks(&self, id: AllocId) -> bool {
-        self.get(id).is_open() || self.watched == Some(id)
+    pub(super) fn wants_claims_for(&self, id: AllocId) -> bool {
+        self.verdict(id).is_open() || self.watched == Some(id)
     }
 
-    /// Claim what an allocation is for.
+    /// Claim an allocation.
     #[inline]
     pub(super) fn claim(&mut self, id: AllocId, verdict: Verdict) {
-        self.decide(id, verdict);
+        self.add(id, verdict);
     }
 
-    /// The same; whether its evidence is to be kept.
+    /// Add a claim, and return whether its evidence is to be kept.
     #[inline]
-    fn decide(&mut self, id: AllocId, verdict: Verdict) -> bool {
+    fn add(&mut self, id: AllocId, verdict: Verdict) -> bool {
         let Some(slot) = self.verdicts.get_mut(id.index()) else { return false };
         let is_accepted = verdict.rule.refines(slot.rule);
         if is_accepted {
@@ -126,21 +126,21 @@ impl Claims {
         is_accepted || self.watched == Some(id)
     }
 
-    /// Claim it for one of several blocks of a size.
-    pub(super) fn claim_of(&mut self, id: AllocId, verdict: Verdict, size: i64, blocks: Blocks) {
-        if self.decide(id, verdict) {
+    /// Claim one of several blocks of a size.
+    pub(super) fn claim_with_blocks(&mut self, id: AllocId, verdict: Verdict, size: i64, blocks: Blocks) {
+        if self.add(id, verdict) {
             self.evidence.blocks.insert((verdict.rule, size), blocks);
         }
     }
 
-    /// Claim it for what takes another's place.
-    pub(super) fn claim_in_place_of(&mut self, id: AllocId, verdict: Verdict, replaced: AllocId) {
-        if self.decide(id, verdict) {
+    /// Claim an allocation that takes another's place.
+    pub(super) fn claim_replacement(&mut self, id: AllocId, verdict: Verdict, replaced: AllocId) {
+        if self.add(id, verdict) {
             self.evidence.replaced.insert(id, replaced);
         }
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Verdict>, Grounds, Vec<Claim>) {
+    pub(super) fn into_parts(self) -> (Vec<Verdict>, Evidence, Vec<Claim>) {
         (self.verdicts, self.evidence, self.log)
     }
 }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_claim_decides_what_is_open_and_replaces_only_what_it_refines() {
         let mut claims = Claims::open(1, Some(AllocId(0)));
-        let said = |claims: &Claims| claims.get(AllocId(0)).rule;
+        let said = |claims: &Claims| claims.verdict(AllocId(0)).rule;
         claims.claim(AllocId(0), Verdict::new(Category::Input, RuleId::KeptBeforeCalls));
         claims.claim(AllocId(0), Verdict::new(Category::Activation, RuleId::Loss));
         assert_eq!(said(&claims), RuleId::KeptBeforeCalls, "no rule replaces another by coming later");
@@ -176,7 +176,7 @@ mod tests {
             for (rule, category) in claims {
                 found.claim(AllocId(0), Verdict::new(Category::ALL[category], RuleId::ALL[rule]));
             }
-            prop_assert_eq!(found.get(AllocId(0)), Verdict::new(Category::Input, DECLARED[declared]));
+            prop_assert_eq!(found.verdict(AllocId(0)), Verdict::new(Category::Input, DECLARED[declared]));
         }
     }
 }

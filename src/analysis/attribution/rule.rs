@@ -1,29 +1,29 @@
 //! The rules that decide what memory is for: one table.
 //!
-//! A row says what a rule is called, in which stratum it works, what its verdicts rest on, which channels of a recording it
-//! needs, what it shows as evidence, and whose verdicts it may replace. Nothing else decides who wins: see
+//! A row has a rule's name, its stratum, the basis of its verdicts, the channels of a recording that it needs, the evidence
+//! that it shows, and the rules whose verdicts it may replace. Nothing else decides which claim wins: see
 //! [`Claims`](super::claims::Claims).
 
 use super::Basis;
 
-/// How early a rule is asked: stronger evidence first.
+/// The place of a rule in the order in which rules are asked: stronger evidence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stratum {
-    /// The user, the program or the recording says so.
+    /// The user, the program or the recording declares a category.
     Declared,
-    /// What a stack says by itself.
+    /// A stack shows the purpose by itself.
     Stack,
-    /// Code outside of models, optimizers and autograd: by what went on around it.
+    /// The events around it show the purpose of code outside of models, optimizers and autograd.
     Program,
-    /// Structure that shows earlier verdicts to be mistaken.
+    /// Structure shows earlier verdicts to be mistaken.
     Structure,
-    /// Sizes that pair, and numbers of blocks.
+    /// Sizes, and numbers of blocks, suggest a purpose.
     Size,
-    /// Where blocks lie.
+    /// Addresses, and places within segments, suggest a purpose.
     Layout,
 }
 
-/// What a recording may hold, and a rule may need.
+/// A kind of data that a recording may hold, and a rule may need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Channel {
     /// Stacks of events or of live blocks.
@@ -36,18 +36,18 @@ pub enum Channel {
     Segments,
 }
 
-/// What a rule shows for its verdict.
+/// The kind of evidence that a rule shows for its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EvidenceKind {
-    /// Nothing but its size.
+    /// The size alone.
     Size,
     /// A label, as it was given.
     Label,
     /// The frame that decided.
     Frame,
-    /// When it was given back, or that it was not.
+    /// The event that freed it, or that none did.
     Fate,
-    /// Blocks of its size, and what they are.
+    /// Blocks of its size, and their categories.
     Blocks,
     /// Another allocation.
     Other,
@@ -55,28 +55,28 @@ pub enum EvidenceKind {
     Pool,
 }
 
-/// A row of the table.
+/// A rule: one row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Its name in output, filters and documentation; it does not change.
     pub id: &'static str,
-    /// How early it is asked.
+    /// Its place in the order.
     pub stratum: Stratum,
-    /// What its verdicts rest on.
+    /// The basis of its verdicts.
     pub basis: Basis,
-    /// What a recording must hold.
+    /// The data that a recording must hold.
     pub needs: &'static [Channel],
-    /// What it shows.
+    /// The evidence that it shows.
     pub evidence: EvidenceKind,
-    /// Whose verdicts it may replace.
+    /// The rules whose verdicts it may replace.
     pub refines: &'static [RuleId],
-    /// What was seen that decided, in words.
+    /// The observation that decides, in words for people.
     pub says: &'static str,
 }
 
 macro_rules! rules {
     ($($name:ident $id:literal $stratum:ident $basis:ident [$($needs:ident)*] $evidence:ident [$($refines:ident)*] $says:literal;)*) => {
-        /// A rule that decided.
+        /// The id of a rule.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum RuleId {
@@ -95,13 +95,13 @@ macro_rules! rules {
         }),*];
 
         impl RuleId {
-            /// All of them, in the order of the table.
+            /// All rules, in the order of the table.
             pub const ALL: [Self; RULES.len()] = [$(Self::$name),*];
         }
     };
 }
 
-// name, id, stratum, basis, channels, evidence, what it refines, and what it says.
+// name, id, stratum, basis, channels, evidence, rules that it refines, and the observation in words.
 rules! {
     UserRule "rules-file" Declared Declared [Stacks] Label [] "a rule of your rules file";
     Recorded "recorded-category" Declared Declared [Events] Label [] "the recording names this category";
@@ -233,7 +233,7 @@ rules! {
 }
 
 impl RuleId {
-    /// The row of the table.
+    /// Its row of the table.
     #[inline]
     pub const fn rule(self) -> &'static Rule {
         const TABLE: &[Rule; RULES.len()] = &RULES;
@@ -252,7 +252,7 @@ impl RuleId {
     }
 }
 
-/// One bit for each rule that a rule may replace.
+/// For each rule one bit for every rule whose verdicts it may replace: claims ask this for every allocation.
 const REFINES: [u128; RULES.len()] = {
     let mut out = [0; RULES.len()];
     let mut at = 0;

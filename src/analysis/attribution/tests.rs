@@ -1,4 +1,4 @@
-//! Categories of made-up programs, and of anything at all.
+//! Categories of made-up programs, and of arbitrary events.
 
 use super::{Attribution, Category, UserRules};
 use crate::analysis::attribution::facts::fixture::{
@@ -8,12 +8,12 @@ use crate::analysis::table_fixture::{any_events, snapshot};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
 
-/// The categories of what is live at the end, by address.
+/// The categories of the blocks that are live at the end, by address.
 fn at_end(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
     at(snapshot, Moment(snapshot.timelines[0].events.len() as u32))
 }
 
-/// The categories of what is older than the recording, by address.
+/// The categories of the blocks that are older than the recording, by address.
 fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
     at(snapshot, Moment(0))
 }
@@ -84,7 +84,7 @@ const RMSPROP: &[&str] =
 const BUCKETS: &[&str] = &["torch/nn/parallel/distributed.py _ddp_init_helper", MAIN];
 const UPDATE: &[&str] = &["/home/me/byol.py update", MAIN];
 
-/// One iteration of a training whose parameters, state and else are older than the recording.
+/// Two iterations of a training whose blocks so far are older than the recording.
 fn train_late(program: &mut Program, step: &[&str]) {
     program.start_late();
     for _ in 0..2 {

@@ -33,7 +33,7 @@ struct Rule {
     stack: Option<Regex>,
 }
 
-/// Why rules could not be read.
+/// The reason why rules could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UserRulesError {
     /// The text is not TOML of the expected form.
@@ -44,7 +44,7 @@ pub enum UserRulesError {
     Category {
         /// Which rule, from 1.
         rule: usize,
-        /// What it says.
+        /// The text in place of a category.
         category: String,
     },
     /// A pattern that cannot be read.
@@ -52,7 +52,7 @@ pub enum UserRulesError {
     Pattern {
         /// Which rule, from 1.
         rule: usize,
-        /// What is wrong with it.
+        /// The mistake in it.
         message: String,
     },
     /// A rule that would match everything.

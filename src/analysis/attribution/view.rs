@@ -1,19 +1,21 @@
-//! What rules look at.
+//! Everything that rules look at, with the questions that many of them ask.
 
-use super::facts::{Act, Announced, Facts, Flow, Labels, Places};
+use super::facts::{
+    Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, StackTrait, free_event,
+};
 use super::structure::Phases;
 use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
 use crate::analysis::segments::pools::PoolPlaces;
-use crate::model::{AllocId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, EventIx, PoolKey, Snapshot, StackId, Timeline};
 
-/// Everything that rules look at.
+/// Facts, structure and labels of one device.
 pub(super) struct View<'a> {
     pub(super) timeline: &'a Timeline,
-    pub(super) places: &'a Places,
-    pub(super) flow: &'a Flow,
+    pub(super) stacks: &'a FactsByStack,
+    pub(super) device: &'a DeviceFacts,
     pub(super) phases: &'a Phases,
     pub(super) announced: &'a Announced,
-    /// What was declared.
+    /// Categories that were declared.
     pub(super) labels: Labels<'a>,
     /// Which addresses are older.
     pub(super) order: AddressOrder,
@@ -39,8 +41,8 @@ impl<'a> View<'a> {
         let is_hidden = timeline.events.contexts().iter().any(|context| context.pool.is_none());
         Self {
             timeline,
-            places: &facts.places,
-            flow: facts.flow(timeline),
+            stacks: &facts.stacks,
+            device: facts.of_device(timeline),
             phases,
             announced,
             labels: Labels::of(snapshot, timeline, &facts.user_labels),
@@ -51,16 +53,64 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether an allocation lies in a private pool.
-    pub(super) fn is_in_private_pool(&self, id: AllocId) -> bool {
-        let pool = match (self.timeline.lifetimes.start(id).event(), &self.pools) {
-            (Some(event), None) => self.timeline.events.pool(event),
-            (_, pools) => {
-                let allocation = self.timeline.lifetimes.get(id, &self.timeline.events);
-                pools.as_ref().map_or(allocation.pool, |pools| pools.pool_of(&allocation))
-            }
-        };
-        pool.is_some_and(PoolKey::is_private)
+    /// All allocations, in the order in which they were made.
+    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = AllocId> + use<> {
+        self.timeline.lifetimes.ids()
+    }
+
+    /// The allocations that are older than the recording.
+    pub(super) fn old_ids(&self) -> impl Iterator<Item = AllocId> + use<> {
+        self.ids().take(self.timeline.lifetimes.initial_count())
+    }
+
+    /// The allocations that were made within the recording, each with its event.
+    pub(super) fn new_ids(&self) -> impl Iterator<Item = (AllocId, EventIx)> {
+        let recorded = self.ids().skip(self.timeline.lifetimes.initial_count());
+        recorded.filter_map(|id| Some((id, self.alloc_event(id)?)))
+    }
+
+    /// Whether an allocation is older than the recording.
+    pub(super) fn is_old(&self, id: AllocId) -> bool {
+        id.index() < self.timeline.lifetimes.initial_count()
+    }
+
+    /// The event that made an allocation; `None` if it is older than the recording.
+    #[inline]
+    pub(super) fn alloc_event(&self, id: AllocId) -> Option<EventIx> {
+        self.timeline.lifetimes.start(id).event()
+    }
+
+    /// The event at which the program frees an allocation.
+    #[inline]
+    pub(super) fn free_event(&self, id: AllocId) -> Option<EventIx> {
+        free_event(&self.timeline.lifetimes, id)
+    }
+
+    /// Whether the program frees an allocation only at an event or after it, or never.
+    #[inline]
+    pub(super) fn is_live_until(&self, id: AllocId, event: u32) -> bool {
+        self.free_event(id).is_none_or(|freed| event <= freed.0)
+    }
+
+    /// Whether a backward frees an allocation.
+    pub(super) fn is_freed_by_backward(&self, id: AllocId) -> bool {
+        let freed = self.free_event(id);
+        freed.is_some_and(|freed| self.device.activities.at(freed.0) == Activity::Backward)
+    }
+
+    /// Whether an allocation is live after the last event.
+    pub(super) fn is_live_at_end(&self, id: AllocId) -> bool {
+        self.timeline.lifetimes.end(id).is_none()
+    }
+
+    pub(super) fn size(&self, id: AllocId) -> i64 {
+        self.timeline.lifetimes.size(id, &self.timeline.events)
+    }
+
+    /// The bytes of several allocations.
+    pub(super) fn bytes(&self, ids: impl IntoIterator<Item = AllocId>) -> i64 {
+        // Sizes of a damaged file may add up to more than any number holds.
+        ids.into_iter().fold(0, |sum, id| sum.saturating_add(self.size(id)))
     }
 
     /// The stack of an allocation: its event's, else that of its block at the end.
@@ -68,15 +118,15 @@ impl<'a> View<'a> {
         self.timeline.lifetimes.stack(id, &self.timeline.events)
     }
 
-    /// The event at which the program gave an allocation back.
-    pub(super) fn gone(&self, id: AllocId) -> Option<EventIx> {
-        let lifetimes = &self.timeline.lifetimes;
-        lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event)
+    /// The facts about a stack.
+    #[inline]
+    pub(super) fn facts_of(&self, stack: StackId) -> StackFacts {
+        self.stacks.get(stack)
     }
 
-    /// Whether a backward gave it back.
-    pub(super) fn is_given_back_by_backward(&self, id: AllocId) -> bool {
-        self.gone(id).is_some_and(|gone| self.flow.acts.at(gone.0) == Act::Backward)
+    /// Whether a stack has a trait.
+    pub(super) fn has_trait(&self, stack: StackId, wanted: StackTrait) -> bool {
+        self.facts_of(stack).has(wanted)
     }
 
     /// A key by which allocations with older addresses come first.
@@ -84,11 +134,15 @@ impl<'a> View<'a> {
         self.order.key(self.timeline.lifetimes.addr(id, &self.timeline.events))
     }
 
-    pub(super) fn size(&self, id: AllocId) -> i64 {
-        self.timeline.lifetimes.size(id, &self.timeline.events)
-    }
-
-    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = AllocId> + use<> {
-        (0..self.timeline.lifetimes.len() as u32).map(AllocId)
+    /// Whether an allocation lies in a private pool.
+    pub(super) fn is_in_private_pool(&self, id: AllocId) -> bool {
+        let pool = match (self.alloc_event(id), &self.pools) {
+            (Some(event), None) => self.timeline.events.pool(event),
+            (_, pools) => {
+                let allocation = self.timeline.lifetimes.get(id, &self.timeline.events);
+                pools.as_ref().map_or(allocation.pool, |pools| pools.pool_of(&allocation))
+            }
+        };
+        pool.is_some_and(PoolKey::is_private)
     }
 }

@@ -1,5 +1,6 @@
-//! What is wrong with a query, and where.
+//! Errors in a query: the part that is wrong, and the reason.
 
+use super::term::Subject;
 use crate::units;
 use std::ops::Range;
 use thiserror::Error;
@@ -10,18 +11,18 @@ use thiserror::Error;
 pub struct FilterError {
     /// The offending part, in bytes of the query.
     pub range: Range<usize>,
-    /// What is wrong with it.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What is wrong with a part of a query.
+/// The reason why a part of a query cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// `sise>1MB`
     #[error("there is no key {key:?}{}", hint(*.nearest))]
     UnknownKey {
-        /// What was found.
+        /// The text that was found.
         key: String,
         /// The key that is probably meant.
         nearest: Option<&'static str>,
@@ -31,7 +32,7 @@ pub enum Problem {
     MissingValue {
         /// The key.
         key: &'static str,
-        /// What was expected.
+        /// The values that were expected.
         expected: &'static str,
     },
     /// `size>large`
@@ -39,9 +40,9 @@ pub enum Problem {
     BadValue {
         /// The key.
         key: &'static str,
-        /// What was expected.
+        /// The values that were expected.
         expected: &'static str,
-        /// What was found.
+        /// The text that was found.
         found: String,
     },
     /// `stream>7`
@@ -49,8 +50,18 @@ pub enum Problem {
     NoComparison {
         /// The key.
         key: &'static str,
-        /// What was expected.
+        /// The values that were expected.
         expected: &'static str,
+    },
+    /// `lifetime<1s` where events are searched, `action:oom` where allocations are
+    #[error("{term} asks about {}", elsewhere(*asked, *stands_alone))]
+    OtherSubject {
+        /// The name of the term.
+        term: &'static str,
+        /// The query's subject.
+        asked: Subject,
+        /// Whether the term has no value, so that it could be a text as well.
+        stands_alone: bool,
     },
     /// `kept:1`
     #[error("{flag} stands alone, without a value")]
@@ -76,12 +87,22 @@ fn hint(nearest: Option<&'static str>) -> String {
     )
 }
 
+/// Where a term is understood that has no meaning for a subject.
+fn elsewhere(asked: Subject, stands_alone: bool) -> String {
+    let place = match asked {
+        Subject::Events => "allocations; it belongs in the filter",
+        Subject::Allocations => "events; it belongs in the search of the list of events",
+    };
+    let hint = if stands_alone { ", or in quotes to search stacks for it" } else { "" };
+    format!("{place}{hint}")
+}
+
 impl FilterError {
     pub(super) fn new(range: Range<usize>, problem: Problem) -> Self {
         Self { range, problem }
     }
 
-    /// What probably belongs in the place of the offending part.
+    /// The word that probably belongs in the place of the offending part.
     pub fn suggestion(&self) -> Option<&'static str> {
         match self.problem {
             Problem::UnknownKey { nearest, .. } => nearest,

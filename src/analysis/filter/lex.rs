@@ -1,34 +1,34 @@
 //! From text to terms that know where they stand: names, signs and values, not yet understood.
 
+use super::compare::Op;
 use super::error::{FilterError, Problem, excerpt};
-use super::quantity::{LIFETIMES, Op, SIZES, Unit, unit_named};
-use super::words::{self, FlagWord, Key, KeyWord};
+use super::keys::{FlagWord, KeyWord};
+use super::term::Subject;
+use super::values::Piece;
+use super::words::{self, operator};
+use crate::units::quantity::{Unit, unit_named};
 use std::ops::Range;
 
 /// One term of a query.
-#[derive(Debug)]
 pub(super) struct RawTerm {
     pub(super) is_negated: bool,
     pub(super) kind: RawKind,
 }
 
-/// What stands in a term.
-#[derive(Debug)]
+/// The parts of a term.
 pub(super) enum RawKind {
     /// Plain words.
     Text(Vec<Piece>),
     /// A name that stands alone.
-    Flag(&'static FlagWord),
+    Flag { word: &'static FlagWord, range: Range<usize> },
     /// A name and values.
-    Keyed { word: &'static KeyWord, op: Op, op_range: Range<usize>, values: Vec<Piece> },
-}
-
-/// One of the alternatives of a value.
-#[derive(Debug)]
-pub(super) struct Piece {
-    pub(super) text: String,
-    pub(super) range: Range<usize>,
-    pub(super) is_quoted: bool,
+    Keyed {
+        word: &'static KeyWord,
+        name_range: Range<usize>,
+        op: Op,
+        op_range: Range<usize>,
+        values: Vec<Piece>,
+    },
 }
 
 /// The beginning of a term: what might be a name, and what follows it.
@@ -41,21 +41,50 @@ struct Head<'a> {
     stands_alone: bool,
 }
 
+impl<'a> Head<'a> {
+    fn at(query: &'a str, at: usize) -> Self {
+        let rest = &query[at..];
+        let ends_name = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | '<' | '>' | '|' | '"');
+        let (name, behind) = rest.split_at(rest.find(ends_name).unwrap_or(rest.len()));
+        let stands_alone = behind.chars().next().is_none_or(char::is_whitespace);
+        let op_at = at + name.len();
+        // `stream!=7`
+        let stripped = name.strip_suffix('!').filter(|_| behind.starts_with('='));
+        let name = stripped.unwrap_or(name);
+        let is_compared = words::key(name).is_some_and(|word| word.scale.is_some());
+        let spaces = if is_compared { behind.len() - behind.trim_start().len() } else { 0 };
+        let sign = &behind[spaces..];
+        let op = operator(sign, is_compared).filter(|_| spaces == 0 || !sign.starts_with(':'));
+        Self {
+            name,
+            name_range: at..at + name.len(),
+            op: op.map(|(op, len)| (op, op_at + spaces..op_at + spaces + len)),
+            is_not_equal: stripped.is_some(),
+            stands_alone,
+        }
+    }
+}
+
 /// Reads terms from left to right.
 pub(super) struct Lexer<'a> {
     query: &'a str,
     at: usize,
+    /// Misspelt keys probably mean one that asks about this.
+    subject: Subject,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(query: &'a str) -> Self {
-        Self { query, at: 0 }
+    pub(super) fn new(query: &'a str, subject: Subject) -> Self {
+        Self { query, at: 0, subject }
     }
 
     /// The key of the term that starts at a byte, and where its value starts.
-    pub(super) fn key_at(query: &'a str, at: usize) -> Option<(Key, usize)> {
-        let head = Self { query, at }.head();
-        words::key(head.name).map(|word| word.key).zip(head.op.map(|(_, range)| range.end))
+    pub(super) fn key_at(query: &'a str, at: usize) -> Option<(&'static KeyWord, usize)> {
+        if let Some((word, _, value_at)) = words::short_form(&query[at..]) {
+            return Some((word, at + value_at));
+        }
+        let head = Head::at(query, at);
+        words::key(head.name).zip(head.op.map(|(_, range)| range.end))
     }
 
     /// The next term; `None` at the end.
@@ -70,7 +99,14 @@ impl<'a> Lexer<'a> {
         if is_negated && self.is_between_terms() {
             return Err(FilterError::new(start..self.at, Problem::NothingNegated));
         }
-        let head = self.head();
+        if let Some((word, op, value_at)) = words::short_form(self.rest()) {
+            let op_range = self.at..self.at + value_at;
+            self.at = op_range.end;
+            let values = self.values(word, op)?;
+            let kind = RawKind::Keyed { word, name_range: op_range.clone(), op, op_range, values };
+            return Ok(Some(RawTerm { is_negated, kind }));
+        }
+        let head = Head::at(self.query, self.at);
         let is_negated = is_negated != head.is_not_equal;
         Ok(Some(RawTerm { is_negated, kind: self.kind(&head)? }))
     }
@@ -81,22 +117,22 @@ impl<'a> Lexer<'a> {
             (Some(word), _, Some((op, op_range))) => {
                 self.at = op_range.end;
                 let values = self.values(word, op)?;
-                Ok(RawKind::Keyed { word, op, op_range, values })
+                Ok(RawKind::Keyed { word, name_range, op, op_range, values })
             }
             (None, Some(flag), Some(_)) => {
                 let problem = Problem::FlagWithValue { flag: flag.names[0] };
                 Err(FilterError::new(name_range.start..self.end_of_word(), problem))
             }
-            (_, Some(flag), None) if head.stands_alone => {
+            (_, Some(word), None) if head.stands_alone => {
                 self.at = name_range.end;
-                Ok(RawKind::Flag(flag))
+                Ok(RawKind::Flag { word, range: name_range })
             }
             (Some(word), None, None) if head.stands_alone => {
                 let problem = Problem::MissingValue { key: word.names[0], expected: word.expects };
                 Err(FilterError::new(name_range, problem))
             }
             (None, None, Some((_, op_range))) if self.looks_like_key(head.name, op_range.end) => {
-                let nearest = words::nearest_key(head.name);
+                let nearest = words::nearest_key(head.name, self.subject);
                 let problem = Problem::UnknownKey { key: excerpt(head.name), nearest };
                 Err(FilterError::new(name_range, problem))
             }
@@ -104,32 +140,15 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn head(&self) -> Head<'a> {
-        let (rest, at) = (self.rest(), self.at);
-        let ends_name = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | '<' | '>' | '|' | '"');
-        let (name, behind) = rest.split_at(rest.find(ends_name).unwrap_or(rest.len()));
-        let stands_alone = behind.chars().next().is_none_or(char::is_whitespace);
-        let op_at = at + name.len();
-        // `stream!=7`
-        let stripped = name.strip_suffix('!').filter(|_| behind.starts_with('='));
-        let name = stripped.unwrap_or(name);
-        let is_compared = words::key(name).is_some_and(|word| units(word.key).is_some());
-        let spaces = if is_compared { behind.len() - behind.trim_start().len() } else { 0 };
-        let sign = &behind[spaces..];
-        let op = operator(sign, is_compared).filter(|_| spaces == 0 || !sign.starts_with(':'));
-        Head {
-            name,
-            name_range: at..at + name.len(),
-            op: op.map(|(op, len)| (op, op_at + spaces..op_at + spaces + len)),
-            is_not_equal: stripped.is_some(),
-            stands_alone,
-        }
-    }
-
-    /// Whether a name with a sign behind it was meant as a key, as opposed to `train.py:55` or `C:\`.
+    /// Whether a name with a sign behind it was meant as a key, as opposed to `train.py:55`, its end
+    /// `py:55`, or `C:\`.
     fn looks_like_key(&self, name: &str, value_at: usize) -> bool {
         let is_word = 1 < name.len() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-        is_word && !self.query[value_at..].starts_with(['/', '\\'])
+        let value = self.query[value_at..].split(char::is_whitespace).next().unwrap_or_default();
+        let is_line = !value.is_empty() && value.bytes().all(|c| c.is_ascii_digit());
+        is_word
+            && !value.starts_with(['/', '\\'])
+            && !(is_line && words::nearest_key(name, self.subject).is_none())
     }
 
     /// The alternatives behind a key.
@@ -143,7 +162,7 @@ impl<'a> Lexer<'a> {
             // The sign is marked: there is nothing behind it.
             return Err(FilterError::new(start - 1..start, problem));
         }
-        self.pieces(units(word.key).unwrap_or(&[]))
+        self.pieces(word.scale.map_or(&[], |scale| scale.units))
     }
 
     /// Texts with `|` between them. A unit may follow its number after a space.
@@ -212,37 +231,4 @@ impl<'a> Lexer<'a> {
     fn end_of_word(&self) -> usize {
         self.at + self.rest().find(char::is_whitespace).unwrap_or(self.rest().len())
     }
-}
-
-/// The units that values of a key have.
-pub(super) fn units(key: Key) -> Option<&'static [Unit]> {
-    match key {
-        Key::Size => Some(SIZES),
-        Key::Lifetime => Some(LIFETIMES),
-        _ => None,
-    }
-}
-
-/// The sign at the start of a text, and its length. `size:>1MB` is `size>1MB`, but `stack:<module>`
-/// asks for a text; `std::vector` has no sign.
-fn operator(text: &str, is_compared: bool) -> Option<(Op, usize)> {
-    const SIGNS: [(&str, Op); 11] = [
-        (":>=", Op::AtLeast),
-        (":<=", Op::AtMost),
-        (":>", Op::More),
-        (":<", Op::Less),
-        (">=", Op::AtLeast),
-        ("<=", Op::AtMost),
-        ("==", Op::Is),
-        (">", Op::More),
-        ("<", Op::Less),
-        ("=", Op::Is),
-        (":", Op::Is),
-    ];
-    if text.starts_with("::") {
-        return None;
-    }
-    let is_meant =
-        |sign: &str| text.starts_with(sign) && (is_compared || sign == ":" || !sign.starts_with(':'));
-    SIGNS.iter().find(|(sign, _)| is_meant(sign)).map(|&(sign, op)| (op, sign.len()))
 }

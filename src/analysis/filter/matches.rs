@@ -1,8 +1,6 @@
 //! The allocations that a filter lets through: a bit each.
 
-use super::{Filter, Prepared};
-use crate::analysis::UserRules;
-use crate::model::{AllocId, Curve, Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Curve, Moment, Timeline};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -20,7 +18,7 @@ pub struct Matches {
     over_time: OnceLock<OverTime>,
 }
 
-/// What takes a pass over the whole trace.
+/// Results that take a pass over the whole trace.
 #[derive(Debug)]
 struct OverTime {
     curve: Curve,
@@ -28,12 +26,6 @@ struct OverTime {
 }
 
 impl Matches {
-    /// The allocations of a timeline that a filter lets through while the cursor is at a moment.
-    /// Where the cursor moves, keep the [`Prepared`] instead.
-    pub fn compute(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, cursor: Moment) -> Self {
-        Prepared::new(filter, snapshot, timeline, &UserRules::default()).matches(timeline, cursor)
-    }
-
     /// Those of `allocations` ids that hold.
     pub(super) fn from_test(allocations: usize, holds: impl Fn(AllocId) -> bool + Sync) -> Self {
         let word = |at: usize| {

@@ -1,7 +1,7 @@
 //! Queries and what they find.
 
 use super::fixture::{KIB, MIB, sample};
-use super::{Filter, Matches, Prepared, Vocabulary, complete};
+use super::{EventQuery, EventSearch, Filter, Matches, Prepared, Subject, Vocabulary, complete};
 use crate::analysis::UserRules;
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
@@ -86,6 +86,17 @@ fn terms_find_what_they_say() {
         ("addr:0x400064", "F"),
         ("addr:0x0..0x1fffff", "A"),
         ("addr:1fffff-200000", "B"),
+        ("0x1fffff..0x200000|0x900000", "BE"),
+        // Short forms
+        (">1MB", "BD"),
+        (">1MB -=2MiB", "D"),
+        ("<=5 KiB", "CEF"),
+        ("#0|1", "CD"),
+        // What only looks like one
+        ("<module> >::x", ""),
+        ("py:55", "ACF"),
+        ("\"#0\"|\">1\"", ""),
+        ("alloc", "E"),
         // What was recorded with it, or is found: B is old and gone, and nothing shows what it was
         // The fixture shows no call of a module, so what its `forward` makes counts as made in one.
         ("category:activation", "ACDF"),
@@ -185,6 +196,18 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
             "stream is not compared with < or >; write stream: and then a stream's number such as 7",
         ),
         ("kept:1 live", "kept:1", "kept stands alone, without a value"),
+        (
+            "live action:oom",
+            "action",
+            "action asks about events; it belongs in the search of the list of events",
+        ),
+        ("action>1", "action", "action asks about events; it belongs in the search of the list of events"),
+        (">lots", "lots", "size: expected a size such as 100MB, 512KiB or 1MiB..2MiB, found \"lots\""),
+        (
+            "#-1",
+            "-1",
+            "event: expected an event's number such as 41220, or a range such as 100..200, found \"-1\"",
+        ),
         ("stack:\"my file", "\"my file", "the quote is not closed"),
         ("a| b", "|", "expected a text on both sides of |"),
         ("stack:a||b", "||", "expected a text on both sides of |"),
@@ -237,7 +260,8 @@ fn totals_are_those_of_the_live_matches() {
 fn completions(query: &str) -> Vec<String> {
     let snapshot = sample();
     let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
-    complete(query, query.len(), &vocabulary).into_iter().map(|completion| completion.text).collect()
+    let all = complete(query, query.len(), Subject::Allocations, &vocabulary);
+    all.into_iter().map(|completion| completion.text).collect()
 }
 
 #[test]
@@ -270,11 +294,14 @@ fn a_completion_replaces_the_word_around_the_cursor() {
     let snapshot = sample();
     let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
     let query = "size>1MB strem:7 live";
-    let first = |cursor| complete(query, cursor, &vocabulary).into_iter().next();
+    let first = |cursor| complete(query, cursor, Subject::Allocations, &vocabulary).into_iter().next();
     let completion = first("size>1MB str".len()).expect("a key starts so");
     assert_eq!((&query[completion.range], completion.text.as_str()), ("strem:7", "stream:"));
     let query = "stack:\"my mo\" live";
-    let completion = complete(query, "stack:\"my".len(), &vocabulary).into_iter().next().expect("a file");
+    let completion = complete(query, "stack:\"my".len(), Subject::Allocations, &vocabulary)
+        .into_iter()
+        .next()
+        .expect("a file");
     assert_eq!((&query[completion.range], completion.text.as_str()), ("\"my mo\"", "\"my model.py\""));
     assert!(completion.is_whole_term);
     assert_eq!(completion.explanation, "in the stack of 1 allocation");
@@ -318,6 +345,9 @@ fn query_like() -> impl Strategy<Value = String> {
         "µs",
         "::",
         "private",
+        "#",
+        "alloc",
+        "action",
     ]);
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
@@ -334,9 +364,27 @@ proptest! {
             }
             Err(error) => prop_assert!(query.get(error.range.clone()).is_some_and(|part| !part.is_empty())),
         }
-        let vocabulary = Vocabulary::new(&snapshot, timeline);
-        for completion in complete(&query, cursor, &vocabulary) {
-            prop_assert!(query.get(completion.range.clone()).is_some());
+        match EventQuery::parse(&query) {
+            Ok(query) => {
+                let matches = EventSearch::new(&query, &snapshot, timeline).matches(timeline, None);
+                prop_assert!(matches.len() <= timeline.events.len());
+            }
+            Err(error) => prop_assert!(query.get(error.range.clone()).is_some_and(|part| !part.is_empty())),
         }
+        let vocabulary = Vocabulary::new(&snapshot, timeline);
+        for subject in [Subject::Allocations, Subject::Events] {
+            for completion in complete(&query, cursor, subject, &vocabulary) {
+                prop_assert!(query.get(completion.range.clone()).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_text_is_never_anything_else(text in prop_oneof![any::<String>(), query_like()]) {
+        prop_assume!(!text.is_empty());
+        let quoted = super::quoted(&text);
+        let as_value = Filter::parse(&format!("stack:{quoted}"));
+        prop_assert_eq!(Filter::parse(&quoted), as_value.clone());
+        prop_assert!(as_value.is_ok());
     }
 }

@@ -1,9 +1,17 @@
-//! Texts are looked for once per frame and stack, not once per allocation.
+//! Texts are looked for once per frame and stack, not once per allocation or event.
 
 use crate::analysis::stacks::site::{best_place, site_rank};
-use crate::analysis::{Categories, Category, Verdict, frame_line, site_frame};
-use crate::model::{AllocId, Context, FrameId, Snapshot, StackId, StrId, Timeline};
+use crate::analysis::{frame_line, site_frame};
+use crate::model::{Context, FrameId, Snapshot, StackId, StrId};
 use rayon::prelude::*;
+
+/// The note on a query for texts of stacks where there are none.
+pub(super) const NO_STACKS: &str = "no stacks were recorded";
+
+/// Whether any stack was recorded; the empty one always is there.
+pub(super) fn has_stacks(snapshot: &Snapshot) -> bool {
+    1 < snapshot.stacks.len()
+}
 
 /// Whether a text has any of the needles, which are in lower case.
 pub(super) fn has_any(text: &str, needles: &[String]) -> bool {
@@ -48,43 +56,13 @@ fn by_stack(snapshot: &Snapshot, of: impl Fn(&[FrameId]) -> bool + Send + Sync) 
     stacks.map(|id| of(snapshot.stacks.frames(StackId(id)))).collect()
 }
 
-/// By allocation, whether its category or the one that was recorded with it has one of the needles.
-pub(super) fn categories_with(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    categories: &Categories,
-    needles: &[String],
-) -> Vec<bool> {
-    let named = |category: Category| has_any(category.key(), needles) || has_any(category.label(), needles);
-    let is_named = Category::ALL.map(named);
-    let contexts = timeline.events.contexts().iter();
-    let is_recorded: Vec<bool> = contexts.map(|context| has(snapshot, context.category, needles)).collect();
-    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
-    ids.map(|id| {
-        let event = timeline.lifetimes.start(id).event();
-        let context = event.map(|event| timeline.events.context_index(event));
-        is_named[categories.get(id) as usize]
-            || context.and_then(|at| is_recorded.get(at)).is_some_and(|&recorded| recorded)
-    })
-    .collect()
-}
-
-/// By allocation, whether the verdict on it holds.
-pub(super) fn verdicts_with(
-    timeline: &Timeline,
-    categories: &Categories,
-    holds: impl Fn(Verdict) -> bool + Sync,
-) -> Vec<bool> {
-    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
-    ids.map(|id| holds(categories.verdict(id))).collect()
-}
-
 /// Whether any metadata of an event has one of the needles.
 pub(super) fn metadata_has(snapshot: &Snapshot, context: &Context, needles: &[String]) -> bool {
     let all = [context.user_metadata, context.internal_metadata, context.compile_context];
     all.into_iter().any(|text| has(snapshot, text, needles))
 }
 
-fn has(snapshot: &Snapshot, text: Option<StrId>, needles: &[String]) -> bool {
+/// Whether a text that may be missing has one of the needles.
+pub(super) fn has(snapshot: &Snapshot, text: Option<StrId>, needles: &[String]) -> bool {
     text.is_some_and(|id| has_any(&snapshot.strings.get(id), needles))
 }

@@ -1,10 +1,9 @@
-//! What a device's file has to offer for the values of a query.
+//! Values that a query about one device can have, from its recording.
 
-use super::prepared::lacks_pools;
 use super::texts;
-use crate::analysis::segments::pools::PoolPlaces;
+use crate::analysis::segments::pools::{PoolPlaces, lacks_pools};
 use crate::analysis::{is_internal, site_frame};
-use crate::model::{Context, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::model::{Action, Context, EventTable, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
 use crate::units;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -24,6 +23,8 @@ pub struct Vocabulary {
     pub(super) pools: Vec<(PoolKey, usize)>,
     pub(super) categories: Vec<(String, usize)>,
     pub(super) metadata: Vec<(String, usize)>,
+    /// Names of actions, the frequent first.
+    pub(super) actions: Vec<(String, usize)>,
     pub(super) has_oom: bool,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct Name {
     pub(super) lower: String,
     /// Whether it is neither of torch nor of the interpreter.
     pub(super) is_own: bool,
-    /// How many allocations have it in their stack.
+    /// The number of allocations that have it in their stack.
     pub(super) allocations: usize,
 }
 
@@ -76,6 +77,7 @@ impl Vocabulary {
             pools: by_count(pools),
             categories: readable(snapshot, categories),
             metadata: readable(snapshot, metadata),
+            actions: actions(snapshot, &timeline.events),
             has_oom: !timeline.ooms.is_empty(),
         }
     }
@@ -93,6 +95,23 @@ fn by_count<K: Ord + Copy>(counts: BTreeMap<K, usize>) -> Vec<(K, usize)> {
     counts.sort_by_key(|&(key, count)| (std::cmp::Reverse(count), key));
     counts.truncate(MAX_NAMES);
     counts
+}
+
+/// Names of actions and how many events have them.
+fn actions(snapshot: &Snapshot, events: &EventTable) -> Vec<(String, usize)> {
+    // There are few actions: looking through a list is faster than a map, and this asks every event.
+    let mut counts: Vec<(Action, usize)> = snapshot.actions.all().map(|action| (action, 0)).collect();
+    for event in events.indices() {
+        let action = events.action(event);
+        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == action) {
+            *count += 1;
+        }
+    }
+    let counts = by_count(counts.into_iter().filter(|(_, count)| *count != 0).collect());
+    let named = counts.into_iter().filter_map(|(action, count)| {
+        Some((readable_text(&snapshot.actions.name(action, &snapshot.strings))?, count))
+    });
+    named.collect()
 }
 
 fn readable(snapshot: &Snapshot, counts: BTreeMap<StrId, usize>) -> Vec<(String, usize)> {

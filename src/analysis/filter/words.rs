@@ -1,178 +1,8 @@
-//! The words of the language: what parsing, errors and completion know of each key and flag.
+//! Which word of the language a name is, or probably was meant to be.
 
-/// What a term with a value asks about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
-    Size,
-    Lifetime,
-    Stack,
-    Site,
-    Stream,
-    Pool,
-    Addr,
-    Category,
-    Basis,
-    Rule,
-    Meta,
-    Event,
-    After,
-    Before,
-    Live,
-}
-
-/// What a term without a value asks about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
-    Live,
-    Awaiting,
-    Kept,
-    Before,
-}
-
-/// What there is to say about a key.
-#[derive(Debug)]
-pub(super) struct KeyWord {
-    pub(super) key: Key,
-    /// The name, then others for the same.
-    pub(super) names: &'static [&'static str],
-    /// How the name goes on.
-    pub(super) start: &'static str,
-    /// What a value is, for errors.
-    pub(super) expects: &'static str,
-    /// What it is for, for completion.
-    pub(super) explains: &'static str,
-}
-
-/// What there is to say about a flag.
-#[derive(Debug)]
-pub(super) struct FlagWord {
-    pub(super) flag: Flag,
-    /// The name, then others for the same.
-    pub(super) names: &'static [&'static str],
-    /// What it is for, for completion.
-    pub(super) explains: &'static str,
-}
-
-/// Every key.
-pub(super) const KEYS: [KeyWord; 15] = [
-    KeyWord {
-        key: Key::Size,
-        names: &["size"],
-        start: "size>",
-        expects: "a size such as 100MB, 512KiB or 1MiB..2MiB",
-        explains: "requested bytes: size>100MB, size:1MiB..2MiB",
-    },
-    KeyWord {
-        key: Key::Lifetime,
-        names: &["lifetime"],
-        start: "lifetime<",
-        expects: "a time such as 10ms, 2s or 1000events",
-        explains: "from alloc to free: lifetime<10ms, lifetime>1000events",
-    },
-    KeyWord {
-        key: Key::Stack,
-        names: &["stack"],
-        start: "stack:",
-        expects: "a text such as attention or train.py:55",
-        explains: "text in any frame, as file:line function",
-    },
-    KeyWord {
-        key: Key::Site,
-        names: &["site"],
-        start: "site:",
-        expects: "a text such as attention or train.py:55",
-        explains: "text in the first frame of your own code",
-    },
-    KeyWord {
-        key: Key::Stream,
-        names: &["stream"],
-        start: "stream:",
-        expects: "a stream's number such as 7",
-        explains: "the stream that it was allocated on",
-    },
-    KeyWord {
-        key: Key::Pool,
-        names: &["pool"],
-        start: "pool:",
-        expects: "private, default, or a pool such as 1.0",
-        explains: "the memory pool: private, default or its number",
-    },
-    KeyWord {
-        key: Key::Addr,
-        names: &["addr", "address"],
-        start: "addr:",
-        expects: "an address such as 0x7f21ac000000, or a range of two",
-        explains: "contains the address, or touches the range of two",
-    },
-    KeyWord {
-        key: Key::Category,
-        names: &["category"],
-        start: "category:",
-        expects: "a category such as activation",
-        explains: "what it is for, or the category that was recorded with it",
-    },
-    KeyWord {
-        key: Key::Basis,
-        names: &["basis"],
-        start: "basis:",
-        expects: "declared, seen, followed, inferred or unknown",
-        explains: "how surely its category is known: basis:inferred",
-    },
-    KeyWord {
-        key: Key::Rule,
-        names: &["rule"],
-        start: "rule:",
-        expects: "the name of a rule such as module-call",
-        explains: "text in the name of the rule that decided its category",
-    },
-    KeyWord {
-        key: Key::Meta,
-        names: &["meta", "metadata", "annotation"],
-        start: "meta:",
-        expects: "a text of its metadata",
-        explains: "text in its metadata or compile context",
-    },
-    KeyWord {
-        key: Key::Event,
-        names: &["event", "events"],
-        start: "event:",
-        expects: "an event's number such as 41220, or a range such as 100..200",
-        explains: "allocated by this event, or within event:100..200",
-    },
-    KeyWord {
-        key: Key::After,
-        names: &["after"],
-        start: "after:",
-        expects: "an event's number, peak or oom",
-        explains: "allocated later than an event, peak or oom",
-    },
-    KeyWord {
-        key: Key::Before,
-        names: &["before"],
-        start: "before:",
-        expects: "an event's number, peak or oom",
-        explains: "allocated earlier than an event, peak or oom",
-    },
-    KeyWord {
-        key: Key::Live,
-        names: &["live"],
-        start: "live:",
-        expects: "an event's number, peak, oom or end",
-        explains: "live after an event, at the peak, oom or end",
-    },
-];
-
-/// Every flag.
-pub(super) const FLAGS: [FlagWord; 4] = [
-    FlagWord { flag: Flag::Live, names: &["live"], explains: "live at the cursor" },
-    FlagWord {
-        flag: Flag::Awaiting,
-        names: &["awaiting"],
-        explains: "given back and still waiting for a stream at the cursor",
-    },
-    FlagWord { flag: Flag::Kept, names: &["kept", "leaked"], explains: "never freed in the recording" },
-    FlagWord { flag: Flag::Before, names: &["before"], explains: "from before the recording" },
-];
+use super::compare::Op;
+use super::keys::{FLAGS, FlagWord, KEYS, KeyWord};
+use super::term::Subject;
 
 /// The key of a name.
 pub(super) fn key(name: &str) -> Option<&'static KeyWord> {
@@ -184,23 +14,71 @@ pub(super) fn flag(name: &str) -> Option<&'static FlagWord> {
     FLAGS.iter().find(|word| is_one_of(name, word.names))
 }
 
-/// Whether a text is the name of a key or flag, so that it is no plain text.
-pub(super) fn is_word(text: &str) -> bool {
-    key(text).is_some() || flag(text).is_some()
+/// Whether a text at the start of a term is more than plain text.
+pub(super) fn is_special(text: &str) -> bool {
+    key(text).is_some() || flag(text).is_some() || short_form(text).is_some()
 }
 
 fn is_one_of(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The key that a misspelt name probably means.
-pub(super) fn nearest_key(name: &str) -> Option<&'static str> {
+/// The key that a short form stands for, its sign, and where its value starts: `#41220` for an event,
+/// `0x7f21ac000000` for an address, `>1MiB` for a size.
+pub(super) fn short_form(text: &str) -> Option<(&'static KeyWord, Op, usize)> {
+    let (name, op, value_at) = match text.as_bytes() {
+        [b'#', ..] => ("event", Op::Is, 1),
+        [b'0', b'x' | b'X', ..] => ("addr", Op::Is, 0),
+        [b'<' | b'>' | b'=', ..] => {
+            let (op, value_at) = operator(text, false)?;
+            let next = text[value_at..].chars().next();
+            // `<module>` and `>::call` are texts of frames.
+            let is_size = match next {
+                None => true,
+                Some(c) if c.is_alphabetic() => op != Op::Less,
+                Some(c) => c.is_ascii_digit() || c.is_whitespace() || matches!(c, '.' | '-'),
+            };
+            is_size.then_some(("size", op, value_at))?
+        }
+        _ => return None,
+    };
+    Some((key(name)?, op, value_at))
+}
+
+/// The sign at the start of a text, and its length. `size:>1MB` is `size>1MB`, but `stack:<module>`
+/// asks for a text; `std::vector` has no sign.
+pub(super) fn operator(text: &str, is_compared: bool) -> Option<(Op, usize)> {
+    const SIGNS: [(&str, Op); 11] = [
+        (":>=", Op::AtLeast),
+        (":<=", Op::AtMost),
+        (":>", Op::More),
+        (":<", Op::Less),
+        (">=", Op::AtLeast),
+        ("<=", Op::AtMost),
+        ("==", Op::Is),
+        (">", Op::More),
+        ("<", Op::Less),
+        ("=", Op::Is),
+        (":", Op::Is),
+    ];
+    if text.starts_with("::") {
+        return None;
+    }
+    let is_meant =
+        |sign: &str| text.starts_with(sign) && (is_compared || sign == ":" || !sign.starts_with(':'));
+    SIGNS.iter().find(|(sign, _)| is_meant(sign)).map(|&(sign, op)| (op, sign.len()))
+}
+
+/// The key of a subject that a misspelt name probably means.
+pub(super) fn nearest_key(name: &str, subject: Subject) -> Option<&'static str> {
+    /// Longer names, in bytes, are no misspelt keys; comparing them would only take time.
     const LONGEST: usize = 24;
     if LONGEST < name.len() {
         return None;
     }
     let name = name.to_ascii_lowercase();
-    let all = KEYS.iter().flat_map(|word| word.names.iter().map(move |known| (*known, word.names[0])));
+    let keys = KEYS.iter().filter(|word| word.asks.says(subject).is_some());
+    let all = keys.flat_map(|word| word.names.iter().map(move |known| (*known, word.names[0])));
     // A short name is near to everything.
     let near = |known: &str| if known.len().min(name.len()) < 6 { 1 } else { 2 };
     all.map(|(known, first)| (distance(&name, known), near(known), first))
@@ -247,20 +125,35 @@ mod tests {
             ("", None),
         ];
         for (name, expected) in cases {
-            assert_eq!(nearest_key(name), expected, "{name}");
+            assert_eq!(nearest_key(name, Subject::Allocations), expected, "{name}");
         }
     }
 
     #[test]
-    fn every_name_means_one_thing() {
-        let keys = KEYS.iter().flat_map(|word| word.names).collect::<Vec<_>>();
-        let flags = FLAGS.iter().flat_map(|word| word.names).collect::<Vec<_>>();
-        for names in [keys, flags] {
-            let different: std::collections::BTreeSet<_> = names.iter().collect();
-            assert_eq!(different.len(), names.len());
+    fn misspelt_keys_find_only_those_that_can_be_asked() {
+        assert_eq!(nearest_key("actoin", Subject::Events), Some("action"));
+        assert_eq!(nearest_key("actoin", Subject::Allocations), None);
+        assert_eq!(nearest_key("liftime", Subject::Events), None);
+    }
+
+    #[test]
+    fn short_forms_are_not_mistaken_for_frames() {
+        let form = |text| short_form(text).map(|(word, op, at)| (word.names[0], op, &text[at..]));
+        for (text, expected) in [
+            ("#12", ("event", Op::Is, "12")),
+            ("0x1f", ("addr", Op::Is, "0x1f")),
+            (">1MiB", ("size", Op::More, "1MiB")),
+            ("<=512", ("size", Op::AtMost, "512")),
+            ("<512", ("size", Op::Less, "512")),
+            ("=.5k", ("size", Op::Is, ".5k")),
+            (">lots", ("size", Op::More, "lots")),
+            ("<=lots", ("size", Op::AtMost, "lots")),
+            (">", ("size", Op::More, "")),
+        ] {
+            assert_eq!(form(text), Some(expected), "{text}");
         }
-        for word in &KEYS {
-            assert!(word.start.starts_with(word.names[0]));
+        for text in ["<module>", "<lambda>", "<frozen", ">::call", ">(int)", ":>5", "x", "0", "00x1", ""] {
+            assert_eq!(form(text), None, "{text}");
         }
     }
 }

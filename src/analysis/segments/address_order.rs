@@ -2,6 +2,7 @@
 //! at rising addresses, most at falling ones. Within a segment the allocator always starts at its lowest
 //! address.
 
+use crate::model::allocator_sizes::SMALL_BUFFER;
 use crate::model::{Moment, Segment, Timeline};
 use std::cmp::Reverse;
 
@@ -10,10 +11,6 @@ use std::cmp::Reverse;
 /// between parameters, so the bound is far below that. Where loading layer by layer left every second
 /// segment empty, the ends show nothing.
 const OLDER_END_SHARE: i64 = 32;
-
-/// Segments up to this size in bytes hold small blocks (`kSmallBuffer` of `CUDACachingAllocator.cpp`).
-/// Drivers may hand them out in another direction than larger ones.
-const SMALL_BYTES: i64 = 2 << 20;
 
 /// The order in which the driver handed out the segments of a device.
 #[derive(Debug, Default)]
@@ -65,8 +62,9 @@ impl AddressOrder {
     }
 }
 
+/// Whether a segment holds small blocks. Drivers may hand these out in another direction than larger ones.
 fn is_small(size: i64) -> bool {
-    size <= SMALL_BYTES
+    size <= SMALL_BUFFER
 }
 
 /// True if most segments of a size class have a lower address than the one made before them; `None` if

@@ -1,15 +1,9 @@
 //! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
+use crate::model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
 use crate::model::{Block, BlockState, PoolKey, Segment, Snapshot, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Bytes of a page of an expandable segment for small blocks (`kSmallBuffer` of `CUDACachingAllocator.cpp`).
-const SMALL_PAGE_BYTES: i64 = 2 << 20;
-
-/// Bytes of a page of an expandable segment for large blocks (`kLargeBuffer`; the default of
-/// `large_segment_size_mb` since pytorch#172056).
-const LARGE_PAGE_BYTES: i64 = 20 << 20;
 
 /// Figures of one pool and stream after the last event. Sizes are in bytes, those of blocks with rounding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +58,8 @@ pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
     out.into_values().collect()
 }
 
-/// Bytes of a segment that emptying the cache would give back to the driver.
+/// Bytes of a segment that emptying the cache would give back to the driver. Expandable segments are
+/// unmapped page by page.
 fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> i64 {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
     if blocks.iter().all(is_free) {
@@ -74,7 +69,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
         return 0;
     }
     let is_small = segment.kind.is_some_and(|kind| snapshot.strings.get(kind) == "small");
-    let page = if is_small { SMALL_PAGE_BYTES } else { LARGE_PAGE_BYTES };
+    let page = if is_small { SMALL_BUFFER } else { LARGE_BUFFER };
     // Pages are aligned to the segment's start; only those that are wholly free are unmapped.
     let whole_pages = |block: &Block| {
         let start = i64::try_from(block.addr.saturating_sub(segment.addr)).unwrap_or(i64::MAX);

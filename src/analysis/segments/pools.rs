@@ -1,6 +1,9 @@
 //! Private pools over time: their reserved bytes and their allocations.
 
-use crate::model::{AllocId, Allocation, Curve, Moment, PoolKey, ReservedRange, StepCurve, Timeline};
+use crate::model::{
+    Action, AllocId, Allocation, Curve, EventIx, EventTable, Moment, PoolKey, ReservedRange, StepCurve,
+    Timeline,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of private pools that have an index of their own, so that it fits into a byte. Allocations of
@@ -104,6 +107,16 @@ impl<'a> PoolPlaces<'a> {
         allocation.pool.or_else(|| self.pool_at(allocation.addr, allocation.start))
     }
 
+    /// The pool of the memory that an event is about, where it is known.
+    pub(in crate::analysis) fn pool_of_event(&self, ix: EventIx, events: &EventTable) -> Option<PoolKey> {
+        let around = || {
+            let addr = events.addr(ix).filter(|_| events.action(ix) != Action::Oom)?;
+            // Memory that goes back to the driver with this event was there before it.
+            self.pool_at(addr, Moment::after(ix)).or_else(|| self.pool_at(addr, Moment(ix.0)))
+        };
+        events.pool(ix).or_else(around)
+    }
+
     fn pool_at(&self, addr: u64, moment: Moment) -> Option<PoolKey> {
         let behind = self.ranges.partition_point(|range| range.addr <= addr);
         // The range that holds the address is among the last that start at or before it. Ranges that start
@@ -113,6 +126,12 @@ impl<'a> PoolPlaces<'a> {
             .filter(|range| addr - range.addr < range.size.max(0).unsigned_abs() && range.is_live_at(moment));
         holding.next().and_then(|range| range.pool)
     }
+}
+
+/// Whether events lack their pool while that of the memory is known.
+pub(in crate::analysis) fn lacks_pools(timeline: &Timeline) -> bool {
+    let is_unknown = timeline.events.contexts().iter().any(|context| context.pool.is_none());
+    is_unknown && !PoolPlaces::new(timeline).is_empty()
 }
 
 fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {

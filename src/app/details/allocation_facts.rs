@@ -3,11 +3,9 @@
 use super::facts::{FrameText, frames};
 use crate::analysis::{Attribution, Basis, Lanes, RangeName, RuleId, site_label, stack_lines};
 use crate::app::device::figures::Figures;
+use crate::model::allocator_sizes::block_size;
 use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
 use crate::{report, units};
-
-/// What blocks are rounded to.
-const BLOCK_BYTES: i64 = 512;
 
 /// One allocation as text.
 pub(in crate::app) struct AllocationFacts {
@@ -97,8 +95,7 @@ fn block(timeline: &Timeline, allocation: &Allocation) -> String {
         let waste = block.size.saturating_sub(allocation.size);
         return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
     }
-    let least = allocation.size.saturating_add(BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-    format!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
+    format!("at least {}", units::bytes_exact(block_size(allocation.size)))
 }
 
 /// The reserved memory that the allocation lies in.

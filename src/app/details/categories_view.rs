@@ -1,6 +1,6 @@
 //! What live memory is for: a bar of shares, and a row for each category.
 
-use crate::analysis::{Category, CategoryBytes};
+use crate::analysis::{Category, CategoryBytes, InferredPart};
 use crate::app::theme;
 use crate::{report, units};
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
@@ -63,7 +63,7 @@ fn row_ui(ui: &mut egui::Ui, row: &CategoryBytes, total: i64) -> bool {
     let CategoryBytes { category, bytes, inferred_bytes, count } = *row;
     let palette = theme::palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), Sense::click());
-    let is_inferred = inferred_bytes != 0 && inferred_bytes == bytes;
+    let is_inferred = InferredPart::of(bytes, inferred_bytes) == InferredPart::All;
     let size = format!("{}{}", if is_inferred { "≈ " } else { "" }, units::bytes(bytes));
     let name = format!("{} {size}", category.label());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));

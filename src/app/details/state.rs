@@ -64,7 +64,7 @@ impl State {
 
     /// Facts about the selected allocation.
     pub(super) fn allocation(&self, ctx: &PaneCtx<'_>) -> Option<Rc<AllocationFacts>> {
-        let id = ctx.at.selected()?;
+        let id = ctx.at.selected_allocation()?;
         let attribution = ctx.derived.attribution().map(Arc::as_ref);
         Some(self.allocation.get((id, attribution.is_some()), || {
             let (figures, lanes) = (&ctx.derived.figures, &ctx.derived.lanes);

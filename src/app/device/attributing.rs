@@ -1,5 +1,4 @@
-//! What allocations are for and where iterations and phases lie: found once for each device, in the
-//! background.
+//! The attribution of a device (categories, iterations and phases), found once in the background.
 
 use crate::analysis::{Attribution, Facts, UserRules};
 use crate::app::work::background::Background;

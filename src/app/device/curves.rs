@@ -3,8 +3,9 @@
 use crate::draw::{decimate, totals};
 use crate::model::Timeline;
 use egui_plot::PlotPoint;
+use std::ops::Range;
 
-/// Points of a curve: more than most windows have columns.
+/// Points of a curve: about as many as a wide window has columns of pixels.
 const MAX_CURVE_POINTS: usize = 2000;
 
 /// Decimated totals, by event.
@@ -17,13 +18,16 @@ pub(in crate::app) struct Curves {
 impl Curves {
     pub(super) fn new(timeline: &Timeline) -> Self {
         let points = |points: Vec<[f64; 2]>| points.into_iter().map(PlotPoint::from).collect();
-        let reserved = totals::ranges(timeline.moments(), MAX_CURVE_POINTS);
         Self {
             active: points(decimate(&timeline.active, MAX_CURVE_POINTS)),
             allocated: points(decimate(&timeline.allocated, MAX_CURVE_POINTS)),
-            reserved: reserved
-                .map(|range| PlotPoint::new(range.start as f64, timeline.reserved.max_in(range) as f64))
-                .collect(),
+            reserved: maxima(timeline.moments(), |range| timeline.reserved.max_in(range) as f64),
         }
     }
+}
+
+/// The maximum of every range of moments, with few enough ranges to draw in every frame.
+pub(in crate::app) fn maxima(moments: usize, max_in: impl Fn(Range<usize>) -> f64) -> Vec<PlotPoint> {
+    let ranges = totals::ranges(moments, MAX_CURVE_POINTS);
+    ranges.map(|range| PlotPoint::new(range.start as f64, max_in(range))).collect()
 }

@@ -2,26 +2,25 @@
 
 use super::attributing::{Attributing, AttributionCell, FileFacts};
 use super::curves::Curves;
-use super::diagnosing::{Diagnosing, Report};
+use super::diagnosing::{DeviceReport, Diagnosing};
 use super::figures::Figures;
 use super::filtering::Filtering;
 use super::site_labels::LabelTask;
-use super::standpoint::Standpoint;
 use crate::analysis::filter::Matches;
-use crate::analysis::{Attribution, Lanes, SiteLabels, lanes, structure_lanes};
+use crate::analysis::{At, Attribution, Lanes, SiteLabels, lanes, structure_lanes};
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
-use crate::diagnosis::{Question, Severity};
+use crate::diagnosis::{DiagnosisRequest, Severity};
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
 use eframe::egui;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What is known of a device. Panes read it; [`Self::update`] keeps it up to date.
+/// Everything that is known of a device. Panes read it; [`Self::update`] keeps it up to date.
 pub(in crate::app) struct Derived {
     recording: Recording,
     /// Figures that never change.
@@ -30,7 +29,7 @@ pub(in crate::app) struct Derived {
     pub(in crate::app) curves: Curves,
     /// Annotations, and iterations and phases once they are found.
     pub(in crate::app) lanes: Lanes,
-    /// The filter's meaning and what it finds.
+    /// The meaning of the filter, and its result.
     pub(in crate::app) filtering: Filtering,
     /// Where work is done.
     pub(in crate::app) work_mode: WorkMode,
@@ -45,9 +44,14 @@ pub(in crate::app) struct Derived {
     stack_colors: [OnceCell<Arc<BandColors>>; 2],
 }
 
-/// The choices that colours depend on: what they tell apart, whether the theme is dark, and whether the
-/// attribution is known, where it matters.
-type ColoringKey = (ColorBy, bool, bool);
+/// Everything that colours depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ColoringKey {
+    color_by: ColorBy,
+    is_dark: bool,
+    /// Always false for colours that do not show categories.
+    has_attribution: bool,
+}
 
 impl Derived {
     pub(in crate::app) fn new(
@@ -58,7 +62,7 @@ impl Derived {
     ) -> Self {
         let attributing = Attributing::new(recording.clone(), facts, ctx, setup);
         Self {
-            figures: Figures::new(recording.snapshot(), recording),
+            figures: Figures::new(recording),
             curves: Curves::new(recording),
             lanes: lanes(recording.snapshot(), recording),
             filtering: Filtering::new(recording.clone(), attributing.cell(), setup.mode),
@@ -74,24 +78,24 @@ impl Derived {
         }
     }
 
-    /// Take what was found in the background, and ask for what is missing. Called in every frame, before
-    /// anything is drawn.
-    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, at: &Standpoint) {
+    /// Take results from the background, and ask for missing ones. Called in every frame, before anything
+    /// is drawn, so that all panes of a frame show the same state.
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, report_at: Option<At>) {
         if self.attribution.is_none()
             && let Some(found) = self.attributing.get()
         {
+            // Iterations and phases go above the annotations, which are there from the start.
             let mut all = structure_lanes(&self.recording, &found.phases);
             all.append(&mut self.lanes.lanes);
             self.lanes.lanes = all;
             self.attribution = Some(found);
         }
-        let question = self.question(at);
-        self.diagnosing.update(ctx, self.work_mode, question);
+        self.diagnosing.update(ctx, self.work_mode, self.diagnosis_request(report_at));
         let task = || LabelTask(Arc::clone(self.recording.snapshot()));
         self.labelling.ask(&(), ctx, self.work_mode, "sites", task);
     }
 
-    /// What allocations are for and where iterations lie, once it is found.
+    /// Categories, iterations and phases, once they are found.
     pub(in crate::app) fn attribution(&self) -> Option<&Arc<Attribution>> {
         self.attribution.as_ref()
     }
@@ -106,13 +110,13 @@ impl Derived {
         self.labelling.latest()
     }
 
-    /// The question that the report answers.
-    pub(in crate::app) fn question(&self, at: &Standpoint) -> Question {
-        Question { at: at.report_at, device_memory: self.given_capacity }
+    /// The request that a report about a moment answers.
+    pub(in crate::app) fn diagnosis_request(&self, report_at: Option<At>) -> DiagnosisRequest {
+        DiagnosisRequest { at: report_at, device_memory: self.given_capacity }
     }
 
-    /// What happened and why, or why that cannot be said; `None` until it is known.
-    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<Report>, String>> {
+    /// The diagnosis, or the reason why there can be none; `None` until either is known.
+    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<DeviceReport>, String>> {
         self.diagnosing.report()
     }
 
@@ -149,8 +153,9 @@ impl Derived {
     /// Colours of allocations in a theme.
     pub(in crate::app) fn coloring(&self, color_by: ColorBy, palette: &Palette) -> Arc<Coloring> {
         let attribution = self.attribution.as_ref().filter(|_| color_by == ColorBy::Category);
-        self.coloring.get((color_by, palette.is_dark, attribution.is_some()), || {
-            let stacks = &self.stack_colors[usize::from(palette.is_dark)];
+        let is_dark = palette.is_dark;
+        self.coloring.get(ColoringKey { color_by, is_dark, has_attribution: attribution.is_some() }, || {
+            let stacks = &self.stack_colors[usize::from(is_dark)];
             let new = || Arc::new(BandColors::new(self.recording.snapshot(), palette));
             let stacks = Arc::clone(stacks.get_or_init(new));
             let coloring = Coloring::new(color_by, &self.recording, stacks, palette);

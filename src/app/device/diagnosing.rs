@@ -3,14 +3,14 @@
 use super::attributing::AttributionCell;
 use crate::app::work::background::Background;
 use crate::app::work::worker::{Task, WorkMode};
-use crate::diagnosis::{Code, Diagnosis, Finding, Question, Role, Severity, diagnose};
+use crate::diagnosis::{CodeSites, Diagnosis, DiagnosisRequest, Finding, Role, Severity, diagnose};
 use crate::model::{Recording, StackId};
 use eframe::egui;
 use std::sync::Arc;
 
-/// A diagnosis, and what its lines of code select.
+/// A diagnosis, and the stacks that its lines of code select.
 #[derive(Debug)]
-pub(in crate::app) struct Report {
+pub(in crate::app) struct DeviceReport {
     pub(in crate::app) diagnosis: Diagnosis,
     /// For every finding, the stack with most bytes of each of its sites.
     pub(in crate::app) site_stacks: Vec<Vec<Option<StackId>>>,
@@ -24,22 +24,23 @@ struct DiagnoseTask {
 }
 
 impl Task for DiagnoseTask {
-    type Request = Question;
-    /// Why there is none, where there is none.
-    type Response = Result<Arc<Report>, String>;
+    type Request = DiagnosisRequest;
+    /// An error is its text.
+    type Response = Result<Arc<DeviceReport>, String>;
 
-    fn run(&self, question: &Question) -> Self::Response {
+    fn run(&self, request: &DiagnosisRequest) -> Self::Response {
         let snapshot = self.recording.snapshot();
-        let diagnosis = diagnose(snapshot, &self.recording, &self.attribution.get(), *question);
+        let diagnosis = diagnose(snapshot, &self.recording, &self.attribution.get(), *request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
-        let code = Code::new(snapshot);
+        let code = CodeSites::new(snapshot);
         let site_stacks = diagnosis.findings.iter().map(|finding| site_stacks(&code, finding)).collect();
-        Ok(Arc::new(Report { diagnosis, site_stacks }))
+        Ok(Arc::new(DeviceReport { diagnosis, site_stacks }))
     }
 }
 
-/// The evidence lists stacks by bytes, so that the first that leads to a line has most of them.
-fn site_stacks(code: &Code<'_>, finding: &Finding) -> Vec<Option<StackId>> {
+/// For each site of a finding, the stack with most bytes. The evidence lists stacks by bytes, so that is
+/// the first one that leads to the site's line.
+fn site_stacks(code: &CodeSites<'_>, finding: &Finding) -> Vec<Option<StackId>> {
     let known: Vec<(StackId, Vec<(String, i64)>)> = finding
         .evidence
         .stacks
@@ -60,7 +61,7 @@ fn site_stacks(code: &Code<'_>, finding: &Finding) -> Vec<Option<StackId>> {
 pub(in crate::app) struct Diagnosing {
     task: DiagnoseTask,
     background: Background<DiagnoseTask>,
-    report: Option<Result<Arc<Report>, String>>,
+    report: Option<Result<Arc<DeviceReport>, String>>,
     verdict: Option<(Severity, String)>,
 }
 
@@ -70,11 +71,12 @@ impl Diagnosing {
         Self { task, background: Background::default(), report: None, verdict: None }
     }
 
-    /// Ask a question and take the answer if it is there. Called in every frame.
-    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, question: Question) {
+    /// Make a request and take the response if it is there. Called in every frame.
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, request: DiagnosisRequest) {
         let task = || self.task.clone();
-        self.report = self.background.ask(&question, ctx, mode, "diagnosis", task).cloned();
-        if let (None, Some(Ok(report))) = (question.at, &self.report)
+        self.report = self.background.ask(&request, ctx, mode, "diagnosis", task).cloned();
+        // The header keeps the verdict on the whole recording while the report is about another moment.
+        if let (None, Some(Ok(report))) = (request.at, &self.report)
             && self.verdict.is_none()
         {
             let verdict = report.diagnosis.verdict();
@@ -82,8 +84,8 @@ impl Diagnosing {
         }
     }
 
-    /// The answer to the last question, or why there can be none; `None` until it is known.
-    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<Report>, String>> {
+    /// The answer to the last request, or the reason why there can be none; `None` until either is known.
+    pub(in crate::app) fn report(&self) -> Option<&Result<Arc<DeviceReport>, String>> {
         self.report.as_ref()
     }
 

@@ -1,7 +1,7 @@
 //! Figures of a device that never change, and events and lifetimes as text.
 
 use crate::analysis::capacity;
-use crate::model::{Allocation, Anchor, EventIx, Moment, Snapshot, Timeline};
+use crate::model::{Allocation, Anchor, EventIx, Moment, Recording, Timeline};
 use crate::report::{headline, non_default_settings};
 use crate::units;
 
@@ -13,30 +13,32 @@ pub(in crate::app) struct Figures {
     pub(in crate::app) reserved_peak: (Moment, i64),
     /// Bytes that were active before the first event, where that is known.
     pub(in crate::app) baseline: Option<i64>,
-    /// The most that could be reserved, as an OOM showed.
+    /// The most that PyTorch could reserve, as an OOM showed.
     pub(in crate::app) capacity: Option<i64>,
     /// Settings that differ from the default.
     pub(in crate::app) settings: Vec<String>,
-    /// What happened, in a sentence.
-    pub(in crate::app) verdict: String,
+    /// One sentence on what happened, until the diagnosis has a better one.
+    pub(in crate::app) headline: String,
     /// Time of the first event that has one.
     first_time_us: Option<i64>,
 }
 
 impl Figures {
-    pub(in crate::app) fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+    pub(in crate::app) fn new(recording: &Recording) -> Self {
+        let snapshot = recording.snapshot();
         Self {
-            peak: timeline.active.peak(),
-            reserved_peak: timeline.reserved.peak(),
-            baseline: (timeline.anchor == Anchor::EndState).then(|| timeline.active.at(Moment::START)),
-            capacity: capacity(timeline),
+            peak: recording.active.peak(),
+            reserved_peak: recording.reserved.peak(),
+            // Without the final state, memory from before the recording is unknown.
+            baseline: (recording.anchor == Anchor::EndState).then(|| recording.active.at(Moment::START)),
+            capacity: capacity(recording),
             settings: non_default_settings(snapshot),
-            verdict: headline(timeline, snapshot.damage.is_some()),
-            first_time_us: timeline.events.time_range_us().map(|(first, _)| first),
+            headline: headline(recording, snapshot.damage.is_some()),
+            first_time_us: recording.events.time_range_us().map(|(first, _)| first),
         }
     }
 
-    /// Time since the first event.
+    /// Time of an event in µs since the first event that has a time.
     pub(in crate::app) fn time_of(&self, timeline: &Timeline, event: EventIx) -> Option<i64> {
         timeline.events.time_us(event).zip(self.first_time_us).map(|(time, first)| time.saturating_sub(first))
     }
@@ -47,7 +49,7 @@ impl Figures {
         format!("event {}{}", units::count(event.0), time.unwrap_or_default())
     }
 
-    /// How long an allocation lives.
+    /// The lifetime of an allocation, as in `lives …`.
     pub(in crate::app) fn lifetime(&self, timeline: &Timeline, allocation: &Allocation) -> String {
         let Some(end) = allocation.end else { return "until the end of the recording".to_owned() };
         let Some((start, end)) = allocation.alloc_event().zip(end.event()) else {

@@ -10,12 +10,13 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::model::{Moment, Recording};
 use eframe::egui;
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// While the cursor moves, a peak that changes with it is not looked for; in seconds.
 const SETTLES_AFTER_S: f64 = 0.2;
 
-/// What happens to allocations that do not match.
+/// The look of allocations that do not match.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum FilterMode {
     /// They fade.
@@ -25,11 +26,11 @@ pub(in crate::app) enum FilterMode {
     Only,
 }
 
-/// What matches.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Found {
     pub(in crate::app) matches: ByPtr<Matches>,
-    /// What the file cannot answer.
+    /// Parts of the query that the file cannot answer.
     pub(in crate::app) notes: Arc<[String]>,
     filter: ByPtr<Filter>,
     cursor: Moment,
@@ -46,6 +47,8 @@ pub(in crate::app) struct Filtering {
     filter: Result<ByPtr<Filter>, FilterError>,
     found: Option<Found>,
     vocabulary: Option<Arc<Vocabulary>>,
+    /// Panes set it, too, and they see the device without changing it.
+    wants_vocabulary: Cell<bool>,
     /// The cursor, and since when it has been there, in seconds.
     settled: (Moment, f64),
 }
@@ -60,18 +63,13 @@ impl Filtering {
             filter: Ok(ByPtr(Arc::default())),
             found: None,
             vocabulary: None,
+            wants_vocabulary: Cell::new(false),
             settled: (Moment::START, f64::NEG_INFINITY),
         }
     }
 
     /// Follow the query and the cursor. Called in every frame.
-    pub(in crate::app) fn update(
-        &mut self,
-        ctx: &egui::Context,
-        query: &str,
-        cursor: Moment,
-        completes: bool,
-    ) {
+    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, query: &str, cursor: Moment) {
         if self.query != query {
             query.clone_into(&mut self.query);
             self.filter = Filter::parse(query).map(|filter| ByPtr(Arc::new(filter)));
@@ -83,15 +81,24 @@ impl Filtering {
         if self.settled.0 != cursor {
             self.settled = (cursor, now);
         }
-        while let Some(request) = self.next_request(ctx, now, completes) {
+        while let Some(request) = self.next_request(ctx, now) {
             let start = || Worker::new("filter", self.task.clone(), ctx, self.mode);
             let Some(response) = self.worker.get_or_insert_with(start).ask(request) else { return };
+            if matches!(response, FilterResponse::Vocabulary(_)) {
+                // The fields of this frame were shown without it.
+                ctx.request_repaint();
+            }
             self.take(response);
         }
     }
 
-    /// What is missing most.
-    fn next_request(&self, ctx: &egui::Context, now: f64, completes: bool) -> Option<FilterRequest> {
+    /// Find the values that queries can have: somebody is writing one. They are found with the next update.
+    pub(in crate::app) fn want_vocabulary(&self) {
+        self.wants_vocabulary.set(true);
+    }
+
+    /// The most urgent of the results that are missing.
+    fn next_request(&self, ctx: &egui::Context, now: f64) -> Option<FilterRequest> {
         let cursor = self.settled.0;
         if let Ok(filter) = &self.filter
             && !filter.is_empty()
@@ -99,7 +106,7 @@ impl Filtering {
         {
             return Some(FilterRequest::Find(filter.clone(), cursor));
         }
-        if completes && self.vocabulary.is_none() {
+        if self.wants_vocabulary.get() && self.vocabulary.is_none() {
             return Some(FilterRequest::Vocabulary);
         }
         let found = self.found.as_ref().filter(|found| found.matches.known_peak().is_none())?;
@@ -123,7 +130,7 @@ impl Filtering {
         }
     }
 
-    /// What matches: of the query, or of the one before while it is wrong or not answered yet.
+    /// The result of the query, or of the one before while it is wrong or not answered yet.
     pub(in crate::app) fn found(&self) -> Option<&Found> {
         self.found.as_ref()
     }
@@ -134,7 +141,7 @@ impl Filtering {
         self.filter.as_ref().ok().filter(|filter| **filter == found.filter).map(|_| self.query.as_str())
     }
 
-    /// What is wrong with the query.
+    /// The error in the query.
     pub(in crate::app) fn error(&self) -> Option<&FilterError> {
         self.filter.as_ref().err()
     }

@@ -6,7 +6,7 @@ use crate::model::{AllocId, Moment, StackId};
 /// States that are remembered: a user goes back a few steps, and each takes about 100 bytes.
 const MAX_STATES: usize = 200;
 
-/// What is selected; all views show it.
+/// The selection; all views show it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum Selection {
     /// Nothing: views show what is at the cursor.
@@ -23,7 +23,7 @@ pub(in crate::app) enum Selection {
     },
 }
 
-/// What going back restores.
+/// The state that going back restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct NavState {
     pub(in crate::app) cursor: Moment,
@@ -44,6 +44,7 @@ impl History {
     /// The user leaves a place for a new one.
     pub(in crate::app) fn leave(&mut self, place: NavState) {
         self.future.clear();
+        // A drag that ends where it began would otherwise need two steps back.
         if self.past.last() == Some(&place) {
             return;
         }
@@ -51,6 +52,7 @@ impl History {
             self.past.remove(0);
         }
         self.past.push(place);
+        debug_assert!(self.past.len() <= MAX_STATES);
     }
 
     /// The place before the current one.

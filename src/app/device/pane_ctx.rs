@@ -1,23 +1,23 @@
-//! What a pane is given besides its own state.
+//! The context that a pane is given besides its own state.
 
 use super::{Derived, Standpoint};
 use crate::draw::{Coloring, Palette};
 use crate::model::Recording;
 use std::sync::Arc;
 
-/// What a pane may read, and the place in the recording that it may change.
+/// The things that a pane may read, and the standpoint, which it may change.
 ///
 /// Functions inside a pane take the parts that they need rather than all of this.
 pub(in crate::app) struct PaneCtx<'a> {
     /// The device.
     pub(in crate::app) recording: &'a Recording,
-    /// What is known of it.
+    /// Everything that is known of it.
     pub(in crate::app) derived: &'a Derived,
     /// Where the user is. Changed at once, so that a drag is followed in the same frame.
     pub(in crate::app) at: &'a mut Standpoint,
     /// The file's name, as its tab says it.
     pub(in crate::app) title: &'a str,
-    /// What just happened, for the status bar.
+    /// A message for the status bar.
     pub(in crate::app) notice: &'a mut Option<String>,
 }
 
@@ -27,7 +27,7 @@ impl PaneCtx<'_> {
         self.derived.coloring(self.at.color_by, palette)
     }
 
-    /// Say in the status bar what just happened.
+    /// Show a message in the status bar.
     pub(in crate::app) fn notify(&mut self, notice: String) {
         *self.notice = Some(notice);
     }

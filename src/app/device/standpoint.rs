@@ -7,7 +7,7 @@ use crate::analysis::{At, site_label};
 use crate::draw::{Axis, ColorBy, View};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 
-/// What the timeline stacks.
+/// The memory that the timeline stacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum TimelineMode {
     /// Live allocations.
@@ -16,6 +16,9 @@ pub(in crate::app) enum TimelineMode {
     /// Reserved memory.
     Segments,
 }
+
+/// Space on either side of a lifetime that fills the view, as a share of it: its ends stay visible.
+const LIFETIME_MARGIN: f64 = 0.08;
 
 /// The place in a recording that all panes show, and the way back to earlier ones.
 pub(in crate::app) struct Standpoint {
@@ -34,11 +37,11 @@ pub(in crate::app) struct Standpoint {
     history: History,
     /// The filter as it is written.
     pub(in crate::app) query: String,
-    /// What happens to allocations that the filter leaves out.
+    /// The treatment of allocations that the filter leaves out.
     pub(in crate::app) filter_mode: FilterMode,
-    /// What colours tell apart.
+    /// The property that colours show.
     pub(in crate::app) color_by: ColorBy,
-    /// What the timeline stacks.
+    /// The memory that the timeline stacks.
     pub(in crate::app) timeline_mode: TimelineMode,
 }
 
@@ -67,13 +70,13 @@ impl Standpoint {
         &self.recording
     }
 
-    /// What is selected.
+    /// The selection.
     pub(in crate::app) fn selection(&self) -> Selection {
         self.selection
     }
 
     /// The selected allocation, if one is selected.
-    pub(in crate::app) fn selected(&self) -> Option<AllocId> {
+    pub(in crate::app) fn selected_allocation(&self) -> Option<AllocId> {
         match self.selection {
             Selection::Allocation(id) => Some(id),
             _ => None,
@@ -111,14 +114,14 @@ impl Standpoint {
         self.filter(if is_there { String::new() } else { query });
     }
 
-    /// The query was written over `before`; the user can go back to that.
+    /// Note that the user wrote the query over `before`, and can go back to that.
     pub(in crate::app) fn query_was_written(&mut self, before: String) {
         if before != self.query {
             self.history.leave(NavState { query: before, ..self.state() });
         }
     }
 
-    /// Let the filter find what a stack's line allocates.
+    /// Filter to everything that is allocated by the same line as a stack.
     pub(in crate::app) fn filter_to_site(&mut self, stack: StackId) {
         self.filter(format!("site:{}", quoted(&site_label(self.recording.snapshot(), stack))));
     }
@@ -142,39 +145,40 @@ impl Standpoint {
 
     /// Put the cursor on a moment without a way back, as while scrubbing.
     pub(in crate::app) fn move_to(&mut self, moment: Moment) {
+        // A position at the end of the axis is a moment past the last.
         let last = self.timeline().moments().saturating_sub(1) as u32;
         self.cursor = Moment(moment.0.min(last));
         let (from, to) = self.view.on(self.timeline()).positions_of(self.cursor);
         self.view = self.view.showing(from, to, &self.full);
     }
 
-    /// The place is about to change in small steps; the user can go back to it.
+    /// Remember this place before it changes in small steps, as in a drag.
     pub(in crate::app) fn leave(&mut self) {
         self.history.leave(self.state());
     }
 
     /// Zoom at the cursor, or at the middle where the cursor is out of sight.
     pub(in crate::app) fn zoom(&mut self, factor: f64) {
+        // A moment is as wide as its event; this is its middle.
         let x = self.view.on(self.timeline()).x_from_moment(f64::from(self.cursor.0) + 0.5);
         let x = if (0.0..=1.0).contains(&x) { x } else { 0.5 };
         self.view = self.view.zoom_at(x, 0.5, factor, 1.0, &self.full);
     }
 
-    /// Move the view by a part of itself.
-    pub(in crate::app) fn pan(&mut self, part: f64) {
-        self.view = self.view.pan(part, 0.0, &self.full);
+    /// Move the view by a share of its width.
+    pub(in crate::app) fn pan(&mut self, share: f64) {
+        self.view = self.view.pan(share, 0.0, &self.full);
     }
 
     /// Show the time from an allocation to its free, with a little around it.
     pub(in crate::app) fn zoom_to_lifetime(&mut self, id: AllocId) {
-        const AROUND: f64 = 0.08;
         let timeline = self.timeline();
         let scale = self.view.on(timeline);
         let end = timeline.lifetimes.end(id).unwrap_or(Moment(timeline.moments() as u32));
         let from = scale.position_from_moment(f64::from(timeline.lifetimes.start(id).0));
         let to = scale.position_from_moment(f64::from(end.0));
-        let around = (to - from) * AROUND;
-        self.show(self.view.of_range(from - around, to + around, &self.full));
+        let margin = (to - from) * LIFETIME_MARGIN;
+        self.show(self.view.of_range(from - margin, to + margin, &self.full));
     }
 
     /// Show another part of the timeline; the user can go back.
@@ -238,7 +242,7 @@ impl Standpoint {
         self.return_to(state);
     }
 
-    /// Whether there is a place before, and one after.
+    /// True for each of back and forward that leads somewhere.
     pub(in crate::app) fn can_go(&self) -> (bool, bool) {
         (self.history.can_go_back(), self.history.can_go_forward())
     }
@@ -248,9 +252,10 @@ impl Standpoint {
         NavState { cursor: self.cursor, selection: self.selection, view: self.view, query }
     }
 
-    /// Be at a place, without a way back.
+    /// Go to a place that was remembered, without a way back.
     pub(in crate::app) fn return_to(&mut self, state: Option<NavState>) {
         let Some(state) = state else { return };
+        // The axis comes first: it sets `full`, and a view that is replaced below.
         self.set_axis(state.view.axis);
         (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
         self.query = state.query;

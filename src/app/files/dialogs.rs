@@ -1,6 +1,6 @@
 //! The system's file dialogs, without blocking the window.
 
-use crate::app::dialog_log::{explain, take_reason};
+use crate::app::dialog_log;
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
@@ -12,14 +12,14 @@ pub(in crate::app) struct OpenDialog {
     answer: Option<Receiver<Chosen>>,
 }
 
-/// The files that were chosen, or why no dialog could open.
+/// The files that were chosen, or the reason why no dialog could open.
 type Chosen = Result<Vec<PathBuf>, String>;
 
-/// What works without a dialog.
+/// The advice if there is no dialog.
 const INSTEAD: &str = "drop files on this window, or name them after 'oomscope' on the command line";
 
 impl OpenDialog {
-    /// Show it, unless it is already there. Says if that cannot be done.
+    /// Show it, unless it is already there. Returns a message if that cannot be done.
     pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Option<String> {
         if self.answer.is_some() {
             return None;
@@ -35,7 +35,10 @@ impl OpenDialog {
         let waiting = thread::Builder::new().name("oomscope-dialog".to_owned()).spawn(move || {
             let files = match pollster::block_on(dialog) {
                 Some(files) => Ok(files.into_iter().map(|file| file.path().to_owned()).collect()),
-                None => take_reason().map_or(Ok(Vec::new()), |reason| Err(explain(&reason, INSTEAD))),
+                None => match dialog_log::take_reason() {
+                    Some(reason) => Err(dialog_log::explain(&reason, INSTEAD)),
+                    None => Ok(Vec::new()),
+                },
             };
             // The window may be gone.
             sender.send(files).ok();
@@ -46,11 +49,11 @@ impl OpenDialog {
                 self.answer = Some(answer);
                 None
             }
-            Err(error) => Some(explain(&error.to_string(), INSTEAD)),
+            Err(error) => Some(dialog_log::explain(&error.to_string(), INSTEAD)),
         }
     }
 
-    /// The files that were chosen, or why none could be; once.
+    /// The files that were chosen, or the reason why none could be; once.
     pub(in crate::app) fn answer(&mut self) -> Chosen {
         match self.answer.as_ref().map(Receiver::try_recv) {
             None | Some(Err(TryRecvError::Empty)) => Ok(Vec::new()),

@@ -14,7 +14,7 @@ use crate::units;
 use eframe::egui;
 use std::time::Duration;
 
-/// How often progress is redrawn.
+/// Time between two pictures of the progress: short enough to look smooth.
 const PROGRESS_TICK: Duration = Duration::from_millis(50);
 
 /// One file.
@@ -25,11 +25,11 @@ pub(in crate::app) struct Document {
     reload: Reload,
 }
 
-/// What became of a load.
+/// The news about a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum Fate {
-    /// Nothing new.
-    Same,
+pub(in crate::app) enum LoadProgress {
+    /// None since the last frame, or none that concerns other tabs.
+    NothingNew,
     /// The file is open now.
     Opened,
     /// The user cancelled: the tab is to go.
@@ -58,7 +58,7 @@ impl Document {
         Self { title, input, state, reload: Reload::default() }
     }
 
-    /// Load the file again; what is shown stays until the new version is there.
+    /// Load the file again. The old version stays until the new one is there.
     pub(in crate::app) fn load_again(&mut self, ctx: &egui::Context) {
         match &self.state {
             State::Loading(_) => {}
@@ -70,17 +70,19 @@ impl Document {
     }
 
     /// Take the outcome of the load if there is one.
-    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, setup: &Setup) -> Fate {
+    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, setup: &Setup) -> LoadProgress {
         match &mut self.state {
-            // A read that hangs does not keep the tab open.
-            State::Loading(job) if job.progress().is_cancelled() => return Fate::Cancelled,
+            // A read that hangs never has an outcome, and is not to keep the tab open.
+            State::Loading(job) if job.progress().is_cancelled() => return LoadProgress::Cancelled,
             State::Loading(job) => match job.poll() {
                 None => ctx.request_repaint_after(PROGRESS_TICK),
-                Some(Err(LoadError::Cancelled { .. })) => return Fate::Cancelled,
+                Some(Err(LoadError::Cancelled { .. })) => return LoadProgress::Cancelled,
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
                     self.state = State::of(outcome, &self.input, &self.title, ctx, setup);
-                    return if matches!(self.state, State::Open(_)) { Fate::Opened } else { Fate::Same };
+                    if matches!(self.state, State::Open(_)) {
+                        return LoadProgress::Opened;
+                    }
                 }
             },
             State::Failed(_) => {}
@@ -97,7 +99,7 @@ impl Document {
                 }
             }
         }
-        Fate::Same
+        LoadProgress::NothingNew
     }
 
     pub(in crate::app) fn ui(
@@ -118,7 +120,7 @@ impl Document {
         }
     }
 
-    /// Let the file know what the user prefers.
+    /// Apply the user's preferences to the file.
     pub(in crate::app) fn prefer(&mut self, preferences: &Preferences) {
         for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
             device.prefer(preferences);

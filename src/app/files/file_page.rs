@@ -6,7 +6,7 @@ use crate::app::panes::{Layout, OpenDevice, Pane};
 use crate::app::{filter, header, status_bar, theme};
 use eframe::egui::{self, CentralPanel, Panel};
 
-/// Room for the button that dismisses a notice.
+/// Room for the button that dismisses a notice, in points.
 const DISMISS_PX: f32 = 84.0;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
@@ -19,7 +19,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
         });
         return;
     };
-    device.derived.update(ui.ctx(), &device.at);
+    // Before anything is drawn, so that the header and all panes show the same state.
+    device.derived.update(ui.ctx(), device.at.report_at);
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
         if header::ui(ui, recording, derived, at, &device.title) {
@@ -46,7 +47,7 @@ fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
     });
 }
 
-/// A notice of the window itself, with a button that makes it go.
+/// A notice of the window itself, with a button that dismisses it.
 pub(in crate::app) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &mut Vec<Command>) {
     Panel::bottom("notice of the window").resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
         ui.horizontal_top(|ui| {

@@ -6,15 +6,15 @@ use crate::load::LoadJob;
 use crate::units;
 use eframe::egui::{self, CentralPanel, ProgressBar};
 
-/// Why a file is not open.
+/// The reason why a file is not open.
 pub(in crate::app) struct Failure {
-    /// What went wrong.
+    /// The error.
     pub(in crate::app) message: String,
-    /// What to try.
+    /// Something to try.
     pub(in crate::app) hint: &'static str,
 }
 
-/// Widest column of text.
+/// Largest width of the column of text, in points: longer lines are hard to read.
 const COLUMN_PX: f32 = 560.0;
 
 pub(in crate::app) fn progress_ui(ui: &mut egui::Ui, title: &str, job: &LoadJob) {

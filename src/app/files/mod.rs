@@ -1,4 +1,4 @@
-//! Files: tabs, what is loading, recent ones, changes on disk, the start page and dialogs.
+//! Files: tabs, loading, recent files, changes on the disk, the start page and dialogs.
 
 pub(in crate::app) mod dialogs;
 pub(in crate::app) mod document;

@@ -1,4 +1,4 @@
-//! A file that is loaded: its devices, and what the user must know about it.
+//! A file that is loaded: its devices, and notices about it.
 
 use super::reload;
 use crate::app::device::attributing::FileFacts;
@@ -17,7 +17,7 @@ pub(in crate::app) struct OpenFile {
     pub(in crate::app) devices: Vec<OpenDevice>,
     /// The device that is shown.
     pub(in crate::app) current: usize,
-    /// What the user must know about the file, in sentences.
+    /// Sentences about the file that the user must not miss.
     pub(in crate::app) notices: Vec<String>,
 }
 
@@ -30,6 +30,7 @@ impl OpenFile {
         setup: &Setup,
     ) -> Self {
         let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
+        // Shared, so that the stacks of the file are read once for all of its devices.
         let facts = FileFacts::default();
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
         Self {
@@ -60,7 +61,7 @@ impl OpenFile {
     }
 }
 
-/// Rules are the user's to apply.
+/// A notice that offers a file of rules: they are the user's to apply.
 fn offer(rules: &Path) -> String {
     let rules = units::printable(&rules.to_string_lossy());
     format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")

@@ -1,11 +1,11 @@
-//! Loading an open file again: when it changed on the disk, or when the user wants to. The old
-//! version stays until the new one is there.
+//! Loading an open file again, when it has changed on the disk or the user wants to. The old version stays
+//! until the new one is there.
 
 use super::watch::OnDisk;
 use crate::analysis::same_event;
 use crate::app::command::Command;
+use crate::app::device::Selection;
 use crate::app::device::history::NavState;
-use crate::app::device::{Selection, Standpoint};
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::draw::View;
@@ -15,19 +15,19 @@ use crate::units;
 use eframe::egui::{self, Panel};
 use std::sync::Arc;
 
-/// What is known of the file's versions.
+/// The versions of an open file: the one that is shown, and the one that is loading.
 #[derive(Default)]
 pub(in crate::app) struct Reload {
     /// The version that is shown.
     pub(in crate::app) shown: Option<FileStamp>,
-    /// A version that the user does not want to see.
+    /// A version on the disk that the user does not want to see.
     ignored: Option<FileStamp>,
     job: Option<LoadJob>,
     failure: Option<String>,
 }
 
 impl Reload {
-    /// Start loading, unless that is going on.
+    /// Start loading, unless a load is going on.
     pub(in crate::app) fn start(&mut self, input: &Input, ctx: &egui::Context) {
         if self.job.is_some() {
             return;
@@ -63,12 +63,12 @@ impl Reload {
         }
     }
 
-    /// Whether a version is loading.
+    /// True while a version is loading.
     pub(in crate::app) fn is_running(&self) -> bool {
         self.job.is_some()
     }
 
-    /// What there is to say about another version, given what is on the disk.
+    /// A banner about another version, if one is loading, has failed, or is on the disk.
     pub(in crate::app) fn banner_ui(
         &mut self,
         ui: &mut egui::Ui,
@@ -76,12 +76,8 @@ impl Reload {
         tab: usize,
         commands: &mut Vec<Command>,
     ) {
-        let other = match on_disk {
-            OnDisk::There(stamp) if self.shown.is_some() => Some(stamp),
-            _ => None,
-        };
-        let other = other.filter(|_| other != self.shown && other != self.ignored);
-        if self.job.is_none() && self.failure.is_none() && other.is_none() {
+        let newer = self.newer(on_disk);
+        if self.job.is_none() && self.failure.is_none() && newer.is_none() {
             return;
         }
         let palette = theme::palette(ui);
@@ -89,13 +85,7 @@ impl Reload {
         let frame = theme::panel_frame(ui, 12, 5).fill(fill);
         Panel::top("other version").resizable(false).frame(frame).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| match (&self.job, self.failure.take()) {
-                (Some(job), _) => {
-                    let percent = job.progress().fraction().map(|share| format!(" {:.0} %", share * 100.0));
-                    ui.label(format!("Loading the file again …{}", percent.unwrap_or_default()));
-                    if ui.button("Cancel").clicked() {
-                        job.progress().cancel();
-                    }
-                }
+                (Some(job), _) => loading_ui(ui, job),
                 (None, Some(failure)) => {
                     ui.label(format!("The file could not be loaded again: {failure}"));
                     if ui.button("Try again").clicked() {
@@ -107,23 +97,38 @@ impl Reload {
                 }
                 (None, None) => {
                     ui.label("The file has changed on the disk.");
-                    if ui
-                        .button("Reload")
-                        .on_hover_text("Show the new version at the same event (F5)")
-                        .clicked()
-                    {
+                    let hint = "Show the new version at the same event (F5)";
+                    if ui.button("Reload").on_hover_text(hint).clicked() {
                         commands.push(Command::Reload(tab));
                     }
                     if ui.button("Ignore").on_hover_text("Keep showing this version").clicked() {
-                        self.ignored = other;
+                        self.ignored = newer;
                     }
                 }
             });
         });
     }
+
+    /// The version on the disk, if it is another one than that which is shown, and not ignored.
+    fn newer(&self, on_disk: OnDisk) -> Option<FileStamp> {
+        // Without a stamp of its own, as for standard input, nothing can be compared.
+        let shown = self.shown?;
+        match on_disk {
+            OnDisk::There(stamp) if stamp != shown && Some(stamp) != self.ignored => Some(stamp),
+            _ => None,
+        }
+    }
 }
 
-/// Put a device of the new version where the user was in the old one, as far as that is still there.
+fn loading_ui(ui: &mut egui::Ui, job: &LoadJob) {
+    let percent = job.progress().fraction().map(|share| format!(" {:.0} %", share * 100.0));
+    ui.label(format!("Loading the file again …{}", percent.unwrap_or_default()));
+    if ui.button("Cancel").clicked() {
+        job.progress().cancel();
+    }
+}
+
+/// Put a device of the new version where the user was in the old one, as far as that place still exists.
 pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
     new.states.keep(&old.states);
     new.at.color_by = old.at.color_by;
@@ -149,9 +154,16 @@ pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
         Selection::None => Selection::None,
     };
     new.at.set_axis(old.at.view.axis);
-    let is_whole = old.at.view == old.at.full;
-    let view = if is_whole { new.at.full } else { moved(old, &new.at, new_timeline, cursor) };
+    let old_view = old.at.view;
+    let start = |timeline: &Timeline, moment: Moment| old_view.on(timeline).positions_of(moment).0;
+    let view = if old_view == old.at.full {
+        new.at.full
+    } else {
+        let by = start(new_timeline, cursor) - start(old_timeline, old.at.cursor);
+        moved(old_view, by, &new.at.full)
+    };
     let query = new.at.query.clone();
+    // `return_to` leaves no way back to a place that the user has not chosen.
     new.at.return_to(Some(NavState { cursor, selection, view, query }));
 }
 
@@ -161,11 +173,7 @@ fn first_with(timeline: &Timeline, stack: StackId) -> Option<EventIx> {
     timeline.lifetimes.origin(id).event()
 }
 
-/// The old part of the timeline, with the cursor at the same place in it.
-fn moved(old: &OpenDevice, new: &Standpoint, timeline: &Timeline, cursor: Moment) -> View {
-    let view = old.at.view;
-    let before = view.on(&old.recording).positions_of(old.at.cursor).0;
-    let after = view.on(timeline).positions_of(cursor).0;
-    let (x0, x1) = (view.x0 + after - before, view.x1 + after - before);
-    View { y0: view.y0, y1: view.y1, ..new.full }.of_range(x0, x1, &new.full)
+/// The old view, moved by as much as the cursor's event has moved.
+fn moved(view: View, by: f64, full: &View) -> View {
+    View { y0: view.y0, y1: view.y1, ..*full }.of_range(view.x0 + by, view.x1 + by, full)
 }

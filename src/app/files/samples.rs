@@ -1,4 +1,4 @@
-//! The bundled samples, and what their README says about each.
+//! The bundled samples, with their descriptions from the README.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ const FOLDER: &str = "sample_snapshots";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Sample {
     pub(in crate::app) path: PathBuf,
-    /// What it is a recording of; empty where the README does not say.
-    pub(in crate::app) what: String,
-    /// What to see in it.
+    /// The program that was recorded; empty if the README does not say.
+    pub(in crate::app) program: String,
+    /// The point of the sample.
     pub(in crate::app) shows: String,
 }
 
@@ -31,19 +31,19 @@ fn in_folder(folder: &Path) -> Vec<Sample> {
     let place = |path: &PathBuf| known.iter().position(|row| path.ends_with(&row[0])).unwrap_or(known.len());
     paths.sort_by_cached_key(|path| (place(path), path.clone()));
     let sample = |path: PathBuf| {
-        let [_, what, shows] = known.get(place(&path)).cloned().unwrap_or_default();
-        Sample { path, what, shows }
+        let [_, program, shows] = known.get(place(&path)).cloned().unwrap_or_default();
+        Sample { path, program, shows }
     };
     paths.into_iter().map(sample).collect()
 }
 
-/// The rows of the README's table: file name, what it is, what to see in it.
+/// The rows of the README's table: the file's name, the program that was recorded, and the point of it.
 fn table(readme: &str) -> Vec<[String; 3]> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split(" | ");
         let plain = |cell: &str| cell.trim_end_matches([' ', '|']).replace('`', "");
-        let (name, what, shows) = (cells.next()?, cells.next()?, cells.next()?);
-        Some([plain(name), plain(what), plain(shows)])
+        let (name, program, shows) = (cells.next()?, cells.next()?, cells.next()?);
+        Some([plain(name), plain(program), plain(shows)])
     };
     readme.lines().filter_map(row).collect()
 }
@@ -56,8 +56,8 @@ mod tests {
     fn the_readme_says_something_about_every_sample() {
         let samples = in_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER));
         assert!(samples.first().is_some_and(|first| first.path.ends_with("gpt_oom_forward.pickle")));
-        for Sample { path, what, shows } in samples {
-            assert!(!what.is_empty() && !shows.is_empty() && !shows.contains('`'), "{}", path.display());
+        for Sample { path, program, shows } in samples {
+            assert!(!program.is_empty() && !shows.is_empty() && !shows.contains('`'), "{}", path.display());
         }
     }
 

@@ -1,7 +1,7 @@
-//! What a window without files shows: how to get one.
+//! The page of a window without files: ways to get one.
 
 use super::load_page::{page, page_of_width};
-use super::recent::{self, Entry, NOTE_PX};
+use super::recent::{self, NOTE_PX, RecentFile};
 use super::samples::Sample;
 use crate::app::command::Command;
 use crate::app::theme;
@@ -15,18 +15,23 @@ try:
 finally:
     memory._dump_snapshot(\"snapshot.pickle\")";
 
-/// Widths of the two columns, and the space between them.
+/// Widths of the two columns in points: the code to copy, and names with their notes.
 const LEFT_PX: f32 = 400.0;
-const GAP_PX: f32 = 56.0;
 const RIGHT_PX: f32 = 640.0;
+
+/// Space between the columns, in points.
+const GAP_PX: f32 = 56.0;
+
+/// Space at both sides that two columns leave at least, in points; else there is one column.
+const MARGINS_PX: f32 = 64.0;
 
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
-    recent: &[Entry<'_>],
+    recent: &[RecentFile<'_>],
     samples: &[Sample],
     commands: &mut Vec<Command>,
 ) {
-    let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + 64.0 < ui.available_width();
+    let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + MARGINS_PX < ui.available_width();
     if !is_wide || (recent.is_empty() && samples.is_empty()) {
         page(ui, |ui| {
             open_ui(ui, commands);
@@ -68,7 +73,7 @@ fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     }
 }
 
-fn lists_ui(ui: &mut egui::Ui, recent: &[Entry<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
+fn lists_ui(ui: &mut egui::Ui, recent: &[RecentFile<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
     if !recent.is_empty() {
         ui.label(theme::strong("Open again", 13.0));
         recent::list(ui, recent, commands);
@@ -91,11 +96,11 @@ fn sample_ui(ui: &mut egui::Ui, sample: &Sample, commands: &mut Vec<Command>) {
         }
         ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
         let shows = egui::Label::new(theme::muted(ui, sample.shows.as_str()).size(12.0)).truncate();
-        ui.add(shows).on_hover_text(format!("{}\n{}", sample.what, sample.shows));
+        ui.add(shows).on_hover_text(format!("{}\n{}", sample.program, sample.shows));
     });
 }
 
-/// Says that files can be dropped, while some hover above the window.
+/// A note that files can be dropped, while some are held above the window.
 pub(in crate::app) fn drop_hint(ui: &egui::Ui) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;

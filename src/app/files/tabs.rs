@@ -1,8 +1,8 @@
-//! The top line: Open, a tab per file, the device, back and forward, help, settings.
+//! The top line: Open, a tab for each file, the device, back and forward, help, settings.
 
 use super::document::Document;
 use super::open_file::OpenFile;
-use super::recent::{self, Entry};
+use super::recent::{self, RecentFile};
 use crate::app::command::Command;
 use crate::app::preferences::{self, Preferences};
 use crate::app::{export, theme};
@@ -13,7 +13,7 @@ pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     documents: &mut [Document],
     current: usize,
-    recent: &[Entry<'_>],
+    recent: &[RecentFile<'_>],
     preferences: &mut Preferences,
     commands: &mut Vec<Command>,
 ) {
@@ -51,7 +51,8 @@ fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, comma
     if label.clicked() {
         commands.push(Command::Show(i));
     }
-    // Where there are more tabs than room, the one that is shown is in sight.
+    // If there are more tabs than room, a tab that comes to the front is scrolled into sight. Only then:
+    // otherwise the user could not look at other tabs.
     let last_shown = egui::Id::unique("last shown tab");
     if is_current && ui.data(|data| data.get_temp(last_shown)) != Some(i) {
         label.scroll_to_me(None);
@@ -81,7 +82,7 @@ fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
 
 fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     let menu = ui.menu_button("Export", |ui| {
-        for choice in export::CHOICES {
+        for choice in export::EXPORT_CHOICES {
             if ui.button(choice.name).clicked() {
                 commands.push(Command::Export(choice));
             }
@@ -111,7 +112,7 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
         (ThemePreference::Light, "Light"),
         (ThemePreference::Dark, "Dark"),
     ];
-    // The menu stays open while one types in it.
+    // The menu stays open while the user types in it.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     MenuButton::new("Settings").config(config).ui(ui, |ui| {
         ui.label("Theme");

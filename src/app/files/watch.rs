@@ -1,4 +1,7 @@
 //! Notices when files change on the disk, without ever waiting for the disk in the window's thread.
+//!
+//! It looks at files again and again, because the system's notifications are silent on network file
+//! systems, where recordings of a cluster are.
 
 use crate::load::FileStamp;
 use eframe::egui;
@@ -8,10 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often files are looked at.
+/// Time between two looks at the files: soon enough for the user, and cheap on slow disks.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What was seen of a file.
+/// A file on the disk, as it was seen last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum OnDisk {
     /// It was not looked at yet.
@@ -24,62 +27,62 @@ pub(in crate::app) enum OnDisk {
 
 /// Looks at some files about once a second while the window has the focus.
 pub(in crate::app) struct FileWatch {
-    post: Arc<Post>,
+    shared: Arc<Shared>,
 }
 
-/// What the window and the thread share.
+/// Shared by the window and the thread.
 #[derive(Default)]
-struct Post {
-    notes: Mutex<Notes>,
+struct Shared {
+    state: Mutex<WatchState>,
     has_news: Condvar,
 }
 
 #[derive(Default)]
-struct Notes {
-    /// What to look at.
+struct WatchState {
+    /// The files to look at.
     paths: Vec<PathBuf>,
-    /// Whether the window has the focus.
+    /// True while the window has the focus.
     is_awake: bool,
     is_closed: bool,
-    /// What was seen last; `None` where there is no file.
+    /// The files as they were seen last; `None` for one that does not exist.
     seen: HashMap<PathBuf, Option<FileStamp>>,
 }
 
 impl FileWatch {
     pub(in crate::app) fn new(ctx: &egui::Context) -> Self {
-        let post = Arc::new(Post::default());
-        let (watched, ctx) = (Arc::clone(&post), ctx.clone());
+        let shared = Arc::new(Shared::default());
+        let (watched, ctx) = (Arc::clone(&shared), ctx.clone());
         let thread = thread::Builder::new().name("oomscope-files".to_owned()).spawn(move || {
             while let Some(paths) = watched.wait() {
                 let seen = paths.into_iter().map(|path| (FileStamp::of(&path), path));
                 let seen: HashMap<_, _> = seen.map(|(stamp, path)| (path, stamp)).collect();
-                let mut notes = watched.lock();
-                if notes.seen != seen {
-                    notes.seen = seen;
+                let mut state = watched.lock();
+                if state.seen != seen {
+                    state.seen = seen;
                     ctx.request_repaint();
                 }
             }
         });
         thread.inspect_err(|error| log::warn!("changes of files are not noticed: {error}")).ok();
-        Self { post }
+        Self { shared }
     }
 
-    /// Say what to look at from now on, and whether the window has the focus.
+    /// Look at other files from now on; `is_awake` is true while the window has the focus.
     pub(in crate::app) fn watch<'a>(&self, paths: impl Iterator<Item = &'a Path> + Clone, is_awake: bool) {
-        let mut notes = self.post.lock();
-        let is_new = !notes.paths.iter().map(PathBuf::as_path).eq(paths.clone());
+        let mut state = self.shared.lock();
+        let is_new = !state.paths.iter().map(PathBuf::as_path).eq(paths.clone());
         if is_new {
-            notes.paths = paths.map(Path::to_owned).collect();
+            state.paths = paths.map(Path::to_owned).collect();
         }
-        if is_new || notes.is_awake != is_awake {
-            notes.is_awake = is_awake;
-            self.post.has_news.notify_one();
+        if is_new || state.is_awake != is_awake {
+            state.is_awake = is_awake;
+            self.shared.has_news.notify_one();
         }
     }
 
     /// The file as it was seen last.
     pub(in crate::app) fn seen(&self, path: &Path) -> OnDisk {
-        match self.post.lock().seen.get(path) {
+        match self.shared.lock().seen.get(path) {
             None => OnDisk::Unknown,
             Some(None) => OnDisk::Missing,
             Some(Some(stamp)) => OnDisk::There(*stamp),
@@ -89,37 +92,37 @@ impl FileWatch {
 
 impl Drop for FileWatch {
     fn drop(&mut self) {
-        self.post.lock().is_closed = true;
-        self.post.has_news.notify_one();
+        self.shared.lock().is_closed = true;
+        self.shared.has_news.notify_one();
     }
 }
 
-impl Post {
-    /// A thread that panicked leaves nothing half-written here.
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    /// The state, also after a panic: the thread leaves nothing half-written here.
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to look at next; `None` when the window is closed. New paths are looked at at once, even
-    /// without the focus.
+    /// The files to look at next; `None` when the window is closed. New files come at once, even without
+    /// the focus; the others a second later, or when the focus comes back.
     fn wait(&self) -> Option<Vec<PathBuf>> {
-        let is_known = |notes: &Notes| notes.paths.iter().all(|path| notes.seen.contains_key(path));
-        let nothing_new = |notes: &mut Notes| !notes.is_closed && is_known(notes);
-        let mut notes = self.lock();
-        let mut was_awake = notes.is_awake;
+        let is_known = |state: &WatchState| state.paths.iter().all(|path| state.seen.contains_key(path));
+        let nothing_new = |state: &mut WatchState| !state.is_closed && is_known(state);
+        let mut state = self.lock();
+        let mut was_awake = state.is_awake;
         loop {
             let (next, timeout) = self
                 .has_news
-                .wait_timeout_while(notes, PERIOD, |notes| nothing_new(notes) && notes.is_awake == was_awake)
+                .wait_timeout_while(state, PERIOD, |state| nothing_new(state) && state.is_awake == was_awake)
                 .unwrap_or_else(PoisonError::into_inner);
-            notes = next;
-            let has_come_back = notes.is_awake && !was_awake;
-            was_awake = notes.is_awake;
-            if notes.is_closed {
+            state = next;
+            let has_come_back = state.is_awake && !was_awake;
+            was_awake = state.is_awake;
+            if state.is_closed {
                 return None;
             }
-            if !is_known(&notes) || has_come_back || (was_awake && timeout.timed_out()) {
-                return Some(notes.paths.clone());
+            if !is_known(&state) || has_come_back || (was_awake && timeout.timed_out()) {
+                return Some(state.paths.clone());
             }
         }
     }

@@ -1,16 +1,15 @@
 //! The filter: one line for all panes, and beside it what it finds.
 
-use super::popup;
-use crate::analysis::filter::{Completion, Filter, Matches};
+use crate::analysis::filter::{Matches, Subject};
 use crate::app::device::filtering::{FilterMode, Filtering, Found};
 use crate::app::device::{Derived, Standpoint};
+use crate::app::query_field::{self, QueryField, Written};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::model::{Moment, Recording, Timeline};
 use crate::units;
-use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
-use eframe::egui::{self, EventFilter, Id, Stroke, TextEdit};
+use eframe::egui;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -26,18 +25,18 @@ const MIN_RESULT_PX: f32 = 470.0;
 
 const HINT: &str = "size>100MB attention stream:7 live …";
 
-/// What the bar remembers between frames.
+/// The memory of the bar between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     /// The field is to take the keyboard.
     pub(in crate::app) wants_focus: bool,
-    popup: popup::State,
+    field: query_field::State,
     at_cursor: Memo<(ByPtr<Matches>, Moment), AtCursor>,
     /// The query before the field had the keyboard.
     before: Option<String>,
 }
 
-/// What matches at the cursor.
+/// Figures of the matches at the cursor.
 #[derive(Clone, Copy)]
 struct AtCursor {
     bytes: i64,
@@ -64,7 +63,7 @@ pub(in crate::app) fn ui(
     });
 }
 
-/// The field and its popup. Returns whether the user is writing.
+/// The field. Returns whether the user is writing.
 fn field_ui(
     ui: &mut egui::Ui,
     recording: &Recording,
@@ -74,98 +73,28 @@ fn field_ui(
 ) -> bool {
     // Every device has its own history of what was written.
     let id = ui.make_persistent_id(("filter", Arc::as_ptr(recording.snapshot()) as usize, recording.index()));
-    if let Some(taken) = state.popup.keys(ui.ctx(), &at.query) {
-        accept(ui.ctx(), id, &mut at.query, &taken);
-    }
-    let is_open = state.popup.is_open();
     let label = ui.label(theme::muted(ui, "Filter")).on_hover_text("Write a filter (/)");
-    let width = (ui.available_width() * FIELD_SHARE).clamp(*FIELD_PX.start(), *FIELD_PX.end());
-    let mut layouter = |ui: &egui::Ui, text: &dyn egui::TextBuffer, _: f32| {
-        let job = layout(ui, text.as_str());
-        ui.fonts_mut(|fonts| fonts.layout_job(job))
-    };
-    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    let width_px = (ui.available_width() * FIELD_SHARE).clamp(*FIELD_PX.start(), *FIELD_PX.end());
     let written = at.query.clone();
-    let field = TextEdit::singleline(&mut at.query)
-        .id(id)
-        .hint_text(HINT)
-        .desired_width(width)
-        .event_filter(EventFilter { tab: is_open, escape: is_open, ..arrows })
-        .layouter(&mut layouter)
-        .show(ui);
-    let response = field.response.response.clone().labelled_by(label.id);
+    let vocabulary = filtering.vocabulary();
+    let field = QueryField { id, subject: Subject::Allocations, hint: HINT, width_px, vocabulary };
+    let Written { response, is_active } = field.ui(ui, &mut at.query, &mut state.field);
+    let response = response.labelled_by(label.id);
     if std::mem::take(&mut state.wants_focus) {
         response.request_focus();
     }
     if response.gained_focus() {
-        state.before = Some(written.clone());
+        state.before = Some(written);
     } else if !response.has_focus()
         && let Some(before) = state.before.take()
     {
         at.query_was_written(before);
     }
-    let is_active = response.has_focus() || (is_open && state.popup.is_under(ui.ctx()));
-    filtering.update(ui.ctx(), &at.query, at.cursor, is_active);
-    if !is_active {
-        state.popup.close();
-        return false;
+    if is_active {
+        filtering.want_vocabulary();
     }
-    if let Some(range) = field.cursor_range {
-        let byte = byte_of_char(&at.query, range.primary.index.0);
-        state.popup.ask(&at.query, byte, filtering.vocabulary());
-    }
-    if let Some(clicked) = state.popup.ui(&response, filtering.error()) {
-        accept(ui.ctx(), id, &mut at.query, &clicked);
-        response.request_focus();
-    }
-    true
-}
-
-/// The query with what is wrong in it marked.
-fn layout(ui: &egui::Ui, query: &str) -> LayoutJob {
-    let palette = theme::palette(ui);
-    let font_id = egui::TextStyle::Monospace.resolve(ui.style());
-    let plain = TextFormat { font_id, color: theme::color(palette.text), ..Default::default() };
-    let marked = TextFormat {
-        background: theme::faded(palette.accent, 0.2),
-        underline: Stroke::new(1.5, theme::color(palette.accent)),
-        ..plain.clone()
-    };
-    let range = Filter::parse(query).err().map_or(0..0, |error| error.range);
-    let mut job = LayoutJob::default();
-    job.wrap.max_width = f32::INFINITY;
-    for (part, format) in [
-        (query.get(..range.start), &plain),
-        (query.get(range.clone()), &marked),
-        (query.get(range.end..), &plain),
-    ] {
-        job.append(part.unwrap_or_default(), 0.0, format.clone());
-    }
-    job
-}
-
-/// Write a completion into the query, and put the text cursor behind it.
-fn accept(ctx: &egui::Context, id: Id, query: &mut String, completion: &Completion) {
-    let range = completion.range.clone();
-    if query.get(range.clone()).is_none() {
-        return;
-    }
-    query.replace_range(range.clone(), &completion.text);
-    let mut end = range.start + completion.text.len();
-    if completion.is_whole_term {
-        if query.len() == end {
-            query.push(' ');
-        }
-        end += usize::from(query[end..].starts_with(' '));
-    }
-    let mut state = TextEdit::load_state(ctx, id).unwrap_or_default();
-    let cursor = CCursor::new(egui::text::CharIndex(query[..end].chars().count()));
-    state.cursor.set_char_range(Some(CCursorRange::one(cursor)));
-    TextEdit::store_state(ctx, id, state);
-}
-
-fn byte_of_char(text: &str, index: usize) -> usize {
-    text.char_indices().nth(index).map_or(text.len(), |(byte, _)| byte)
+    filtering.update(ui.ctx(), &at.query, at.cursor);
+    is_active
 }
 
 fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {
@@ -182,7 +111,7 @@ fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
-/// What is found, or what is wrong.
+/// The figures of the matches, or the error.
 fn result_ui(
     ui: &mut egui::Ui,
     timeline: &Timeline,
@@ -232,7 +161,7 @@ fn result_ui(
     ui.add(egui::Label::new(theme::muted(ui, format!("· {all}"))).truncate()).on_hover_text(hint);
 }
 
-/// What is found, in words.
+/// The figures of the matches, in words.
 struct Texts {
     now: String,
     most: &'static str,

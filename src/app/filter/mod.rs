@@ -1,4 +1,3 @@
-//! The filter: its line, its completion, and the search behind it.
+//! The filter: the line above all panes.
 
 pub(in crate::app) mod bar;
-pub(in crate::app) mod popup;

@@ -1,7 +1,7 @@
-//! The panes of an open file: which there are, and how they are arranged.
+//! The panes of an open file, and their arrangement.
 //!
-//! A pane is one file with a `ui` function and one line in [`PANES`]. Users drag panes where they
-//! want them; the arrangement is kept.
+//! A pane is a folder or a file with a `ui` function, and one entry in [`PANES`]. Users drag panes where
+//! they want them; the arrangement is kept.
 
 mod open_device;
 mod pane;
@@ -19,15 +19,18 @@ use egui_tiles::{
     Behavior, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
 };
 
-/// Where a pane is at first.
+/// The place of a pane until the user drags it elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Home {
+    /// Above the tray.
     Center,
+    /// Below the center, as one of several tabs.
     Tray,
+    /// The right side, as high as the window.
     Right,
 }
 
-/// One pane.
+/// Everything that is particular to one pane.
 struct Definition {
     pane: Pane,
     name: &'static str,
@@ -35,7 +38,7 @@ struct Definition {
     ui: fn(&mut Ui, &mut PaneCtx<'_>, &mut PaneStates),
 }
 
-/// Every pane, in the order in which they are offered.
+/// Every pane, in the order of tabs.
 const PANES: &[Definition] = &[
     Definition {
         pane: Pane::Timeline,
@@ -99,9 +102,20 @@ const PANES: &[Definition] = &[
     },
 ];
 
-/// Shares of the window that the tray and the right side get.
+/// Share of the height that the tray gets at first: more than half is left to the timeline.
 const TRAY_SHARE: f32 = 0.36;
+
+/// Share of the width that the right side gets at first: room for the names and values of details.
 const RIGHT_SHARE: f32 = 0.25;
+
+/// Height of the line of tabs, in points: a button with a little space.
+const TAB_BAR_PX: f32 = 28.0;
+
+/// Width of the lines between panes, in points.
+const GAP_PX: f32 = 1.0;
+
+/// A pane cannot be dragged smaller than this, in points, so that it can be found again.
+const MIN_PANE_PX: f32 = 80.0;
 
 /// The arrangement of the panes; all files share it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -128,7 +142,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// This arrangement, or the first one if it is of a version with other panes.
+    /// This arrangement, or the default one if another version with other panes has stored it.
     pub(in crate::app) fn or_default(self) -> Self {
         let panes = self.tree.tiles.tiles().filter_map(|tile| match tile {
             Tile::Pane(pane) => Some(*pane),
@@ -141,8 +155,12 @@ impl Layout {
         if panes == known { self } else { Self::default() }
     }
 
-    /// The panes of a device.
+    /// Draw the panes of a device.
     pub(in crate::app) fn ui(&mut self, ui: &mut Ui, device: &mut OpenDevice) {
+        debug_assert!(
+            PANES.iter().all(|known| by_name(known.name) == Some(known.pane)),
+            "a name is used twice"
+        );
         if let Some(pane) = device.wanted_pane.take() {
             self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(found) if *found == pane));
         }
@@ -158,7 +176,9 @@ struct Show<'a, 'c> {
 }
 
 fn definition(pane: Pane) -> Option<&'static Definition> {
-    PANES.iter().find(|definition| definition.pane == pane)
+    let found = PANES.iter().find(|definition| definition.pane == pane);
+    debug_assert!(found.is_some(), "{pane:?} is not among the panes");
+    found
 }
 
 /// The pane with a name.
@@ -185,20 +205,21 @@ impl Behavior<Pane> for Show<'_, '_> {
         SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
     }
 
+    // A lone pane says by itself what it is.
     fn is_tab_bar_visible(&self, _tile_id: TileId, tabs: &Tabs) -> bool {
         1 < tabs.children.len()
     }
 
     fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
-        28.0
+        TAB_BAR_PX
     }
 
     fn gap_width(&self, _style: &egui::Style) -> f32 {
-        1.0
+        GAP_PX
     }
 
     fn min_size(&self) -> f32 {
-        80.0
+        MIN_PANE_PX
     }
 
     fn tab_bar_color(&self, visuals: &egui::Visuals) -> egui::Color32 {

@@ -9,7 +9,7 @@ use crate::app::{details, filter, segment_map, segment_timeline, stacks, tables,
 use crate::model::Recording;
 use eframe::egui;
 
-/// A device, what is known of it, where the user is in it, and what its panes remember.
+/// A device with everything that is known of it, where the user is in it, and the states of its panes.
 pub(in crate::app) struct OpenDevice {
     pub(in crate::app) recording: Recording,
     pub(in crate::app) derived: Derived,
@@ -17,7 +17,7 @@ pub(in crate::app) struct OpenDevice {
     pub(in crate::app) states: PaneStates,
     /// The file's name, as its tab says it.
     pub(in crate::app) title: String,
-    /// What just happened, for the status bar.
+    /// A message for the status bar.
     pub(in crate::app) notice: Option<String>,
     /// The pane to bring to the front in the next frame.
     pub(in crate::app) wanted_pane: Option<Pane>,
@@ -38,7 +38,8 @@ pub(in crate::app) struct PaneStates {
 }
 
 impl PaneStates {
-    /// Take over from another version of the file what does not depend on its contents.
+    /// Take over everything that does not depend on the contents of the file from the states of another
+    /// version of it.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
         self.details.keep(&old.details);
@@ -68,13 +69,13 @@ impl OpenDevice {
         }
     }
 
-    /// The part that panes are given, and the states that are theirs.
+    /// The context that panes are given, and their states.
     pub(super) fn split(&mut self) -> (PaneCtx<'_>, &mut PaneStates) {
         let Self { recording, derived, at, states, title, notice, .. } = self;
         (PaneCtx { recording, derived, at, title, notice }, states)
     }
 
-    /// Take over what the user prefers.
+    /// Apply the user's preferences. Called in every frame.
     pub(in crate::app) fn prefer(&mut self, preferences: &Preferences) {
         self.derived.give_capacity(preferences.capacity);
         let editor_command = &mut self.states.details.editor_command;

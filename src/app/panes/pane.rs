@@ -1,4 +1,4 @@
-//! Which panes there are.
+//! The kinds of panes.
 
 /// A kind of pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -7,20 +7,20 @@ pub(in crate::app) enum Pane {
     Timeline,
     /// The selection, or what is at the cursor.
     Details,
-    /// Addresses at the cursor.
+    /// The segment map: addresses at the cursor.
     Segments,
-    /// Addresses over time.
+    /// The segment timeline: addresses over time.
     SegmentTimeline,
-    /// Where memory was allocated.
+    /// Memory by the code that allocated it.
     Stacks,
-    /// Total lines.
+    /// The totals as lines.
     Curves,
     /// Allocations as a table.
     Allocations,
     /// All events.
     Events,
-    /// What happened and why.
+    /// The diagnosis.
     Report,
-    /// Other allocator settings.
+    /// Simulations of other allocator settings.
     WhatIf,
 }

@@ -1,4 +1,4 @@
-//! One finding: what is the matter, the figures it rests on, and what to do about it.
+//! One finding: the problem, the figures it rests on, and the advice.
 
 use crate::app::theme;
 use crate::diagnosis::{Finding, Number, Severity, Site, Value};
@@ -7,22 +7,22 @@ use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
 use eframe::egui::{self, RichText};
 
-/// Rows of each kind that a card lists.
+/// Rows of each kind that a card lists, so that several cards fit on a screen.
 const MAX_ROWS: usize = 8;
 
-/// Width of the coloured left edge.
+/// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 3.0;
 
-/// With so much room, figures stand beside the words.
+/// Width, in points, from which figures stand beside the words: half of it is a readable column.
 const MIN_TWO_COLUMNS_PX: f32 = 760.0;
 
-/// Longer lines are hard to read.
+/// Largest width of a column, in points: longer lines are hard to read.
 const MAX_TEXT_PX: f32 = 720.0;
 
-/// Room for a figure before its name.
+/// Width of the column of figures, in points: room for `event 2,528`.
 const FIGURE_PX: f32 = 76.0;
 
-/// What was clicked.
+/// The place that a click leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Target {
     /// The moment that the report is about, and the largest allocation of the finding.
@@ -32,7 +32,8 @@ pub(in crate::app) enum Target {
     Allocation(AllocId),
 }
 
-/// A card. `site_stacks` are what its lines of code select, `size_of` is the size of an allocation.
+/// A card. `site_stacks` has the stack that each of its lines of code selects, and `size_of` gives the
+/// size of an allocation.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     finding: &Finding,
@@ -63,7 +64,7 @@ pub(in crate::app) fn ui(
     target
 }
 
-/// What is the matter; with `is_whole`, also what to do about it.
+/// The problem in words; with `is_whole`, the advice and the notes, too.
 fn words_ui(ui: &mut egui::Ui, finding: &Finding, is_whole: bool) {
     title_ui(ui, finding);
     for sentence in &finding.explanation {
@@ -75,7 +76,7 @@ fn words_ui(ui: &mut egui::Ui, finding: &Finding, is_whole: bool) {
     }
 }
 
-/// What it rests on.
+/// The evidence.
 fn figures_ui(
     ui: &mut egui::Ui,
     finding: &Finding,
@@ -89,7 +90,7 @@ fn figures_ui(
     events_ui(ui, finding, target);
 }
 
-/// The colour of a severity: red stays with what ran out of memory.
+/// The colour of a severity. Red is kept for memory that ran out.
 fn edge_color(ui: &egui::Ui, severity: Severity) -> Rgb {
     let palette = theme::palette(ui);
     match severity {
@@ -120,6 +121,7 @@ fn part_ui(ui: &mut egui::Ui, name: &str) {
 
 /// A figure that leads somewhere, at the right of its column.
 fn figure_ui(ui: &mut egui::Ui, text: &str, hint: &str) -> bool {
+    // As high as a line of text: with the height of a button, rows would lie too far apart.
     let size = egui::vec2(FIGURE_PX, ui.spacing().interact_size.y.min(18.0));
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     let link = ui.allocate_ui_with_layout(size, layout, |ui| {
@@ -210,7 +212,7 @@ fn allocations_ui(
     });
 }
 
-/// Events that are not figures already.
+/// Events that are not among the figures.
 fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Option<Target>) {
     let is_figure = |event| finding.evidence.numbers.iter().any(|number| number.value == Value::Event(event));
     let events: Vec<EventIx> = finding.evidence.events.iter().copied().filter(|&e| !is_figure(e)).collect();

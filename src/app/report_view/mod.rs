@@ -1,4 +1,4 @@
-//! The report: the verdict, and everything else that the diagnosis found, as cards with links.
+//! The report: the verdict and all other findings of the diagnosis, as cards with links.
 
 pub(in crate::app) mod card;
 pub(in crate::app) mod panel;

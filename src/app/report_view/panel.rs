@@ -1,16 +1,17 @@
-//! The report of a device: which moment it is about, and its findings.
+//! The report of a device: the moment that it is about, and its findings.
 
 use super::card::{self, Target};
 use crate::analysis::At;
-use crate::app::device::diagnosing::Report;
+use crate::app::device::diagnosing::DeviceReport;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
-use crate::model::{Moment, Timeline};
+use crate::model::{Moment, Recording, Timeline};
 use crate::report::{Document, ReportInput, report_markdown};
 use crate::units;
 use eframe::egui;
 
-/// Lines, stacks and allocations that each finding of a copied report lists.
+/// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
+/// `oomscope report`.
 const LISTED: usize = 8;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
@@ -27,13 +28,14 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
     }
 }
 
-/// The moment, and what can be done with the report.
-fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&Report>) {
+/// Buttons for the moment and for copying, and the number of findings.
+fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport>) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
         if ui.selectable_label(ctx.at.report_at.is_none(), at_end).clicked() {
             ctx.at.report_at = None;
+            // The question is asked before panes are drawn, so in the next frame.
             ui.ctx().request_repaint();
         }
         let event = ctx.at.cursor.event().map(|event| At::Event(event.0));
@@ -49,7 +51,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&Report>) {
         }
         let Some(report) = report else { return };
         if ui.button("Copy as Markdown").on_hover_text("Copy the report for an issue").clicked() {
-            ui.copy_text(markdown(ctx, report));
+            ui.copy_text(markdown(ctx.recording, ctx.title, report));
             ctx.notify("Report copied".to_owned());
         }
         let (moment, findings) = (report.diagnosis.at.moment, report.diagnosis.findings.len());
@@ -63,22 +65,23 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&Report>) {
     ui.add_space(4.0);
 }
 
-fn markdown(ctx: &PaneCtx<'_>, report: &Report) -> String {
+fn markdown(recording: &Recording, name: &str, report: &DeviceReport) -> String {
     report_markdown(&Document::new(&ReportInput {
-        name: ctx.title,
-        snapshot: ctx.recording.snapshot(),
-        timeline: ctx.recording,
+        name,
+        snapshot: recording.snapshot(),
+        timeline: recording,
         diagnosis: &report.diagnosis,
         top: LISTED,
         redacted: false,
     }))
 }
 
-fn findings_ui(ui: &mut egui::Ui, timeline: &Timeline, at: &mut Standpoint, report: &Report) {
+fn findings_ui(ui: &mut egui::Ui, timeline: &Timeline, at: &mut Standpoint, report: &DeviceReport) {
+    let findings = &report.diagnosis.findings;
+    debug_assert_eq!(findings.len(), report.site_stacks.len());
     let mut target = None;
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        for (number, finding) in report.diagnosis.findings.iter().enumerate() {
-            let stacks = report.site_stacks.get(number).map_or(&[][..], Vec::as_slice);
+        for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
             let clicked = ui.push_id(number, |ui| card::ui(ui, finding, stacks, |id| timeline.size(id)));
             if let Some(clicked) = clicked.inner {
                 target = Some((clicked, finding.evidence.allocations.first().copied()));

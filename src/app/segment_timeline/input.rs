@@ -38,7 +38,7 @@ pub(in crate::app) fn navigate(
 
 /// Zoom to the lifetime of what the first click selected, or else to everything.
 pub(super) fn double_click(at: &mut Standpoint) {
-    match at.selected() {
+    match at.selected_allocation() {
         Some(id) => at.zoom_to_lifetime(id),
         None => at.fit(),
     }

@@ -1,11 +1,11 @@
-//! How stacks are weighed and shown, as the user chooses it.
+//! The user's choices: what stacks are weighed by, and how they are shown.
 
 use super::weighing::StacksRequest;
 use crate::analysis::{Direction, FrameKey, Measure, TreeOptions};
 use crate::app::device::{Derived, Standpoint};
 use crate::model::{Moment, Timeline};
 
-/// What stacks are weighed by.
+/// The measure that stacks are weighed by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum Mode {
     /// Live bytes at the cursor.
@@ -13,38 +13,39 @@ pub(in crate::app) enum Mode {
     Cursor,
     /// Live bytes at the peak.
     Peak,
-    /// What was allocated from the mark to the cursor.
+    /// Bytes that were allocated from the mark to the cursor.
     Allocated,
-    /// How much memory was held for how long.
+    /// Bytes multiplied by the time for which they were live.
     ByteTime,
 }
 
-/// How the tree is built.
+/// The arrangement of the tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Options {
     pub(in crate::app) direction: Direction,
     pub(in crate::app) shows_internal: bool,
 }
 
-/// The choices above the flame graph, and how it is zoomed.
+/// The choices above the flame graph, and its zoom.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Controls {
     pub(in crate::app) mode: Mode,
     pub(in crate::app) options: Options,
-    /// What is searched for.
+    /// The search as it is written.
     pub(in crate::app) search: String,
-    /// The frames from the root to what fills the width.
+    /// The frames from the root to the one that fills the width.
     pub(in crate::app) zoom: Vec<FrameKey>,
 }
 
 impl Controls {
-    /// What is to be shown.
+    /// The request that these choices make.
     pub(super) fn request(&self, derived: &Derived, at: &Standpoint, timeline: &Timeline) -> StacksRequest {
         let (cursor, mark) = (at.cursor, at.mark);
         let measure = match (self.mode, mark) {
             (Mode::Cursor, _) => Measure::Live { at: cursor },
             (Mode::Peak, _) => Measure::Live { at: derived.figures.peak.0 },
             (Mode::Allocated, mark) => {
+                // The mark may be on either side of the cursor.
                 let mark = mark.unwrap_or(Moment::START);
                 Measure::Allocated { after: mark.min(cursor), until: mark.max(cursor) }
             }
@@ -61,14 +62,14 @@ impl Controls {
         StacksRequest { measure, options, kept: derived.matches().cloned() }
     }
 
-    /// Show what was allocated in a range, unless another measure of ranges is shown.
+    /// Weigh stacks by allocations in a range, unless another measure of ranges is chosen.
     pub(in crate::app) fn show_range(&mut self) {
         if matches!(self.mode, Mode::Cursor | Mode::Peak) {
             self.mode = Mode::Allocated;
         }
     }
 
-    /// Take over from another version of the file what does not depend on its contents.
+    /// Take over the choices that do not depend on the contents of a file.
     pub(super) fn keep(&mut self, old: &Self) {
         self.mode = old.mode;
         self.options = old.options;

@@ -3,7 +3,7 @@
 use super::shown::{Shown, mean_lifetime, share_text};
 use super::toolbar::cut_notes;
 use super::weighing::StacksRequest;
-use crate::analysis::{FrameKey, NodeIx, Totals, stack_lines};
+use crate::analysis::{FrameKey, NodeIx, Totals, WeightUnit, stack_lines};
 use crate::app::device::{Selection, Standpoint};
 use crate::app::theme;
 use crate::app::work::memo::Memo;
@@ -16,26 +16,28 @@ use crate::units;
 use eframe::egui::{self, Rect, Sense, vec2};
 use std::rc::Rc;
 
-/// Deeper stacks end where there is nothing more to read.
+/// Rows that are laid out: nobody reads deeper stacks to their end.
 const MAX_ROWS: usize = 1_000;
 
-/// Room for the scroll bar.
+/// Room for the scroll bar, in points.
 const SCROLL_BAR_PX: f32 = 8.0;
 
-/// Frames of the path that are always named.
+/// Frames at the end of the path that are named: they fit into a line.
 const MAX_CRUMBS: usize = 3;
+
+/// Largest width of a name in the path, in points; longer ones are cut.
 const CRUMB_PX: f32 = 190.0;
 
-/// What is remembered between frames.
+/// The graph's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     layout: Memo<(StacksRequest, FlameView), Rc<FlameLayout>>,
     hovered: Memo<(StacksRequest, NodeIx), Facts>,
-    /// What the context menu is about.
+    /// The node of the context menu.
     menu: Option<NodeIx>,
 }
 
-/// What is below a node.
+/// The totals of the stacks below a node, and the one that weighs most.
 #[derive(Debug, Clone, Copy)]
 struct Facts {
     totals: Totals,
@@ -43,14 +45,14 @@ struct Facts {
 }
 
 impl State {
-    /// Where everything is.
+    /// The latest layout.
     #[cfg(test)]
     pub(in crate::app) fn layout(&self) -> Option<Rc<FlameLayout>> {
         self.layout.latest()
     }
 }
 
-/// What a click on a node does.
+/// The effect of a click on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Click {
     Zoom(NodeIx),
@@ -64,18 +66,20 @@ pub(in crate::app) fn ui(
     shown: &Shown<'_>,
     at: &mut Standpoint,
 ) {
-    let (tree, zoom) = (&shown.weighed.tree, shown.zoom);
-    let mut next = (zoom != NodeIx::ROOT).then(|| crumbs_ui(ui, shown, zoom)).flatten().map(Click::Zoom);
-    let view = view(ui, zoom);
+    let tree = &shown.weighed.tree;
+    debug_assert!(shown.zoom.index() < tree.len());
+    let crumb = (shown.zoom != NodeIx::ROOT).then(|| crumbs_ui(ui, shown)).flatten();
+    let mut next = crumb.map(Click::Zoom);
+    let view = view(ui, shown.zoom);
     let new = || Rc::new(flame_layout(tree, &shown.weighed.weights, &view));
     let layout = state.layout.get((shown.weighed.request.clone(), view), new);
     if layout.rows() == 0 {
-        empty_ui(ui, shown, zoom);
+        empty_ui(ui, shown);
     } else if tree.len() == 2 && tree.frame(NodeIx(1)) == shown.weighed.names.frames.no_stack() {
         no_stacks_ui(ui, shown);
     } else {
         let area = egui::ScrollArea::vertical().auto_shrink(false);
-        let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, (zoom, &layout)));
+        let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, &layout));
         next = clicked.inner.or(next);
     }
     match next {
@@ -92,8 +96,8 @@ fn view(ui: &egui::Ui, zoom: NodeIx) -> FlameView {
     FlameView { zoom, width_px, max_rows: MAX_ROWS, order: FlameOrder::ByWeight }
 }
 
-fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) {
-    let text = match (zoom, shown.weighed.totals.all.count) {
+fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
+    let text = match (shown.zoom, shown.weighed.totals.all.count) {
         (NodeIx::ROOT, 0) => shown.summary,
         (NodeIx::ROOT, _) => "All allocations here are empty.",
         _ => "Nothing was allocated below this frame here.",
@@ -101,7 +105,7 @@ fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) {
     ui.label(theme::muted(ui, text));
 }
 
-/// What to do so that there are stacks.
+/// The total, and how to record stacks.
 fn no_stacks_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
     let weight = weight_text(shown.weighed.totals.unit, shown.weighed.totals.all.weight);
     ui.label(format!("{weight} in {}, but no stacks were recorded.", shown.summary));
@@ -109,10 +113,10 @@ fn no_stacks_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
     ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
 }
 
-/// The frames above what is shown; the one that was clicked.
-fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) -> Option<NodeIx> {
+/// The path to the frame that fills the width. Returns the frame of it that was clicked.
+fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>) -> Option<NodeIx> {
     let tree = &shown.weighed.tree;
-    let path = tree.path(zoom);
+    let path = tree.path(shown.zoom);
     let mut clicked = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -141,18 +145,13 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>, zoom: NodeIx) -> Option<NodeI
     clicked
 }
 
-/// The graph; what was clicked.
-fn graph_ui(
-    ui: &mut egui::Ui,
-    state: &mut State,
-    shown: &Shown<'_>,
-    (zoom, layout): (NodeIx, &FlameLayout),
-) -> Option<Click> {
+/// The graph. Returns the effect of a click on it.
+fn graph_ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, layout: &FlameLayout) -> Option<Click> {
     let size = vec2(ui.available_width() - SCROLL_BAR_PX, layout.rows() as f32 * FLAME_ROW_PX);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Flame graph"));
     let hovered = response.hover_pos().and_then(|at| under(layout, rect, at));
-    paint(ui, shown, (zoom, layout), rect, hovered);
+    paint(ui, shown, layout, rect, hovered);
     let Some(under) = hovered else {
         return menu_ui(&response, state, shown);
     };
@@ -161,7 +160,7 @@ fn graph_ui(
         FlameItem::Merged { parent, .. } => parent,
     };
     let facts = facts(state, shown, node);
-    let click = click(shown, zoom, under, &facts);
+    let click = click(shown, under, &facts);
     if response.secondary_clicked() {
         state.menu = Some(node);
     }
@@ -172,7 +171,7 @@ fn graph_ui(
     if let Some(click) = menu_ui(&response, state, shown) {
         return Some(click);
     }
-    response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, shown, zoom, under, &facts, click));
+    response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, shown, under, &facts, click));
     None
 }
 
@@ -181,15 +180,11 @@ fn under(layout: &FlameLayout, rect: Rect, at: egui::Pos2) -> Option<FlameRect> 
     layout.at(row, at.x - rect.left()).copied()
 }
 
-fn paint(
-    ui: &egui::Ui,
-    shown: &Shown<'_>,
-    (zoom, layout): (NodeIx, &FlameLayout),
-    rect: Rect,
-    hovered: Option<FlameRect>,
-) {
+fn paint(ui: &egui::Ui, shown: &Shown<'_>, layout: &FlameLayout, rect: Rect, hovered: Option<FlameRect>) {
     let weighed = shown.weighed;
     let unit = weighed.totals.unit;
+    // The node that fills the width needs no mark.
+    let selected = shown.selected.and_then(|stack| weighed.tree.leaf_of(stack));
     let paint = FlamePaint {
         layout,
         tree: &weighed.tree,
@@ -199,13 +194,13 @@ fn paint(
         root_label: shown.summary,
         figure: &|weight| weight_text(unit, weight),
         hovered: hovered.map(|rect| rect.item),
-        selected: shown.selected.and_then(|stack| weighed.tree.leaf_of(stack)).filter(|&leaf| leaf != zoom),
-        found: shown.found.map(|found| found.marks.as_slice()),
+        selected: selected.filter(|&leaf| leaf != shown.zoom),
+        found: shown.found.map(|found| &*found.marks),
     };
     paint.paint(&ui.painter_at(rect.intersect(ui.clip_rect())), rect.min);
 }
 
-/// What is below a node; looked up when the pointer moves to another.
+/// The facts about a node, which are summed up when the pointer moves to another.
 fn facts(state: &State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     let weighed = shown.weighed;
     state.hovered.get((weighed.request.clone(), node), || {
@@ -214,40 +209,28 @@ fn facts(state: &State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     })
 }
 
-fn click(shown: &Shown<'_>, zoom: NodeIx, under: FlameRect, facts: &Facts) -> Option<Click> {
-    let tree = &shown.weighed.tree;
+/// The effect of a click on a rectangle, if it has one.
+fn click(shown: &Shown<'_>, under: FlameRect, facts: &Facts) -> Option<Click> {
+    let (tree, zoom) = (&shown.weighed.tree, shown.zoom);
     match under.item {
         FlameItem::Merged { parent, .. } if parent == zoom => None,
         FlameItem::Merged { parent, .. } => Some(Click::Zoom(parent)),
-        // There is nothing below it to look at.
+        // A leaf: zooming in would show nothing more.
         FlameItem::Single(node) if tree.subtree(node).len() == 1 => facts.heaviest.map(Click::Select),
         FlameItem::Single(node) if node == zoom => tree.parent(node).map(Click::Zoom),
         FlameItem::Single(node) => Some(Click::Zoom(node)),
     }
 }
 
-fn tooltip_ui(
-    ui: &mut egui::Ui,
-    shown: &Shown<'_>,
-    zoom: NodeIx,
-    under: FlameRect,
-    facts: &Facts,
-    click: Option<Click>,
-) {
-    let weighed = shown.weighed;
-    let unit = weighed.totals.unit;
-    let share = share_text(under.weight, weighed.totals.all.weight);
+/// An explanation of the rectangle under the pointer.
+fn tooltip_ui(ui: &mut egui::Ui, shown: &Shown<'_>, under: FlameRect, facts: &Facts, click: Option<Click>) {
     if let FlameItem::Merged { count, .. } = under.item {
-        let frames = units::counted(count as usize, "frame");
-        ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
-        ui.label(format!("{}, {share} of all", weight_text(unit, under.weight)));
-        if click.is_some() {
-            ui.label(theme::muted(ui, "Click to zoom in on them"));
-        }
+        merged_ui(ui, shown, under.weight, count, click.is_some());
         return;
     }
+    let weighed = shown.weighed;
     if let Some(node) = under.node().filter(|&node| node != NodeIx::ROOT) {
-        let name = shown.weighed.names.frames.get(weighed.tree.frame(node));
+        let name = weighed.names.frames.get(weighed.tree.frame(node));
         ui.label(theme::strong(name.label.as_str(), 13.0));
     } else {
         ui.label(theme::strong(shown.summary, 13.0));
@@ -255,25 +238,7 @@ fn tooltip_ui(
             ui.label(note);
         }
     }
-    let Totals { bytes, count, largest, .. } = facts.totals;
-    let exact = units::bytes_exact(bytes);
-    let figure = match unit {
-        crate::analysis::WeightUnit::Bytes => exact,
-        _ => format!("{} from {exact}", weight_text(unit, under.weight)),
-    };
-    ui.label(figure);
-    let of_shown = weighed.weights.get(zoom.index()).copied().unwrap_or(0);
-    let of_shown = if zoom == NodeIx::ROOT {
-        String::new()
-    } else {
-        format!(", {} of what is shown", share_text(under.weight, of_shown))
-    };
-    ui.label(format!("{share} of all{of_shown}"));
-    let allocations = units::counted(count as usize, "allocation");
-    ui.label(format!("{allocations}, the largest {}", units::bytes(largest)));
-    let is_least = if facts.totals.open_ended == 0 { "" } else { "at least " };
-    let mean = mean_lifetime(shown.weighed.names.clock, &facts.totals);
-    ui.label(format!("live for {is_least}{mean} on average"));
+    figures_ui(ui, shown, under.weight, &facts.totals);
     let hint = match click {
         Some(Click::Zoom(node)) if node < under.node().unwrap_or(NodeIx::ROOT) => "Click to zoom out",
         Some(Click::Zoom(_)) => "Click to zoom in",
@@ -283,7 +248,42 @@ fn tooltip_ui(
     ui.label(theme::muted(ui, hint));
 }
 
-/// What else can be done with a node.
+/// An explanation of frames that are merged into one rectangle.
+fn merged_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, count: u32, is_clickable: bool) {
+    let totals = &shown.weighed.totals;
+    let frames = units::counted(count as usize, "frame");
+    ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
+    let share = share_text(weight, totals.all.weight);
+    ui.label(format!("{}, {share} of all", weight_text(totals.unit, weight)));
+    if is_clickable {
+        ui.label(theme::muted(ui, "Click to zoom in on them"));
+    }
+}
+
+/// The weight of a node, its shares, and the totals of the stacks below it.
+fn figures_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, totals: &Totals) {
+    let weighed = shown.weighed;
+    let exact = units::bytes_exact(totals.bytes);
+    ui.label(match weighed.totals.unit {
+        WeightUnit::Bytes => exact,
+        unit => format!("{} from {exact}", weight_text(unit, weight)),
+    });
+    let of_all = share_text(weight, weighed.totals.all.weight);
+    let of_shown = if shown.zoom == NodeIx::ROOT {
+        String::new()
+    } else {
+        let all_shown = weighed.weights.get(shown.zoom.index()).copied().unwrap_or(0);
+        format!(", {} of what is shown", share_text(weight, all_shown))
+    };
+    ui.label(format!("{of_all} of all{of_shown}"));
+    let allocations = units::counted(totals.count as usize, "allocation");
+    ui.label(format!("{allocations}, the largest {}", units::bytes(totals.largest)));
+    let is_least = if totals.open_ended == 0 { "" } else { "at least " };
+    let mean = mean_lifetime(weighed.names.clock, totals);
+    ui.label(format!("live for {is_least}{mean} on average"));
+}
+
+/// The context menu of a node. Returns the effect of the chosen entry.
 fn menu_ui(response: &egui::Response, state: &mut State, shown: &Shown<'_>) -> Option<Click> {
     let node = state.menu?;
     let facts = facts(state, shown, node);

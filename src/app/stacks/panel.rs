@@ -12,20 +12,31 @@ use crate::export::StacksView;
 use crate::model::{Recording, Timeline};
 use crate::report::measure_text;
 use eframe::egui::{self, Panel};
+use std::ops::RangeInclusive;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// A narrower pane shows no table.
+/// Narrower panes, in points, have no table: it would leave too little room for the names of frames.
 const MIN_WIDTH_FOR_TABLE_PX: f32 = 620.0;
 
-/// The user's choices, and what was computed for them last.
+/// Share of the width that the table has until the user changes it.
+const TABLE_SHARE: f32 = 0.44;
+
+/// Limits of the table's width: points at least, and a share of the width at most.
+const MIN_TABLE_PX: f32 = 240.0;
+const MAX_TABLE_SHARE: f32 = 0.7;
+
+/// The user's choices, and the latest results for them.
 #[derive(Default)]
 pub(in crate::app) struct State {
     pub(in crate::app) controls: Controls,
     pub(in crate::app) sites: sites::State,
     pub(in crate::app) flame: flame::State,
     weighing: Weighing,
-    found: Option<Found>,
-    /// By whether the theme is dark.
+    /// The frames that a search matches, by its text.
+    marks: Memo<String, Rc<[bool]>>,
+    found: Memo<(String, StacksRequest), Rc<Found>>,
+    /// The key is true for the dark theme.
     colors: Memo<bool, Arc<FrameColors>>,
 }
 
@@ -38,10 +49,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         ui.label(theme::muted(ui, "The call tree is being built…"));
         return;
     };
-    state.search(&weighed);
+    let found = state.search(&weighed);
     let counted = toolbar::Counted {
         weighed: &weighed,
-        found: state.found.as_ref(),
+        found: found.as_deref(),
         is_current: weighed.request == request,
     };
     toolbar::ui(ui, &mut state.controls, ctx.at, Some(&counted));
@@ -53,17 +64,19 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         snapshot: recording.snapshot(),
         weighed: &weighed,
         colors: &colors,
-        found: state.found.as_ref(),
+        found: found.as_deref(),
         zoom: weighed.tree.find(state.controls.zoom.iter().copied()),
         selected: ctx.at.selected_stack(),
     };
     if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
         let width = ui.available_width();
+        let limits: RangeInclusive<f32> = MIN_TABLE_PX..=width * MAX_TABLE_SHARE;
+        // The table comes first: the graph takes the rest of the width.
         Panel::right("allocation sites")
             .resizable(true)
             .show_separator_line(false)
-            .default_size(width * 0.44)
-            .size_range(240.0..=width * 0.7)
+            .default_size(width * TABLE_SHARE)
+            .size_range(limits)
             .frame(egui::Frame::NONE.inner_margin(egui::Margin { left: 10, ..Default::default() }))
             .show(ui, |ui| sites::ui(ui, &mut state.sites, &shown, ctx.at));
     }
@@ -71,13 +84,13 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 }
 
 impl State {
-    /// Take over from another version of the file what does not depend on its contents.
+    /// Take over the choices that do not depend on the contents of a file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.controls.keep(&old.controls);
         self.sites.keep(&old.sites);
     }
 
-    /// What is shown, for a picture.
+    /// The flame graph as it is arranged, for a picture.
     pub(in crate::app) fn exported(
         &self,
         derived: &Derived,
@@ -89,33 +102,28 @@ impl State {
         StacksView { measure, options, zoom, search }
     }
 
-    /// Keep up with what is searched for and where.
-    fn search(&mut self, weighed: &Weighed) {
+    /// The result of the search, if something is searched for.
+    fn search(&self, weighed: &Weighed) -> Option<Rc<Found>> {
         let search = &self.controls.search;
         if search.trim().is_empty() {
-            self.found = None;
-            return;
+            return None;
         }
-        let known = self.found.take().filter(|found| found.text == *search);
-        let mut found = known.unwrap_or_else(|| {
-            let marks = weighed.names.frames.search(search);
-            let frames = marks.iter().filter(|found| **found).count();
-            Found { text: search.clone(), marks, frames, weight: 0, of: None }
-        });
-        if found.of.as_ref() != Some(&weighed.request) {
-            found.weight = weighed.tree.weight_of(&found.marks, &weighed.weights);
-            found.of = Some(weighed.request.clone());
-        }
-        self.found = Some(found);
+        // Names are matched once for a text; their weight changes with the cursor.
+        Some(self.found.get((search.clone(), weighed.request.clone()), || {
+            let marks = self.marks.get(search.clone(), || weighed.names.frames.search(search).into());
+            let frames = marks.iter().filter(|is_match| **is_match).count();
+            let weight = weighed.tree.weight_of(&marks, &weighed.weights);
+            Rc::new(Found { marks, frames, weight })
+        }))
     }
 
-    /// Whether what is shown is what was asked for.
+    /// True if the answer that is shown is that to the present choices.
     #[cfg(test)]
     pub(in crate::app) fn is_current(&self, derived: &Derived, at: &Standpoint, timeline: &Timeline) -> bool {
         self.weighed().is_some_and(|weighed| weighed.request == self.controls.request(derived, at, timeline))
     }
 
-    /// What is shown; known once the tree is built.
+    /// The answer that is shown, once the tree is built.
     #[cfg(test)]
     pub(in crate::app) fn weighed(&self) -> Option<&Weighed> {
         self.weighing.weighed().map(Arc::as_ref)

@@ -1,33 +1,32 @@
-//! What the parts of the panel show in one frame.
+//! The things that all parts of the panel show in one frame.
 
-use super::weighing::{StacksRequest, Weighed};
+use super::weighing::Weighed;
 use crate::analysis::{Clock, NodeIx, Totals};
 use crate::draw::FrameColors;
 use crate::model::{Snapshot, StackId};
 use crate::units;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a search found.
+/// The result of a search for frames.
 pub(in crate::app) struct Found {
-    pub(super) text: String,
-    /// By frame.
-    pub(in crate::app) marks: Vec<bool>,
-    /// How many frames.
+    /// True for each frame that matches.
+    pub(in crate::app) marks: Rc<[bool]>,
+    /// The number of frames that match.
     pub(in crate::app) frames: usize,
-    /// What they and everything below them weigh, in the last thing that was weighed.
+    /// The weight of everything in or below them.
     pub(in crate::app) weight: i128,
-    pub(super) of: Option<StacksRequest>,
 }
 
 /// Everything that is shown in a frame.
 pub(in crate::app) struct Shown<'a> {
-    /// What is shown, in a sentence.
+    /// The measure and its total, in a sentence.
     pub(in crate::app) summary: &'a str,
     pub(in crate::app) snapshot: &'a Snapshot,
     pub(in crate::app) weighed: &'a Arc<Weighed>,
     pub(in crate::app) colors: &'a FrameColors,
     pub(in crate::app) found: Option<&'a Found>,
-    /// What fills the width of the graph.
+    /// The node that fills the width of the graph.
     pub(in crate::app) zoom: NodeIx,
     /// The stack of the selection.
     pub(in crate::app) selected: Option<StackId>,
@@ -35,12 +34,12 @@ pub(in crate::app) struct Shown<'a> {
 
 /// A share of a whole in percent.
 pub(in crate::app) fn share_text(part: i128, whole: i128) -> String {
-    // Shares of more than 2^63 are as exact as those of their leading bits.
+    // Bytes multiplied by time exceed 64 bits. Their leading bits give the same share.
     let excess = whole.unsigned_abs().checked_ilog2().unwrap_or(0).saturating_sub(62);
     units::percent(units::clamped(part >> excess), units::clamped(whole >> excess))
 }
 
-/// A mean lifetime as text, as far as the recording shows.
+/// A mean lifetime as text: of allocations with an open end, the part that the recording shows.
 pub(in crate::app) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
     let mean = totals.mean_lifetime();
     if clock.has_times() { units::duration_us(mean) } else { units::counted(mean.max(0) as usize, "event") }

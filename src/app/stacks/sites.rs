@@ -7,7 +7,7 @@ use crate::app::device::{Selection, Standpoint};
 use crate::app::tables::cells;
 use crate::app::tables::columns::Column;
 use crate::app::tables::scroll::Reveal;
-use crate::app::tables::virtual_list::{Cell, ListState, Look, Rows, VirtualList};
+use crate::app::tables::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
 use crate::app::work::memo::Memo;
 use crate::model::StackId;
 use crate::report::weight_text;
@@ -34,7 +34,7 @@ const COLUMNS: [Column; 5] = [
     Column::text("site", "The innermost line of your own code", 108.0),
 ];
 
-/// What is remembered between frames.
+/// The table's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     list: ListState,
@@ -44,15 +44,16 @@ pub(in crate::app) struct State {
     followed: Option<StackId>,
 }
 
-/// A column, and whether the order is other than the one that it starts with.
+/// The column that rows are ordered by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Order {
     column: usize,
+    /// The order is not the one that the column starts with.
     is_reversed: bool,
 }
 
 impl Order {
-    /// Figures start with the largest, names with the first.
+    /// True if the largest comes first. Figures start so, names start with the first.
     fn is_descending(self) -> bool {
         (self.column == SITE) == self.is_reversed
     }
@@ -66,13 +67,14 @@ impl Order {
 struct Sites<'a> {
     shown: &'a Shown<'a>,
     rows: &'a [SiteRow],
-    /// By frame; only where the search found any of these sites.
+    /// True for each frame that the search found; `None` unless it found any of these sites.
     is_found: Option<&'a [bool]>,
 }
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, at: &mut Standpoint) {
     let (order, rows) = (state.order, state.sorted(shown));
-    let is_found = shown.found.map(|found| found.marks.as_slice());
+    let is_found = shown.found.map(|found| &*found.marks);
+    // A search that finds only frames above sites would fade all of them.
     let is_site_found = |found: &&[bool]| rows.iter().any(|row| found.get(row.site.index()) == Some(&true));
     let sites = Sites { shown, rows: &rows, is_found: is_found.filter(is_site_found) };
     let site = shown.selected.map(|stack| shown.weighed.names.sites.site(stack));
@@ -103,7 +105,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>
 }
 
 impl State {
-    /// Keep how the table was set up.
+    /// Take over the arrangement of the table.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.order = old.order;
     }
@@ -134,30 +136,30 @@ fn sort(rows: &mut [SiteRow], column: usize, names: &FrameNames) {
     }
 }
 
-impl Rows for Sites<'_> {
+impl ListRows for Sites<'_> {
     fn len(&self) -> usize {
         self.rows.len()
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
-        let Some(row) = self.rows.get(row) else { return Cell::default() };
+    fn cell(&self, row: usize, column: usize) -> TableCell {
+        let Some(row) = self.rows.get(row) else { return TableCell::default() };
         let (weighed, totals) = (self.shown.weighed, &row.totals);
         match column {
-            WEIGHT => Cell::plain(weight_text(weighed.totals.unit, totals.weight)),
-            COUNT => Cell::plain(units::count(totals.count)),
-            LARGEST => Cell::plain(units::bytes(totals.largest)),
-            LIFETIME => Cell::plain(lifetime_text(weighed.names.clock, totals)),
+            WEIGHT => TableCell::plain(weight_text(weighed.totals.unit, totals.weight)),
+            COUNT => TableCell::plain(units::count(totals.count)),
+            LARGEST => TableCell::plain(units::bytes(totals.largest)),
+            LIFETIME => TableCell::plain(lifetime_text(weighed.names.clock, totals)),
             _ => {
                 let name = weighed.names.frames.get(row.site);
-                if name.is_internal { Cell::muted(&name.label) } else { Cell::plain(&name.label) }
+                if name.is_internal { TableCell::muted(&name.label) } else { TableCell::plain(&name.label) }
             }
         }
     }
 
-    fn look(&self, row: usize) -> Look {
-        let Some(row) = self.rows.get(row) else { return Look::default() };
+    fn look(&self, row: usize) -> RowLook {
+        let Some(row) = self.rows.get(row) else { return RowLook::default() };
         let selected = self.shown.selected.map(|stack| self.shown.weighed.names.sites.site(stack));
-        Look {
+        RowLook {
             is_current: false,
             is_selected: selected == Some(row.site),
             is_faded: self.is_found.is_some_and(|found| found.get(row.site.index()) != Some(&true)),
@@ -176,7 +178,7 @@ impl Rows for Sites<'_> {
     }
 }
 
-/// A mean lifetime as text; `≥` where some allocations are not seen from beginning to end.
+/// A mean lifetime as text; with `≥` if some allocations are not seen from beginning to end.
 fn lifetime_text(clock: Clock, totals: &Totals) -> String {
     let mean = mean_lifetime(clock, totals);
     if totals.open_ended == 0 { mean } else { format!("≥ {mean}") }

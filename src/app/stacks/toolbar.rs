@@ -1,4 +1,4 @@
-//! Above the flame graph: what is weighed, how stacks are shown, and the search.
+//! The tools above the flame graph: the measure, the arrangement of stacks, and the search.
 
 use super::controls::{Controls, Mode};
 use super::shown::{Found, share_text};
@@ -10,13 +10,14 @@ use crate::report::weight_text;
 use crate::units;
 use eframe::egui::{self, Key};
 
+/// Width of the field for searches, in points: a file and a line, or a function.
 const SEARCH_PX: f32 = 150.0;
 
-/// What was weighed for the choices, or for earlier ones.
+/// The weights for the choices, or for earlier ones.
 pub(super) struct Counted<'a> {
     pub(super) weighed: &'a Weighed,
     pub(super) found: Option<&'a Found>,
-    /// Whether it was weighed for the present choices.
+    /// They are for the present choices.
     pub(super) is_current: bool,
 }
 
@@ -83,6 +84,7 @@ fn directions_ui(ui: &mut egui::Ui, controls: &mut Controls) {
         let is_chosen = controls.options.direction == direction;
         if ui.selectable_label(is_chosen, small(name)).on_hover_text(hint).clicked() && !is_chosen {
             controls.options.direction = direction;
+            // The other tree has other paths.
             controls.zoom.clear();
         }
     }
@@ -110,7 +112,7 @@ fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counte
     }
 }
 
-/// Where a range starts.
+/// The start of ranges, for measures that have one.
 fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
     if matches!(controls.mode, Mode::Cursor | Mode::Peak) {
         return;
@@ -127,7 +129,7 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
     }
 }
 
-/// What the tree does not have; nothing for what people write.
+/// Notes on stacks that the tree leaves out. Only made-up recordings have such stacks.
 pub(in crate::app) fn cut_notes(cut: Cut) -> Vec<String> {
     let notes = [
         (cut.deep_stacks, "stack is too deep and ends early", "stacks are too deep and end early"),

@@ -1,5 +1,5 @@
-//! What the flame graph and the table of sites show: computed when it changes, on a thread where that
-//! takes long.
+//! The weights that the flame graph and the table of sites show. They are computed when the request
+//! changes, between two frames if that is quick, else on a thread.
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{
@@ -14,25 +14,25 @@ use std::mem::discriminant;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Allocations that can be summed up between two frames.
+/// Allocations that can be summed up between two frames, if no answer before says how long that takes.
 const FEW_ALLOCATIONS: usize = 50_000;
 
-/// What may be done between two frames.
+/// Time that may be spent between two frames: a quarter of a frame at 60 per second.
 const FRAME_SHARE: Duration = Duration::from_millis(4);
 
-/// What does not depend on any question: names, sites, and whether there are times.
+/// The parts of an answer that no request changes.
 pub(in crate::app) struct StackNames {
     pub(in crate::app) frames: FrameNames,
     pub(in crate::app) sites: SiteTable,
     pub(in crate::app) clock: Clock,
 }
 
-/// What is to be weighed, and how it is to be shown.
+/// Everything that weights and their tree depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct StacksRequest {
     pub(in crate::app) measure: Measure,
     pub(in crate::app) options: TreeOptions,
-    /// What the filter lets through; `None` for everything.
+    /// The allocations that the filter lets through; `None` for all.
     pub(in crate::app) kept: Option<ByPtr<Matches>>,
 }
 
@@ -42,25 +42,26 @@ pub(in crate::app) struct Weighed {
     pub(in crate::app) names: Arc<StackNames>,
     pub(in crate::app) tree: Arc<CallTree>,
     pub(in crate::app) totals: StackTotals,
-    /// What every node weighs with everything below it.
+    /// The weight of every node with everything below it.
     pub(in crate::app) weights: Vec<i128>,
     /// All sites, most weight first.
     pub(in crate::app) sites: Vec<SiteRow>,
     took: Duration,
 }
 
-/// Everything that is kept between frames.
+/// The latest answer, and the thread that finds others.
 #[derive(Default)]
 pub(in crate::app) struct Weighing {
     task: Option<WeighTask>,
     worker: Background<WeighTask>,
-    /// The answer of the worker that was looked at last.
+    /// The answer of the worker that was taken last, to notice the next one.
     taken: Option<ByPtr<Weighed>>,
+    /// The answer that is shown: the worker's, or a later one that was found between frames.
     weighed: Option<Arc<Weighed>>,
 }
 
 impl Weighed {
-    /// Whether a stack is below a node.
+    /// True if a stack is below a node.
     pub(in crate::app) fn is_below(&self, node: NodeIx, stack: StackId) -> bool {
         let below = self.tree.subtree(node);
         self.tree.leaf_of(stack).is_some_and(|leaf| below.contains(&leaf.0))
@@ -76,7 +77,7 @@ impl Weighed {
 }
 
 impl Weighing {
-    /// What a request asks for; until that is known, what was asked for before.
+    /// The answer to a request, or the one before until that is found.
     pub(in crate::app) fn update(
         &mut self,
         ctx: &egui::Context,
@@ -101,9 +102,10 @@ impl Weighing {
         let task = self.task.get_or_insert_with(start);
         let last = self.weighed.as_ref().filter(|known| is_alike(&known.request, request));
         let is_quick = last.map_or_else(
-            || at_most(recording, request.measure) <= FEW_ALLOCATIONS,
+            || max_allocations(recording, request.measure) <= FEW_ALLOCATIONS,
             |last| last.took < FRAME_SHARE,
         );
+        // Building a tree always takes long.
         if is_quick && task.cache.has(request.options) {
             self.weighed = Some(task.run(request));
             return;
@@ -118,13 +120,13 @@ impl Weighing {
     }
 }
 
-/// Whether two wishes take about as long.
+/// True if two requests take about as long.
 fn is_alike(a: &StacksRequest, b: &StacksRequest) -> bool {
     discriminant(&a.measure) == discriminant(&b.measure) && a.kept.is_some() == b.kept.is_some()
 }
 
-/// How many allocations a measure is about, at most.
-fn at_most(timeline: &Timeline, measure: Measure) -> usize {
+/// An upper bound of the allocations that a measure looks at.
+fn max_allocations(timeline: &Timeline, measure: Measure) -> usize {
     let lifetimes = &timeline.lifetimes;
     match measure {
         Measure::Live { .. } | Measure::ByteTime { .. } => lifetimes.len(),
@@ -139,10 +141,11 @@ struct WeighTask {
     cache: Arc<Cache>,
 }
 
-/// What is built once, with the first request that needs it.
+/// The parts of answers that are built once, with the first request that needs them.
 #[derive(Default)]
 struct Cache {
     names: OnceLock<Arc<StackNames>>,
+    /// One for each choice of options: at most four.
     trees: Mutex<Vec<Arc<CallTree>>>,
 }
 
@@ -157,6 +160,7 @@ impl Task for WeighTask {
             self.cache.put(Arc::clone(&tree));
             tree
         });
+        // Names and trees are not measured: the next request has them.
         let start = Instant::now();
         let kept = request.kept.as_deref();
         let keep = |id| kept.is_none_or(|kept| kept.contains(id));
@@ -170,7 +174,7 @@ impl Task for WeighTask {
 }
 
 impl Cache {
-    /// Whether everything but the weights is there.
+    /// True if everything except for the weights is there.
     fn has(&self, options: TreeOptions) -> bool {
         self.names.get().is_some() && self.tree(options).is_some()
     }
@@ -181,7 +185,9 @@ impl Cache {
     }
 
     fn put(&self, tree: Arc<CallTree>) {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner).push(tree);
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.push(tree);
+        debug_assert!(trees.len() <= 4, "there are two directions, each with and without internal frames");
     }
 }
 

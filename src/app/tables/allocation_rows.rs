@@ -2,13 +2,13 @@
 
 use super::cells;
 use super::columns::Column;
-use super::virtual_list::{Cell, Look, Rows};
+use super::virtual_list::{ListRows, RowLook, TableCell};
 use crate::analysis::{LifeSpan, OrderBy, SiteLabels};
 use crate::app::device::{Selection, Standpoint};
 use crate::model::{AllocId, Allocation, Moment, Recording};
 use crate::units;
 
-/// A column, what it orders by, and whether the largest then come first.
+/// Each column, the order that a click on it asks for, and true if that order starts with the largest.
 const TABLE: [(Column, OrderBy, bool); 8] = [
     (Column::figure("Size", "Requested bytes", 88.0), OrderBy::Size, true),
     (Column::code("Address", "Address of the first byte", 124.0), OrderBy::Address, false),
@@ -59,15 +59,20 @@ impl Order {
     }
 }
 
-/// What the table shows.
+/// The rows of the table.
 pub(in crate::app) struct AllocationRows<'a> {
     recording: &'a Recording,
     cursor: Moment,
     selection: Selection,
-    /// In ascending order.
+    /// In ascending order; `is_descending` shows them from the end.
     ids: &'a [AllocId],
     is_descending: bool,
     labels: Option<&'a SiteLabels>,
+}
+
+/// The order that a column stands for, which also says what it shows.
+fn ordered_by(column: usize) -> Option<OrderBy> {
+    TABLE.get(column).map(|&(_, by, _)| by)
 }
 
 impl<'a> AllocationRows<'a> {
@@ -109,61 +114,65 @@ impl<'a> AllocationRows<'a> {
     }
 }
 
-impl Rows for AllocationRows<'_> {
+impl ListRows for AllocationRows<'_> {
     fn len(&self) -> usize {
         self.ids.len()
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
-        let Some(allocation) = self.get(row) else { return Cell::default() };
-        match column {
-            0 => Cell::plain(units::bytes(allocation.size)),
-            1 => Cell::plain(units::address(allocation.addr)),
-            2 if self.is_waiting(&allocation) => {
+    fn cell(&self, row: usize, column: usize) -> TableCell {
+        let Some((allocation, by)) = self.get(row).zip(ordered_by(column)) else {
+            return TableCell::default();
+        };
+        match by {
+            OrderBy::Size => TableCell::plain(units::bytes(allocation.size)),
+            OrderBy::Address => TableCell::plain(units::address(allocation.addr)),
+            OrderBy::Stream if self.is_waiting(&allocation) => {
                 let stream = cells::stream(allocation.stream);
-                Cell { text: format!("{}, waiting", stream.text), ..stream }
+                TableCell { text: format!("{}, waiting", stream.text), ..stream }
             }
-            2 => cells::stream(allocation.stream),
-            3 => cells::pool(allocation.pool),
-            4 => match allocation.alloc_event() {
-                Some(event) => Cell::plain(units::count(event.0)),
-                None => Cell::muted("before"),
+            OrderBy::Stream => cells::stream(allocation.stream),
+            OrderBy::Pool => cells::pool(allocation.pool),
+            OrderBy::Start => match allocation.alloc_event() {
+                Some(event) => TableCell::plain(units::count(event.0)),
+                None => TableCell::muted("before"),
             },
-            5 => self.age(&allocation).map_or_else(cells::unknown, |age| Cell::plain(cells::span(age))),
-            6 => Cell::plain(cells::span(LifeSpan::of(self.recording, allocation.id))),
-            _ => cells::site(self.labels, self.recording.snapshot(), allocation.stack),
+            OrderBy::Age => {
+                self.age(&allocation).map_or_else(cells::unknown, |age| TableCell::plain(cells::span(age)))
+            }
+            OrderBy::Lifetime => TableCell::plain(cells::span(LifeSpan::of(self.recording, allocation.id))),
+            OrderBy::Site => cells::site(self.labels, self.recording.snapshot(), allocation.stack),
         }
     }
 
-    fn look(&self, row: usize) -> Look {
+    fn look(&self, row: usize) -> RowLook {
         let is_selected = match self.selection {
             Selection::Allocation(id) => self.id(row) == Some(id),
             Selection::Stack(stack) => self.get(row).is_some_and(|allocation| allocation.stack == stack),
             Selection::None | Selection::Segment { .. } => false,
         };
-        Look { is_selected, ..Look::default() }
+        RowLook { is_selected, ..RowLook::default() }
     }
 
     fn hint(&self, row: usize, column: usize) -> Option<String> {
-        let allocation = self.get(row)?;
+        let (allocation, by) = self.get(row).zip(ordered_by(column))?;
         let events = &self.recording.events;
-        match column {
-            0 => Some(units::bytes_exact(allocation.size)),
-            2 if self.is_waiting(&allocation) => {
+        match by {
+            OrderBy::Size => Some(units::bytes_exact(allocation.size)),
+            OrderBy::Stream if self.is_waiting(&allocation) => {
                 Some("Given back by the program; another stream may still use it".to_owned())
             }
-            4 => match allocation.alloc_event() {
+            OrderBy::Start => match allocation.alloc_event() {
                 Some(event) => events.time_us(event).map(units::date_time_us),
                 None => Some("Allocated before the first recorded event".to_owned()),
             },
-            5 => self.age(&allocation).map(|age| cells::events(age.events)),
-            6 => {
+            OrderBy::Age => self.age(&allocation).map(|age| cells::events(age.events)),
+            OrderBy::Lifetime => {
                 let span = LifeSpan::of(self.recording, allocation.id);
                 let events = cells::events(span.events);
                 Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
             }
-            7 => cells::stack_hint(self.recording.snapshot(), allocation.stack),
-            _ => None,
+            OrderBy::Site => cells::stack_hint(self.recording.snapshot(), allocation.stack),
+            OrderBy::Address | OrderBy::Stream | OrderBy::Pool => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is live at the cursor, or everything that was ever allocated, as a table.
+//! A table of the allocations that are live at the cursor, or of all that were ever made.
 
 use super::allocation_rows::{AllocationRows, COLUMNS, Order};
 use super::csv_copy;
@@ -18,11 +18,11 @@ use crate::units;
 use eframe::egui;
 use std::sync::Arc;
 
-/// What the panel remembers.
+/// The table's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     list: ListState,
-    /// Whether all allocations are listed, rather than those that are live at the cursor.
+    /// All allocations are listed, rather than those that are live at the cursor.
     shows_all: bool,
     order: Order,
     live: Memo<(Moment, ListRequest), Arc<Listed>>,
@@ -36,15 +36,15 @@ pub(in crate::app) struct State {
 #[derive(Debug)]
 pub(in crate::app) struct Listed {
     ids: Vec<AllocId>,
-    /// How many there are with those that the filter leaves out.
+    /// Their number without the filter.
     unfiltered: usize,
     bytes: i64,
-    /// Those that were given back and wait for a stream.
+    /// The number of those that were given back and wait for a stream.
     waiting: usize,
     waiting_bytes: i64,
 }
 
-/// What to list, but for the moment.
+/// Everything that a list depends on except for the moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct ListRequest {
     by: OrderBy,
@@ -75,15 +75,15 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 }
 
 impl State {
-    /// Keep how the table was set up.
+    /// Take over the arrangement of the table.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.shows_all = old.shows_all;
         self.order = old.order;
     }
 
-    /// What is listed; `None` while all allocations are sorted for the first time.
+    /// The list; `None` while all allocations are sorted for the first time.
     fn listed(&mut self, egui: &egui::Context, ctx: &PaneCtx<'_>) -> Option<Arc<Listed>> {
-        // Labels only matter to the order by site.
+        // Only the order by site needs labels. Without this, labels that arrive would sort every list again.
         let labels = ctx.derived.site_labels().filter(|_| self.order.by == OrderBy::Site);
         let labels = labels.cloned().map(ByPtr);
         let request = ListRequest { by: self.order.by, labels, filter: ctx.derived.matches().cloned() };
@@ -94,7 +94,7 @@ impl State {
         }
         let task = || SortTask(ctx.recording.clone());
         self.all.ask(&request, egui, ctx.derived.work_mode, "sort", task);
-        // Until the new order is there, the one before is better than nothing.
+        // Until the new list is there, the one before is better than nothing.
         self.all.latest().cloned()
     }
 }
@@ -125,7 +125,7 @@ impl Listed {
             ids.retain(|&id| filter.contains(id));
         }
         let bytes = ids.iter().map(|&id| timeline.size(id)).fold(0, i64::saturating_add);
-        // Until there are labels, all of them are equal.
+        // Until labels are there, all sites are equal.
         let labels = labels.clone().unwrap_or_else(|| ByPtr(Arc::default()));
         let ids = AllocationSorter::new(timeline, &labels).sort(ids, *by);
         Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: 0 }
@@ -139,13 +139,15 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
             (true, "All", "Everything that was ever allocated"),
         ] {
             if ui.selectable_value(&mut state.shows_all, shows_all, name).on_hover_text(meaning).changed() {
-                // The selection is somewhere else in the other list.
+                // The selection is in another row of the other list, so scroll to it again.
                 state.followed = Selection::None;
             }
         }
         ui.add_space(4.0);
-        let text = listed.map_or_else(|| "sorting …".to_owned(), |listed| totals(ctx, state, listed));
-        ui.label(theme::muted(ui, text)).on_hover_text(listed.map_or_else(String::new, exact));
+        let text =
+            listed.map_or_else(|| "sorting …".to_owned(), |listed| totals(ctx, state.shows_all, listed));
+        let exact = listed.map(|listed| units::bytes_exact(listed.bytes));
+        ui.label(theme::muted(ui, text)).on_hover_text(exact.unwrap_or_default());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ids = listed.map_or(&[][..], |listed| &listed.ids);
             let rows = AllocationRows::new(ctx.recording, ctx.at, ids, state.order.is_descending, None);
@@ -157,16 +159,17 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
     });
 }
 
-fn totals(ctx: &PaneCtx<'_>, state: &State, listed: &Listed) -> String {
+/// The number of listed allocations and their bytes, in words.
+fn totals(ctx: &PaneCtx<'_>, shows_all: bool, listed: &Listed) -> String {
     let (count, bytes) = (units::count(listed.ids.len() as u64), units::bytes(listed.bytes));
     let of_all = if ctx.derived.matches().is_some() {
         format!("{count} of {} match", units::count(listed.unfiltered as u64))
-    } else if state.shows_all {
+    } else if shows_all {
         format!("{count} allocations in the recording")
     } else {
         units::counted(listed.ids.len(), "block")
     };
-    if state.shows_all {
+    if shows_all {
         return format!("{of_all}, {bytes} in all");
     }
     let place = match ctx.at.cursor.event() {
@@ -181,15 +184,12 @@ fn totals(ctx: &PaneCtx<'_>, state: &State, listed: &Listed) -> String {
     format!("{of_all}, {bytes} active {place} · {} of them, {}, waiting for a stream", waiting.0, waiting.1)
 }
 
-fn exact(listed: &Listed) -> String {
-    units::bytes_exact(listed.bytes)
-}
-
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed: &Listed) {
     let labels = ctx.derived.site_labels().map(Arc::as_ref);
     let rows = AllocationRows::new(ctx.recording, ctx.at, &listed.ids, state.order.is_descending, labels);
+    // Only a selection that was made elsewhere is scrolled to: a row that was clicked stays where it is.
     if state.followed != ctx.at.selection() {
-        if let Some(row) = ctx.at.selected().and_then(|id| rows.row_of(id)) {
+        if let Some(row) = ctx.at.selected_allocation().and_then(|id| rows.row_of(id)) {
             state.list.reveal(Reveal::Centre(row));
         }
         state.followed = ctx.at.selection();
@@ -202,7 +202,7 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
     }
     let chosen = answer.clicked.or_else(|| {
         let last = listed.ids.len().checked_sub(1).filter(|_| answer.step != 0)?;
-        let row = ctx.at.selected().and_then(|id| rows.row_of(id));
+        let row = ctx.at.selected_allocation().and_then(|id| rows.row_of(id));
         // Without a selection, the first step goes to the first row.
         let row =
             row.map_or(0, |row| (row as i64).saturating_add(answer.step).clamp(0, last as i64) as usize);

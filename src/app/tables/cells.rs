@@ -1,20 +1,20 @@
-//! What several lists say in the same words.
+//! Cells and hints that several lists have.
 
-use super::virtual_list::Cell;
+use super::virtual_list::TableCell;
 use crate::analysis::{LifeSpan, SiteLabels, site_label, stack_lines};
 use crate::model::{PoolKey, Snapshot, StackId};
 use crate::units;
 
-/// Frames that a hint lists.
+/// Frames that a hint lists at most: longer hints would not fit on a screen.
 const MAX_HINT_FRAMES: usize = 30;
 
 /// The site of a stack.
-pub(in crate::app) fn site(labels: Option<&SiteLabels>, snapshot: &Snapshot, stack: StackId) -> Cell {
+pub(in crate::app) fn site(labels: Option<&SiteLabels>, snapshot: &Snapshot, stack: StackId) -> TableCell {
     let label = match labels {
         Some(labels) => labels.label(stack).to_owned(),
         None => site_label(snapshot, stack),
     };
-    if stack == StackId::EMPTY { Cell::muted(label) } else { Cell::plain(label) }
+    if stack == StackId::EMPTY { TableCell::muted(label) } else { TableCell::plain(label) }
 }
 
 /// The stack, innermost frame first.
@@ -29,25 +29,25 @@ pub(in crate::app) fn stack_hint(snapshot: &Snapshot, stack: StackId) -> Option<
 }
 
 /// A stream.
-pub(in crate::app) fn stream(stream: Option<i64>) -> Cell {
-    stream.map_or_else(unknown, |stream| Cell::plain(stream.to_string()))
+pub(in crate::app) fn stream(stream: Option<i64>) -> TableCell {
+    stream.map_or_else(unknown, |stream| TableCell::plain(stream.to_string()))
 }
 
 /// A pool.
-pub(in crate::app) fn pool(pool: Option<PoolKey>) -> Cell {
+pub(in crate::app) fn pool(pool: Option<PoolKey>) -> TableCell {
     match pool {
         None => unknown(),
-        Some(PoolKey::DEFAULT) => Cell::muted("default"),
-        Some(PoolKey(a, b)) => Cell::plain(format!("private {a}.{b}")),
+        Some(PoolKey::DEFAULT) => TableCell::muted("default"),
+        Some(PoolKey(a, b)) => TableCell::plain(format!("private {a}.{b}")),
     }
 }
 
-/// What was not recorded.
-pub(in crate::app) fn unknown() -> Cell {
-    Cell::muted("–")
+/// A value that was not recorded.
+pub(in crate::app) fn unknown() -> TableCell {
+    TableCell::muted("–")
 }
 
-/// A duration in time, or else in events; `≥` where only a part of it was recorded.
+/// A duration in time, or in events if there are no times; with `≥` if only a part of it was recorded.
 pub(in crate::app) fn span(span: LifeSpan) -> String {
     let bound = if span.is_open { "≥ " } else { "" };
     match span.us {

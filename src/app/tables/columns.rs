@@ -3,21 +3,24 @@
 use crate::app::theme;
 use eframe::egui::{self, Align, Color32, CursorIcon, FontId, Id, Rangef, Rect, Sense, Stroke, pos2};
 
-/// Space on each side of a cell's text.
+/// Space on each side of a cell's text, in points.
 const PADDING_PX: f32 = 8.0;
+
+/// Smallest width of a column, in points, so that the user can still take hold of it.
 const MIN_WIDTH_PX: f32 = 36.0;
-/// Width of what can be dragged between two headers.
+
+/// Width of the area between two headers that can be dragged, in points: wider than the line that shows it.
 const GRIP_PX: f32 = 7.0;
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Column {
     pub(in crate::app) name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub(in crate::app) hint: &'static str,
-    /// Width until the user changes it; the last column is at least this wide and fills the rest.
+    /// Width in points until the user changes it. The last column is at least this wide and fills the rest.
     pub(in crate::app) width_px: f32,
-    /// Figures stand at the right.
+    /// At the right for figures.
     pub(in crate::app) align: Align,
     pub(in crate::app) is_monospace: bool,
 }
@@ -43,17 +46,17 @@ impl Column {
     }
 }
 
-/// The columns as wide as they are in this frame.
+/// The columns with their widths in this frame.
 pub(in crate::app) struct Columns<'a> {
     all: &'a [Column],
-    /// Where each column ends, from the left edge of the list.
+    /// The end of each column in points from the left edge of the list.
     ends: Vec<f32>,
-    /// Under which the widths are remembered, in all windows to come.
+    /// The widths are stored under this name, also when the window is closed.
     id: Id,
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of a list in this much room.
+    /// The columns of a list that is `room` points wide.
     pub(in crate::app) fn new(ui: &egui::Ui, list: &str, columns: &'a [Column], room: f32) -> Self {
         let id = Id::unique(("widths of columns", list));
         let known: Option<Vec<f32>> = ui.data_mut(|data| data.get_persisted(id));
@@ -67,14 +70,16 @@ impl<'a> Columns<'a> {
             end += width;
             end
         });
-        Self { all: columns, ends: ends.collect(), id }
+        let ends: Vec<f32> = ends.collect();
+        debug_assert_eq!(ends.len(), columns.len());
+        Self { all: columns, ends, id }
     }
 
     pub(in crate::app) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// All columns together.
+    /// The width of all columns together.
     pub(in crate::app) fn width(&self) -> f32 {
         self.ends.last().copied().unwrap_or(0.0)
     }
@@ -95,7 +100,7 @@ impl<'a> Columns<'a> {
         Rect::from_x_y_ranges(row.left() + span.min..=row.left() + span.max, row.y_range())
     }
 
-    /// The text of a cell, cut with `…` where there is no room.
+    /// The text of a cell, cut with `…` if it is too long.
     pub(in crate::app) fn text(
         &self,
         ui: &egui::Ui,
@@ -108,7 +113,7 @@ impl<'a> Columns<'a> {
         put(ui, cell, text, self.all[column].font(), colour, self.all[column].align);
     }
 
-    /// The header; the column that was clicked.
+    /// The header. Returns the column that was clicked.
     pub(in crate::app) fn header_ui(
         &self,
         ui: &egui::Ui,
@@ -132,6 +137,7 @@ impl<'a> Columns<'a> {
         clicked
     }
 
+    /// The name of a column; true if it was clicked.
     fn title_ui(
         &self,
         ui: &egui::Ui,
@@ -162,7 +168,7 @@ impl<'a> Columns<'a> {
         response.clicked()
     }
 
-    /// What widens a column when it is dragged; a double click restores it.
+    /// The area that changes the width of a column when it is dragged. A double click restores the width.
     fn grip_ui(&self, ui: &egui::Ui, i: usize, header: Rect) {
         let x = header.left() + self.ends[i];
         let rect = Rect::from_x_y_ranges(x - GRIP_PX / 2.0..=x + GRIP_PX / 2.0, header.y_range());
@@ -183,6 +189,7 @@ impl<'a> Columns<'a> {
         };
         let mut widths: Vec<f32> = (0..self.len()).map(|column| self.span(column).span()).collect();
         widths[i] = width.max(MIN_WIDTH_PX);
+        // The last column fills the rest, which is not to be stored as its width.
         if let (Some(last), Some(column)) = (widths.last_mut(), self.all.last()) {
             *last = column.width_px;
         }
@@ -190,7 +197,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Text in the middle of a rectangle's height; returns where it is.
+/// Text in the middle of a rectangle's height. Returns its place.
 fn put(ui: &egui::Ui, cell: Rect, text: String, font: FontId, colour: Color32, align: Align) -> Rect {
     let mut job = egui::text::LayoutJob::simple_singleline(text, font, colour);
     job.wrap = egui::text::TextWrapping::truncate_at_width(cell.width().max(0.0));
@@ -202,7 +209,7 @@ fn put(ui: &egui::Ui, cell: Rect, text: String, font: FontId, colour: Color32, a
     Rect::from_min_size(at, size)
 }
 
-/// Points down where the largest comes first.
+/// A triangle that points down if the largest comes first.
 fn triangle(ui: &egui::Ui, at: egui::Pos2, is_descending: bool, colour: Color32) {
     let tip = if is_descending { 2.5 } else { -2.5 };
     let points = vec![pos2(at.x - 3.5, at.y - tip), pos2(at.x + 3.5, at.y - tip), pos2(at.x, at.y + tip)];

@@ -6,21 +6,21 @@ use eframe::egui;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Rows that are copied at most: what a clipboard and a spreadsheet take without complaint.
+/// Rows that are copied at most: a clipboard and a spreadsheet take them without complaint.
 const MAX_ROWS: usize = 10_000;
 
-/// How long it is said what was copied, in seconds.
+/// Seconds for which the note about the copied rows stays.
 const NOTE_S: f64 = 6.0;
 
-/// What was copied, and when.
+/// A note about the rows that were copied, and the time of the copy in seconds.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Note {
     text: String,
     at: f64,
 }
 
-/// The button, and what it did. `write` writes a range of the `total` rows; where there are too many,
-/// it begins at row `from`, which is that of `place`.
+/// The button and its note. `write` writes a range of the `total` rows. If there are too many, the range
+/// begins at row `from`, which the user knows as `place`.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     note: &mut Note,
@@ -35,7 +35,7 @@ pub(in crate::app) fn ui(
     if button.clicked() {
         let rows = rows_to_copy(total, from);
         let mut out = Vec::new();
-        // Memory takes everything, and CSV of text is text.
+        // Writing to memory does not fail, and CSV of text is text, so the text is there.
         let text = write(&mut out, rows.clone()).ok().and_then(|()| String::from_utf8(out).ok());
         note.text = match text {
             Some(text) => {

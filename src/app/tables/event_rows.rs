@@ -2,12 +2,21 @@
 
 use super::cells;
 use super::columns::Column;
-use super::virtual_list::{Cell, Look, Rows, Tone};
+use super::virtual_list::{CellTone, ListRows, RowLook, TableCell};
 use crate::analysis::{EventMatches, EventSet, SiteLabels};
 use crate::app::device::figures::Figures;
 use crate::app::device::{PaneCtx, Selection};
 use crate::model::{Action, EventIx, Moment, Recording, StackId};
 use crate::units;
+
+const EVENT: usize = 0;
+const TIME: usize = 1;
+const ACTION: usize = 2;
+const ADDRESS: usize = 3;
+const SIZE: usize = 4;
+const STREAM: usize = 5;
+const POOL: usize = 6;
+const SITE: usize = 7;
 
 pub(in crate::app) const COLUMNS: [Column; 8] = [
     Column::figure("Event", "Number of the event", 92.0),
@@ -20,13 +29,13 @@ pub(in crate::app) const COLUMNS: [Column; 8] = [
     Column::text("Site", "First frame of your own code", 220.0),
 ];
 
-/// What the list shows.
+/// The rows of the list.
 pub(in crate::app) struct EventRows<'a> {
     recording: &'a Recording,
     figures: &'a Figures,
     cursor: Moment,
     selected: Selected,
-    /// The events that are listed, if not all are.
+    /// The listed events; `None` for all.
     only: Option<&'a EventMatches>,
     /// Events that stand out.
     pub(in crate::app) marked: Option<&'a EventMatches>,
@@ -35,7 +44,7 @@ pub(in crate::app) struct EventRows<'a> {
     pub(in crate::app) labels: Option<&'a SiteLabels>,
 }
 
-/// Which events belong to the selection.
+/// The events that belong to the selection.
 #[derive(Clone, Copy)]
 enum Selected {
     None,
@@ -69,7 +78,7 @@ impl<'a> EventRows<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(in crate::app) fn count(&self) -> usize {
         self.only.map_or(self.recording.events.len(), EventMatches::len)
     }
@@ -82,13 +91,13 @@ impl<'a> EventRows<'a> {
         }
     }
 
-    /// The row of an event; where it is not listed, of the next that is.
+    /// The row of an event, or of the next listed event.
     pub(in crate::app) fn row_of(&self, event: EventIx) -> usize {
         let row = self.only.map_or(event.index(), |only| only.count_before(event));
         row.min(self.count().saturating_sub(1))
     }
 
-    /// The row and event some rows after the cursor's.
+    /// The row and the event that are `by` rows after the cursor's.
     pub(in crate::app) fn step(&self, cursor: Moment, by: i64) -> Option<(usize, EventIx)> {
         let last = self.count().checked_sub(1)? as i64;
         // Before the first event, and between two rows, the row above counts.
@@ -118,57 +127,57 @@ impl<'a> EventRows<'a> {
         }
     }
 
-    /// Whether the event is about a block that the filter leaves out.
+    /// True if the event is about a block that the filter leaves out.
     fn is_faded(&self, event: EventIx) -> bool {
         let action = self.recording.events.action(event);
         let is_of_block = matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted);
         is_of_block && self.of_filter.is_some_and(|of_filter| !of_filter.contains(event))
     }
 
-    fn action(&self, event: EventIx) -> Cell {
+    fn action(&self, event: EventIx) -> TableCell {
         let snapshot = self.recording.snapshot();
         let action = self.recording.events.action(event);
         let text = units::printable(&snapshot.actions.name(action, &snapshot.strings));
         match action {
-            Action::Oom => Cell { text, tone: Tone::Oom },
-            Action::FreeRequested | Action::FreeCompleted => Cell::muted(text),
-            _ => Cell::plain(text),
+            Action::Oom => TableCell { text, tone: CellTone::Oom },
+            Action::FreeRequested | Action::FreeCompleted => TableCell::muted(text),
+            _ => TableCell::plain(text),
         }
     }
 }
 
-impl Rows for EventRows<'_> {
+impl ListRows for EventRows<'_> {
     fn len(&self) -> usize {
         self.count()
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
-        let Some(event) = self.event(row) else { return Cell::default() };
+    fn cell(&self, row: usize, column: usize) -> TableCell {
+        let Some(event) = self.event(row) else { return TableCell::default() };
         let events = &self.recording.events;
         match column {
-            0 if self.marked.is_some_and(|marked| marked.contains(event)) => {
-                Cell { text: units::count(event.0), tone: Tone::Accent }
+            EVENT if self.marked.is_some_and(|marked| marked.contains(event)) => {
+                TableCell { text: units::count(event.0), tone: CellTone::Accent }
             }
-            0 => Cell::muted(units::count(event.0)),
-            1 => match self.figures.time_of(self.recording, event) {
-                Some(us) => Cell::plain(units::time_exact_us(us)),
+            EVENT => TableCell::muted(units::count(event.0)),
+            TIME => match self.figures.time_of(self.recording, event) {
+                Some(us) => TableCell::plain(units::time_exact_us(us)),
                 None => cells::unknown(),
             },
-            2 => self.action(event),
-            3 => match events.addr(event) {
-                Some(addr) if events.action(event) != Action::Oom => Cell::plain(units::address(addr)),
+            ACTION => self.action(event),
+            ADDRESS => match events.addr(event) {
+                Some(addr) if events.action(event) != Action::Oom => TableCell::plain(units::address(addr)),
                 _ => cells::unknown(),
             },
-            4 => Cell::plain(units::bytes(events.size(event))),
-            5 => cells::stream(events.stream(event)),
-            6 => cells::pool(events.pool(event)),
+            SIZE => TableCell::plain(units::bytes(events.size(event))),
+            STREAM => cells::stream(events.stream(event)),
+            POOL => cells::pool(events.pool(event)),
             _ => cells::site(self.labels, self.recording.snapshot(), events.stack(event)),
         }
     }
 
-    fn look(&self, row: usize) -> Look {
-        let Some(event) = self.event(row) else { return Look::default() };
-        Look {
+    fn look(&self, row: usize) -> RowLook {
+        let Some(event) = self.event(row) else { return RowLook::default() };
+        RowLook {
             is_current: self.cursor.event() == Some(event),
             is_selected: self.is_selected(event),
             is_faded: self.is_faded(event),
@@ -179,9 +188,9 @@ impl Rows for EventRows<'_> {
         let event = self.event(row)?;
         let events = &self.recording.events;
         match column {
-            1 => events.time_us(event).map(units::date_time_us),
-            4 => Some(units::bytes_exact(events.size(event))),
-            7 => cells::stack_hint(self.recording.snapshot(), events.stack(event)),
+            TIME => events.time_us(event).map(units::date_time_us),
+            SIZE => Some(units::bytes_exact(events.size(event))),
+            SITE => cells::stack_hint(self.recording.snapshot(), events.stack(event)),
             _ => None,
         }
     }

@@ -4,9 +4,10 @@ use super::csv_copy;
 use super::event_rows::{COLUMNS, EventRows};
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
-use crate::analysis::filter::Matches;
-use crate::analysis::{EventMatches, EventSearch, EventSet, SearchError};
+use crate::analysis::filter::{EventQuery, EventSearch, FilterError, Matches, Subject};
+use crate::analysis::{EventMatches, EventSet};
 use crate::app::device::{PaneCtx, Selection, Standpoint};
+use crate::app::query_field::{self, QueryField, Written};
 use crate::app::theme;
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
@@ -17,11 +18,12 @@ use crate::units;
 use eframe::egui::{self, Key};
 use std::sync::Arc;
 
-/// What the panel remembers.
+/// The memory of the panel between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     list: ListState,
-    search: String,
+    query: String,
+    field: query_field::State,
     /// Whether events that do not match are left out.
     only_matching: bool,
     found: Background<SearchTask>,
@@ -34,23 +36,25 @@ pub(in crate::app) struct State {
 enum Search {
     /// Nothing is searched for, and nothing is filtered.
     None,
-    Wrong(SearchError),
-    /// What was found, once it is known.
+    Wrong(FilterError),
+    /// The result, once it is known.
     Found(Option<Found>),
 }
 
-/// What a search and the filter leave.
+/// Events that a search and the filter leave.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Found {
     matches: Arc<EventMatches>,
+    /// Parts of the query that the file cannot answer.
+    notes: Arc<[String]>,
     /// The events of the allocations that the filter lets through.
     of_filter: Option<Arc<EventSet>>,
 }
 
-/// What to search for, and what the filter lets through.
+/// A search, and the allocations that the filter lets through.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct SearchRequest {
-    search: EventSearch,
+    query: EventQuery,
     filter: Option<ByPtr<Matches>>,
 }
 
@@ -62,12 +66,13 @@ impl Task for SearchTask {
     type Request = SearchRequest;
     type Response = Found;
 
-    fn run(&self, SearchRequest { search, filter }: &SearchRequest) -> Found {
+    fn run(&self, SearchRequest { query, filter }: &SearchRequest) -> Found {
         let timeline = self.0.timeline();
         let of_filter =
             filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(timeline, filter.iter())));
-        let matches = search.run(self.0.snapshot(), timeline, of_filter.as_deref());
-        Found { matches: Arc::new(matches), of_filter }
+        let search = EventSearch::new(query, self.0.snapshot(), timeline);
+        let matches = Arc::new(search.matches(timeline, of_filter.as_deref()));
+        Found { matches, notes: search.notes().into(), of_filter }
     }
 }
 
@@ -83,22 +88,22 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 }
 
 impl State {
-    /// Keep what was searched for.
+    /// Keep the search of the same panel before the file was reloaded.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
-        self.search.clone_from(&old.search);
+        self.query.clone_from(&old.query);
         self.only_matching = old.only_matching;
     }
 
     /// The state of the search; a new one starts in the background.
     fn search(&mut self, egui: &egui::Context, ctx: &PaneCtx<'_>) -> Search {
         let filter = ctx.derived.matches().cloned();
-        let search = match EventSearch::parse(&self.search) {
-            Ok(search) if search.is_empty() && filter.is_none() => return Search::None,
-            Ok(search) => search,
+        let query = match EventQuery::parse(&self.query) {
+            Ok(query) if query.is_empty() && filter.is_none() => return Search::None,
+            Ok(query) => query,
             Err(error) => return Search::Wrong(error),
         };
         let task = || SearchTask(ctx.recording.clone());
-        let request = SearchRequest { search, filter };
+        let request = SearchRequest { query, filter };
         Search::Found(self.found.ask(&request, egui, ctx.derived.work_mode, "search", task).cloned())
     }
 }
@@ -114,7 +119,7 @@ impl Search {
 
 fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, search: &Search) {
     ui.horizontal(|ui| {
-        let go_on = search_field(ui, state);
+        let Field { is_active, go_on } = search_field(ui, ctx, state);
         let matches = search.found().map(|found| found.matches.as_ref());
         let can_go = matches.is_some_and(|matches| !matches.is_empty());
         let previous = egui::Button::new("Previous");
@@ -135,45 +140,65 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, search: &
         }
         ui.checkbox(&mut state.only_matching, "Only matching")
             .on_hover_text("Leave out events that do not match");
-        ui.label(theme::muted(ui, status(ctx.recording, ctx.at, search)));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let rows = EventRows::new(ctx, matches.filter(|_| state.only_matching));
             copy_ui(ui, ctx.recording, ctx.at, &rows, &mut state.copied);
+            // The text takes the room that is left: reasons can be long.
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                let text = theme::muted(ui, status(ctx.recording, ctx.at, search, is_active));
+                ui.add(egui::Label::new(text).truncate());
+            });
         });
     });
 }
 
-/// The field; `Some(true)` to go to the next match, `Some(false)` to the one before.
-fn search_field(ui: &mut egui::Ui, state: &mut State) -> Option<bool> {
+/// The field of the search that was shown.
+struct Field {
+    is_active: bool,
+    /// `Some(true)` to go to the next match, `Some(false)` to the one before.
+    go_on: Option<bool>,
+}
+
+fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Field {
     const HINT: &str = "Search, as in: alloc >1MiB train.py";
-    const MEANING: &str = "Terms that must all hold:\n\
-        alloc, free, segment, oom, …   what happened\n\
-        >1MiB, <=512, =2GiB   the size\n\
-        0x7f21ac000200   blocks and segments that contain an address\n\
-        stream:7   the stream\n\
-        #1234   the number of the event\n\
-        anything else, or \"in quotes\"   text in a frame of the stack";
-    let field = egui::TextEdit::singleline(&mut state.search).hint_text(HINT).desired_width(250.0);
-    let response = ui.add(field);
+    const WIDTH_PX: f32 = 250.0;
+    let (recording, filtering) = (ctx.recording, &ctx.derived.filtering);
+    let file = Arc::as_ptr(recording.snapshot()) as usize;
+    let id = ui.make_persistent_id(("search events", file, recording.index()));
+    let vocabulary = filtering.vocabulary();
+    let field = QueryField { id, subject: Subject::Events, hint: HINT, width_px: WIDTH_PX, vocabulary };
+    let Written { response, is_active } = field.ui(ui, &mut state.query, &mut state.field);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search events"));
+    if is_active {
+        filtering.want_vocabulary();
+    }
     let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if entered {
         response.request_focus();
+        state.field.dismiss(&state.query);
     }
-    response.on_hover_text(MEANING);
-    entered.then(|| !ui.input(|input| input.modifiers.shift))
+    response.on_hover_ui(|ui| {
+        ui.label("Terms that must all hold; any other word is text in a frame of the stack:");
+        query_field::terms_ui(ui, Subject::Events);
+    });
+    Field { is_active, go_on: entered.then(|| !ui.input(|input| input.modifiers.shift)) }
 }
 
-/// How many match, or why none can.
-fn status(timeline: &Timeline, at: &Standpoint, search: &Search) -> String {
+/// The number of matches, or why there can be none.
+fn status(timeline: &Timeline, at: &Standpoint, search: &Search, is_active: bool) -> String {
     let all = timeline.events.len() as u64;
     match search {
         Search::None => format!("{} events", units::count(all)),
+        // The popup below the field says why.
+        Search::Wrong(_) if is_active => "not a query yet".to_owned(),
         Search::Wrong(error) => error.to_string(),
         Search::Found(None) => "searching …".to_owned(),
-        Search::Found(Some(Found { matches, .. })) => {
-            let of_all =
+        Search::Found(Some(Found { matches, notes, .. })) => {
+            let mut of_all =
                 format!("{} of {} events match", units::count(matches.len() as u64), units::count(all));
+            for note in notes.iter() {
+                of_all = format!("{of_all} · {note}");
+            }
             match at.cursor.event().filter(|&event| matches.contains(event)) {
                 Some(event) => {
                     format!("match {} · {of_all}", units::count(matches.count_before(event) as u64 + 1))
@@ -229,7 +254,7 @@ fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: O
     }
 }
 
-/// What an event is about.
+/// The allocation or segment that an event is about.
 fn selection_of(timeline: &Timeline, event: EventIx) -> Selection {
     let events = &timeline.events;
     match events.action(event) {

@@ -1,12 +1,14 @@
-//! Where a long list stands, in rows: pixels as `f32` would be off by whole rows after a million of
-//! them.
+//! The scroll position of a long list, in rows.
+//!
+//! egui scrolls by points as `f32`, which are off by whole rows after about a million of them
+//! (<https://github.com/emilk/egui/issues/1391>).
 
-/// Which part of a list is to be seen.
+/// A row to bring into sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Reveal {
     /// Move as little as possible.
     Nearest(usize),
-    /// Put the row in the middle, unless it is already there to see.
+    /// Put the row in the middle, unless it is in sight already.
     Centre(usize),
 }
 
@@ -15,11 +17,11 @@ pub(in crate::app) enum Reveal {
 pub(in crate::app) struct Extent {
     /// Rows of the list.
     pub(in crate::app) total: usize,
-    /// Rows that fit, with a part of one.
+    /// Rows that fit, with a fraction of the last.
     pub(in crate::app) shown: f64,
 }
 
-/// How many rows are above the first that is shown, with the part of it that is hidden.
+/// The number of rows above the view, with the hidden fraction of the first row in sight.
 ///
 /// `f64` is exact to a billionth of a row for ten million rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -33,7 +35,7 @@ impl Extent {
         (self.total as f64 - self.shown).max(0.0)
     }
 
-    /// Whether everything fits.
+    /// True if everything fits.
     pub(in crate::app) fn fits(self) -> bool {
         self.last() == 0.0
     }
@@ -48,12 +50,12 @@ impl Scroll {
         Self { top: self.top.clamp(0.0, extent.last()) }
     }
 
-    /// Moved by rows.
+    /// This scroll, moved by rows.
     pub(in crate::app) fn by(self, rows: f64, extent: Extent) -> Self {
         Self { top: self.top + rows }.within(extent)
     }
 
-    /// Moved so that a row is seen.
+    /// This scroll, moved so that a row is in sight.
     pub(in crate::app) fn revealing(self, reveal: Reveal, extent: Extent) -> Self {
         let (Reveal::Nearest(row) | Reveal::Centre(row)) = reveal;
         let (top, bottom) = (row as f64, row as f64 + 1.0);
@@ -68,12 +70,13 @@ impl Scroll {
         Self { top }.within(extent)
     }
 
-    /// The first row that is at least in part shown, and the part of it that is hidden.
+    /// The first row of which a part is in sight, and the fraction of it that is hidden.
     pub(in crate::app) fn first(self) -> (usize, f64) {
+        debug_assert!(0.0 <= self.top && self.top.is_finite(), "{self:?} is not within a list");
         (self.top as usize, self.top.fract())
     }
 
-    /// Where the thumb of the scroll bar is: its start and length as shares of the track.
+    /// The start and the length of the scroll bar's thumb, as shares of the track.
     pub(in crate::app) fn thumb(self, extent: Extent, min_length: f64) -> (f64, f64) {
         let length = (extent.shown / (extent.total.max(1) as f64)).clamp(min_length.min(1.0), 1.0);
         let share = if extent.fits() { 0.0 } else { self.top / extent.last() };

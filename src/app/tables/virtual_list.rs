@@ -1,4 +1,4 @@
-//! A list of any length in columns. Only the rows that are seen are laid out.
+//! A list of any length in columns. Only the rows in sight are laid out.
 
 use super::columns::{Column, Columns};
 use super::scroll::{Extent, Reveal, Scroll};
@@ -6,20 +6,30 @@ use crate::app::theme;
 use crate::draw::Palette;
 use eframe::egui::{self, EventFilter, Id, Key, Modifiers, Rect, Sense, pos2, vec2};
 
+/// Height of the header, in points.
 const HEADER_PX: f32 = 26.0;
+
+/// Height of a row, in points: a line of text with a little space.
 const ROW_PX: f32 = 22.0;
+
+/// Width of the scroll bar, in points.
 const BAR_PX: f32 = 12.0;
+
+/// Smallest length of the scroll bar's thumb, in points, so that the pointer can take hold of it.
 const MIN_THUMB_PX: f32 = 28.0;
 
-/// How long after the wheel or the scroll bar moved the list counts as being read, in seconds.
+/// Seconds after the last move of the wheel or the scroll bar for which the list counts as being read.
 const READING_S: f64 = 1.5;
 
-/// How long the pointer rests before a row explains itself, in seconds.
+/// Seconds for which the pointer rests before a row explains itself: else hints would flicker on the way.
 const HINT_DELAY_S: f32 = 0.35;
 
-/// How a cell reads.
+/// Opacity of rows that the filter leaves out: they are there, and do not disturb.
+const FADED_OPACITY: f32 = 0.25;
+
+/// The meaning of a cell's colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::app) enum Tone {
+pub(in crate::app) enum CellTone {
     #[default]
     Plain,
     /// Less important, or not known.
@@ -32,25 +42,25 @@ pub(in crate::app) enum Tone {
 
 /// One cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::app) struct Cell {
+pub(in crate::app) struct TableCell {
     pub(in crate::app) text: String,
-    pub(in crate::app) tone: Tone,
+    pub(in crate::app) tone: CellTone,
 }
 
-impl Cell {
+impl TableCell {
     pub(in crate::app) fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
+        Self { text: text.into(), tone: CellTone::Plain }
     }
 
     pub(in crate::app) fn muted(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Muted }
+        Self { text: text.into(), tone: CellTone::Muted }
     }
 }
 
-/// How a row stands out.
+/// The ways in which a row stands out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::app) struct Look {
-    /// Everything shows the state at this row.
+pub(in crate::app) struct RowLook {
+    /// The cursor is at this row.
     pub(in crate::app) is_current: bool,
     /// It belongs to the selection.
     pub(in crate::app) is_selected: bool,
@@ -58,25 +68,26 @@ pub(in crate::app) struct Look {
     pub(in crate::app) is_faded: bool,
 }
 
-/// What a list shows.
-pub(in crate::app) trait Rows {
-    /// How many rows there are.
+/// The contents of a list.
+pub(in crate::app) trait ListRows {
+    /// The number of rows.
     fn len(&self) -> usize;
-    /// What a row says in a column.
-    fn cell(&self, row: usize, column: usize) -> Cell;
-    /// How a row stands out.
-    fn look(&self, row: usize) -> Look;
-    /// What there is to say about a cell beyond its text.
+    /// The text of a row in a column.
+    fn cell(&self, row: usize, column: usize) -> TableCell;
+    /// The ways in which a row stands out.
+    fn look(&self, row: usize) -> RowLook;
+    /// An explanation of a cell beyond its text.
     fn hint(&self, row: usize, column: usize) -> Option<String>;
 }
 
-/// What is remembered of a list between frames.
+/// The state of a list, kept between frames.
 #[derive(Debug, Default)]
 pub(in crate::app) struct ListState {
     scroll: Scroll,
     reveal: Option<Reveal>,
+    /// The time of the user's last scrolling, in seconds.
     scrolled_at: Option<f64>,
-    /// Where the thumb was grabbed, as a share of the track.
+    /// The place of the thumb that the user dragged, as a share of the track.
     grabbed: f64,
 }
 
@@ -86,14 +97,14 @@ impl ListState {
         self.reveal = Some(reveal);
     }
 
-    /// Whether the user is scrolling, so that the list should not move by itself.
+    /// True while the user scrolls, so that the list does not move by itself.
     pub(in crate::app) fn is_being_read(&self, ui: &egui::Ui) -> bool {
         let now = ui.input(|input| input.time);
         self.scrolled_at.is_some_and(|at| now - at < READING_S)
     }
 }
 
-/// What the user did.
+/// The actions of the user in a frame.
 #[derive(Debug, Default)]
 pub(in crate::app) struct ListResponse {
     /// A row was clicked.
@@ -106,15 +117,15 @@ pub(in crate::app) struct ListResponse {
 
 /// A list, ready to be shown.
 pub(in crate::app) struct VirtualList<'a> {
-    /// What it lists, for screen readers and to remember widths.
+    /// A name for screen readers, under which widths are stored, too.
     pub(in crate::app) name: &'static str,
     pub(in crate::app) columns: &'a [Column],
-    /// The column that rows are ordered by, and whether the largest comes first; `None` where the
-    /// order cannot be chosen.
+    /// The column that rows are ordered by, and true if the largest comes first; `None` if the order cannot
+    /// be chosen.
     pub(in crate::app) sorted: Option<(usize, bool)>,
 }
 
-/// Whether a list has the keyboard, so that Home and End are its own.
+/// True if a list has the keyboard, so that Home and End are its own.
 pub(in crate::app) fn has_focus(ctx: &egui::Context) -> bool {
     let list: Option<Id> = ctx.data(|data| data.get_temp(focused_list()));
     list.is_some() && ctx.memory(|memory| memory.focused()) == list
@@ -125,12 +136,12 @@ fn focused_list() -> Id {
 }
 
 impl VirtualList<'_> {
-    /// Show the list in all the room that is left.
+    /// Show the list in all room that is left.
     pub(in crate::app) fn show(
         &self,
         ui: &mut egui::Ui,
         state: &mut ListState,
-        rows: &dyn Rows,
+        rows: &dyn ListRows,
     ) -> ListResponse {
         let all = ui.available_rect_before_wrap();
         ui.allocate_rect(all, Sense::hover());
@@ -140,8 +151,7 @@ impl VirtualList<'_> {
             shown: f64::from((all.height() - HEADER_PX).max(0.0)) / f64::from(ROW_PX),
         };
         let id = ui.make_persistent_id(self.name);
-        let mut answer = ListResponse::default();
-        self.scroll(ui, id, all, extent, state, &mut answer);
+        let mut answer = ListResponse { step: self.scroll(ui, id, all, extent, state), ..Default::default() };
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(table).id_salt(self.name));
         inside.style_mut().interaction.tooltip_delay = HINT_DELAY_S;
         egui::ScrollArea::horizontal().id_salt("columns").auto_shrink(false).show(&mut inside, |ui| {
@@ -149,7 +159,8 @@ impl VirtualList<'_> {
             ui.set_min_size(vec2(columns.width(), table.height()));
             let origin = ui.min_rect().min;
             let header = Rect::from_min_size(origin, vec2(columns.width(), HEADER_PX));
-            rows_ui(ui, id, header, &columns, rows, state, &mut answer);
+            let body = Body { id, columns: &columns, rows };
+            answer.clicked = body.ui(ui, header, state.scroll);
             answer.sort_by = columns.header_ui(ui, header, self.sorted);
         });
         let track = Rect::from_min_max(pos2(table.right(), all.top() + HEADER_PX), all.max);
@@ -157,19 +168,13 @@ impl VirtualList<'_> {
         answer
     }
 
-    /// Apply what was asked for, the wheel and the keys.
-    fn scroll(
-        &self,
-        ui: &egui::Ui,
-        id: Id,
-        all: Rect,
-        extent: Extent,
-        state: &mut ListState,
-        answer: &mut ListResponse,
-    ) {
+    /// Apply the wheel, the keys, and a row that was asked for. Returns the steps of the arrow keys.
+    fn scroll(&self, ui: &egui::Ui, id: Id, all: Rect, extent: Extent, state: &mut ListState) -> i64 {
         let response = ui.interact(all, id, Sense::FOCUSABLE);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Table, true, self.name));
+        // The list may have become shorter since the last frame.
         let mut scroll = state.scroll.within(extent);
+        let mut step = 0;
         if ui.rect_contains_pointer(all) {
             let moved = ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta.y));
             scroll = scroll.by(-f64::from(moved) / f64::from(ROW_PX), extent);
@@ -180,7 +185,8 @@ impl VirtualList<'_> {
             ui.memory_mut(|memory| memory.set_focus_lock_filter(id, all_arrows));
             ui.data_mut(|data| data.insert_temp(focused_list(), id));
             let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-            answer.step = pressed(Key::ArrowDown) as i64 - pressed(Key::ArrowUp) as i64;
+            step = pressed(Key::ArrowDown) as i64 - pressed(Key::ArrowUp) as i64;
+            // A page keeps one row in sight, so that the reader finds the place.
             let pages = pressed(Key::PageDown) as f64 - pressed(Key::PageUp) as f64;
             scroll = scroll.by(pages * (extent.shown.floor() - 1.0).max(1.0), extent);
             if 0 < pressed(Key::Home) {
@@ -197,6 +203,7 @@ impl VirtualList<'_> {
             Some(reveal) => scroll.revealing(reveal, extent),
             None => scroll,
         };
+        step
     }
 
     fn bar_ui(&self, ui: &egui::Ui, id: Id, track: Rect, extent: Extent, state: &mut ListState) {
@@ -211,7 +218,7 @@ impl VirtualList<'_> {
         if let Some(pointer) = response.interact_pointer_pos() {
             let at = f64::from((pointer.y - track.top()) / track.height());
             if response.drag_started() {
-                // Outside of the thumb, its middle jumps to the pointer.
+                // With a click outside of the thumb, its middle jumps to the pointer.
                 let is_on_thumb = (start..=start + length).contains(&at);
                 state.grabbed = if is_on_thumb { at - start } else { length / 2.0 };
             }
@@ -229,80 +236,73 @@ impl VirtualList<'_> {
     }
 }
 
-/// The rows that are seen, below the header.
-fn rows_ui(
-    ui: &mut egui::Ui,
+/// The part of a list below the header.
+struct Body<'a> {
+    /// The list's.
     id: Id,
-    header: Rect,
-    columns: &Columns<'_>,
-    rows: &dyn Rows,
-    state: &ListState,
-    answer: &mut ListResponse,
-) {
-    let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
-    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
-    inside.set_clip_rect(clip);
-    let (first, hidden) = state.scroll.first();
-    let mut top = header.bottom() - hidden as f32 * ROW_PX;
-    for row in first..rows.len() {
-        if clip.bottom() <= top {
-            break;
+    columns: &'a Columns<'a>,
+    rows: &'a dyn ListRows,
+}
+
+impl Body<'_> {
+    /// The rows in sight. Returns the one that was clicked.
+    fn ui(&self, ui: &mut egui::Ui, header: Rect, scroll: Scroll) -> Option<usize> {
+        let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
+        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
+        inside.set_clip_rect(clip);
+        let (first, hidden) = scroll.first();
+        let mut top = header.bottom() - hidden as f32 * ROW_PX;
+        let mut clicked = None;
+        for row in first..self.rows.len() {
+            if clip.bottom() <= top {
+                break;
+            }
+            let rect = Rect::from_min_size(pos2(header.left(), top), vec2(self.columns.width(), ROW_PX));
+            if self.row_ui(&inside, rect, row).clicked() {
+                clicked = Some(row);
+                ui.memory_mut(|memory| memory.request_focus(self.id));
+            }
+            top += ROW_PX;
         }
-        let rect = Rect::from_min_size(pos2(header.left(), top), vec2(columns.width(), ROW_PX));
-        let response = row_ui(&inside, id.with(row), rect, columns, rows, row);
-        if response.clicked() {
-            answer.clicked = Some(row);
-            ui.memory_mut(|memory| memory.request_focus(id));
+        clicked
+    }
+
+    fn row_ui(&self, ui: &egui::Ui, rect: Rect, row: usize) -> egui::Response {
+        let Self { columns, rows, .. } = self;
+        let response = ui.interact(rect, self.id.with(row), Sense::CLICK);
+        let cells: Vec<TableCell> = (0..columns.len()).map(|column| rows.cell(row, column)).collect();
+        let (look, palette) = (rows.look(row), theme::palette(ui));
+        response.widget_info(|| {
+            let texts = cells.iter().map(|cell| cell.text.as_str()).filter(|text| !text.is_empty());
+            let texts: Vec<&str> = texts.collect();
+            let is_marked = look.is_current || look.is_selected;
+            egui::WidgetInfo::selected(egui::Role::Row, true, is_marked, texts.join(", "))
+        });
+        ground(ui, rect, look, response.hovered(), palette);
+        let opacity = if look.is_faded { FADED_OPACITY } else { 1.0 };
+        for (column, cell) in cells.into_iter().enumerate() {
+            let colour = match cell.tone {
+                CellTone::Plain => palette.text,
+                CellTone::Muted => palette.muted,
+                CellTone::Accent => palette.accent,
+                CellTone::Oom => palette.oom,
+            };
+            columns.text(ui, column, rect, cell.text, theme::faded(colour, opacity));
         }
-        top += ROW_PX;
+        let pointed = response.hover_pos().and_then(|pointer| columns.at(pointer.x - rect.left()));
+        match pointed.and_then(|column| rows.hint(row, column)) {
+            Some(hint) => response.on_hover_text_at_pointer(hint),
+            None => response,
+        }
     }
 }
 
-fn row_ui(
-    ui: &egui::Ui,
-    id: Id,
-    rect: Rect,
-    columns: &Columns<'_>,
-    rows: &dyn Rows,
-    row: usize,
-) -> egui::Response {
-    let response = ui.interact(rect, id, Sense::CLICK);
-    let cells: Vec<Cell> = (0..columns.len()).map(|column| rows.cell(row, column)).collect();
-    let (look, palette) = (rows.look(row), theme::palette(ui));
-    response.widget_info(|| {
-        let texts: Vec<&str> =
-            cells.iter().map(|cell| cell.text.as_str()).filter(|text| !text.is_empty()).collect();
-        egui::WidgetInfo::selected(
-            egui::Role::Row,
-            true,
-            look.is_current || look.is_selected,
-            texts.join(", "),
-        )
-    });
-    ground(ui, rect, look, response.hovered(), palette);
-    for (column, cell) in cells.into_iter().enumerate() {
-        let colour = match cell.tone {
-            Tone::Plain => palette.text,
-            Tone::Muted => palette.muted,
-            Tone::Accent => palette.accent,
-            Tone::Oom => palette.oom,
-        };
-        let opacity = if look.is_faded { 0.25 } else { 1.0 };
-        columns.text(ui, column, rect, cell.text, theme::faded(colour, opacity));
-    }
-    let pointed = response.hover_pos().and_then(|pointer| columns.at(pointer.x - rect.left()));
-    match pointed.and_then(|column| rows.hint(row, column)) {
-        Some(hint) => response.on_hover_text_at_pointer(hint),
-        None => response,
-    }
-}
-
-/// Behind a row: the cursor as in the timeline, the selection in the accent.
-fn ground(ui: &egui::Ui, rect: Rect, look: Look, is_hovered: bool, palette: &Palette) {
+/// The ground of a row: the cursor has the colours that it has in the timeline, the selection the accent.
+fn ground(ui: &egui::Ui, rect: Rect, look: RowLook, is_hovered: bool, palette: &Palette) {
     let painter = ui.painter();
     let fill = match look {
-        Look { is_selected: true, .. } => Some(palette.panel.mix(palette.accent, 0.20)),
-        Look { is_current: true, .. } => Some(palette.panel.mix(palette.muted, 0.25)),
+        RowLook { is_selected: true, .. } => Some(palette.panel.mix(palette.accent, 0.20)),
+        RowLook { is_current: true, .. } => Some(palette.panel.mix(palette.muted, 0.25)),
         _ if is_hovered => Some(palette.panel.mix(palette.line, 0.45)),
         _ => None,
     };

@@ -9,17 +9,17 @@ const COLUMNS: [Column; 2] = [Column::figure("Number", "", 90.0), Column::text("
 
 struct Numbers;
 
-impl Rows for Numbers {
+impl ListRows for Numbers {
     fn len(&self) -> usize {
         TOTAL
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
-        Cell::plain(if column == 0 { row.to_string() } else { format!("row {row}.") })
+    fn cell(&self, row: usize, column: usize) -> TableCell {
+        TableCell::plain(if column == 0 { row.to_string() } else { format!("row {row}.") })
     }
 
-    fn look(&self, _row: usize) -> Look {
-        Look::default()
+    fn look(&self, _row: usize) -> RowLook {
+        RowLook::default()
     }
 
     fn hint(&self, _row: usize, _column: usize) -> Option<String> {

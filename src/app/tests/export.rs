@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const TIMELINE: usize = 0;
 const CURVES: usize = 2;
 const SEGMENTS: usize = 3;
-const ADDRESSES: usize = 4;
+const SEGMENT_TIMELINE: usize = 4;
 const STACKS: usize = 5;
 
 fn harness() -> Harness<'static, App> {
@@ -38,7 +38,7 @@ fn answer(
 ) -> Option<String> {
     let ctx = harness.ctx.clone();
     let app = harness.state_mut();
-    let job = app.export_job(export::CHOICES[choice], &ctx).expect("an open file");
+    let job = app.export_job(export::EXPORT_CHOICES[choice], &ctx).expect("an open file");
     assert_eq!(app.exporter.start(job, ready(path), &ctx), None);
     let patience = Instant::now() + Duration::from_secs(30);
     while Instant::now() < patience && harness.state_mut().exporter.is_busy() {
@@ -102,9 +102,9 @@ fn a_picture_shows_the_view_as_it_stands() {
     harness.run_steps(20);
     assert!(device(&mut harness).states.segments.is_zoomed());
     picture(&mut harness, SEGMENTS);
-    picture(&mut harness, ADDRESSES);
+    picture(&mut harness, SEGMENT_TIMELINE);
     device(&mut harness).states.segment_timeline.is_all_expanded = true;
-    picture(&mut harness, ADDRESSES);
+    picture(&mut harness, SEGMENT_TIMELINE);
     picture(&mut harness, STACKS);
     device(&mut harness).states.stacks.controls.search = "validate".to_owned();
     picture(&mut harness, STACKS);
@@ -163,7 +163,7 @@ fn the_menu_offers_every_picture() {
     let mut harness = harness();
     harness.get_by_label("Export").click();
     harness.run_steps(2);
-    for choice in export::CHOICES {
+    for choice in export::EXPORT_CHOICES {
         assert!(harness.query_by_label(choice.name).is_some(), "{}", choice.name);
     }
 }
@@ -173,7 +173,7 @@ fn everything_can_be_exported() {
     let mut harness = harness();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut files: Vec<Vec<u8>> = Vec::new();
-    for choice in 0..export::CHOICES.len() {
+    for choice in 0..export::EXPORT_CHOICES.len() {
         let path = folder.path().join(choice.to_string());
         let said = export(&mut harness, choice, Some(path)).expect("something is said");
         let (_, written) = said.split_once(" written to ").expect("it is written");

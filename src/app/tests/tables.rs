@@ -100,7 +100,43 @@ fn a_search_that_is_wrong_says_so() {
     field.focus();
     field.type_text(">lots");
     harness.run_steps(3);
-    assert!(harness.query_by_label_contains("'>lots' is no size").is_some());
+    let error = "size: expected a size such as 100MB, 512KiB or 1MiB..2MiB, found \"lots\"";
+    assert!(harness.query_by_label("not a query yet").is_some());
+    assert!(harness.query_by_label(error).is_some());
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert!(harness.query_by_label(error).is_none());
+    harness.get_by_label("Search events").focus();
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    assert!(harness.query_by_label(error).is_some());
+}
+
+#[test]
+fn a_search_that_asks_about_allocations_says_where_it_belongs() {
+    let (mut harness, _folder) = harness_on(Pane::Events);
+    let field = harness.get_by_label("Search events");
+    field.focus();
+    field.type_text("alloc lifetime<1s");
+    harness.run_steps(3);
+    assert!(harness.query_by_label("lifetime asks about allocations; it belongs in the filter").is_some());
+}
+
+#[test]
+fn a_search_is_completed_with_the_keyboard() {
+    let (mut harness, _folder) = harness_on(Pane::Events);
+    let field = harness.get_by_label("Search events");
+    field.focus();
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("3 events").is_some());
+    harness.get_by_label("Search events").type_text("free_r");
+    harness.run_steps(3);
+    harness.key_press(Key::Tab);
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("1 of 7 events match").is_some());
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.cursor, Moment(5));
 }
 
 #[test]

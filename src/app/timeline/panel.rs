@@ -166,7 +166,7 @@ fn box_ui(ui: &egui::Ui, from: Option<egui::Pos2>, places: &Places, palette: &Pa
 fn picture(canvas: &Canvas<'_>, rasters: &mut Rasters, at: &Standpoint, under: Option<Under>) {
     let Some(shown) = rasters.shown() else { return };
     canvas.picture(&shown.picture, shown.texture.id());
-    let selected = at.selected().filter(|_| shown.mode == TimelineMode::Blocks);
+    let selected = at.selected_allocation().filter(|_| shown.mode == TimelineMode::Blocks);
     let hovered = match under {
         Some(Under { pixel: Pixel::Block(id), .. }) => Some(id),
         _ => None,

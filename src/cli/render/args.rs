@@ -4,7 +4,7 @@ use super::names::{Named, named, one_of};
 use crate::analysis::filter::Filter;
 use crate::cli::select::{self, Capacity, Source, Target};
 use crate::draw::{Axis, ColorBy, Palette};
-use crate::export::What;
+use crate::export::PictureKind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -12,15 +12,15 @@ use std::path::PathBuf;
 const MIN_SIDE: f32 = 200.0;
 
 /// `--view`.
-pub(super) const VIEWS: [Named<What>; 6] = [
-    named("timeline", What::Timeline).help("Live allocations over time, stacked"),
-    named("reserved", What::Reserved).help("Reserved memory over time, stacked"),
-    named("curves", What::Curves).help("The totals over time as lines"),
-    named("segments", What::Segments).help("What every reserved byte is used for at one moment"),
-    named("segment-timeline", What::Addresses)
+pub(super) const VIEWS: [Named<PictureKind>; 6] = [
+    named("timeline", PictureKind::Timeline).help("Live allocations over time, stacked"),
+    named("reserved", PictureKind::Reserved).help("Reserved memory over time, stacked"),
+    named("curves", PictureKind::Curves).help("The totals over time as lines"),
+    named("segments", PictureKind::SegmentMap).help("What every reserved byte is used for at one moment"),
+    named("segment-timeline", PictureKind::SegmentTimeline)
         .help("Addresses over time, a row per segment")
         .old_name("addresses"),
-    named("stacks", What::Stacks)
+    named("stacks", PictureKind::Stacks)
         .help("Where memory was allocated, as a flame graph; with -o FILE.svg one that browsers can zoom"),
 ];
 
@@ -53,7 +53,7 @@ and no GPU are needed."
 pub(in crate::cli) struct RenderArgs {
     /// What to show
     #[arg(long, default_value = "timeline", value_parser = one_of(VIEWS))]
-    pub(super) view: What,
+    pub(super) view: PictureKind,
     /// Only these events, by their numbers: both ends are shown
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     pub(super) range: Option<[u32; 2]>,

@@ -2,13 +2,13 @@
 
 mod args;
 mod names;
-mod shot;
+mod spec;
 
 pub(super) use args::RenderArgs;
 
 use super::failure::Failure;
 use crate::draw::software::MAX_SIDE_PX;
-use crate::export::{Format, What};
+use crate::export::{Format, PictureKind};
 use std::path::Path;
 
 /// Largest number of pixels of a picture, four times those of an 8K screen: they take half a GiB of memory.
@@ -19,8 +19,8 @@ pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
     let selected = args.target.one(&recording)?;
-    let shot = shot::shot(args, &recording, selected)?;
-    let file = shot
+    let spec = spec::spec(args, &recording, selected)?;
+    let file = spec
         .file(format, args.size, args.scale)
         .map_err(|error| recording.failure(error, "use another size"))?;
     destination.write(|out| Ok(out.write_all(&file)?))
@@ -41,7 +41,7 @@ fn format(args: &RenderArgs) -> Result<Format, Failure> {
     let formats = [Format::Png, Format::Svg];
     let found = formats.into_iter().find(has_extension);
     match found.or((args.output == Path::new("-")).then_some(Format::Png)) {
-        Some(Format::Svg) if args.view != What::Stacks => Err(Failure::new(
+        Some(Format::Svg) if args.view != PictureKind::Stacks => Err(Failure::new(
             format_args!("{}: only --view stacks can be an SVG file", args.output.display()),
             "use a name that ends in .png",
         )),

@@ -4,7 +4,7 @@ use super::errors::{no_memory, no_such_device};
 use crate::analysis::{Attribution, Facts, UserRules};
 use crate::cli::failure::Failure;
 use crate::load::Input;
-use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::model::{DeviceId, Recording, Snapshot, Timeline};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +36,12 @@ impl Opened<'_> {
     /// The categories, phases and iterations of a device.
     pub(in crate::cli) fn attribution(&self, timeline: &Timeline) -> Arc<Attribution> {
         Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules))
+    }
+
+    /// A handle to one of the file's devices.
+    pub(in crate::cli) fn device_handle(&self, timeline: &Timeline) -> Result<Recording, Failure> {
+        let found = Recording::of_device(&self.snapshot, timeline.device);
+        found.ok_or_else(|| no_such_device(&self.snapshot, timeline.device))
     }
 
     /// The named device, or all devices.

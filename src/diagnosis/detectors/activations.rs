@@ -1,64 +1,70 @@
-//! Activations that fill the device.
+//! Activations that fill the device, and attention that is written out.
 
 use crate::analysis::{Category, Phase};
-use crate::diagnosis::code::by_stack;
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{
+    Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity, Site, StackBytes,
+};
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::{Context, Finding, Role, Saving, Severity, Site, StackBytes};
+use crate::diagnosis::share::share;
 use crate::model::{AllocId, Allocation, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
 
-/// Below this share of what is in use they are not the point.
+/// Activations below this share of the live bytes are not worth a finding: something else is larger.
 const MIN_SHARE: f64 = 0.3;
 
-/// Smaller parameters, such as biases, have the size of too much else.
+/// Parameters below this many bytes, such as biases, have the size of too much else.
 const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 
-/// As many sizes of parameters must be there halved to tell that autocast is on.
+/// Autocast is on if at least this many sizes of parameters have copies of half their bytes: one or two may be there by
+/// chance.
 const MIN_HALVES: usize = 3;
 
-/// Lines before and after a softmax that belong to it.
+/// Lines of code up to this far before and after a softmax belong to it: scores, dropout.
 const NEAR_LINES: u64 = 3;
 
-/// What attention code must hold of the activations to be named.
+/// Code around a softmax is named if it holds at least this share of the activations.
 const ATTENTION_SHARE: f64 = 0.25;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    // What waits for a stream was given back, and what stays from earlier iterations is for no backward
-    // pass that comes: no checkpoint would save it.
-    let awaiting = context.awaiting();
-    let current = context.current(Category::Activation).into_iter();
-    let live: Vec<&Allocation> = current.filter(|a| !awaiting.contains(&a.id)).collect();
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    // Blocks that wait for a stream were given back, and no backward pass will use retained memory: a checkpoint would
+    // save neither.
+    let awaiting = case.awaiting();
+    let in_use = assessment.in_use(Category::Activation).into_iter();
+    let live: Vec<&Allocation> = in_use.filter(|a| !awaiting.contains(&a.id)).collect();
     let bytes = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    if Context::share(bytes, context.live_bytes()) < MIN_SHARE || !is_training(context) {
+    if share(bytes, case.live_bytes()) < MIN_SHARE || !is_training(case) {
         return Vec::new();
     }
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    let sites = context.code.sites(&stacks, Role::Live);
-    let share = Context::share(bytes, context.live_bytes()) * 100.0;
-    let inferred = context.inferred_bytes(live.iter().copied());
+    let sites = case.code.sites(&stacks, Role::Live);
+    let share = share(bytes, case.live_bytes()) * 100.0;
+    let inferred = case.inferred_bytes(live.iter().copied());
     let title = format!("Activations take {} ({share:.0} % of what is in use)", amount(bytes, inferred));
-    let mut finding = Finding::new("activations", context.severity_of(bytes / 2), title);
+    let mut finding = Finding::new("activations", case.severity_of(bytes / 2), title);
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
     let is_waiting =
-        |a: &&Allocation| awaiting.contains(&a.id) && context.category(a.id) == Category::Activation;
-    let waiting = context.live.iter().filter(is_waiting).fold(0i64, |sum, a| sum.saturating_add(a.size));
+        |a: &&Allocation| awaiting.contains(&a.id) && case.category(a.id) == Category::Activation;
+    let waiting = case.live.iter().filter(is_waiting).fold(0i64, |sum, a| sum.saturating_add(a.size));
     if 0 < waiting {
         finding.explain(format!(
             "{} more were given back and wait for a stream: they are not counted here.",
             units::bytes(waiting)
         ));
     }
-    finding.explanation.extend(context.code.overlap(&stacks));
+    finding.explanation.extend(case.code.overlap(&stacks));
     finding.limit_inferred("activations", bytes, inferred);
     finding.evidence.bytes("activation_bytes", "activations", bytes);
     finding.evidence.count("activations", "allocations", live.len());
-    finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect::<Vec<AllocId>>();
+    finding.evidence.allocations = live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect::<Vec<AllocId>>();
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
-    finding.evidence.stacks = stacks.into_iter().take(3).collect();
-    let is_checkpointed = |a: &&&Allocation| context.code.is_below(a.stack, "checkpoint.py", "checkpoint");
+    finding.evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
+    let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, "checkpoint.py", "checkpoint");
     let checkpointed = live.iter().filter(is_checkpointed).fold(0i64, |sum, a| sum.saturating_add(a.size));
     let rest = bytes.saturating_sub(checkpointed);
     if 0 < checkpointed {
@@ -77,28 +83,27 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         finding.saving = Some(Saving { bytes: rest / 2, formula });
         finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
     }
-    match has_half_copies(context) {
+    match has_half_copies(case) {
         Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
         Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large (30–50 % less)."),
         None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less)."),
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
-    let attention = attention(context, &live);
-    std::iter::once(finding).chain(attention.map(|sites| quadratic(context, sites))).collect()
+    let attention = attention(case, &live);
+    std::iter::once(finding).chain(attention.map(|sites| quadratic(case, sites))).collect()
 }
 
-/// Whether most large parameters have a copy of half their size, as autocast makes them for each
-/// forward pass. `None` where too few large parameters are known.
-fn has_half_copies(context: &Context<'_>) -> Option<bool> {
-    let Timeline { lifetimes, events, .. } = context.timeline;
-    let is_parameter = |id: AllocId| context.category(id) == Category::Parameter;
-    let live = context.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size && is_parameter(a.id));
+/// Whether most large parameters have a copy of half their size, as autocast makes them for each forward pass. `None` if
+/// too few large parameters are known.
+fn has_half_copies(case: &Case<'_>) -> Option<bool> {
+    let Timeline { lifetimes, events, .. } = case.timeline;
+    let is_parameter = |id: AllocId| case.category(id) == Category::Parameter;
+    let live = case.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size && is_parameter(a.id));
     let sizes: BTreeSet<i64> = live.map(|a| a.size).collect();
-    // Gradients and states have the sizes of parameters.
+    // A half that is the size of another parameter may be a gradient or optimizer state.
     let halves: Vec<i64> = sizes.iter().map(|size| size / 2).filter(|half| !sizes.contains(half)).collect();
     let mut is_made = vec![false; halves.len()];
-    let is_passing =
-        |&id: &AllocId| matches!(context.category(id), Category::Activation | Category::Temporary);
+    let is_passing = |&id: &AllocId| matches!(case.category(id), Category::Activation | Category::Temporary);
     for id in lifetimes.ids().filter(is_passing) {
         if let Ok(at) = halves.binary_search(&lifetimes.size(id, events)) {
             is_made[at] = true;
@@ -108,41 +113,39 @@ fn has_half_copies(context: &Context<'_>) -> Option<bool> {
     match made {
         _ if halves.is_empty() => None,
         _ if made * 2 <= halves.len() => Some(false),
-        // One or two sizes may be there by chance.
         _ => (MIN_HALVES <= made).then_some(true),
     }
 }
 
-/// Whether a backward pass was recorded, and the moment is not in an evaluation: else activations are
-/// not kept for it.
-fn is_training(context: &Context<'_>) -> bool {
-    let phases = context.phases();
+/// Whether activations are kept for a backward pass: one was recorded, and the moment is not in an evaluation.
+fn is_training(case: &Case<'_>) -> bool {
+    let phases = case.phases();
     let has_backward = phases.phases.iter().any(|start| start.phase == Phase::Backward);
-    has_backward && phases.phase_at(context.moment) != Phase::Eval
+    has_backward && phases.phase_at(case.moment) != Phase::Eval
 }
 
-/// Lines around a softmax in the same function: scores, softmax, dropout. `None` if they hold little.
-fn attention(context: &Context<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
+/// The lines around a softmax in the same function; `None` if they hold little.
+fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     let softmax: Vec<StackBytes> =
-        stacks.iter().filter(|row| context.code.calls(row.stack, "softmax")).copied().collect();
-    let centres = context.code.sites(&softmax, Role::Live);
+        stacks.iter().filter(|row| case.code.calls(row.stack, "softmax")).copied().collect();
+    let centres = case.code.sites(&softmax, Role::Live);
     let is_near = |site: &Site| {
         centres.iter().any(|centre| {
             let same = site.file == centre.file && site.name == centre.name;
             same && site.line.abs_diff(centre.line) <= NEAR_LINES
         })
     };
-    let mut sites = context.code.sites(&stacks, Role::Live);
+    let mut sites = case.code.sites(&stacks, Role::Live);
     sites.retain(is_near);
     let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
     let all = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    (ATTENTION_SHARE <= Context::share(held, all)).then_some(sites)
+    (ATTENTION_SHARE <= share(held, all)).then_some(sites)
 }
 
-fn quadratic(context: &Context<'_>, sites: Vec<Site>) -> Finding {
+fn quadratic(case: &Case<'_>, sites: Vec<Site>) -> Finding {
     let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
-    let severity: Severity = context.severity_of(held);
+    let severity: Severity = case.severity_of(held);
     let title = format!("Code around a softmax holds {} of the activations", units::bytes(held));
     let mut finding = Finding::new("attention-scores", severity, title);
     finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");

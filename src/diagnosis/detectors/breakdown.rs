@@ -1,37 +1,45 @@
-//! What is in use by category, and against the number of parameters.
+//! The live bytes by category, and compared with the parameters.
 
+use super::optimizer::MOST_STATE_TIMES;
 use crate::analysis::Category;
-use crate::diagnosis::inferred::{MOST_STATE_TIMES, amount};
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::inferred::amount;
+use crate::diagnosis::share::share;
 use crate::model::Allocation;
 use crate::units;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let total = context.live_bytes();
-    let Some((first, bytes)) = context.largest_category() else { return Vec::new() };
-    let share = Context::share(bytes, total) * 100.0;
-    let amount = amount(bytes, context.inferred_bytes_of(first));
+/// There are more gradients than parameters if they are larger by at least one in this many bytes: rounding and buffers
+/// make smaller differences.
+const MORE_PART: i64 = 10;
+
+/// Optimizer state is a multiple of the parameters if it differs from it by less than one in this many.
+const EXACT_PART: f64 = 50.0;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let total = case.live_bytes();
+    let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
+    let share = share(bytes, total) * 100.0;
+    let amount = amount(bytes, case.inferred_bytes_of(first));
     let title = format!("Most in use: {} with {amount} ({share:.0} %)", first.label());
     let mut finding = Finding::new("breakdown", Severity::Info, title);
-    for category in Category::ALL {
-        let bytes = context.bytes_of(category);
-        if bytes != 0 {
-            let [all, of_these] = keys(category);
-            finding.evidence.bytes(all, category.label(), bytes);
-            let inferred = context.inferred_bytes_of(category);
-            if inferred != 0 {
-                finding.evidence.bytes(of_these, "of these inferred", inferred);
-            }
+    for of in case.by_category() {
+        let [all, of_these] = keys(of.category);
+        finding.evidence.bytes(all, of.category.label(), of.bytes);
+        if of.inferred_bytes != 0 {
+            finding.evidence.bytes(of_these, "of these inferred", of.inferred_bytes);
         }
     }
-    against_parameters(context, &mut finding, total);
+    against_parameters(case, &mut finding, total);
     finding.limit("Categories are derived from stacks, lifetimes and sizes where the program does not label its tensors; what is inferred rests on sizes, numbers, order or places. Where nothing tells, the category is unknown.");
     vec![finding]
 }
 
-/// Parameters, gradients and optimizer state are multiples of the parameters; the rest is not.
-fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) {
-    let parameters = context.bytes_of(Category::Parameter);
+/// Compare gradients and optimizer state, which are multiples of the parameters, with these.
+fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
+    let parameters = case.bytes_of(Category::Parameter);
     if parameters <= 0 {
         return;
     }
@@ -41,23 +49,23 @@ fn against_parameters(context: &Context<'_>, finding: &mut Finding, total: i64) 
         units::count(parameters / 4),
         units::count(parameters / 2)
     ));
-    let states = context.bytes_of(Category::OptimizerState);
+    let states = case.bytes_of(Category::OptimizerState);
     let times = states as f64 / parameters as f64;
-    if MOST_STATE_TIMES < times && 0 < context.inferred_bytes_of(Category::OptimizerState) {
+    if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {
         return;
     }
     if 0 < states {
         finding.explain(format!("Optimizer state is {times:.1} times the parameters{}.", kept_as(times)));
     }
-    if parameters.saturating_add(parameters / 10) < gradients_of_this_backward(context) {
+    if parameters.saturating_add(parameters / MORE_PART) < gradients_of_this_backward(case) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
-    finding.explain(rest(context, parameters, states, total));
+    finding.explain(rest(case, parameters, states, total));
 }
 
-/// What keeps so many times the parameters, if they are all trained.
+/// The optimizer that keeps `times` as many bytes as the parameters have, if all of them are trained.
 fn kept_as(times: f64) -> &'static str {
-    let is = |wanted: f64| (times - wanted).abs() < wanted / 50.0;
+    let is = |wanted: f64| (times - wanted).abs() < wanted / EXACT_PART;
     if is(1.0) {
         ": as much as momentum keeps, if all of them are trained"
     } else if is(2.0) {
@@ -69,14 +77,14 @@ fn kept_as(times: f64) -> &'static str {
     }
 }
 
-/// What a model in training takes by this formula, and what does not fit it.
-fn rest(context: &Context<'_>, parameters: i64, states: i64, total: i64) -> String {
-    let fixed = context.fixed_bytes();
+/// The bytes that a model in training takes by this formula, and the rest.
+fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> String {
+    let fixed = case.fixed_bytes();
     let depends = match total.saturating_sub(fixed) {
         0 => "Nothing else is in use.".to_owned(),
         rest => format!("{} depend on the batch, or on what the program keeps.", units::bytes(rest)),
     };
-    if states == 0 && context.bytes_of(Category::Gradient) == 0 {
+    if states == 0 && case.bytes_of(Category::Gradient) == 0 {
         return depends;
     }
     let whole = parameters.saturating_mul(2).saturating_add(states);
@@ -89,15 +97,15 @@ fn rest(context: &Context<'_>, parameters: i64, states: i64, total: i64) -> Stri
     format!("With a gradient for each{with}, the model takes {}; {in_use}. {depends}", units::bytes(whole))
 }
 
-/// Bytes of gradients that the backward has made which the moment lies in: those of earlier ones are
-/// finished, and wait for a step.
-fn gradients_of_this_backward(context: &Context<'_>) -> i64 {
-    let Some(start) = context.phases().backward_at(context.moment) else { return 0 };
+/// Bytes of the gradients that the backward pass at the moment has made. Those of earlier ones are finished and wait for a
+/// step.
+fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
+    let Some(start) = case.phases().backward_at(case.moment) else { return 0 };
     let is_new = |allocation: &&Allocation| {
         allocation.alloc_event().is_some_and(|event| start <= event)
-            && context.category(allocation.id) == Category::Gradient
+            && case.category(allocation.id) == Category::Gradient
     };
-    context.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
+    case.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

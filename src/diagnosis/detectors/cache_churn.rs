@@ -1,19 +1,27 @@
-//! Segments that go back to the driver and are asked for again.
+//! Segments that go back to the driver and are requested again.
 
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Role, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::model::{Action, EventIx};
 use crate::units;
 
-/// Bursts that are listed.
+/// Bursts that a finding lists, at most.
 const MAX_EVENTS: usize = 10;
 
-/// Events without any memory operation between a flush and the request that caused it.
+/// The cache was emptied often for requests if that happened at least this many times: then it cost time, and memory was
+/// nearly full for long.
+const MANY_RETRIES: usize = 10;
+
+/// The cache was emptied in a loop if it was without need at least this many times: once or twice is done between phases.
+const MIN_EMPTIED: usize = 3;
+
+/// Why segments went back to the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     /// A request would have failed otherwise.
     Retry,
-    /// A request failed all the same.
+    /// A request failed, although they were given back for it.
     Oom,
     /// Something else: `empty_cache()`, the start of a graph capture, or garbage collection.
     Other,
@@ -27,26 +35,29 @@ struct Burst {
     why: Why,
 }
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let bursts = bursts(context);
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let bursts = bursts(case);
     let of = |why| bursts.iter().filter(|burst| burst.why == why).copied().collect::<Vec<_>>();
     let (retries, others) = (of(Why::Retry), of(Why::Other));
     let mut findings = Vec::new();
-    findings.extend(retried(context, &retries));
-    findings.extend(emptied(context, &others));
+    findings.extend(retried(case, &retries));
+    findings.extend(emptied(case, &others));
     findings
 }
 
-fn bursts(context: &Context<'_>) -> Vec<Burst> {
-    let events = &context.timeline.events;
+/// The runs of segments that went back to the driver until the moment.
+fn bursts(case: &Case<'_>) -> Vec<Burst> {
+    let events = &case.timeline.events;
     let mut bursts: Vec<Burst> = Vec::new();
     let mut open: Option<(EventIx, i64)> = None;
-    for ix in events.indices().take(context.moment.index()) {
+    for ix in events.indices().take(case.moment.index()) {
         match events.action(ix) {
             Action::SegmentFree | Action::SegmentUnmap => {
                 let (first, bytes) = open.unwrap_or((ix, 0));
                 open = Some((first, bytes.saturating_add(events.size(ix).max(0))));
             }
+            // A request that empties the cache completes frees on its way.
             Action::FreeCompleted if open.is_some() => {}
             action => {
                 if let Some((first, bytes)) = open.take() {
@@ -63,41 +74,42 @@ fn bursts(context: &Context<'_>) -> Vec<Burst> {
     bursts
 }
 
-fn evidence(context: &Context<'_>, finding: &mut Finding, bursts: &[Burst]) {
-    let events = &context.timeline.events;
+/// Add the figures, lines and events of bursts.
+fn evidence(case: &Case<'_>, finding: &mut Finding, bursts: &[Burst]) {
+    let events = &case.timeline.events;
     let bytes = bursts.iter().fold(0i64, |sum, burst| sum.saturating_add(burst.bytes));
     let stacks = by_stack(bursts.iter().map(|burst| (events.stack(burst.first), burst.bytes)));
     let evidence = &mut finding.evidence;
     evidence.count("bursts", "times", bursts.len());
     evidence.bytes("returned_bytes", "given back to the driver in all", bytes);
-    evidence.sites = context.code.sites(&stacks, Role::Returned).into_iter().take(5).collect();
+    evidence.sites = case.code.sites(&stacks, Role::Returned).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(1).collect();
     evidence.events = bursts.iter().take(MAX_EVENTS).map(|burst| burst.first).collect();
 }
 
-fn retried(context: &Context<'_>, bursts: &[Burst]) -> Option<Finding> {
+fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     let n = bursts.len();
     if n == 0 {
         return None;
     }
-    let severity = if context.is_oom() && 10 <= n { Severity::Warning } else { Severity::Info };
+    let severity = if case.is_oom() && MANY_RETRIES <= n { Severity::Warning } else { Severity::Info };
     let title = format!("The cache was emptied {} to serve a request", times(n));
     let mut finding = Finding::new("allocation-retries", severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
-    evidence(context, &mut finding, bursts);
+    evidence(case, &mut finding, bursts);
     finding.advise("Leave more room (a smaller batch), or keep request sizes constant so that segments are reused; expandable_segments:True avoids most of it.");
     finding.limit("num_alloc_retries is not in a snapshot: a run of segment_free before segment_alloc is taken for one; max_split_size_mb and garbage_collection_threshold look alike.");
     Some(finding)
 }
 
-fn emptied(context: &Context<'_>, bursts: &[Burst]) -> Option<Finding> {
-    if bursts.len() < 3 {
+fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
+    if bursts.len() < MIN_EMPTIED {
         return None;
     }
     let title = format!("The cache was emptied {} times without need", units::count(bursts.len() as u64));
     let mut finding = Finding::new("empty-cache", Severity::Info, title);
     finding.explain("Segments went back to the driver although no request was waiting for them. Calls of torch.cuda.empty_cache() in the loop do that; every segment that is needed again costs a cudaMalloc.");
-    evidence(context, &mut finding, bursts);
+    evidence(case, &mut finding, bursts);
     finding.advise("Remove empty_cache() from the loop: it does not make more memory available to PyTorch.");
     finding.limit("The start of a CUDA graph capture, garbage_collection_threshold and the destruction of a pool give segments back as well; the snapshot does not tell them apart.");
     Some(finding)

@@ -1,30 +1,34 @@
-//! Which lines of code hold most of what is live.
+//! The lines of code that hold most of the live memory.
 
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Role, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::share::share;
 use crate::model::Allocation;
 use crate::units;
 
-/// What was there before an iteration must be this share to be told apart.
-const MIN_BEFORE: f64 = 0.1;
+/// The rise within an iteration is shown if at least this share of the live bytes is older: else the largest holders show
+/// the same.
+const MIN_BEFORE_SHARE: f64 = 0.1;
 
-/// Lines that are named.
-const MAX_SITES: usize = 10;
+/// Lines of code and allocations that are named, at most.
+const MAX_NAMED: usize = 10;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    holders(context).into_iter().chain(rise(context)).collect()
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    holders(case).into_iter().chain(rise(case)).collect()
 }
 
-fn holders(context: &Context<'_>) -> Option<Finding> {
-    let total = context.live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    let stacks = context.live_stacks();
-    let sites = context.code.sites(&stacks, Role::Live);
+fn holders(case: &Case<'_>) -> Option<Finding> {
+    let total = case.live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let stacks = case.live_stacks();
+    let sites = case.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = format!("{}:{}", units::basename(&first.file), first.line);
-    let unnamed = stacks.iter().filter(|row| context.code.lines(row.stack).is_empty());
+    let unnamed = stacks.iter().filter(|row| case.code.lines(row.stack).is_empty());
     let unnamed = unnamed.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let part = |bytes| {
-        let share = Context::share(bytes, total) * 100.0;
+        let share = share(bytes, total) * 100.0;
         format!("{} of {} in use ({share:.0} %)", units::bytes(bytes), units::bytes(total))
     };
     let title = if first.bytes < unnamed {
@@ -34,33 +38,32 @@ fn holders(context: &Context<'_>) -> Option<Finding> {
         format!("Largest line of code: {place} with {}", part(first.bytes))
     };
     let mut finding = Finding::new("top-contributors", Severity::Info, title);
-    finding.explanation.extend(context.code.overlap(&stacks));
-    let named: usize = sites.len().min(MAX_SITES);
+    finding.explanation.extend(case.code.overlap(&stacks));
+    let named: usize = sites.len().min(MAX_NAMED);
     let evidence = &mut finding.evidence;
     evidence.bytes("live_bytes", "in use, as requested", total);
-    evidence.count("live_allocations", "allocations", context.live.len());
+    evidence.count("live_allocations", "allocations", case.live.len());
     evidence.count("lines", "lines of code that hold them", sites.len());
     if 0 < unnamed {
         evidence.bytes("without_own_code_bytes", "without a line of your own code", unnamed);
     }
-    evidence.allocations = context.live.iter().take(MAX_SITES).map(|a| a.id).collect();
+    evidence.allocations = case.live.iter().take(MAX_NAMED).map(|a| a.id).collect();
     evidence.sites = sites.into_iter().take(named).collect();
-    evidence.stacks = stacks.into_iter().take(3).collect();
+    evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
     if 0 < unnamed {
         finding.limit("The autograd engine allocates in threads of its own, where no Python line is known; so do C++ programs.");
     }
     Some(finding)
 }
 
-/// What this iteration added to what was there before.
-fn rise(context: &Context<'_>) -> Option<Finding> {
-    let start = context.iteration_start()?;
+/// The memory that this iteration added to the older one.
+fn rise(case: &Case<'_>) -> Option<Finding> {
+    let start = case.iteration_start()?;
     let is_new = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event);
-    let added: Vec<&Allocation> = context.live.iter().filter(is_new).collect();
+    let added: Vec<&Allocation> = case.live.iter().filter(is_new).collect();
     let bytes = added.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    let before = context.live_bytes().saturating_sub(bytes);
-    // Where nearly all is new, the largest holders say the same.
-    if bytes <= 0 || Context::share(before, context.live_bytes()) < MIN_BEFORE {
+    let before = case.live_bytes().saturating_sub(bytes);
+    if bytes <= 0 || share(before, case.live_bytes()) < MIN_BEFORE_SHARE {
         return None;
     }
     let title =
@@ -70,9 +73,9 @@ fn rise(context: &Context<'_>) -> Option<Finding> {
     finding.evidence.event("iteration_start", "start of the iteration", start);
     finding.evidence.bytes("added_bytes", "allocated since, and in use", bytes);
     finding.evidence.bytes("before_bytes", "in use from before", before);
-    let sites = context.code.sites(&stacks, Role::Live);
-    finding.explanation.extend(context.code.overlap(&stacks));
-    finding.evidence.sites = sites.into_iter().take(MAX_SITES).collect();
-    finding.evidence.allocations = added.iter().take(MAX_SITES).map(|a| a.id).collect();
+    let sites = case.code.sites(&stacks, Role::Live);
+    finding.explanation.extend(case.code.overlap(&stacks));
+    finding.evidence.sites = sites.into_iter().take(MAX_NAMED).collect();
+    finding.evidence.allocations = added.iter().take(MAX_NAMED).map(|a| a.id).collect();
     Some(finding)
 }

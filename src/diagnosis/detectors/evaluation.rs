@@ -1,42 +1,47 @@
-//! Evaluation that keeps a graph, or runs beside one of the training.
+//! Evaluation that keeps a graph, or runs while the graph of the training is still there.
 
 use crate::analysis::{Category, FrameKey, Phase, Phases};
-use crate::diagnosis::code::by_stack;
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, Role, Saving};
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::{Context, Finding, Role, Saving};
+use crate::diagnosis::share::share;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
 use crate::units;
 use std::collections::BTreeSet;
 
-/// Lines of the forward pass whose results are all live after it: without a graph, only a few are.
+/// An evaluation kept a graph if results of at least this many lines of the forward pass are live after it: without a
+/// graph, only those of a few are.
 const MIN_LINES: usize = 6;
 
-/// Less than this share of the peak is not worth a word.
+/// Memory below this share of the peak, or of the live bytes, is not worth a finding.
 const MIN_SHARE: f64 = 0.05;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    evaluation(context).into_iter().chain(resident(context)).collect()
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    evaluation(case).into_iter().chain(resident(case)).collect()
 }
 
-fn evaluation(context: &Context<'_>) -> Option<Finding> {
-    let timeline = context.timeline;
-    let (start, end) = last_evaluation(context)?;
+/// A graph that the last evaluation kept.
+fn evaluation(case: &Case<'_>) -> Option<Finding> {
+    let timeline = case.timeline;
+    let (start, end) = last_evaluation(case)?;
     let made: Vec<AllocId> = timeline
         .lifetimes
         .live_at(end)
-        .filter(|&id| start < timeline.lifetimes.start(id) && context.category(id) == Category::Activation)
+        .filter(|&id| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation)
         .collect();
-    let size = |&id: &AllocId| (context.allocation(id).stack, context.allocation(id).size);
+    let size = |&id: &AllocId| (case.allocation(id).stack, case.allocation(id).size);
     let stacks = by_stack(made.iter().map(size));
     let lines: BTreeSet<FrameKey> =
-        stacks.iter().filter_map(|row| context.code.own_path(row.stack).first().copied()).collect();
+        stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
     let bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let peak = timeline.active.peak().1;
-    if lines.len() < MIN_LINES || Context::share(bytes, peak) < MIN_SHARE {
+    if lines.len() < MIN_LINES || share(bytes, peak) < MIN_SHARE {
         return None;
     }
     let title = format!("Evaluation keeps {} for a backward pass that never comes", units::bytes(bytes));
-    let mut finding = Finding::new("evaluation-graph", context.severity_of(bytes), title);
+    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes), title);
     finding.explain(format!(
         "After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.",
         units::count(lines.len() as u64)
@@ -44,7 +49,7 @@ fn evaluation(context: &Context<'_>) -> Option<Finding> {
     finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
     finding.evidence.count("lines", "lines that made them", lines.len());
     finding.evidence.events.extend(end.event());
-    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
     finding.saving =
@@ -53,40 +58,40 @@ fn evaluation(context: &Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// What a training pass left while an evaluation runs.
-fn resident(context: &Context<'_>) -> Option<Finding> {
-    let phases = context.phases();
-    if phases.phase_at(context.moment) != Phase::Eval
+/// Activations and gradients of the training that are held while an evaluation runs.
+fn resident(case: &Case<'_>) -> Option<Finding> {
+    let phases = case.phases();
+    if phases.phase_at(case.moment) != Phase::Eval
         || !phases.phases.iter().any(|start| start.phase == Phase::Backward)
     {
         return None;
     }
-    let event = context.moment.event()?;
+    let event = case.moment.event()?;
     let since = phases.phases.iter().rev().find(|start| start.event <= event)?;
     if is_part_of_step(phases, since.event) {
         return None;
     }
-    let is_older = |id: AllocId| context.timeline.lifetimes.start(id) <= Moment(since.event.0);
+    let is_older = |id: AllocId| case.timeline.lifetimes.start(id) <= Moment(since.event.0);
     let of = |category: Category| {
-        let left = context.live.iter().filter(move |a| context.category(a.id) == category && is_older(a.id));
+        let left = case.live.iter().filter(move |a| case.category(a.id) == category && is_older(a.id));
         left.collect::<Vec<_>>()
     };
     let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
     let sum = |list: &[&Allocation]| list.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     let bytes = sum(&activations).saturating_add(sum(&gradients));
-    if Context::share(bytes, context.live_bytes()) < MIN_SHARE {
+    if share(bytes, case.live_bytes()) < MIN_SHARE {
         return None;
     }
-    let inferred = context.inferred_bytes(activations.iter().chain(&gradients).copied());
+    let inferred = case.inferred_bytes(activations.iter().chain(&gradients).copied());
     let title = format!("{} of the training are held while an evaluation runs", amount(bytes, inferred));
-    let mut finding = Finding::new("training-resident", context.severity_of(bytes), title);
+    let mut finding = Finding::new("training-resident", case.severity_of(bytes), title);
     finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));
     finding.limit_inferred("activations and gradients", bytes, inferred);
     finding.evidence.events.push(since.event);
     let stacks = by_stack(activations.iter().chain(&gradients).map(|a| (a.stack, a.size)));
-    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(
         "Let go of both before evaluating:",
@@ -97,8 +102,8 @@ fn resident(context: &Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether passes without gradients belong to the training step, as those of a second encoder or a
-/// teacher do: one such came between a forward pass and its backward pass before.
+/// Whether the pass without gradients at an event belongs to the training step, as that of a second encoder or a teacher
+/// does: such a pass came between a forward pass and its backward pass before.
 fn is_part_of_step(phases: &Phases, event: EventIx) -> bool {
     let list = &phases.phases;
     let phase = |at: usize| list.get(at).map(|start| start.phase);
@@ -113,11 +118,11 @@ fn is_part_of_step(phases: &Phases, event: EventIx) -> bool {
         && (0..at).filter(is_evaluation).any(|at| follows_forward(at) && comes_to_backward(at))
 }
 
-/// The last evaluation that is over at the moment: the states before and after it.
-fn last_evaluation(context: &Context<'_>) -> Option<(Moment, Moment)> {
-    let phases = &context.phases().phases;
+/// The moments before and after the last evaluation that is over.
+fn last_evaluation(case: &Case<'_>) -> Option<(Moment, Moment)> {
+    let phases = &case.phases().phases;
     let ends = phases.iter().skip(1).map(|next| Moment(next.event.0));
     let mut over =
-        phases.iter().zip(ends).filter(|(phase, end)| phase.phase == Phase::Eval && *end <= context.moment);
+        phases.iter().zip(ends).filter(|(phase, end)| phase.phase == Phase::Eval && *end <= case.moment);
     over.next_back().map(|(phase, end)| (Moment(phase.event.0), end))
 }

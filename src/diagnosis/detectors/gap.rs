@@ -1,25 +1,29 @@
-//! Reserved memory that is not in use, from iteration to iteration.
+//! The gap between reserved and used memory, from iteration to iteration.
 
-use crate::diagnosis::{Context, Finding, Saving, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::{Finding, Saving, Severity};
+use crate::diagnosis::share::share;
 use crate::model::Moment;
 use crate::units;
 
 /// Fewer iterations show no direction.
 const MIN_ITERATIONS: usize = 4;
 
-/// Less than this share of what is reserved is not worth a word.
+/// A gap that grew by less than this share of the reserved bytes is not worth a finding.
 const MIN_SHARE: f64 = 0.1;
 
-/// One iteration at its fullest: the moment, and what is reserved and not in use then.
+/// The moment at which an iteration uses most, and the bytes that are reserved and not in use then.
 type Gap = (Moment, i64);
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let gaps: Vec<Gap> = gaps(context);
-    // The first iteration warms up.
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let gaps: Vec<Gap> = gaps(case);
+    // The first iteration warms up, so the second is compared.
     let (Some(&first), Some(&last)) = (gaps.get(1), gaps.last()) else { return Vec::new() };
     let grown = last.1.saturating_sub(first.1);
-    let reserved = context.timeline.reserved.at(last.0);
-    if gaps.len() < MIN_ITERATIONS || Context::share(grown, reserved) < MIN_SHARE {
+    let reserved = case.timeline.reserved.at(last.0);
+    if gaps.len() < MIN_ITERATIONS || share(grown, reserved) < MIN_SHARE {
         return Vec::new();
     }
     let title = format!("What is reserved and not in use grew by {}", units::bytes(grown));
@@ -39,12 +43,12 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![finding]
 }
 
-/// The iterations up to the moment.
-fn gaps(context: &Context<'_>) -> Vec<Gap> {
-    let list = &context.phases().iterations.list;
-    let over = list.iter().take_while(|iteration| iteration.peak <= context.moment);
+/// The gaps of the iterations whose peak is over at the moment.
+fn gaps(case: &Case<'_>) -> Vec<Gap> {
+    let list = &case.phases().iterations.list;
+    let over = list.iter().take_while(|iteration| iteration.peak <= case.moment);
     over.map(|iteration| {
-        let reserved = context.timeline.reserved.at(iteration.peak);
+        let reserved = case.timeline.reserved.at(iteration.peak);
         (iteration.peak, reserved.saturating_sub(iteration.peak_bytes))
     })
     .collect()

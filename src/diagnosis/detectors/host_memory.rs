@@ -1,16 +1,18 @@
 //! Pinned host memory.
 
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::finding::{Finding, Severity};
 use crate::model::DeviceId;
 use crate::units;
 
-/// Less is what every data loader takes.
+/// Bytes below which pinned memory is not worth a finding: every data loader takes some.
 const MIN_BYTES: i64 = 1 << 30;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let Some(host) = context.snapshot.timeline(DeviceId::HOST) else { return Vec::new() };
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let Some(host) = case.snapshot.timeline(DeviceId::HOST) else { return Vec::new() };
     let (_, reserved) = host.reserved.peak();
-    if context.timeline.device == DeviceId::HOST || reserved < MIN_BYTES {
+    if case.timeline.device == DeviceId::HOST || reserved < MIN_BYTES {
         return Vec::new();
     }
     let title = format!("{} of host memory were pinned", units::bytes(reserved));

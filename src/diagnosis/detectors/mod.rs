@@ -1,4 +1,4 @@
-//! The detectors. Each answers one question and says nothing where there is nothing to say.
+//! The detectors. Each answers one question, and finds nothing where there is nothing to say.
 
 mod activations;
 mod batch;
@@ -7,25 +7,26 @@ mod cache_churn;
 mod contributors;
 mod evaluation;
 mod gap;
-mod growth;
 mod host_memory;
 mod optimizer;
 mod private_pools;
 mod recording;
+mod retained;
 mod rounding;
 mod segment_waste;
 mod waiting;
 
-use super::{Context, Finding};
+use super::assessment::Assessment;
+use super::finding::Finding;
 
-/// Looks at a recording and says what it finds.
-type Detector = fn(&Context<'_>) -> Vec<Finding>;
+/// Looks at a case for one kind of finding.
+type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
 pub(super) const DETECTORS: [Detector; 15] = [
     breakdown::find,
     contributors::find,
-    growth::find,
+    retained::find,
     activations::find,
     optimizer::find,
     evaluation::find,
@@ -39,8 +40,3 @@ pub(super) const DETECTORS: [Detector; 15] = [
     host_memory::find,
     recording::find,
 ];
-
-/// Whether an earlier iteration tells which batch would fit.
-pub(super) fn knows_batch(context: &Context<'_>) -> bool {
-    !batch::find(context).is_empty()
-}

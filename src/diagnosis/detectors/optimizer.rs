@@ -1,55 +1,63 @@
 //! Optimizer state, the optimizer's temporaries, and gradients that stay.
 
 use crate::analysis::{Category, Phase};
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::inferred::{MOST_STATE_TIMES, amount};
-use crate::diagnosis::{Context, Finding, Role, Saving};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Saving};
+use crate::diagnosis::inferred::amount;
+use crate::diagnosis::share::share;
 use crate::model::Allocation;
 
-/// Less than this share of what is in use is not worth a word.
+/// Memory below this share of the live bytes is not worth a finding.
 const MIN_SHARE: f64 = 0.1;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    [state(context), temporaries(context), gradients(context)].into_iter().flatten().collect()
+/// The most bytes of optimizer state for each byte of parameters: Adam at 32 bits beside parameters of 16 keeps four times
+/// their bytes, and may keep a copy of them. Where sizes suggest more, they are misread.
+pub(super) const MOST_STATE_TIMES: f64 = 7.0;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    [state(assessment), temporaries(assessment), gradients(assessment)].into_iter().flatten().collect()
 }
 
-fn is_worth(context: &Context<'_>, bytes: i64) -> bool {
-    MIN_SHARE <= Context::share(bytes, context.live_bytes())
+fn is_worth(case: &Case<'_>, bytes: i64) -> bool {
+    MIN_SHARE <= share(bytes, case.live_bytes())
 }
 
-fn places(context: &Context<'_>, finding: &mut Finding, live: &[&Allocation]) {
+/// Name the lines and blocks of the memory that a finding is about.
+fn places(case: &Case<'_>, finding: &mut Finding, live: &[&Allocation]) {
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    finding.evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
-    finding.evidence.allocations = live.iter().take(10).map(|a| a.id).collect();
+    finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
+    finding.evidence.allocations = live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
 }
 
 fn sum(live: &[&Allocation]) -> i64 {
     live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
 }
 
-fn state(context: &Context<'_>) -> Option<Finding> {
-    let live = context.current(Category::OptimizerState);
+fn state(assessment: &Assessment<'_>) -> Option<Finding> {
+    let case = assessment.case;
+    let live = assessment.in_use(Category::OptimizerState);
     let bytes = sum(&live);
-    let parameters = sum(&context.current(Category::Parameter));
-    if !is_worth(context, bytes) {
+    let parameters = sum(&assessment.in_use(Category::Parameter));
+    if !is_worth(case, bytes) {
         return None;
     }
-    let times = Context::share(bytes, parameters);
-    let inferred = context.inferred_bytes(live.iter().copied());
+    let times = share(bytes, parameters);
+    let inferred = case.inferred_bytes(live.iter().copied());
     let mut title = format!("Optimizer state takes {}", amount(bytes, inferred));
     if 0 < parameters {
         title = format!("{title}, {times:.1} times the parameters");
     }
-    // More is kept by other optimizers, for which 8 bits are not at hand.
+    // Other optimizers keep more, and have no variant with 8 bits.
     let is_usual = times <= MOST_STATE_TIMES;
     if !is_usual && 0 < inferred {
         return None;
     }
     let saved = if is_usual { bytes / 4 * 3 } else { 0 };
-    let mut finding = Finding::new("optimizer-state", context.severity_of(saved), title);
+    let mut finding = Finding::new("optimizer-state", case.severity_of(saved), title);
     finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
     finding.evidence.bytes("parameter_bytes", "parameters", parameters);
-    places(context, &mut finding, &live);
+    places(case, &mut finding, &live);
     finding.limit_inferred("optimizer state", bytes, inferred);
     if !is_usual {
         finding.explain("That is more than Adam keeps (twice the parameters, four times beside parameters of half the width): a history of gradients (L-BFGS), preconditioners (Shampoo), or the state of several optimizers.");
@@ -67,20 +75,21 @@ fn state(context: &Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-fn temporaries(context: &Context<'_>) -> Option<Finding> {
-    let live = context.current(Category::Temporary);
+fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
+    let case = assessment.case;
+    let live = assessment.in_use(Category::Temporary);
     let bytes = sum(&live);
-    if context.phases().phase_at(context.moment) != Phase::Optimizer || !is_worth(context, bytes) {
+    if case.phases().phase_at(case.moment) != Phase::Optimizer || !is_worth(case, bytes) {
         return None;
     }
-    let inferred = context.inferred_bytes(live.iter().copied());
+    let inferred = case.inferred_bytes(live.iter().copied());
     let title = format!("The optimizer's step holds {} of temporaries", amount(bytes, inferred));
-    let mut finding = Finding::new("optimizer-temporaries", context.severity_of(bytes), title);
+    let mut finding = Finding::new("optimizer-temporaries", case.severity_of(bytes), title);
     finding.explain(
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );
     finding.evidence.bytes("temporary_bytes", "temporaries", bytes);
-    places(context, &mut finding, &live);
+    places(case, &mut finding, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
     finding.advise_code(
         "Use one kernel for all of it, or one parameter at a time:",
@@ -90,21 +99,22 @@ fn temporaries(context: &Context<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Finished gradients that are there although the next forward has begun.
-fn gradients(context: &Context<'_>) -> Option<Finding> {
-    let live = context.current(Category::Gradient);
+/// Finished gradients that are still there after the next forward pass has begun.
+fn gradients(assessment: &Assessment<'_>) -> Option<Finding> {
+    let case = assessment.case;
+    let live = assessment.in_use(Category::Gradient);
     let bytes = sum(&live);
-    let phase = context.phases().phase_at(context.moment);
-    if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) || !is_worth(context, bytes) {
+    let phase = case.phases().phase_at(case.moment);
+    if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) || !is_worth(case, bytes) {
         return None;
     }
     let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
-    let inferred = context.inferred_bytes(live.iter().copied());
+    let inferred = case.inferred_bytes(live.iter().copied());
     let title = format!("{} of gradients are held during {during}", amount(bytes, inferred));
-    let mut finding = Finding::new("gradients-kept", context.severity_of(bytes), title);
+    let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.bytes("gradient_bytes", "gradients", bytes);
-    places(context, &mut finding, &live);
+    places(case, &mut finding, &live);
     finding.limit_inferred("gradients", bytes, inferred);
     finding.advise_code(
         "Unless gradients are accumulated on purpose, free them after each step:",

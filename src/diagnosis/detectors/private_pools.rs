@@ -1,21 +1,23 @@
 //! Memory that only a CUDA graph or a `MemPool` can use.
 
 use crate::analysis::segment_state::Group;
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Role, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::by_stack;
+use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::model::PoolKey;
 use crate::units;
 use std::collections::BTreeMap;
 
-/// What a pool reserves, and what of it is free.
+/// The reserved and the free bytes of a pool.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     reserved: i64,
     free: i64,
 }
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let state = &context.state;
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let state = &case.state;
     let mut pools: BTreeMap<PoolKey, Held> = BTreeMap::new();
     let private = |group: &&Group| !group.key.is_outside && group.key.pool.is_some_and(PoolKey::is_private);
     for group in state.groups.iter().filter(private) {
@@ -29,9 +31,8 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     if reserved <= 0 {
         return Vec::new();
     }
-    let missing = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::missing_bytes);
-    let severity =
-        if missing.is_some_and(|missing| missing <= free) { Severity::Warning } else { Severity::Info };
+    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(free));
+    let severity = if would_help { Severity::Warning } else { Severity::Info };
     let noun = if pools.len() == 1 { "private pool reserves" } else { "private pools reserve" };
     let title = format!(
         "{} {noun} {}, {} of them free",
@@ -45,14 +46,14 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     evidence.count("pools", "private pools", pools.len());
     evidence.bytes("private_reserved_bytes", "reserved in them", reserved);
     evidence.bytes("private_free_bytes", "free in them", free);
-    evidence.bytes("reserved_bytes", "reserved in all", context.state.total.reserved_bytes);
+    evidence.bytes("reserved_bytes", "reserved in all", case.state.total.reserved_bytes);
     let rows = state.rows.iter().filter(|row| private(&&state.groups[row.group]));
     let blocks = rows.flat_map(|row| state.parts_of(row)).filter_map(|part| part.content.allocation());
     let stacks = by_stack(blocks.map(|id| {
-        let allocation = context.allocation(id);
+        let allocation = case.allocation(id);
         (allocation.stack, allocation.size)
     }));
-    evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
+    evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(
         "Let graphs that never run at the same time share a pool:",

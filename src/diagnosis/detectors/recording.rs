@@ -1,16 +1,19 @@
-//! What the recording cannot show, and how to record it.
+//! Limits of the recording, and how to record without them.
 
-use crate::diagnosis::{Context, Finding, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::share::share;
 use crate::model::{Action, AllocId, Anchor, Moment, StackId, Timeline};
 use crate::units;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks=\"all\")";
 
-/// A part of what is live that is worth a word, as a share.
+/// Memory without stacks below this share of the live bytes is not worth a word.
 const MIN_SHARE: f64 = 0.05;
 
-/// How to record what is missing.
+/// How to record something that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fix {
     /// To be read after "Record".
@@ -19,17 +22,18 @@ struct Fix {
     needs_native: bool,
 }
 
-/// What is missing, and how to record it.
+/// Something that the recording does not show, and how to record it.
 struct Gap {
     title: &'static str,
     text: String,
     fix: Option<Fix>,
 }
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
     let gaps: Vec<Gap> = [damage, contradictory, no_history, late, no_stacks, no_own_code, no_frees]
         .iter()
-        .filter_map(|look| look(context))
+        .filter_map(|look| look(case))
         .collect();
     let Some(first) = gaps.first() else { return Vec::new() };
     let mut finding = Finding::new(
@@ -41,7 +45,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         let titles: Vec<&str> = gaps.iter().map(|gap| gap.title).collect();
         finding.title = format!("What the recording cannot show: {}", titles.join(", "));
     }
-    let timeline = context.timeline;
+    let timeline = case.timeline;
     finding.evidence.count("events", "events", timeline.events.len());
     let before = timeline.active.at(Moment::START);
     if before != 0 {
@@ -58,13 +62,13 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![finding]
 }
 
-fn contradictory(context: &Context<'_>) -> Option<Gap> {
-    if !context.is_contradictory() {
+fn contradictory(case: &Case<'_>) -> Option<Gap> {
+    if !case.is_contradictory() {
         return None;
     }
-    let active = units::bytes(context.timeline.active.at(context.moment));
-    let reserved = units::bytes(context.timeline.reserved.at(context.moment));
-    let outside = &context.state.outside;
+    let active = units::bytes(case.timeline.active.at(case.moment));
+    let reserved = units::bytes(case.timeline.reserved.at(case.moment));
+    let outside = &case.state.outside;
     let blocks = units::counted(outside.blocks, "block");
     let verb = if outside.blocks == 1 { "lies" } else { "lie" };
     Some(Gap {
@@ -77,20 +81,20 @@ fn contradictory(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
-fn damage(context: &Context<'_>) -> Option<Gap> {
-    let damage = context.snapshot.damage.as_ref()?;
+fn damage(case: &Case<'_>) -> Option<Gap> {
+    let damage = case.snapshot.damage.as_ref()?;
     let mut text = format!(
         "The file is damaged at byte {}; only what is whole before it was read.",
         units::count(damage.offset)
     );
-    if context.timeline.anchor == Anchor::TraceOnly {
+    if case.timeline.anchor == Anchor::TraceOnly {
         text.push_str(" Its end state is missing, so memory from before the recording is unknown.");
     }
     Some(Gap { title: "the rest of a damaged file", text, fix: None })
 }
 
-fn no_history(context: &Context<'_>) -> Option<Gap> {
-    if context.has_history() || context.timeline.segments.segments.is_empty() {
+fn no_history(case: &Case<'_>) -> Option<Gap> {
+    if case.has_history() || case.timeline.segments.segments.is_empty() {
         return None;
     }
     Some(Gap {
@@ -104,15 +108,15 @@ fn no_history(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
-fn late(context: &Context<'_>) -> Option<Gap> {
-    let timeline = context.timeline;
+fn late(case: &Case<'_>) -> Option<Gap> {
+    let timeline = case.timeline;
     let before = timeline.active.at(Moment::START);
-    if !context.starts_late() {
+    if !case.starts_late() {
         return None;
     }
     let entries =
         format!("max_entries was reached ({} events are here)", units::count(timeline.events.len() as u64));
-    let steps = if was_on_before(context) { context.phases().steps_before } else { 0 };
+    let steps = if was_on_before(case) { case.phases().steps_before } else { 0 };
     let why = match steps {
         0 => format!("Either recording started late, or the oldest events were dropped because {entries}."),
         1 => format!(
@@ -137,18 +141,18 @@ fn late(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
-/// Whether memory of this device was recorded before its first event: something older has a stack, or no other device
-/// was in use when steps were announced.
-fn was_on_before(context: &Context<'_>) -> bool {
-    let Timeline { lifetimes, events, device, .. } = context.timeline;
+/// Whether memory of this device was recorded before its first event: an older block has a stack, or no other device was
+/// in use when steps were announced.
+fn was_on_before(case: &Case<'_>) -> bool {
+    let Timeline { lifetimes, events, device, .. } = case.timeline;
     let mut older = (0..lifetimes.initial_count() as u32).map(AllocId);
-    let mut others = context.snapshot.timelines.iter().filter(|other| other.device != *device);
+    let mut others = case.snapshot.timelines.iter().filter(|other| other.device != *device);
     older.any(|id| lifetimes.stack(id, events) != StackId::EMPTY)
         || others.all(|other| other.events.is_empty())
 }
 
-fn no_stacks(context: &Context<'_>) -> Option<Gap> {
-    if context.has_history() && context.snapshot.frames.is_empty() {
+fn no_stacks(case: &Case<'_>) -> Option<Gap> {
+    if case.has_history() && case.snapshot.frames.is_empty() {
         return Some(Gap {
             title: "lines of code",
             text: "No event has a stack: history was recorded with context=None or without stacks."
@@ -156,13 +160,13 @@ fn no_stacks(context: &Context<'_>) -> Option<Gap> {
             fix: Some(Fix { how: "with stacks, as context=\"all\" does (the default)", needs_native: false }),
         });
     }
-    let without = || context.live.iter().filter(|a| a.stack == StackId::EMPTY);
+    let without = || case.live.iter().filter(|a| a.stack == StackId::EMPTY);
     let bytes = without().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    let total = context.live_bytes();
-    if Context::share(bytes, total) < MIN_SHARE {
+    let total = case.live_bytes();
+    if share(bytes, total) < MIN_SHARE {
         return None;
     }
-    let share = Context::share(bytes, total) * 100.0;
+    let share = share(bytes, total) * 100.0;
     let is_recorded = without().any(|a| a.alloc_event().is_some());
     let is_older = without().any(|a| a.alloc_event().is_none());
     let why = match (is_older, is_recorded) {
@@ -184,10 +188,10 @@ fn no_stacks(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
-fn no_own_code(context: &Context<'_>) -> Option<Gap> {
-    let has_frames = !context.snapshot.frames.is_empty();
-    let own = context.live.iter().any(|a| !context.code.lines(a.stack).is_empty());
-    if !has_frames || own || context.live.is_empty() {
+fn no_own_code(case: &Case<'_>) -> Option<Gap> {
+    let has_frames = !case.snapshot.frames.is_empty();
+    let own = case.live.iter().any(|a| !case.code.lines(a.stack).is_empty());
+    if !has_frames || own || case.live.is_empty() {
         return None;
     }
     Some(Gap {
@@ -197,15 +201,15 @@ fn no_own_code(context: &Context<'_>) -> Option<Gap> {
     })
 }
 
-fn no_frees(context: &Context<'_>) -> Option<Gap> {
-    let events = &context.timeline.events;
+fn no_frees(case: &Case<'_>) -> Option<Gap> {
+    let events = &case.timeline.events;
     let has = |wanted: Action| events.indices().any(|ix| events.action(ix) == wanted);
     let frees_without_request = has(Action::FreeCompleted) && !has(Action::FreeRequested);
     let grows_without_segments = has(Action::Alloc)
         && !has(Action::SegmentAlloc)
         && !has(Action::SegmentMap)
-        && 1 < context.timeline.reserved.steps().len();
-    if !context.has_history() || (!frees_without_request && !grows_without_segments) {
+        && 1 < case.timeline.reserved.steps().len();
+    if !case.has_history() || (!frees_without_request && !grows_without_segments) {
         return None;
     }
     let what = if frees_without_request { "free_requested" } else { "segment_alloc" };

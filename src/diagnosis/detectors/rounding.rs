@@ -1,13 +1,15 @@
-//! Bytes that blocks take and nobody asked for.
+//! Bytes that blocks take beyond the request.
 
 use crate::analysis::segment_state::{MAX_SLACK_BYTES, Part};
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Role, Saving, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity};
+use crate::diagnosis::share::share;
 use crate::model::{AllocId, PoolKey};
 use crate::units;
 use std::cmp::Reverse;
 
-/// Less than this share of what is in use is not worth a word.
+/// Rounding below this share of the bytes in use is not worth a finding.
 const MIN_SHARE: f64 = 0.1;
 
 /// Blocks of private pools that were not split.
@@ -18,14 +20,15 @@ struct Whole {
     requested: i64,
 }
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let total = &context.state.total;
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let total = &case.state.total;
     let bytes = total.rounding_bytes();
-    let share = Context::share(bytes, total.active_rounded_bytes());
-    if share < MIN_SHARE || context.is_contradictory() {
+    let share = share(bytes, total.active_rounded_bytes());
+    if share < MIN_SHARE || case.is_contradictory() {
         return Vec::new();
     }
-    let whole = whole_blocks(context);
+    let whole = whole_blocks(case);
     let (title, reason, advice) = if bytes / 2 <= whole.bytes.saturating_sub(whole.requested) {
         (
             format!(
@@ -57,16 +60,16 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
     finding.explanation.extend(reason.map(str::to_owned));
     finding.evidence.bytes("rounding_bytes", "not asked for", bytes);
     finding.evidence.count("blocks", "blocks", total.blocks);
-    places(&mut finding, context);
+    places(&mut finding, case);
     finding.saving = Some(Saving { bytes, formula: "block bytes - requested bytes".to_owned() });
     finding.advise(advice);
     finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");
     vec![finding]
 }
 
-/// Blocks of private pools that keep more than any other pool would leave them.
-fn whole_blocks(context: &Context<'_>) -> Whole {
-    let state = &context.state;
+/// The blocks of private pools that are larger than any pool that splits would leave them.
+fn whole_blocks(case: &Case<'_>) -> Whole {
+    let state = &case.state;
     let is_private = |group: usize| {
         let key = &state.groups[group].key;
         !key.is_outside && key.pool.is_some_and(PoolKey::is_private)
@@ -80,15 +83,15 @@ fn whole_blocks(context: &Context<'_>) -> Whole {
     })
 }
 
-/// Whose blocks they are, by what nobody asked for.
-fn places(finding: &mut Finding, context: &Context<'_>) {
+/// Name the lines and blocks with most rounding.
+fn places(finding: &mut Finding, case: &Case<'_>) {
     let wasted = |part: &Part| Some((part.content.allocation()?, part.rounding()));
-    let mut blocks: Vec<(AllocId, i64)> = context.state.parts.iter().filter_map(wasted).collect();
+    let mut blocks: Vec<(AllocId, i64)> = case.state.parts.iter().filter_map(wasted).collect();
     blocks.retain(|&(_, bytes)| 0 < bytes);
     blocks.sort_unstable_by_key(|&(id, bytes)| (Reverse(bytes), id));
-    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (context.allocation(id).stack, bytes)));
+    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.allocation(id).stack, bytes)));
     let evidence = &mut finding.evidence;
-    evidence.sites = context.code.sites(&stacks, Role::Rounding).into_iter().take(6).collect();
-    evidence.stacks = stacks.into_iter().take(3).collect();
-    evidence.allocations = blocks.into_iter().take(10).map(|(id, _)| id).collect();
+    evidence.sites = case.code.sites(&stacks, Role::Rounding).into_iter().take(6).collect();
+    evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
+    evidence.allocations = blocks.into_iter().take(MAX_ALLOCATIONS).map(|(id, _)| id).collect();
 }

@@ -1,46 +1,48 @@
-//! Reserved memory that is of no use: holes that blocks keep, and the cache.
+//! Reserved memory that is of no use: holes of pinned segments, and the cache.
 
-use crate::diagnosis::{Context, Finding, Role, Saving, Severity, pins, verdict};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity};
+use crate::diagnosis::pinning::hole_sizes;
+use crate::diagnosis::share::share;
 use crate::units;
 
-/// Less than this share of what is reserved is not worth a word.
-const MIN_SHARE: f64 = 0.1;
+/// Holes of pinned segments below this share of the reserved bytes are not worth a finding.
+const MIN_PINNED_SHARE: f64 = 0.1;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    kept(context).into_iter().chain(cached(context)).collect()
+/// A cache below this share of the reserved bytes is not worth a finding: every program has some.
+const MIN_CACHED_SHARE: f64 = 0.25;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    pinned(assessment).into_iter().chain(cached(case)).collect()
 }
 
-/// Small blocks that keep large segments.
-fn kept(context: &Context<'_>) -> Option<Finding> {
-    let reserved = context.state.total.reserved_bytes;
-    let (bytes, rows) = pins::kept_holes(context);
-    // Fragmentation as the verdict says all of it; in a map that contradicts itself holes mean nothing.
-    let is_told = verdict::is_fragmentation(context) || context.is_contradictory();
-    if Context::share(bytes, reserved) < MIN_SHARE || is_told {
+/// Small blocks that pin large segments.
+fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
+    let (case, pinning) = (assessment.case, &assessment.pinning);
+    let bytes = pinning.hole_bytes;
+    // If the verdict is fragmentation, it says all of it. In a map that contradicts itself, holes mean nothing.
+    let is_told = assessment.cause == Some(Cause::Fragmentation) || case.is_contradictory();
+    if share(bytes, case.state.total.reserved_bytes) < MIN_PINNED_SHARE || is_told {
         return None;
     }
-    let stacks = pins::pinning(context);
-    let blocks = pins::blocks(context, usize::MAX);
-    let held = blocks.iter().fold(0i64, |sum, &id| sum.saturating_add(context.allocation(id).size));
-    let severity = match &context.shortage {
-        Some(shortage) if shortage.missing_bytes().is_some_and(|missing| missing <= bytes) => {
-            Severity::Warning
-        }
-        _ => Severity::Info,
-    };
-    let title = verdict::kept_free(context).trim_end_matches('.').to_owned();
+    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
+    let severity = if would_help { Severity::Warning } else { Severity::Info };
+    let title = pinning.sentence().trim_end_matches('.').to_owned();
     let mut finding = Finding::new("pinned-segments", severity, title);
     finding.explain("A segment goes back to the driver only when every block in it is free, and its holes serve only requests that fit into one of them.");
-    let holes = pins::holes(context);
+    let holes = hole_sizes(case);
     let evidence = &mut finding.evidence;
     evidence.bytes("kept_hole_bytes", "free bytes that blocks keep", bytes);
-    evidence.bytes("block_bytes", "bytes in those blocks", held);
-    evidence.count("segments", "segments", rows);
+    evidence.bytes("block_bytes", "bytes in those blocks", pinning.block_bytes);
+    evidence.count("segments", "segments", pinning.segments);
     evidence.count("holes", "holes in all", holes.len());
     evidence.bytes("largest_hole_bytes", "largest hole", holes.first().copied().unwrap_or(0));
-    evidence.sites = context.code.sites(&stacks, Role::KeepsFree).into_iter().take(6).collect();
-    evidence.stacks = stacks.into_iter().take(3).collect();
-    evidence.allocations = blocks.into_iter().take(10).collect();
+    evidence.sites = case.code.sites(&pinning.stacks, Role::KeepsFree).into_iter().take(6).collect();
+    evidence.stacks = pinning.stacks.iter().take(MAX_STACKS).copied().collect();
+    evidence.allocations = pinning.blocks.iter().take(MAX_ALLOCATIONS).copied().collect();
     finding
         .advise("Free or move the blocks of the lines named here, or allocate them before the large ones.");
     finding.saving =
@@ -50,10 +52,10 @@ fn kept(context: &Context<'_>) -> Option<Finding> {
 }
 
 /// Segments without any block: the cache.
-fn cached(context: &Context<'_>) -> Option<Finding> {
-    let bytes = context.state.unused_bytes();
-    let reserved = context.state.total.reserved_bytes;
-    if context.is_oom() || Context::share(bytes, reserved) < 0.25 || context.is_contradictory() {
+fn cached(case: &Case<'_>) -> Option<Finding> {
+    let bytes = case.state.unused_bytes();
+    let reserved = case.state.total.reserved_bytes;
+    if case.is_oom() || share(bytes, reserved) < MIN_CACHED_SHARE || case.is_contradictory() {
         return None;
     }
     let title =

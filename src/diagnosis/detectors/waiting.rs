@@ -1,23 +1,25 @@
 //! Blocks that were given back and wait for another stream (`record_stream`).
 
-use crate::diagnosis::code::by_stack;
-use crate::diagnosis::{Context, Finding, Role, Saving, Severity};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::by_stack;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Saving, Severity};
+use crate::diagnosis::share::share;
 use crate::model::AllocId;
 use crate::units;
 
-/// Fewer bytes than this share of what is in use are not worth a word.
+/// Waiting blocks below this share of the bytes in use are not worth a finding.
 const MIN_SHARE: f64 = 0.01;
 
-pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let total = &context.state.total;
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let total = &case.state.total;
     let bytes = total.awaiting_rounded_bytes;
-    if bytes <= 0 || Context::share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
+    if bytes <= 0 || share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
         return Vec::new();
     }
-    let mut waiting: Vec<AllocId> = context.awaiting().into_iter().collect();
-    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(context.allocation(id).size), id));
-    let missing = context.shortage.as_ref().and_then(crate::diagnosis::Shortage::missing_bytes);
-    let would_help = missing.is_some_and(|missing| missing <= bytes);
+    let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();
+    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.allocation(id).size), id));
+    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
     let title = format!(
         "{} are free for the program but wait for another stream ({} blocks)",
@@ -30,15 +32,15 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Finding> {
         finding.explain("They are as large as what the failed request lacked.");
     }
     let stacks = by_stack(waiting.iter().map(|&id| {
-        let allocation = context.allocation(id);
+        let allocation = case.allocation(id);
         (allocation.stack, allocation.size)
     }));
     let evidence = &mut finding.evidence;
     evidence.bytes("awaiting_bytes", "waiting for a stream", bytes);
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);
-    evidence.sites = context.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
+    evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
-    evidence.allocations = waiting.into_iter().take(10).collect();
+    evidence.allocations = waiting.into_iter().take(MAX_ALLOCATIONS).collect();
     finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");
     finding.advise_code("With FSDP, DDP or NCCL collectives:", "TORCH_NCCL_AVOID_RECORD_STREAMS=1");
     finding.saving =

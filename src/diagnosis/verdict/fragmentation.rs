@@ -1,15 +1,19 @@
 //! Enough memory, but in pieces, in words.
 
-use super::{simulated, words};
-use crate::diagnosis::settings::is_on;
-use crate::diagnosis::{Context, Finding, Saving, Shortage};
+use super::failed_request::earlier_sizes;
+use super::simulated_expandable::quote_expandable;
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Shortage;
+use crate::diagnosis::finding::{Finding, Saving};
+use crate::simulator::Settings;
 use crate::units;
 
-/// What the holes are, what keeps them apart, and what would close them.
-pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
+/// Describe the holes, what keeps them apart, and what would close them.
+pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
+    let case = assessment.case;
     let fit = &shortage.fit;
     let requested = units::bytes(shortage.oom.requested);
-    finding.explain(super::kept_free(context));
+    finding.explain(assessment.pinning.sentence());
     finding.explain(format!(
         "The bytes in use and the {requested} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.",
         units::percent(shortage.hole_bytes, shortage.reserved_bytes),
@@ -21,11 +25,11 @@ pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &
             units::bytes(fit.other_bytes)
         ));
     }
-    finding.explanation.extend(words::sizes(context, shortage));
-    if is_on(context.snapshot, "expandable_segments") {
+    finding.explanation.extend(earlier_sizes(case, shortage));
+    if Settings::recorded(case.snapshot).expandable_segments {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
-        let simulated = simulated::quote_expandable(finding, context, shortage);
+        let simulated = quote_expandable(finding, case, shortage);
         if simulated != Some(false) {
             finding.advise_code(
                 "Let segments grow instead of adding new ones:",
@@ -43,7 +47,7 @@ pub(super) fn describe(finding: &mut Finding, context: &Context<'_>, shortage: &
         "Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
             .to_owned(),
     );
-    if context.phases().iterations.list.len() < 2 {
+    if case.phases().iterations.list.len() < 2 {
         finding.limit("No iteration was complete: without holes this request would have been met, but what would have come next is not known.");
     }
     finding.limit("The blocks next to the holes are what keeps them apart at this moment; which request first split a segment is not told.");

@@ -1,64 +1,62 @@
 //! The verdict about a request that failed.
 
-use super::other_than_kept::pieces;
-use super::outside::{self, Basis, Outside};
-use super::{Cause, amount, fragmentation, growth, leak, single, words};
-use crate::diagnosis::code::add_sites;
-use crate::diagnosis::{Context, Finding, Role, Severity, Shortage, pins};
+use super::{capacity, failed_request, fragmentation, growing_tensors, outside, single_request};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Shortage, add_sites};
+use crate::diagnosis::cause::{Cause, Outside, OutsideBasis, pieces};
+use crate::diagnosis::finding::{
+    Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Severity, StackBytes,
+};
+use crate::diagnosis::retained;
+use crate::diagnosis::share::share;
 use crate::units;
 
-/// Lines of code that are named.
-const MAX_SITES: usize = 8;
-
-/// Stacks that are shown whole.
-const MAX_STACKS: usize = 3;
-
-/// Allocations that are named.
-const MAX_ALLOCATIONS: usize = 10;
-
-pub(super) fn out_of_memory(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> Finding {
+/// The verdict about a request that failed for a cause.
+pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Finding {
+    let case = assessment.case;
     let severity = if cause == Cause::Unknown { Severity::Warning } else { Severity::Critical };
-    let mut finding = Finding::new(cause.id(), severity, title(context, shortage, cause));
-    words::what_happened(&mut finding, context, shortage);
+    let mut finding = Finding::new(cause.id(), severity, title(assessment, shortage, cause));
+    failed_request::explain(&mut finding, case, shortage);
     figures(&mut finding, shortage);
-    if let Some(row) = pieces(context, shortage) {
-        words::put_together(&mut finding, context, row);
+    if let Some(row) = pieces(case, shortage) {
+        failed_request::explain_pieces(&mut finding, case, row);
     }
     match cause {
-        Cause::Capacity => capacity(&mut finding, context, shortage),
-        Cause::Fragmentation => fragmentation::describe(&mut finding, context, shortage),
-        Cause::SingleRequest => single::describe(&mut finding, context, shortage),
-        Cause::Leak => {
-            if let Some(kept) = &context.kept {
-                leak::describe(&mut finding, context, kept);
+        Cause::Capacity => capacity::describe(&mut finding, assessment, shortage),
+        Cause::Fragmentation => fragmentation::describe(&mut finding, assessment, shortage),
+        Cause::SingleRequest => single_request::describe(&mut finding, case, shortage),
+        Cause::Retained => {
+            if let Some(retained) = &assessment.retained {
+                retained::describe(&mut finding, case, retained);
             }
         }
-        Cause::Growth => {
-            if let Some(growing) = &context.growing {
-                growth::describe(&mut finding, context, growing);
+        Cause::GrowingTensors => {
+            if let Some(growing) = &assessment.growing {
+                growing_tensors::describe(&mut finding, case, growing);
             }
         }
         Cause::Outside(outside) => outside::describe(&mut finding, shortage, outside),
         Cause::Unknown => unknown(&mut finding, shortage),
     }
-    places(&mut finding, context, shortage, cause);
+    places(&mut finding, assessment, shortage, cause);
     if shortage.free_bytes().is_none() {
         finding.limit("The recording does not state what the device had left, so its capacity is unknown.");
     }
     finding
 }
 
-fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
+fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> String {
+    let case = assessment.case;
     let requested = units::bytes(shortage.oom.requested);
     match cause {
-        Cause::Capacity => capacity_title(context, shortage),
+        Cause::Capacity => capacity::title(case, shortage),
         Cause::Fragmentation => {
             let holes = units::bytes(shortage.hole_bytes);
             format!("Out of memory by fragmentation: {requested} requested while {holes} lay free in pieces")
         }
         Cause::SingleRequest => {
             let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
-            let share = Context::share(shortage.oom.requested, available);
+            let share = share(shortage.oom.requested, available);
             if 1.0 < share {
                 format!(
                     "Out of memory: one request of {requested} is larger than all that PyTorch could have"
@@ -70,21 +68,21 @@ fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
                 )
             }
         }
-        Cause::Leak => {
-            let what = context.kept.as_ref().map_or_else(String::new, leak::title);
+        Cause::Retained => {
+            let what = assessment.retained.as_ref().map_or_else(String::new, retained::title);
             format!("Out of memory by a leak: {what}")
         }
-        Cause::Growth => {
-            let what = context.growing.as_ref().map_or_else(String::new, growth::title);
+        Cause::GrowingTensors => {
+            let what = assessment.growing.as_ref().map_or_else(String::new, growing_tensors::title);
             format!("Out of memory by a leak: {what}")
         }
         Cause::Outside(Outside { bytes, basis }) => {
             let bytes = units::bytes(bytes);
-            let likely = if matches!(basis, Basis::Sizes(_)) { "probably " } else { "" };
+            let likely = if matches!(basis, OutsideBasis::DeviceSizes(_)) { "probably " } else { "" };
             format!("Out of memory: {likely}{bytes} of the device are held outside of PyTorch's allocator")
         }
         Cause::Unknown => {
-            let what = if context.state.total.reserved_bytes == 0 { "nothing" } else { "not all" };
+            let what = if case.state.total.reserved_bytes == 0 { "nothing" } else { "not all" };
             format!(
                 "Out of memory at a request of {requested}; why cannot be told, since {what} of the memory is in the file"
             )
@@ -92,20 +90,7 @@ fn title(context: &Context<'_>, shortage: &Shortage, cause: Cause) -> String {
     }
 }
 
-/// What is too much; or, where the bytes alone would do, what is missing.
-fn capacity_title(context: &Context<'_>, shortage: &Shortage) -> String {
-    let requested = units::bytes(shortage.oom.requested);
-    let rounding = words::with_rounding(context, shortage);
-    let active = units::bytes(shortage.active_bytes);
-    let had = if shortage.is_refused_by_limit() { None } else { shortage.available_bytes() };
-    let had = units::bytes(had.unwrap_or(shortage.reserved_bytes));
-    if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
-        format!("Out of memory: {active} in use{rounding} and {requested} more are too much for the device")
-    } else {
-        format!("Out of memory: {active} of {had} are in use{rounding}, and no piece of {requested} is left")
-    }
-}
-
+/// Add the figures of the request and of the memory that there was.
 fn figures(finding: &mut Finding, shortage: &Shortage) {
     let evidence = &mut finding.evidence;
     evidence.event("event", "failed request", shortage.oom.event);
@@ -132,52 +117,37 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
     }
 }
 
-fn capacity(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage) {
-    let excess = shortage.excess_bytes().unwrap_or(0);
-    let requested = units::bytes(shortage.oom.requested);
-    if 0 < excess {
-        finding.explain(format!(
-            "Even if what is reserved had no holes, {} less would have to be in use at this moment for the {requested} to fit.",
-            units::bytes(excess),
-        ));
-    } else {
-        finding.explain(format!(
-            "Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.",
-            units::percent(shortage.hole_bytes, shortage.reserved_bytes),
-        ));
-    }
-    amount::advice(finding, context, shortage);
-}
-
 fn unknown(finding: &mut Finding, shortage: &Shortage) {
-    finding.advise_code("Record again, and dump in the moment of the failure:", super::words::RECORD_ON_OOM);
+    finding
+        .advise_code("Record again, and dump in the moment of the failure:", failed_request::RECORD_ON_OOM);
     if !shortage.is_complete {
         finding.limit("The end of the file is missing, so memory from before the recording is unknown.");
     }
 }
 
-/// The lines to look at: who asked, and who holds.
-fn places(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage, cause: Cause) {
-    let code = &context.code;
-    let stack = words::request_stack(context, shortage);
-    let request = crate::diagnosis::StackBytes { stack, bytes: shortage.oom.requested, count: 1 };
+/// Name the lines to look at: those that asked, and those that hold memory.
+fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) {
+    let case = assessment.case;
+    let code = &case.code;
+    let stack = failed_request::request_stack(case, shortage);
+    let request = StackBytes { stack, bytes: shortage.oom.requested, count: 1 };
     let asked = code.sites(&[request], Role::Requested);
-    if matches!(cause, Cause::Leak | Cause::Growth) {
-        // What stays matters more than who asked last.
+    if matches!(cause, Cause::Retained | Cause::GrowingTensors) {
+        // The retained memory matters more than the request that happened to fail.
         let sites = &mut finding.evidence.sites;
         sites.truncate(MAX_SITES - 1);
         add_sites(sites, asked, MAX_SITES);
         return;
     }
-    let live = context.live_stacks();
+    let live = case.live_stacks();
     let held = code.sites(&live, Role::Live);
     let mut sites = Vec::new();
     match cause {
         Cause::Fragmentation => {
-            let pinning = pins::pinning(context);
-            add_sites(&mut sites, code.sites(&pinning, Role::KeepsFree), MAX_SITES / 2);
-            finding.evidence.stacks.extend(pinning.into_iter().take(MAX_STACKS));
-            finding.evidence.allocations = pins::blocks(context, MAX_ALLOCATIONS);
+            let pinning = &assessment.pinning;
+            add_sites(&mut sites, code.sites(&pinning.stacks, Role::KeepsFree), MAX_SITES / 2);
+            finding.evidence.stacks.extend(pinning.stacks.iter().take(MAX_STACKS).copied());
+            finding.evidence.allocations = pinning.blocks.iter().take(MAX_ALLOCATIONS).copied().collect();
             add_sites(&mut sites, asked, MAX_SITES);
         }
         Cause::SingleRequest => {
@@ -191,11 +161,11 @@ fn places(finding: &mut Finding, context: &Context<'_>, shortage: &Shortage, cau
     }
     finding.evidence.sites = sites;
     if cause == Cause::Capacity {
-        amount::call(finding, context, MAX_SITES);
+        capacity::name_caller(finding, case);
     }
     if finding.evidence.stacks.is_empty() {
         finding.evidence.stacks.push(request);
         finding.evidence.stacks.extend(live.into_iter().take(MAX_STACKS));
-        finding.evidence.allocations = context.live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
+        finding.evidence.allocations = case.live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
     }
 }

@@ -1,5 +1,6 @@
 //! A view: the part of a timeline that is shown.
 
+use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{Moment, Timeline};
 
 /// The smallest range of events that can be zoomed to: an event with the state before it.
@@ -9,7 +10,7 @@ const MIN_MOMENTS: f64 = 2.0;
 const MIN_TIME_US: f64 = 5.0;
 
 /// The smallest range of bytes that can be zoomed to: the smallest block of the allocator.
-const MIN_BYTES: f64 = 512.0;
+const MIN_BYTES: f64 = MIN_BLOCK_SIZE as f64;
 
 /// The quantity that runs from left to right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

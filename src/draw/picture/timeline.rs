@@ -4,6 +4,7 @@ use super::{Entry, Mark, Page, Sheet, SiteList};
 use crate::analysis::Lanes;
 use crate::draw::software::Pixels;
 use crate::draw::{Axis, Bands, Canvas, LANE_PX, Labels, Painted, Palette, View};
+use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
@@ -76,7 +77,7 @@ pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) ->
         .filter(|(at, _)| moments.contains(&at.index()))
         .map(|(at, requested)| timeline.active.at(at).saturating_add(requested));
     let top = failed.fold(active.max(timeline.reserved.max_in(moments.clone())), i64::max);
-    View { y1: (top as f64 * HEADROOM).max(view.y0 + 512.0).min(full.y1), ..view }
+    View { y1: (top as f64 * HEADROOM).max(view.y0 + MIN_BLOCK_SIZE as f64).min(full.y1), ..view }
 }
 
 /// The legend of the lines and marks, and of the colours that no [`Key`](crate::draw::Key) explains.

@@ -1,19 +1,16 @@
 //! A diagnosis with everything looked up: plain texts and figures, ready for any medium.
 //!
-//! Control characters are replaced and long texts cut here; what else a medium must not see is its
-//! own affair.
+//! Texts are cleaned here ([`Clean`]). Each medium escapes what has a meaning for it.
 
-use super::redact;
-use crate::analysis::{Phase, PhaseBasis, SiteFrame, site_frame};
-use crate::diagnosis::{Advice, Diagnosis, Finding, Number, Place, Saving, Severity, Site};
-use crate::model::{AllocId, Anchor, Moment, Snapshot, StackId, Timeline};
+use super::clean::Clean;
+use super::facts::facts;
+use crate::analysis::{SiteFrame, site_frame, site_label};
+use crate::diagnosis::{Advice, Diagnosis, Finding, MomentPosition, Number, Saving, Severity, Site};
+use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
 
-/// The longest text that is taken from a file, in characters.
-const MAX_TEXT: usize = 300;
-
-/// What a report is made of.
+/// Input of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportInput<'a> {
     /// The file's name.
@@ -22,11 +19,11 @@ pub struct ReportInput<'a> {
     pub snapshot: &'a Snapshot,
     /// The device.
     pub timeline: &'a Timeline,
-    /// What was found about it.
+    /// The diagnosis of the device.
     pub diagnosis: &'a Diagnosis,
-    /// How many lines, stacks and allocations each finding lists.
+    /// The most lines, stacks and allocations that each finding lists.
     pub top: usize,
-    /// Whether to leave out what tells who and where: paths, user names, hosts.
+    /// Whether to leave out folders, which may name users and hosts.
     pub redacted: bool,
 }
 
@@ -36,19 +33,21 @@ pub struct Document {
     pub(super) name: String,
     pub(super) device: i64,
     pub(super) device_name: String,
-    pub(super) at: Place,
-    pub(super) dump: Place,
+    pub(super) at: MomentPosition,
+    pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
+    /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
     pub(super) has_settings: bool,
     pub(super) events: usize,
-    pub(super) cards: Vec<Card>,
+    /// The verdict, and further findings in the order of their weight.
+    pub(super) findings: Vec<FindingText>,
 }
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Card {
+pub(super) struct FindingText {
     pub(super) is_verdict: bool,
     pub(super) id: &'static str,
     pub(super) severity: Severity,
@@ -71,7 +70,7 @@ pub(super) struct StackText {
     pub(super) bytes: i64,
     pub(super) count: usize,
     pub(super) frames: Vec<SiteFrame>,
-    /// Whether no finding before has it.
+    /// Whether no earlier finding shows the same frames.
     pub(super) is_new: bool,
 }
 
@@ -101,13 +100,13 @@ impl Document {
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             events: timeline.events.len(),
-            cards: cards(input, clean),
+            findings: findings(input, clean),
         }
     }
 
     /// The id of the verdict.
     pub fn verdict(&self) -> &'static str {
-        self.cards.first().map_or("none", |card| card.id)
+        self.findings.first().map_or("none", |finding| finding.id)
     }
 
     /// The allocator's settings, in a line.
@@ -120,162 +119,33 @@ impl Document {
     }
 }
 
-/// How texts of the file are changed.
-#[derive(Debug, Clone, Copy)]
-struct Clean {
-    redacted: bool,
-}
-
-impl Clean {
-    fn text(self, text: &str) -> String {
-        let text = units::printable(text);
-        let text = if self.redacted { redact::paths(&text) } else { text };
-        shortened(text)
-    }
-
-    /// Code has lines of its own.
-    fn code(self, text: &str) -> String {
-        text.lines().map(|line| self.text(line)).collect::<Vec<_>>().join("\n")
-    }
-
-    fn file(self, file: &str) -> String {
-        let file = units::printable(if self.redacted { units::basename(file) } else { file });
-        shortened(file)
-    }
-
-    fn frame(self, frame: &SiteFrame) -> SiteFrame {
-        SiteFrame { file: self.file(&frame.file), line: frame.line, name: self.text(&frame.name) }
-    }
-}
-
-fn shortened(text: String) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
-}
-
-/// How it was recorded.
-fn facts(snapshot: &Snapshot, timeline: &Timeline, diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
-    let mut facts = Vec::new();
-    facts.extend(doing(diagnosis.at).map(|text| ("At this moment", text)));
-    if diagnosis.dump.moment != diagnosis.at.moment {
-        facts.extend(doing(diagnosis.dump).map(|text| ("At the dump", text)));
-    }
-    let events = units::count(timeline.events.len() as u64);
-    let mut recorded =
-        vec![if timeline.events.len() == 1 { "1 event".to_owned() } else { format!("{events} events") }];
-    if let Some((first, last)) = timeline.events.time_range_us() {
-        recorded.push(format!("{} long", units::duration_us(last.saturating_sub(first))));
-        recorded.push(format!("started {}", units::date_time_us(first)));
-    }
-    let before = timeline.active.at(Moment::START);
-    let is_partial = timeline.anchor == Anchor::TraceOnly;
-    if is_partial {
-        recorded.push("what was in use before the first event is unknown".to_owned());
-    } else if !timeline.events.is_empty() {
-        recorded.push(format!("{} in use before the first event", units::bytes(before)));
-    }
-    facts.push(("Recorded", recorded.join(" · ")));
-    facts.push(("Stacks", stacks(snapshot).to_owned()));
-    let (active, reserved) = (timeline.active.peak().1, timeline.reserved.peak().1);
-    let least = if is_partial { "at least " } else { "" };
-    facts.push((
-        "Peaks",
-        format!("{least}{} in use · {least}{} reserved", units::bytes(active), units::bytes(reserved)),
-    ));
-    let others: Vec<String> = snapshot
-        .timelines
-        .iter()
-        .filter(|other| other.device != timeline.device)
-        .map(|other| format!("{}: peak {}", other.device, units::bytes(other.active.peak().1)))
-        .collect();
-    if !others.is_empty() {
-        facts.push(("Other memory", others.join(" · ")));
-    }
-    facts
-}
-
-fn doing(place: Place) -> Option<String> {
-    let position = place.position;
-    let phase = match position.phase {
-        Phase::Init => "building the model",
-        Phase::Data => "loading data",
-        Phase::Forward => "forward pass",
-        Phase::Backward => "backward pass",
-        Phase::Optimizer => "optimizer step",
-        Phase::Eval => "evaluation",
-        Phase::Unknown => return None,
-    };
-    let after = if position.basis == Some(PhaseBasis::LiveMemory) && position.phase == Phase::Optimizer {
-        "after an "
-    } else {
-        ""
-    };
-    let iteration = match (position.iteration, position.iteration_of_recording) {
-        (Some(number), _) => format!(" of iteration {}, counted from 0", units::count(number)),
-        (None, Some(number)) => {
-            format!(" of iteration {} of the recording, counted from 0", units::count(number))
-        }
-        (None, None) => String::new(),
-    };
-    let least = position.iteration_at_least.map(|number| {
-        let number = units::count(number);
-        format!("; at least iteration {number} of the training, as an optimizer had stepped before")
-    });
-    let basis = position.basis.and_then(PhaseBasis::text).map(|text| format!(", {text}"));
-    Some([after, phase, &iteration, &least.unwrap_or_default(), &basis.unwrap_or_default()].concat())
-}
-
-fn stacks(snapshot: &Snapshot) -> &'static str {
-    let (mut python, mut native) = (false, false);
-    for id in 0..snapshot.frames.len() as u32 {
-        let frame = snapshot.frames.get(crate::model::FrameId(id));
-        let file = snapshot.strings.get(frame.file);
-        // Names such as <frozen runpy> are Python's, too.
-        let is_python = file.ends_with(".py") || file.starts_with('<');
-        python |= is_python;
-        native |= !is_python;
-        if python && native {
-            break;
-        }
-    }
-    match (python, native) {
-        (true, true) => "Python and C++ frames",
-        (true, false) => "Python frames only",
-        (false, true) => "C++ frames only",
-        (false, false) => "none recorded",
-    }
-}
-
-fn cards(input: &ReportInput<'_>, clean: Clean) -> Vec<Card> {
-    let mut cards: Vec<Card> =
-        input.diagnosis.findings.iter().map(|finding| card(input, clean, finding)).collect();
-    if let Some(verdict) = cards.first_mut() {
+fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
+    let mut findings: Vec<FindingText> =
+        input.diagnosis.findings.iter().map(|finding| finding_text(input, clean, finding)).collect();
+    if let Some(verdict) = findings.first_mut() {
         verdict.is_verdict = true;
     }
     let mut seen: Vec<Vec<SiteFrame>> = Vec::new();
-    for stack in cards.iter_mut().flat_map(|card| &mut card.stacks) {
+    for stack in findings.iter_mut().flat_map(|finding| &mut finding.stacks) {
         stack.is_new = !seen.contains(&stack.frames);
         if stack.is_new {
             seen.push(stack.frames.clone());
         }
     }
-    cards
+    findings
 }
 
-fn card(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Card {
+fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> FindingText {
     let top = input.top;
-    let text = |text: &String| clean.text(text);
     let evidence = &finding.evidence;
-    Card {
+    FindingText {
         is_verdict: false,
         id: finding.id,
         severity: finding.severity,
         title: clean.text(&finding.title),
-        explanation: finding.explanation.iter().map(|line| prose(clean, line)).collect(),
+        explanation: finding.explanation.iter().map(|line| clean.prose(line)).collect(),
         numbers: evidence.numbers.clone(),
-        sites: evidence.sites.iter().take(top).map(|site| clean_site(clean, site)).collect(),
+        sites: evidence.sites.iter().take(top).map(|site| clean.site(site)).collect(),
         stacks: evidence
             .stacks
             .iter()
@@ -289,29 +159,20 @@ fn card(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Card {
             })
             .collect(),
         allocations: evidence.allocations.iter().take(top).map(|&id| allocation(input, clean, id)).collect(),
+        // One event in any case: without it, a finding would not say where to look.
         events: evidence.events.iter().take(top.max(1)).map(|event| event.0).collect(),
         advice: finding
             .advice
             .iter()
             .map(|advice| Advice {
-                text: prose(clean, &advice.text),
+                text: clean.prose(&advice.text),
                 code: advice.code.as_ref().map(|code| clean.code(code)),
             })
             .collect(),
         saving: finding.saving.clone(),
-        confirm: finding.confirm.as_ref().map(text),
-        limits: finding.limits.iter().map(|line| prose(clean, line)).collect(),
+        confirm: finding.confirm.as_ref().map(|text| clean.text(text)),
+        limits: finding.limits.iter().map(|line| clean.prose(line)).collect(),
     }
-}
-
-/// Sentences are ours, but for the names in them, which were cut where they came from.
-fn prose(clean: Clean, text: &str) -> String {
-    let text = units::printable(text);
-    if clean.redacted { redact::paths(&text) } else { text }
-}
-
-fn clean_site(clean: Clean, site: &Site) -> Site {
-    Site { file: clean.file(&site.file), name: clean.text(&site.name), ..site.clone() }
 }
 
 fn frames(snapshot: &Snapshot, clean: Clean, stack: StackId) -> Vec<SiteFrame> {
@@ -325,6 +186,6 @@ fn allocation(input: &ReportInput<'_>, clean: Clean, id: AllocId) -> AllocationT
         address: allocation.addr,
         bytes: allocation.size,
         event: allocation.alloc_event().map(|event| event.0),
-        site: clean.text(&crate::analysis::site_label(input.snapshot, allocation.stack)),
+        site: clean.text(&site_label(input.snapshot, allocation.stack)),
     }
 }

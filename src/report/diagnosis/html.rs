@@ -1,16 +1,16 @@
 //! The report for a browser: one file that needs nothing else.
 
-use super::document::{Card, Document, StackText};
-use super::{place, stack_title};
-use crate::units;
+use super::document::Document;
+use super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::walk::{self, Detail};
+use crate::diagnosis::Severity;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use std::fmt::Write as _;
 
 /// A picture in both themes, as PNG files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// What it shows.
+    /// The sentence that stands for the picture where it is not shown.
     pub title: String,
     /// On white.
     pub light: Vec<u8>,
@@ -21,154 +21,181 @@ pub struct Picture {
 const HEAD: &str = include_str!("head.html");
 const STYLE: &str = include_str!("html.css");
 
-/// The report as a page.
+/// The report as a page. Pictures come below the verdict.
 pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
-    let title = document.cards.first().map_or_else(String::new, |card| escape(&card.title));
-    let mut out = String::new();
-    write!(
-        out,
-        "{HEAD}<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
-         <p>{} · {}<br>{}</p>\n</header>\n",
-        escape(&document.name),
-        escape(&document.device_name),
-        escape(&document.moment_text)
-    )
-    .ok();
-    for (i, card) in document.cards.iter().enumerate() {
-        finding(&mut out, card);
+    let mut page = Html::default();
+    walk::head(&mut page, document);
+    for (i, finding) in document.findings.iter().enumerate() {
+        walk::finding(&mut page, finding, Detail::All);
         if i == 0 {
-            for shown in pictures {
-                picture(&mut out, shown);
+            for picture in pictures {
+                page.picture(picture);
             }
         }
     }
-    recording(&mut out, document);
-    writeln!(out, "<footer>oomscope {}</footer>\n</body>\n</html>", env!("CARGO_PKG_VERSION")).ok();
-    out
+    walk::recording(&mut page, document);
+    page.out
 }
 
-fn picture(out: &mut String, picture: &Picture) {
-    let title = escape(&picture.title);
-    writeln!(
-        out,
-        "<figure><picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\"><img src=\"{}\" alt=\"{title}\"></picture></figure>",
-        data_url(&picture.dark),
-        data_url(&picture.light)
-    )
-    .ok();
+/// A page that is being written.
+#[derive(Default)]
+struct Html {
+    out: String,
 }
 
-fn data_url(png: &[u8]) -> String {
-    format!("data:image/png;base64,{}", STANDARD.encode(png))
-}
+impl Html {
+    /// Markup. It is part of the program, so that no text of a file can get here.
+    fn markup(&mut self, markup: &'static str) {
+        self.out.push_str(markup);
+    }
 
-fn finding(out: &mut String, card: &Card) {
-    let severity = card.severity.name();
-    writeln!(out, "<section class=\"{severity}\">\n<p class=\"kind\">{severity} · {}</p>", escape(card.id))
-        .ok();
-    if !card.is_verdict {
-        writeln!(out, "<h2>{}</h2>", escape(&card.title)).ok();
-    }
-    if !card.explanation.is_empty() {
-        let lines: Vec<String> = card.explanation.iter().map(|text| escape(text)).collect();
-        writeln!(out, "<p>{}</p>", lines.join(" ")).ok();
-    }
-    sites(out, card);
-    advice(out, card);
-    closing(out, card);
-    figures(out, card);
-    card.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(out, row));
-    out.push_str("</section>\n");
-}
-
-fn sites(out: &mut String, card: &Card) {
-    if card.sites.is_empty() {
-        return;
-    }
-    out.push_str("<table class=\"sites\">\n");
-    for site in &card.sites {
-        writeln!(
-            out,
-            "<tr><td class=\"n\">{}</td><td><code>{}</code></td><td>{}</td></tr>",
-            units::bytes(site.bytes),
-            escape(&place(&site.file, site.line, &site.name)),
-            site.role.text(site.count)
-        )
-        .ok();
-    }
-    out.push_str("</table>\n");
-}
-
-fn advice(out: &mut String, card: &Card) {
-    if card.advice.is_empty() {
-        return;
-    }
-    out.push_str("<ul>\n");
-    for advice in &card.advice {
-        write!(out, "<li>{}", escape(&advice.text)).ok();
-        if let Some(code) = &advice.code {
-            write!(out, "<pre>{}</pre>", escape(code)).ok();
-        }
-        out.push_str("</li>\n");
-    }
-    out.push_str("</ul>\n");
-}
-
-fn closing(out: &mut String, card: &Card) {
-    if let Some(saving) = &card.saving {
-        let bytes = units::bytes(saving.bytes);
-        writeln!(out, "<p>Could save up to <b>{bytes}</b> ({}).</p>", escape(&saving.formula)).ok();
-    }
-    if let Some(confirm) = &card.confirm {
-        writeln!(out, "<p>To confirm: {}</p>", escape(confirm)).ok();
-    }
-    if !card.limits.is_empty() {
-        let limits: Vec<String> = card.limits.iter().map(|text| escape(text)).collect();
-        writeln!(out, "<p class=\"quiet\">Not known: {}</p>", limits.join(" ")).ok();
-    }
-}
-
-fn figures(out: &mut String, card: &Card) {
-    if card.numbers.is_empty() {
-        return;
-    }
-    out.push_str("<details><summary>Figures</summary><table>\n");
-    for number in &card.numbers {
-        let (label, value) = (escape(number.label), escape(&number.value.text()));
-        writeln!(out, "<tr><td>{label}</td><td class=\"n\">{value}</td></tr>").ok();
-    }
-    out.push_str("</table></details>\n");
-}
-
-fn stack(out: &mut String, stack: &StackText) {
-    let lines: Vec<String> =
-        stack.frames.iter().map(|frame| escape(&place(&frame.file, frame.line, &frame.name))).collect();
-    let title = escape(&stack_title(stack));
-    writeln!(out, "<details><summary>Stack of {title}</summary><pre>{}</pre></details>", lines.join("\n"))
-        .ok();
-}
-
-fn recording(out: &mut String, document: &Document) {
-    out.push_str("<section>\n<h2>How it was recorded</h2>\n<table>\n");
-    for (label, text) in &document.facts {
-        writeln!(out, "<tr><td>{label}</td><td>{}</td></tr>", escape(text)).ok();
-    }
-    let settings = escape(&document.settings_text());
-    writeln!(out, "<tr><td>Allocator</td><td>{settings}</td></tr>\n</table>\n</section>").ok();
-}
-
-/// Text in which nothing has a meaning for HTML, also within quotes.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
+    /// Text in which nothing has a meaning for HTML, also within quotes.
+    fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.out.push_str("&amp;"),
+                '<' => self.out.push_str("&lt;"),
+                '>' => self.out.push_str("&gt;"),
+                '"' => self.out.push_str("&quot;"),
+                '\'' => self.out.push_str("&#39;"),
+                c => self.out.push(c),
+            }
         }
     }
-    out
+
+    /// Text between two pieces of markup.
+    fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
+        self.markup(open);
+        self.text(text);
+        self.markup(close);
+    }
+
+    fn picture(&mut self, picture: &Picture) {
+        let url = |png| format!("data:image/png;base64,{}", STANDARD.encode(png));
+        self.markup("<figure><picture><source media=\"(prefers-color-scheme: dark)\"");
+        self.element(" srcset=\"", &url(&picture.dark), "\">");
+        self.element("<img src=\"", &url(&picture.light), "\"");
+        self.element(" alt=\"", &picture.title, "\"></picture></figure>\n");
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Plain(text) => self.element("<td>", text, "</td>"),
+            Cell::Number(text) => self.element("<td class=\"n\">", text, "</td>"),
+            Cell::Code(text) => self.element("<td><code>", text, "</code></td>"),
+            Cell::Codes(texts) => self.element("<td>", &texts.join(" · "), "</td>"),
+        }
+    }
+}
+
+impl Sink for Html {
+    const SIZES_FIRST: bool = true;
+
+    fn head(&mut self, head: &Head<'_>) {
+        self.markup(HEAD);
+        self.element("<title>", head.title, "</title>\n<style>\n");
+        self.markup(STYLE);
+        self.markup("</style>\n</head>\n<body>\n<header>\n");
+        self.element("<h1>", head.title, "</h1>\n");
+        self.element("<p>", head.name, " · ");
+        self.text(head.device);
+        self.element("<br>", head.moment, "</p>\n</header>\n");
+    }
+
+    fn open_finding(&mut self, severity: Severity, id: &'static str, title: Option<&str>) {
+        self.element("<section class=\"", severity.name(), "\">\n");
+        self.element("<p class=\"kind\">", severity.name(), " · ");
+        self.text(id);
+        self.markup("</p>\n");
+        if let Some(title) = title {
+            self.element("<h2>", title, "</h2>\n");
+        }
+    }
+
+    fn open_section(&mut self, title: &'static str) {
+        self.element("<section>\n<h2>", title, "</h2>\n");
+    }
+
+    fn close_section(&mut self) {
+        self.markup("</section>\n");
+    }
+
+    fn paragraph(&mut self, spans: &[Span<'_>]) {
+        self.markup("<p>");
+        for span in spans {
+            match span {
+                Span::Plain(text) => self.text(text),
+                Span::Strong(text) => self.element("<b>", text, "</b>"),
+            }
+        }
+        self.markup("</p>\n");
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.element("<p class=\"quiet\">", text, "</p>\n");
+    }
+
+    fn table(&mut self, table: &Table) {
+        match table.style {
+            Some(style) => self.element("<table class=\"", style, "\">\n"),
+            None => self.markup("<table>\n"),
+        }
+        for row in &table.rows {
+            self.markup("<tr>");
+            for cell in row {
+                self.cell(cell);
+            }
+            self.markup("</tr>\n");
+        }
+        self.markup("</table>\n");
+    }
+
+    fn list(&mut self, items: &[Item<'_>]) {
+        self.markup("<ul>\n");
+        for item in items {
+            self.element("<li>", item.text, "");
+            if let Some(code) = item.code {
+                self.element("<pre>", code, "</pre>");
+            }
+            self.markup("</li>\n");
+        }
+        self.markup("</ul>\n");
+    }
+
+    fn fold(&mut self, summary: &str, body: impl FnOnce(&mut Self)) {
+        self.element("<details><summary>", summary, "</summary>");
+        body(self);
+        // The body ends its last line, which the closing tag belongs to.
+        if self.out.ends_with('\n') {
+            self.out.pop();
+        }
+        self.markup("</details>\n");
+    }
+
+    fn code_block(&mut self, text: &str) {
+        self.element("<pre>", text, "</pre>\n");
+    }
+
+    fn foot(&mut self, tool: &'static str) {
+        self.element("<footer>", tool, "</footer>\n</body>\n</html>\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_has_a_meaning() {
+        let mut page = Html::default();
+        page.cell(&Cell::Code("<b class=\"n\"> & 'x'".to_owned()));
+        assert_eq!(page.out, "<td><code>&lt;b class=&quot;n&quot;&gt; &amp; &#39;x&#39;</code></td>");
+    }
+
+    #[test]
+    fn a_fold_ends_right_behind_its_body() {
+        let mut page = Html::default();
+        page.fold("a<b", |page| page.code_block("x\n"));
+        assert_eq!(page.out, "<details><summary>a&lt;b</summary><pre>x\n</pre></details>\n");
+    }
 }

@@ -1,9 +1,9 @@
 //! The report for programs. The schema is described in `docs/report.md`; its version counts up when
 //! a key changes its meaning or goes away.
 
-use super::document::{AllocationText, Card, Document, StackText};
+use super::document::{AllocationText, Document, FindingText, StackText};
 use crate::analysis::PhaseBasis;
-use crate::diagnosis::{Place, Site, Value};
+use crate::diagnosis::{MomentPosition, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -27,27 +27,27 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "tool": concat!("oomscope ", env!("CARGO_PKG_VERSION")),
         "file": document.name,
         "device": document.device,
-        "moment": place(document.at, Some(&document.moment_text)),
-        "dump": place(document.dump, None),
+        "moment": position(document.at, Some(&document.moment_text)),
+        "dump": position(document.dump, None),
         "recording": {
             "events": document.events,
             "settings": document.settings,
             "facts": facts,
         },
         "verdict": document.verdict(),
-        "findings": document.cards.iter().map(finding).collect::<Vec<_>>(),
+        "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
     });
     crate::report::json::write(out, &report)
 }
 
-fn place(place: Place, text: Option<&str>) -> Json {
+fn position(at: MomentPosition, text: Option<&str>) -> Json {
     let mut out = json!({
-        "event": i64::from(place.moment.0) - 1,
-        "phase": place.position.phase.key(),
-        "phase_basis": place.position.basis.map(PhaseBasis::key),
-        "iteration": place.position.iteration,
-        "iteration_of_recording": place.position.iteration_of_recording,
-        "iteration_at_least": place.position.iteration_at_least,
+        "event": i64::from(at.moment.0) - 1,
+        "phase": at.position.phase.key(),
+        "phase_basis": at.position.basis.map(PhaseBasis::key),
+        "iteration": at.position.iteration,
+        "iteration_of_recording": at.position.iteration_of_recording,
+        "iteration_at_least": at.position.iteration_at_least,
     });
     if let (Some(text), Some(map)) = (text, out.as_object_mut()) {
         map.insert("text".to_owned(), json!(text));
@@ -55,25 +55,25 @@ fn place(place: Place, text: Option<&str>) -> Json {
     out
 }
 
-fn finding(card: &Card) -> Json {
+fn finding(finding: &FindingText) -> Json {
     let advice = |advice: &crate::diagnosis::Advice| json!({"text": advice.text, "code": advice.code});
     json!({
-        "id": card.id,
-        "severity": card.severity.name(),
-        "title": card.title,
-        "explanation": card.explanation,
-        "evidence": evidence(card),
-        "advice": card.advice.iter().map(advice).collect::<Vec<_>>(),
-        "estimated_saving_bytes": card.saving.as_ref().map(|saving| saving.bytes),
-        "estimated_saving_formula": card.saving.as_ref().map(|saving| &saving.formula),
-        "confirm": card.confirm,
-        "limits": card.limits,
+        "id": finding.id,
+        "severity": finding.severity.name(),
+        "title": finding.title,
+        "explanation": finding.explanation,
+        "evidence": evidence(finding),
+        "advice": finding.advice.iter().map(advice).collect::<Vec<_>>(),
+        "estimated_saving_bytes": finding.saving.as_ref().map(|saving| saving.bytes),
+        "estimated_saving_formula": finding.saving.as_ref().map(|saving| &saving.formula),
+        "confirm": finding.confirm,
+        "limits": finding.limits,
     })
 }
 
-fn evidence(card: &Card) -> Json {
+fn evidence(finding: &FindingText) -> Json {
     let mut evidence = Map::new();
-    for number in &card.numbers {
+    for number in &finding.numbers {
         let value = match number.value {
             Value::Bytes(bytes) => json!(bytes),
             Value::Count(n) => json!(n),
@@ -82,10 +82,10 @@ fn evidence(card: &Card) -> Json {
         };
         evidence.insert(number.key.to_owned(), value);
     }
-    evidence.insert("sites".to_owned(), card.sites.iter().map(site).collect());
-    evidence.insert("stacks".to_owned(), card.stacks.iter().map(stack).collect());
-    evidence.insert("allocations".to_owned(), card.allocations.iter().map(allocation).collect());
-    evidence.insert("events".to_owned(), json!(card.events));
+    evidence.insert("sites".to_owned(), finding.sites.iter().map(site).collect());
+    evidence.insert("stacks".to_owned(), finding.stacks.iter().map(stack).collect());
+    evidence.insert("allocations".to_owned(), finding.allocations.iter().map(allocation).collect());
+    evidence.insert("events".to_owned(), json!(finding.events));
     Json::Object(evidence)
 }
 

@@ -1,4 +1,4 @@
-//! Leaving out who and where.
+//! Leaves out the folders of paths, which name users, hosts and projects.
 
 use crate::units;
 

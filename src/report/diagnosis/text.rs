@@ -1,13 +1,14 @@
 //! The report for a terminal.
 
-use super::document::{Card, Document};
-use super::short_place;
+use super::document::{Document, FindingText};
+use super::words::short_place;
 use crate::diagnosis::{Number, Site};
 use crate::report::table::{self, Align};
 use crate::units;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr as _;
 
-/// Characters in a line.
+/// Cells of a terminal in a line. Longer lines of prose are hard to read.
 const WIDTH: usize = 100;
 
 /// Write the report as text.
@@ -18,11 +19,11 @@ pub fn report_text(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     writeln!(out, "{} · {}", document.name, document.device_name)?;
     paragraph(out, "", &document.moment_text)?;
     writeln!(out)?;
-    for (i, card) in document.cards.iter().enumerate() {
+    for (i, finding) in document.findings.iter().enumerate() {
         if i == 1 {
             writeln!(out, "{}\n", "-".repeat(WIDTH))?;
         }
-        finding(out, card)?;
+        finding_text(out, finding)?;
     }
     let mut rows: Vec<Vec<String>> =
         document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
@@ -31,12 +32,12 @@ pub fn report_text(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     table::write(out, &[Align::Left, Align::Left], &rows)
 }
 
-fn finding(out: &mut dyn Write, card: &Card) -> io::Result<()> {
-    writeln!(out, "{} · {}", card.severity.name(), card.id)?;
-    paragraph(out, "", &card.title)?;
+fn finding_text(out: &mut dyn Write, finding: &FindingText) -> io::Result<()> {
+    writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
+    paragraph(out, "", &finding.title)?;
     for part in [explanation, figures, sites, advice, closing] {
         let mut text = Vec::new();
-        part(&mut text, card)?;
+        part(&mut text, finding)?;
         if !text.is_empty() {
             writeln!(out)?;
             out.write_all(&text)?;
@@ -45,18 +46,18 @@ fn finding(out: &mut dyn Write, card: &Card) -> io::Result<()> {
     writeln!(out)
 }
 
-fn explanation(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
-    card.explanation.iter().try_for_each(|text| paragraph(out, "  ", text))
+fn explanation(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    finding.explanation.iter().try_for_each(|text| paragraph(out, "  ", text))
 }
 
-fn figures(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
+fn figures(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     let row = |number: &Number| vec![format!("    {}", number.value.text()), number.label.to_owned()];
-    let rows: Vec<Vec<String>> = card.numbers.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = finding.numbers.iter().map(row).collect();
     table::write(out, &[Align::Left, Align::Left], &rows)
 }
 
-fn sites(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
-    if card.sites.is_empty() {
+fn sites(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    if finding.sites.is_empty() {
         return Ok(());
     }
     writeln!(out, "  Code")?;
@@ -64,16 +65,16 @@ fn sites(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
         let bytes = format!("    {}", units::bytes(site.bytes));
         vec![bytes, short_place(site), site.role.text(site.count)]
     };
-    let rows: Vec<Vec<String>> = card.sites.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = finding.sites.iter().map(row).collect();
     table::write(out, &[Align::Left, Align::Left, Align::Left], &rows)
 }
 
-fn advice(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
-    if card.advice.is_empty() {
+fn advice(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    if finding.advice.is_empty() {
         return Ok(());
     }
     writeln!(out, "  What to do")?;
-    for advice in &card.advice {
+    for advice in &finding.advice {
         paragraph(out, "    ", &advice.text)?;
         for line in advice.code.iter().flat_map(|code| code.lines()) {
             writeln!(out, "        {line}")?;
@@ -82,25 +83,25 @@ fn advice(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
     Ok(())
 }
 
-fn closing(out: &mut Vec<u8>, card: &Card) -> io::Result<()> {
-    if let Some(saving) = &card.saving {
+fn closing(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    if let Some(saving) = &finding.saving {
         paragraph(
             out,
             "  ",
             &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
         )?;
     }
-    if let Some(confirm) = &card.confirm {
+    if let Some(confirm) = &finding.confirm {
         paragraph(out, "  ", &format!("To confirm: {confirm}"))?;
     }
-    card.limits.iter().try_for_each(|limit| paragraph(out, "  ", &format!("Not known: {limit}")))
+    finding.limits.iter().try_for_each(|limit| paragraph(out, "  ", &format!("Not known: {limit}")))
 }
 
 /// A text in lines of limited width.
 fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
     let mut line = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && WIDTH < indent.len() + line.chars().count() + 1 + word.chars().count() {
+        if !line.is_empty() && WIDTH < indent.width() + line.width() + 1 + word.width() {
             writeln!(out, "{indent}{line}")?;
             line.clear();
         }

@@ -1,17 +1,18 @@
 //! Expandable segments: ranges of addresses into which pages are mapped.
 
-use super::super::blocks::{Block, NONE, State};
-use super::super::rounding::SMALL_SEGMENT_BYTES;
-use super::super::segment_events::SegmentAction;
+use super::blocks::{Block, NONE, State};
 use super::{Allocator, Segment, is_small_list};
+use crate::simulator::requests::SegmentAction;
+use crate::simulator::settings::SMALL_SEGMENT_BYTES;
 
 impl Allocator<'_> {
     /// Bytes that are mapped at once for a list's blocks.
-    pub(in super::super) fn page_bytes(&self, list: u32) -> u64 {
+    pub(super) fn page_bytes(&self, list: u32) -> u64 {
         if is_small_list(list) { SMALL_SEGMENT_BYTES } else { self.rules.settings.large_segment_bytes }
     }
 
-    /// Map as many pages as a block of this size needs. What was mapped stays if the rest fails.
+    /// Map the pages that a block of this size needs. If the device has no memory for all of them, those that were mapped
+    /// stay.
     pub(super) fn grow_expandable(&mut self, list: u32, size: u64) -> Option<u32> {
         if self.range_bytes(self.page_bytes(list)) < size {
             return None;
@@ -32,7 +33,7 @@ impl Allocator<'_> {
         Some(id)
     }
 
-    /// The lowest run of unmapped and free blocks that has room.
+    /// The first block of the lowest run of unmapped and free blocks that has room.
     fn find_expandable(&self, list: u32, size: u64) -> Option<u32> {
         let is_room = |id: u32| id != NONE && matches!(self.blocks[id].state, State::Free | State::Unmapped);
         let has_room = |from: u32| {
@@ -50,36 +51,36 @@ impl Allocator<'_> {
         })
     }
 
-    /// A range without memory. It has room for more than the device.
+    /// Add a range without memory that has room for more than the device.
     fn new_range(&mut self, list: u32) -> u32 {
         let page = self.page_bytes(list);
         let size = self.range_bytes(page);
         let recorded = self.driver.range_address(list / 2, page, |addr| self.range_at(addr).is_some());
-        let base = recorded.unwrap_or_else(|| self.driver.own_address(size));
+        let base = recorded.unwrap_or_else(|| self.driver.new_address(size));
         self.add_range(base, size, page, list)
     }
 
     /// The expandable range that an address lies in.
-    pub(in super::super) fn range_at(&self, addr: u64) -> Option<Segment> {
+    fn range_at(&self, addr: u64) -> Option<Segment> {
         let range = self.ranges.range(..=addr).next_back().map(|(_, &id)| self.segments[id as usize]);
         range.filter(|range| addr < range.base.saturating_add(range.size))
     }
 
-    /// How large a range is.
-    pub(in super::super) fn range_bytes(&self, page: u64) -> u64 {
+    /// Bytes of a range of addresses: 9/8 of the device's memory, as in torch, in whole pages.
+    pub(super) fn range_bytes(&self, page: u64) -> u64 {
         let total = self.rules.total_bytes;
         (total + total / 8).next_multiple_of(page)
     }
 
-    /// A range of addresses without memory behind it.
-    pub(in super::super) fn add_range(&mut self, base: u64, size: u64, page: u64, list: u32) -> u32 {
+    /// Add a range of addresses without memory behind it; returns its only block.
+    fn add_range(&mut self, base: u64, size: u64, page: u64, list: u32) -> u32 {
         let segment = self.add_segment(base, size, page);
         let id = self.blocks.add(Block::alone((base, size), segment, list, State::Unmapped));
         self.unmapped[list as usize].insert((base, id));
         id
     }
 
-    /// Map pages from the start of an unmapped block on; then it is free, joined with free neighbours.
+    /// Map pages from the start of an unmapped block on, which makes it free and joins it with free neighbours.
     fn map(&mut self, id: u32, size: u64) -> Option<()> {
         let block = self.blocks[id];
         let segment = self.segments[block.segment as usize];
@@ -102,7 +103,7 @@ impl Allocator<'_> {
         Some(())
     }
 
-    /// A block of a state behind another.
+    /// Add a block of a state behind another.
     fn add_behind(&mut self, id: u32, size: u64, state: State) -> u32 {
         let block = self.blocks[id];
         let addr = block.addr + block.size;
@@ -116,7 +117,7 @@ impl Allocator<'_> {
         new
     }
 
-    /// Give back the pages that lie in a free block as a whole.
+    /// Give back the pages that lie entirely in a free block.
     pub(super) fn unmap(&mut self, id: u32) {
         let block = self.blocks[id];
         let segment = self.segments[block.segment as usize];

@@ -1,23 +1,23 @@
-//! Garbage collection: segments that were not asked for in a long time go back to the driver.
+//! Garbage collection: segments that no search took for a long time go back to the driver.
 
-use super::super::lanes::PoolIx;
 use super::{Allocator, class_of_list};
+use crate::simulator::requests::PoolIx;
 
 impl Allocator<'_> {
-    /// Give back old segments of the large default pool when much is reserved.
+    /// Give back old segments of the large default pool while more than the threshold is reserved.
     ///
-    /// The age of a block is the number of searches in its pool since it became free. Blocks of at
-    /// least the mean age go, then the mean of the rest is taken, until enough is given back.
+    /// The age of a block is the number of searches in its size class since it became free. Blocks of at least the mean
+    /// age go; then those of at least the mean age of the rest, until enough is given back.
     pub(super) fn collect_garbage(&mut self) {
         let Some(threshold) = self.rules.garbage_bytes else { return };
         let reserved = self.counters.reserved_bytes.current;
         if reserved <= threshold {
             return;
         }
-        let lists = self.lanes.large_lists(PoolIx::DEFAULT);
+        let lists = self.pool_streams.large_lists(PoolIx::DEFAULT);
         let Some(&any) = lists.first() else { return };
-        let searches = self.classes[class_of_list(self.lanes, any)].searches;
-        let entries = lists.iter().flat_map(|&list| self.free[list as usize].iter());
+        let searches = self.classes[class_of_list(self.pool_streams, any)].searches;
+        let entries = lists.iter().flat_map(|&list| self.free_lists[list as usize].iter());
         let mut left: Vec<(u32, u64)> = entries
             .filter(|entry| {
                 let segment = self.blocks[entry.block].segment;

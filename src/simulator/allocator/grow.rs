@@ -1,13 +1,13 @@
 //! New memory from the driver.
 
-use super::super::blocks::{Block, State};
-use super::super::rounding::segment_bytes;
-use super::super::segment_events::SegmentAction;
-use super::{Allocator, Scope};
+use super::Allocator;
+use super::blocks::{Block, State};
+use crate::simulator::requests::{Scope, SegmentAction};
+use crate::simulator::settings::segment_bytes;
 
 impl Allocator<'_> {
-    /// A block of at least this size that is in no list, from a new segment; gives back what is cached
-    /// where the device has no more.
+    /// A block of at least this size that is in no list, from a new segment. If the device has no memory left, cached
+    /// memory is given back before trying again.
     pub(super) fn grow(&mut self, list: u32, size: u64) -> Option<u32> {
         self.collect_garbage();
         if let Some(block) = self.new_block(list, size) {
@@ -23,6 +23,7 @@ impl Allocator<'_> {
         self.new_block(list, size)
     }
 
+    /// A block from a new segment, or from an expandable one that grows; `None` if that exceeds a limit.
     fn new_block(&mut self, list: u32, size: u64) -> Option<u32> {
         let wanted = segment_bytes(size, &self.rules.settings);
         let after = self.counters.reserved_bytes.current.saturating_add(wanted);
@@ -40,8 +41,8 @@ impl Allocator<'_> {
         Some(self.add_whole(addr, wanted, list))
     }
 
-    /// A segment that is one free block in no list.
-    pub(in super::super) fn add_whole(&mut self, addr: u64, size: u64, list: u32) -> u32 {
+    /// Add a segment that is one free block in no list; returns the block.
+    fn add_whole(&mut self, addr: u64, size: u64, list: u32) -> u32 {
         let segment = self.add_segment(addr, size, 0);
         self.blocks.add(Block::alone((addr, size), segment, list, State::Free))
     }

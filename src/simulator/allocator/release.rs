@@ -1,46 +1,37 @@
 //! Giving memory back to the driver.
 
-use super::super::blocks::State;
-use super::super::lanes::PoolIx;
-use super::super::segment_events::SegmentAction;
 use super::Allocator;
-
-/// What is given back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Scope {
-    /// The default pool and the pools that nobody will ask again.
-    Everything,
-    /// A private pool alone.
-    Pool(PoolIx),
-}
+use super::blocks::State;
+use crate::simulator::requests::{PoolIx, Scope, SegmentAction};
 
 impl Allocator<'_> {
     /// Nobody will ask a private pool again.
-    pub(in super::super) fn pool_is_freeable(&mut self, pool: PoolIx) {
+    pub(in crate::simulator) fn pool_is_freeable(&mut self, pool: PoolIx) {
         self.freeable.insert(pool);
     }
 
     /// Give back every cached segment and page, as `empty_cache` does.
-    pub(in super::super) fn release_cached(&mut self, scope: Scope) {
-        // The allocator waits for all streams first.
+    pub(in crate::simulator) fn release_cached(&mut self, scope: Scope) {
+        // Like torch, wait for all streams first.
         for id in std::mem::take(&mut self.pending) {
             self.complete(id);
         }
-        let lanes = self.lanes;
+        let pool_streams = self.pool_streams;
         if let Scope::Pool(pool) = scope {
-            self.release_lists(lanes.large_lists(pool));
-            return self.release_lists(lanes.small_lists(pool));
+            self.release_lists(pool_streams.large_lists(pool));
+            return self.release_lists(pool_streams.small_lists(pool));
         }
-        self.release_lists(lanes.large_lists(PoolIx::DEFAULT));
-        self.release_lists(lanes.small_lists(PoolIx::DEFAULT));
+        self.release_lists(pool_streams.large_lists(PoolIx::DEFAULT));
+        self.release_lists(pool_streams.small_lists(PoolIx::DEFAULT));
         for pool in self.freeable.clone() {
-            self.release_lists(lanes.small_lists(pool));
-            self.release_lists(lanes.large_lists(pool));
+            self.release_lists(pool_streams.small_lists(pool));
+            self.release_lists(pool_streams.large_lists(pool));
         }
     }
 
+    /// Give back the cached segments and pages of some lists.
     fn release_lists(&mut self, lists: &[u32]) {
-        let entries = lists.iter().flat_map(|&list| self.free[list as usize].iter());
+        let entries = lists.iter().flat_map(|&list| self.free_lists[list as usize].iter());
         let cached: Vec<u32> = entries.map(|entry| entry.block).collect();
         let is_expandable =
             |this: &Self, id: u32| this.segments[this.blocks[id].segment as usize].is_expandable();
@@ -49,7 +40,7 @@ impl Allocator<'_> {
                 self.release(id);
             }
         }
-        // Unmapping changes the lists, so it comes after everything was looked at.
+        // Unmapping joins blocks, so it comes last, and only for blocks that are still free.
         for &id in &cached {
             if self.blocks[id].state == State::Free && is_expandable(self, id) {
                 self.unmap(id);
@@ -57,7 +48,7 @@ impl Allocator<'_> {
         }
     }
 
-    /// Give a segment back that is one free block.
+    /// Give back a segment that is one free block.
     pub(super) fn release(&mut self, id: u32) {
         let block = self.blocks[id];
         self.take_out(id);
@@ -66,15 +57,15 @@ impl Allocator<'_> {
         self.remove_segment(block.segment);
     }
 
-    /// Give back a cached block that is too large to be split: one that has room for the request, or
-    /// several, the largest first. Whether that was enough.
+    /// Give back cached blocks that are too large to be split: one that has room for the request, or several, the largest
+    /// first. Returns whether that was enough.
     pub(super) fn release_oversize(&mut self, list: u32, size: u64) -> bool {
         let max_split = self.rules.settings.max_split();
         if max_split == u64::MAX {
             return false;
         }
         let wanted = size.max(max_split);
-        let free = &self.free[list as usize];
+        let free = &self.free_lists[list as usize];
         let is_expandable = |id: u32| self.segments[self.blocks[id].segment as usize].is_expandable();
         let first = free.first_fit(wanted).map(|at| free.get(at).block).filter(|&id| !is_expandable(id));
         if let Some(id) = first {

@@ -1,26 +1,27 @@
 //! The search for a cached block.
 
-use super::super::blocks::{NONE, State};
-use super::super::free_list::At;
+use super::blocks::{NONE, State};
+use super::free_list::At;
 use super::{Allocator, class_of_list};
 
 impl Allocator<'_> {
     /// Take the cached block that serves a request best out of its list.
     #[inline]
     pub(super) fn take_fit(&mut self, list: u32, size: u64) -> Option<u32> {
-        let class = class_of_list(self.lanes, list);
+        let class = class_of_list(self.pool_streams, list);
         self.classes[class].searches += 1;
         let at = self.find_fit(list, size)?;
-        Some(self.free[list as usize].take(at).block)
+        Some(self.free_lists[list as usize].take(at).block)
     }
 
     /// The cached block that serves a request best.
     ///
-    /// Only the first candidate is looked at: if it may not be used, no other is.
+    /// Like torch, this looks only at the first candidate: if it must not be used, no other is taken.
     #[inline]
     pub(super) fn find_fit(&self, list: u32, size: u64) -> Option<At> {
-        let free = &self.free[list as usize];
+        let free = &self.free_lists[list as usize];
         let mut at = free.first_fit(size)?;
+        // Most recordings have no expandable segment, so that no block needs to be looked up.
         if !self.ranges.is_empty() && self.is_expandable(free.get(at).block) {
             at = if self.rules.settings.expandable_segments {
                 self.least_expandable(list, at)
@@ -31,7 +32,7 @@ impl Allocator<'_> {
         (!self.is_oversize(free.get(at).size, size)).then_some(at)
     }
 
-    /// Whether a block is too large to be used for a request, because it may not be split.
+    /// Whether a block is too large for a request, because it must not be split.
     #[inline]
     pub(super) fn is_oversize(&self, found: u64, size: u64) -> bool {
         let settings = &self.rules.settings;
@@ -48,9 +49,9 @@ impl Allocator<'_> {
         self.segments[self.blocks[block].segment as usize].is_expandable()
     }
 
-    /// From a block of an expandable segment on, go on while the next one can grow to less.
+    /// The first block of an expandable segment, from `at` on, whose successor can grow to more.
     fn least_expandable(&self, list: u32, mut at: At) -> At {
-        let free = &self.free[list as usize];
+        let free = &self.free_lists[list as usize];
         while let Some(next) = free.after(at) {
             let (here, there) = (free.get(at).block, free.get(next).block);
             if !self.is_expandable(here) || self.extent(here) <= self.extent(there) {
@@ -61,7 +62,7 @@ impl Allocator<'_> {
         at
     }
 
-    /// The size that a block could grow to.
+    /// The size that a block could grow to: its own, and that of the unmapped range behind it.
     fn extent(&self, id: u32) -> u64 {
         let block = &self.blocks[id];
         let beyond = (block.next != NONE).then(|| &self.blocks[block.next]);
@@ -70,7 +71,7 @@ impl Allocator<'_> {
 
     /// The next block that is not part of an expandable segment.
     fn first_inexpandable(&self, list: u32, mut at: At) -> Option<At> {
-        let free = &self.free[list as usize];
+        let free = &self.free_lists[list as usize];
         while self.is_expandable(free.get(at).block) {
             at = free.after(at)?;
         }

@@ -1,12 +1,10 @@
 //! Random programs: after every step the state is sound, and what is counted is what is there.
 
-use super::super::blocks::{NONE, State};
-use super::super::driver::Driver;
-use super::super::lanes::{Lanes, PoolIx};
-use super::super::rules::{Rules, TieBreak};
-use super::super::{Device, Settings};
-use super::{Allocator, Scope, list_of};
+use super::blocks::{Block, NONE, State};
+use super::{Allocator, list_of};
 use crate::model::PoolKey;
+use crate::simulator::requests::{PoolIx, PoolStreams, Scope};
+use crate::simulator::settings::{Device, Rules, Settings, TieBreak, block_bytes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -15,7 +13,7 @@ const SLOTS: u32 = 24;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Alloc { slot: u32, lane: u32, requested: u64 },
+    Alloc { slot: u32, pool_stream: u32, requested: u64 },
     Free(u32),
     Request(u32),
     Complete(u32),
@@ -24,15 +22,15 @@ enum Step {
     FreePool,
 }
 
-fn lanes() -> Lanes {
-    let mut lanes = Lanes::default();
-    lanes.add(PoolKey::DEFAULT, 0);
-    lanes.add(PoolKey::DEFAULT, -7);
-    lanes.add(PoolKey(0, 1), 0);
-    lanes.add(PoolKey(2, 0), 0);
-    let unsplit = lanes.pool(PoolKey(2, 0)).expect("the pool was added");
-    lanes.set_unsplit(unsplit);
-    lanes
+fn pool_streams() -> PoolStreams {
+    let mut pool_streams = PoolStreams::default();
+    pool_streams.add(PoolKey::DEFAULT, 0);
+    pool_streams.add(PoolKey::DEFAULT, -7);
+    pool_streams.add(PoolKey(0, 1), 0);
+    pool_streams.add(PoolKey(2, 0), 0);
+    let unsplit = pool_streams.pool(PoolKey(2, 0)).expect("the pool was added");
+    pool_streams.set_unsplit(unsplit);
+    pool_streams
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -43,8 +41,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(0),
         1 => Just(u64::MAX >> 20),
     ];
-    let alloc =
-        (0..SLOTS, 0..4u32, size).prop_map(|(slot, lane, requested)| Step::Alloc { slot, lane, requested });
+    let alloc = (0..SLOTS, 0..4u32, size).prop_map(|(slot, pool_stream, requested)| Step::Alloc {
+        slot,
+        pool_stream,
+        requested,
+    });
     let private = || PoolIx::DEFAULT;
     let step = prop_oneof![
         12 => alloc,
@@ -76,7 +77,7 @@ fn confs() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// Everything that must hold between two steps.
+/// Check everything that must hold between two steps.
 fn check(allocator: &Allocator<'_>) {
     let mut segments: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (id, block) in allocator.blocks.iter() {
@@ -105,7 +106,7 @@ fn check(allocator: &Allocator<'_>) {
         }
         assert_eq!((at, allocator.blocks[prev].next), (segment.base + segment.size, NONE));
     }
-    let sum = |wanted: &[State], of: fn(&super::Block) -> u64| {
+    let sum = |wanted: &[State], of: fn(&Block) -> u64| {
         allocator.blocks.iter().filter(|(_, b)| wanted.contains(&b.state)).map(|(_, b)| of(b)).sum::<u64>()
     };
     let active = [State::Live, State::Pending];
@@ -124,13 +125,13 @@ fn check(allocator: &Allocator<'_>) {
     assert!(counters.reserved_bytes.peak <= limit.max(allocator.driver.capacity.min(limit)));
 }
 
-/// Lists hold exactly what is free, in order.
+/// Check that lists hold exactly the free blocks, in order.
 fn check_lists(allocator: &Allocator<'_>) {
     let of = |state: State, list: usize| {
         let blocks = allocator.blocks.iter().filter(move |(_, b)| b.state == state && b.list == list as u32);
         blocks.map(|(id, _)| id).collect::<Vec<_>>()
     };
-    for (i, list) in allocator.free.iter().enumerate() {
+    for (i, list) in allocator.free_lists.iter().enumerate() {
         let entries: Vec<_> = list.iter().copied().collect();
         assert!(entries.is_sorted());
         let mut listed: Vec<u32> = entries.iter().map(|entry| entry.block).collect();
@@ -144,7 +145,7 @@ fn check_lists(allocator: &Allocator<'_>) {
         unmapped.sort_unstable();
         assert_eq!(unmapped, of(State::Unmapped, i));
     }
-    let pending: usize = (0..allocator.free.len()).map(|list| of(State::Pending, list).len()).sum();
+    let pending: usize = (0..allocator.free_lists.len()).map(|list| of(State::Pending, list).len()).sum();
     assert_eq!(allocator.pending.len(), pending);
 }
 
@@ -158,20 +159,19 @@ proptest! {
         capacity in prop_oneof![Just(None), Just(Some(180 * MIB)), Just(Some(64 * MIB))],
         oldest_first in any::<bool>(),
     ) {
-        let lanes = lanes();
+        let pool_streams = pool_streams();
         let tie_break = if oldest_first { TieBreak::Creation } else { TieBreak::Address };
         let device = Device { capacity_bytes: capacity, ..Device::default() };
         let rules = Rules::new(&settings, tie_break, &device);
-        let driver = Driver::new(rules.capacity_bytes, &[]);
-        let mut allocator = Allocator::new(rules, &lanes, SLOTS as usize, driver);
+        let mut allocator = Allocator::new(rules, &pool_streams, SLOTS as usize, &[]);
         for step in steps {
             match step {
-                Step::Alloc { slot, lane, requested } => {
-                    if let Some(id) = allocator.malloc(lane, requested, slot) {
+                Step::Alloc { slot, pool_stream, requested } => {
+                    if let Some(id) = allocator.malloc(pool_stream, requested, slot) {
                         let block = allocator.blocks[id];
                         prop_assert_eq!(block.state, State::Live);
                         prop_assert!(requested <= block.size);
-                        prop_assert_eq!(block.list, list_of(lane, super::block_bytes(requested, &settings)));
+                        prop_assert_eq!(block.list, list_of(pool_stream, block_bytes(requested, &settings)));
                     }
                 }
                 Step::Free(slot) => allocator.free(slot),
@@ -180,7 +180,7 @@ proptest! {
                 Step::Wait(slot) => allocator.free_by_waiting(slot),
                 Step::Flush(scope) => allocator.release_cached(scope),
                 Step::FreePool => {
-                    let pool = lanes.pool(PoolKey(0, 1)).expect("the pool exists");
+                    let pool = pool_streams.pool(PoolKey(0, 1)).expect("the pool exists");
                     allocator.pool_is_freeable(pool);
                 }
             }

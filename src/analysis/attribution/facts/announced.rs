@@ -1,4 +1,4 @@
-//! Work that torch announces by itself: every `Optimizer.step` and `Optimizer.zero_grad` of the thread that
+//! Optimizer steps that torch announces by itself: every `Optimizer.step` and `Optimizer.zero_grad` of the thread that
 //! records is a range with a name and times (torch/optim/optimizer.py), whether or not it allocates anything.
 //! Such ranges have a ring buffer of their own, as long as that of the events, and there are fewer of them: they
 //! reach further back than the events do.
@@ -11,10 +11,10 @@ use std::cmp::Reverse;
 const STEP: &str = "Optimizer.step#";
 const ZERO_GRAD: &str = "Optimizer.zero_grad#";
 
-/// A piece of work.
+/// A range of time in which an optimizer does something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::analysis) struct Work {
-    /// From when to when, in microseconds since the first event.
+pub(in crate::analysis) struct AnnouncedRange {
+    /// Start and end, in microseconds since the first event.
     pub(in crate::analysis) time_us: [i64; 2],
     /// The first event within it, and the first after it.
     pub(in crate::analysis) events: [u32; 2],
@@ -26,38 +26,52 @@ pub(in crate::analysis) struct Work {
     pub(in crate::analysis) drops_gradients: bool,
 }
 
-/// All of it, in order.
+impl AnnouncedRange {
+    fn of(timeline: &Timeline, span: &NamedSpan) -> Self {
+        let [start_us, end_us] = span.time_us;
+        let until = |time_us: i64| timeline.times.moment_at(&timeline.events, time_us).0;
+        Self {
+            time_us: span.time_us,
+            events: [until(start_us.saturating_sub(1)), until(end_us)],
+            is_before: end_us < 0,
+            is_open: !span.is_whole(),
+            drops_gradients: false,
+        }
+    }
+}
+
+/// All announced ranges of a recording, in order.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct Announced {
     /// Steps of optimizers. One within another is left out.
-    pub(in crate::analysis) steps: Vec<Work>,
-    /// Where gradients are dropped or set to zero.
-    pub(in crate::analysis) zeroed: Vec<Work>,
+    pub(in crate::analysis) steps: Vec<AnnouncedRange>,
+    /// Ranges in which gradients are dropped or set to zero.
+    zero_grads: Vec<AnnouncedRange>,
     /// Whether surely nothing was lost since recording began.
     pub(in crate::analysis) is_complete: bool,
 }
 
 impl Announced {
-    /// What was announced in the course of a recording, as seen from one of its devices.
+    /// The ranges announced in the course of a recording, as seen from one of its devices.
     pub(in crate::analysis) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         let Some(first_us) = timeline.times.first_us() else { return Self::default() };
         let longest = snapshot.timelines.iter().map(|timeline| timeline.events.len()).max().unwrap_or(0);
         let is_complete = snapshot.damage.is_none() && snapshot.annotations.len() < longest;
         let mut out = Self { is_complete, ..Self::default() };
         let mut outer_us = i64::MIN;
-        for (range, kind) in ranges(snapshot, timeline, first_us) {
-            let is_inner = range.time_us[1] <= outer_us;
+        for (span, kind) in optimizer_spans(snapshot, timeline, first_us) {
+            let is_inner = span.time_us[1] <= outer_us;
             match kind {
-                Kind::ZeroGrad => {
+                SpanKind::ZeroGrad => {
                     if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
                         outer.drops_gradients = true;
                     }
-                    out.zeroed.push(Work::of(timeline, &range));
+                    out.zero_grads.push(AnnouncedRange::of(timeline, &span));
                 }
-                Kind::Step if is_inner => {}
-                Kind::Step => {
-                    outer_us = range.time_us[1];
-                    out.steps.push(Work::of(timeline, &range));
+                SpanKind::Step if is_inner => {}
+                SpanKind::Step => {
+                    outer_us = span.time_us[1];
+                    out.steps.push(AnnouncedRange::of(timeline, &span));
                 }
             }
         }
@@ -65,76 +79,67 @@ impl Announced {
     }
 
     /// The steps that end, or would, after the first event.
-    pub(in crate::analysis) fn within_trace(&self) -> impl Iterator<Item = &Work> {
+    pub(in crate::analysis) fn within_trace(&self) -> impl Iterator<Item = &AnnouncedRange> {
         self.steps.iter().filter(|step| !step.is_before)
     }
 
-    /// The event after each of them.
+    /// The event after each of the steps within the trace.
     pub(in crate::analysis) fn ends(&self) -> Vec<u32> {
         self.within_trace().map(|step| step.events[1]).collect()
     }
 
     /// The step that an event lies in.
-    pub(in crate::analysis) fn step_at(&self, event: u32) -> Option<&Work> {
-        let after = self.steps.partition_point(|step| step.events[0] <= event);
-        self.steps.get(after.checked_sub(1)?).filter(|step| event < step.events[1])
+    pub(in crate::analysis) fn step_at(&self, event: u32) -> Option<&AnnouncedRange> {
+        range_at(&self.steps, event)
     }
 
     /// Whether an event lies where gradients are dropped or set to zero.
     pub(in crate::analysis) fn is_in_zero_grad(&self, event: u32) -> bool {
-        let after = self.zeroed.partition_point(|work| work.events[0] <= event);
-        after.checked_sub(1).and_then(|at| self.zeroed.get(at)).is_some_and(|work| event < work.events[1])
+        range_at(&self.zero_grads, event).is_some()
     }
 }
 
+fn range_at(ranges: &[AnnouncedRange], event: u32) -> Option<&AnnouncedRange> {
+    let after = ranges.partition_point(|range| range.events[0] <= event);
+    ranges.get(after.checked_sub(1)?).filter(|range| event < range.events[1])
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SpanKind {
     Step,
     ZeroGrad,
 }
 
-impl Kind {
-    fn of(name: &str) -> Option<Self> {
+impl SpanKind {
+    fn from_name(name: &str) -> Option<Self> {
         let is = |prefix: &str| name.starts_with(prefix);
         if is(STEP) { Some(Self::Step) } else { is(ZERO_GRAD).then_some(Self::ZeroGrad) }
     }
 }
 
-/// Ranges of that kind in order, of all devices: a process has one main thread, whichever device is current there.
-/// One that has no start says nothing, and one that has no end only if the recording may have stopped within it.
-fn ranges(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, Kind)> {
-    let mut kinds: HashMap<StrId, Option<Kind>> = HashMap::default();
-    let mut kind = |name| *kinds.entry(name).or_insert_with(|| Kind::of(&snapshot.strings.get(name)));
-    let mut out: Vec<(NamedSpan, Kind)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
+/// The spans of optimizers in order, of all devices: a process has one main thread, whichever device is current there.
+/// A span without a start says nothing, and one without an end only if the recording may have stopped within it.
+fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, SpanKind)> {
+    let mut kinds: HashMap<StrId, Option<SpanKind>> = HashMap::default();
+    let mut kind_of =
+        |name| *kinds.entry(name).or_insert_with(|| SpanKind::from_name(&snapshot.strings.get(name)));
+    let mut out: Vec<(NamedSpan, SpanKind)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
         .into_iter()
-        .filter(|range| range.has_ends[0])
-        .filter_map(|range| Some((range, kind(range.name)?)))
+        .filter(|span| span.has_ends[0])
+        .filter_map(|span| Some((span, kind_of(span.name)?)))
         .collect();
-    let last_us = |of: Kind| {
-        let whole = out.iter().filter(|(range, kind)| range.is_whole() && *kind == of);
-        whole.map(|(range, _)| range.time_us[1]).max().unwrap_or(i64::MIN)
+    let last_end_us = |wanted: SpanKind| {
+        let whole = out.iter().filter(|(span, kind)| span.is_whole() && *kind == wanted);
+        whole.map(|(span, _)| span.time_us[1]).max().unwrap_or(i64::MIN)
     };
-    let (last_step_us, last_zero_us) = (last_us(Kind::Step), last_us(Kind::ZeroGrad));
-    out.retain(|(range, kind)| {
-        let last_us = if *kind == Kind::Step { last_step_us } else { last_zero_us };
-        range.is_whole() || (snapshot.damage.is_none() && last_us <= range.time_us[0])
+    let (last_step_us, last_zero_us) = (last_end_us(SpanKind::Step), last_end_us(SpanKind::ZeroGrad));
+    out.retain(|(span, kind)| {
+        let last_us = if *kind == SpanKind::Step { last_step_us } else { last_zero_us };
+        span.is_whole() || (snapshot.damage.is_none() && last_us <= span.time_us[0])
     });
-    out.sort_by_key(|(range, _)| (range.time_us[0], Reverse(range.time_us[1])));
+    // The outer one of two spans that start together comes first.
+    out.sort_by_key(|(span, _)| (span.time_us[0], Reverse(span.time_us[1])));
     out
-}
-
-impl Work {
-    fn of(timeline: &Timeline, range: &NamedSpan) -> Self {
-        let [start_us, end_us] = range.time_us;
-        let until = |time_us: i64| timeline.times.moment_at(&timeline.events, time_us).0;
-        Self {
-            time_us: range.time_us,
-            events: [until(start_us.saturating_sub(1)), until(end_us)],
-            is_before: end_us < 0,
-            is_open: !range.is_whole(),
-            drops_gradients: false,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -142,7 +147,7 @@ mod tests {
     use super::*;
     use crate::analysis::attribution::facts::fixture::{Program, STEP_NAME, ZERO_GRAD_NAME};
 
-    /// The announced work, as seen from a recording of six allocations that starts after `lost` of them.
+    /// The announced ranges, as seen from a recording of six allocations that starts after `lost` of them.
     fn announced(lost: usize, marks: &[(usize, &str, bool)]) -> Announced {
         let mut program = Program::ring();
         for at in 0..=6 {
@@ -160,8 +165,8 @@ mod tests {
         Announced::of(&snapshot, &snapshot.timelines[0])
     }
 
-    fn events(work: &[Work]) -> Vec<([u32; 2], bool)> {
-        work.iter().map(|work| (work.events, work.is_before)).collect()
+    fn events(ranges: &[AnnouncedRange]) -> Vec<([u32; 2], bool)> {
+        ranges.iter().map(|range| (range.events, range.is_before)).collect()
     }
 
     #[test]
@@ -181,7 +186,7 @@ mod tests {
             ],
         );
         assert_eq!(events(&found.steps), [([0, 0], true), ([1, 2], false), ([3, 3], false)]);
-        assert_eq!(events(&found.zeroed), [([0, 0], true)]);
+        assert_eq!(events(&found.zero_grads), [([0, 0], true)]);
         let is_open: Vec<bool> = found.steps.iter().map(|step| step.is_open).collect();
         assert_eq!((is_open, found.is_complete), (vec![false, false, true], false));
         assert_eq!(found.within_trace().count(), 2);

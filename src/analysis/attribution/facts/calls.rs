@@ -1,113 +1,117 @@
 //! Calls of models, and whether they train.
 
-use super::acts::{Act, Acts, Run};
-use super::place::Places;
+use super::activities::{Activities, Activity, Run};
+use super::facts_by_stack::FactsByStack;
+use super::frees::free_event;
+use super::stack_traits::{StackTrait, StackTraits};
 use crate::model::Timeline;
 use foldhash::{HashMap, HashSet};
 
-/// A call with fewer blocks in its first half is judged as a whole.
+/// A call with fewer blocks than this in its first half is judged as a whole: of so few, one or two stay in any case.
 const MIN_BLOCKS: u32 = 8;
 
+/// A call keeps a graph if more than one in this many of its blocks outlive it: without a graph, only results do.
+const GRAPH_PART: u32 = 5;
+
+/// A call trains if a backward frees more than one in this many of its blocks: a few may be freed during a backward by
+/// chance.
+const USED_PART: u32 = 20;
+
+/// Blocks of a call, and how many of them outlive it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct BlockCount {
+    all: u32,
+    kept: u32,
+}
+
+impl BlockCount {
+    fn add(&mut self, is_kept: bool) {
+        self.all += 1;
+        self.kept += u32::from(is_kept);
+    }
+
+    fn keeps_a_graph(self) -> bool {
+        self.all / GRAPH_PART < self.kept
+    }
+}
+
 /// One call of a model from outside of any model.
-#[expect(clippy::struct_excessive_bools, reason = "each says another thing of the same call")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
     /// Its first event.
     pub(in crate::analysis) start: u32,
     /// The first event after it.
     pub(in crate::analysis) end: u32,
-    /// Who called: line by line, and by functions only.
+    /// A number that stands for the lines that call.
     pub(super) caller: u32,
+    /// A number that stands for the functions that call.
     pub(super) calling_code: u32,
-    /// Names on the way say that this is no training.
-    says_eval: bool,
-    /// Names on the way say that it may be none.
-    may_eval: bool,
-    /// A decorator switches gradients off for all that it allocates.
-    no_grad: bool,
-    /// How many blocks it allocated.
-    blocks: u32,
-    /// How many of these outlived it.
-    kept: u32,
-    /// The same for its first half, without caches of keys and values.
-    early_blocks: u32,
-    early_kept: u32,
-    /// How many of these the backward gave back.
+    /// Traits from names and decorators: [`StackTrait::NamedEval`] and [`StackTrait::MaybeEval`] of the code around it,
+    /// [`StackTrait::NoGrad`] if everything that it allocates has it, [`StackTrait::Checkpointed`] if anything has.
+    traits: StackTraits,
+    blocks: BlockCount,
+    /// Blocks of its first half, without caches of keys and values.
+    early_blocks: BlockCount,
+    /// How many blocks a backward freed.
     used: u32,
-    /// Parts of it will be computed again by checkpointing, which keeps hardly anything.
-    checkpoints: bool,
     /// Whether a backward comes after it, and ends.
     has_backward: bool,
     /// Whether a backward comes before the next call.
     precedes_backward: bool,
-    /// Whether it trains: its activations are for a backward.
+    /// Whether its activations are for a backward.
     pub(in crate::analysis) trains: bool,
 }
 
 impl Call {
-    /// Whether the code around it says that this is no training.
+    /// Whether the code around it says that it does not train.
     fn is_eval(&self) -> bool {
-        self.says_eval || self.no_grad
+        self.traits.has(StackTrait::NamedEval) || self.traits.has(StackTrait::NoGrad)
     }
 
-    /// Whether so much of what it allocated stayed as a graph keeps. Without a graph hardly anything
-    /// of its first half outlives it; of its second half, what it was working on when it was cut off.
-    pub(in crate::analysis) fn keeps(&self) -> bool {
-        if self.early_blocks < MIN_BLOCKS {
-            self.blocks / 5 < self.kept
+    /// Whether enough of its memory stays for a graph. Without a graph hardly any block of its first half outlives it; of a
+    /// call that was cut off, blocks of the second half do, as they were in use.
+    pub(in crate::analysis) fn keeps_a_graph(&self) -> bool {
+        if self.early_blocks.all < MIN_BLOCKS {
+            self.blocks.keeps_a_graph()
         } else {
-            self.early_blocks / 5 < self.early_kept
+            self.early_blocks.keeps_a_graph()
         }
     }
 }
 
-/// The calls of a timeline, in order; whether they train is not decided yet.
-pub(super) fn find(timeline: &Timeline, places: &Places, acts: &Acts) -> Vec<Call> {
-    let mut calls = separate(places, &acts.runs);
-    weigh(&mut calls, timeline, places, acts);
-    // A backward that the trace ends in has not yet given back what it will.
-    let ended = acts.runs.iter().rev().skip_while(|run| matches!(run.act, Act::Backward | Act::Aside));
-    let last_backward =
-        ended.filter(|run| run.act == Act::Backward).map(|run| run.start).next().unwrap_or_default();
+/// The calls of a timeline, in order. Whether they train is not decided yet.
+pub(super) fn find_calls(timeline: &Timeline, stacks: &FactsByStack, activities: &Activities) -> Vec<Call> {
+    let mut calls = split_into_calls(stacks, &activities.runs);
+    count_blocks(&mut calls, timeline, stacks, activities);
+    // A backward that the trace ends in has not freed all of its activations yet.
+    let is_unfinished = |run: &&Run| matches!(run.activity, Activity::Backward | Activity::Aside);
+    let ended = activities.runs.iter().rev().skip_while(is_unfinished);
+    let last_backward = ended
+        .filter(|run| run.activity == Activity::Backward)
+        .map(|run| run.start)
+        .next()
+        .unwrap_or_default();
     for call in &mut calls {
         call.has_backward = call.start < last_backward;
     }
     calls
 }
 
-fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
+fn split_into_calls(stacks: &FactsByStack, runs: &[Run]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let mut is_open = false;
     for run in runs {
-        match run.act {
-            Act::Call => {
+        match run.activity {
+            Activity::Call => {
                 if is_open && let Some(last) = calls.last_mut().filter(|last| last.caller == run.caller) {
                     last.end = run.end;
                     continue;
                 }
-                let place = places.get(run.stack);
                 is_open = true;
-                calls.push(Call {
-                    start: run.start,
-                    end: run.end,
-                    caller: run.caller,
-                    calling_code: place.calling_code,
-                    says_eval: place.says_eval,
-                    may_eval: place.may_eval,
-                    no_grad: place.no_grad,
-                    blocks: 0,
-                    kept: 0,
-                    early_blocks: 0,
-                    early_kept: 0,
-                    used: 0,
-                    checkpoints: false,
-                    has_backward: false,
-                    precedes_backward: false,
-                    trains: false,
-                });
+                calls.push(new_call(stacks, run));
             }
-            Act::Aside | Act::Nothing => {}
-            Act::Backward => {
+            Activity::Aside | Activity::Nothing => {}
+            Activity::Backward => {
                 is_open = false;
                 if let Some(last) = calls.last_mut() {
                     last.precedes_backward = true;
@@ -119,94 +123,133 @@ fn separate(places: &Places, runs: &[Run]) -> Vec<Call> {
     calls
 }
 
-/// What became of the memory of each call.
-fn weigh(calls: &mut [Call], timeline: &Timeline, places: &Places, acts: &Acts) {
+fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
+    let facts = stacks.get(run.stack);
+    Call {
+        start: run.start,
+        end: run.end,
+        caller: run.caller,
+        calling_code: facts.calling_code,
+        traits: facts.traits.only(&[StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad]),
+        blocks: BlockCount::default(),
+        early_blocks: BlockCount::default(),
+        used: 0,
+        has_backward: false,
+        precedes_backward: false,
+        trains: false,
+    }
+}
+
+/// Count the blocks of each call, and how many were kept or freed by a backward.
+fn count_blocks(calls: &mut [Call], timeline: &Timeline, stacks: &FactsByStack, activities: &Activities) {
     let lifetimes = &timeline.lifetimes;
     let mut at = 0;
-    for id in (lifetimes.initial_count() as u32..lifetimes.len() as u32).map(crate::model::AllocId) {
+    // Allocations and calls are both in order of time, so one walk meets each call once.
+    for id in lifetimes.ids().skip(lifetimes.initial_count()) {
         let Some(event) = lifetimes.start(id).event() else { continue };
         while calls.get(at).is_some_and(|call| call.end <= event.0) {
             at += 1;
         }
         let Some(call) = calls.get_mut(at) else { break };
-        if event.0 < call.start || acts.at(event.0) != Act::Call {
+        if event.0 < call.start || activities.at(event.0) != Activity::Call {
             continue;
         }
-        let place = places.get(timeline.events.stack(event));
-        call.checkpoints |= place.checkpoints;
-        call.no_grad &= place.no_grad;
-        let is_early = event.0 < call.start.midpoint(call.end) && !place.in_cache;
-        call.blocks += 1;
-        call.early_blocks += u32::from(is_early);
-        let gone = lifetimes.requested(id).or(lifetimes.end(id)).and_then(crate::model::Moment::event);
-        if gone.is_none_or(|gone| call.end <= gone.0) {
-            call.kept += 1;
-            call.early_kept += u32::from(is_early);
+        let facts = stacks.get(timeline.events.stack(event));
+        call.traits.add_if(StackTrait::Checkpointed, facts.has(StackTrait::Checkpointed));
+        if !facts.has(StackTrait::NoGrad) {
+            call.traits.remove(StackTrait::NoGrad);
         }
-        if gone.is_some_and(|gone| acts.at(gone.0) == Act::Backward || is_within_backward(acts, gone.0)) {
-            call.used += 1;
+        let freed = free_event(lifetimes, id);
+        let is_kept = freed.is_none_or(|freed| call.end <= freed.0);
+        call.blocks.add(is_kept);
+        if event.0 < call.start.midpoint(call.end) && !facts.has(StackTrait::InCache) {
+            call.early_blocks.add(is_kept);
         }
+        call.used += u32::from(freed.is_some_and(|freed| is_backward(activities, freed.0)));
     }
 }
 
-/// Frees without stacks: they belong to what is going on around them.
-fn is_within_backward(acts: &Acts, event: u32) -> bool {
-    if acts.at(event) != Act::Nothing {
-        return false;
+/// Whether an event belongs to a backward. A free without a stack belongs to what is going on around it.
+fn is_backward(activities: &Activities, event: u32) -> bool {
+    match activities.at(event) {
+        Activity::Backward => true,
+        Activity::Nothing => {
+            let after = activities.runs.partition_point(|run| run.start <= event);
+            let around = after.checked_sub(1).and_then(|at| activities.runs.get(at));
+            around.is_some_and(|run| run.activity == Activity::Backward)
+        }
+        _ => false,
     }
-    let after = acts.runs.partition_point(|run| run.start <= event);
-    after.checked_sub(1).and_then(|at| acts.runs.get(at)).is_some_and(|run| run.act == Act::Backward)
 }
 
-/// Whether each call trains. `is_fed` says of each whether new data came before it.
+/// Decide which calls train. `has_new_data` says of each call whether new data came before it.
 ///
-/// What a backward gives back was for training; and if it gives back next to nothing, as activations
-/// are computed again or wait elsewhere, the call before it was. A call whose activations stay, but
-/// not for a backward, is still one of training where the next call goes on with its results, as when
-/// a generator's output is detached; where new data come first, it was an evaluation.
-pub(super) fn decide(calls: &mut [Call], is_fed: &[bool]) {
-    let mut lines: HashMap<u32, i64> = HashMap::default();
-    let mut functions: HashSet<u32> = HashSet::default();
-    let mut is_explained = false;
-    for call in calls.iter_mut() {
-        call.trains = call.has_backward && call.blocks / 20 < call.used;
-        is_explained |= call.trains;
-        if call.precedes_backward {
-            call.trains |= !is_explained;
-            is_explained = false;
-        }
-        if call.has_backward {
-            *lines.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
-        }
-        if call.trains {
-            functions.insert(call.calling_code);
-        }
-    }
-    let untrained = untrained(calls, is_fed);
+/// A call trains if a backward frees its activations. If a backward frees next to nothing, because activations are
+/// computed again or wait elsewhere, the call before it trained. A call whose activations stay, but not for a backward,
+/// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
+/// first, it was an evaluation.
+pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
+    let seen = SeenTraining::mark(calls);
+    let untrained = callers_without_backward(calls, has_new_data);
     for at in 0..calls.len() {
-        let next = calls.get(at + 1).map(|next| next.calling_code);
-        let next_is_fed = is_fed.get(at + 1).copied().unwrap_or(false);
+        let next_code = calls.get(at + 1).map(|next| next.calling_code);
+        let next_is_fed = has_new_data.get(at + 1).copied().unwrap_or(false);
         let Some(call) = calls.get_mut(at).filter(|call| !call.trains) else { continue };
-        let known = lines.get(&call.caller).copied();
-        call.trains = match known {
+        call.trains = match seen.balance_of_callers.get(&call.caller).copied() {
             _ if call.has_backward => {
-                let goes_on = next == Some(call.calling_code) && !next_is_fed;
-                call.keeps() && !call.is_eval() && goes_on && functions.contains(&call.calling_code)
+                let goes_on = next_code == Some(call.calling_code) && !next_is_fed;
+                let is_known = seen.calling_code.contains(&call.calling_code);
+                call.keeps_a_graph() && !call.is_eval() && goes_on && is_known
             }
             Some(balance) => 0 <= balance,
             None if call.is_eval() => false,
-            // Of a few blocks one or two stay in any case.
-            None if call.may_eval && (call.blocks < MIN_BLOCKS || untrained.contains(&call.caller)) => {
-                call.checkpoints
+            None if call.traits.has(StackTrait::MaybeEval)
+                && (call.blocks.all < MIN_BLOCKS || untrained.contains(&call.caller)) =>
+            {
+                call.traits.has(StackTrait::Checkpointed)
             }
-            None => call.checkpoints || call.keeps(),
+            // Checkpointing keeps hardly anything, but is only of use for a backward.
+            None => call.traits.has(StackTrait::Checkpointed) || call.keeps_a_graph(),
         };
     }
 }
 
-/// Who called again with new data, while nothing had come of the call before.
-fn untrained(calls: &[Call], is_fed: &[bool]) -> HashSet<u32> {
-    let pairs = calls.iter().zip(calls.iter().zip(is_fed).skip(1));
+/// The training that backwards show.
+#[derive(Default)]
+struct SeenTraining {
+    /// Of each caller that a backward followed: how many of its calls trained, less those that did not.
+    balance_of_callers: HashMap<u32, i64>,
+    /// Code whose calls trained.
+    calling_code: HashSet<u32>,
+}
+
+impl SeenTraining {
+    /// Mark the calls that backwards show to train: their activations were freed by one, or they came just before one that
+    /// frees no call's.
+    fn mark(calls: &mut [Call]) -> Self {
+        let mut out = Self::default();
+        let mut is_explained = false;
+        for call in calls.iter_mut() {
+            call.trains = call.has_backward && call.blocks.all / USED_PART < call.used;
+            is_explained |= call.trains;
+            if call.precedes_backward {
+                call.trains |= !is_explained;
+                is_explained = false;
+            }
+            if call.has_backward {
+                *out.balance_of_callers.entry(call.caller).or_default() += if call.trains { 1 } else { -1 };
+            }
+            if call.trains {
+                out.calling_code.insert(call.calling_code);
+            }
+        }
+        out
+    }
+}
+
+/// The callers that called again with new data although no backward had followed the call before.
+fn callers_without_backward(calls: &[Call], has_new_data: &[bool]) -> HashSet<u32> {
+    let pairs = calls.iter().zip(calls.iter().zip(has_new_data).skip(1));
     let again = pairs
         .filter(|(call, (next, is_fed))| **is_fed && next.caller == call.caller && !call.precedes_backward);
     again.map(|(call, _)| call.caller).collect()

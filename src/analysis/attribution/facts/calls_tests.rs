@@ -1,14 +1,14 @@
-//! Which calls train, as far as names and memory tell before any backward.
+//! Calls that train, as far as names and memory tell before any backward.
 
-use super::super::{Flow, Places};
 use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES};
+use crate::analysis::attribution::facts::{DeviceFacts, FactsByStack};
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 const NO_GRAD: &str = "torch/utils/_contextlib.py decorate_context";
 const MAIN: &str = "/home/me/train.py <module>";
 const LAYER: &str = "torch/nn/modules/linear.py forward";
 
-/// Whether a first call trains, of which as much stays as a graph keeps, or nothing.
+/// Whether a first call trains; it keeps all of its blocks, as for a graph, or none.
 fn trains(frames: &[&str], keeps: bool) -> bool {
     let mut program = Program::default();
     for size in SIZES {
@@ -21,7 +21,7 @@ fn trains(frames: &[&str], keeps: bool) -> bool {
         }
     }
     let snapshot = program.finish();
-    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
     assert_eq!(flow.calls.len(), 1);
     flow.calls[0].trains
 }
@@ -65,7 +65,7 @@ fn calls_that_may_evaluate_do_where_new_data_come_before_any_backward() {
         }
     }
     let snapshot = program.finish();
-    let flow = Flow::of(&snapshot.timelines[0], &Places::of(&snapshot));
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
     assert!(flow.calls.iter().all(|call| !call.trains));
 }
 

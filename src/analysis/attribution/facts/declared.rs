@@ -1,58 +1,59 @@
-//! Labels that a recording, its program or the user gives.
+//! Categories that the user, the program or the recording declares.
 
 use crate::analysis::attribution::{Category, RuleId, Verdict};
 use crate::model::{Context, EventIx, Snapshot, StackId, StrId, Timeline};
 
-/// Labels by stack and by what events have in common.
+/// Declared categories, by stack and by the context that events share.
 #[derive(Debug)]
 pub(in crate::analysis) struct Labels<'a> {
-    of_stacks: &'a [Option<Category>],
-    of_contexts: Vec<Option<Verdict>>,
+    by_stack: &'a [Option<Category>],
+    by_context: Vec<Option<Verdict>>,
 }
 
 impl<'a> Labels<'a> {
-    /// The labels of a device; `of_stacks` is what the user's rules say of each stack.
+    /// The labels of a device; `by_stack` has the category that the user's rules give to each stack.
     pub(in crate::analysis) fn of(
         snapshot: &Snapshot,
         timeline: &Timeline,
-        of_stacks: &'a [Option<Category>],
+        by_stack: &'a [Option<Category>],
     ) -> Self {
         let contexts = timeline.events.contexts().iter();
-        Self { of_stacks, of_contexts: contexts.map(|context| of_context(snapshot, context)).collect() }
+        let by_context = contexts.map(|context| label_of_context(snapshot, context)).collect();
+        Self { by_stack, by_context }
     }
 
     /// Whether nothing is labelled.
     pub(in crate::analysis) fn is_empty(&self) -> bool {
-        self.of_stacks.is_empty() && self.of_contexts.iter().all(Option::is_none)
+        self.by_stack.is_empty() && self.by_context.iter().all(Option::is_none)
     }
 
-    /// What the user's rules say of a stack.
+    /// The category that the user's rules give to a stack.
     #[inline]
     pub(in crate::analysis) fn of_stack(&self, stack: StackId) -> Option<Verdict> {
-        let category = self.of_stacks.get(stack.index()).copied().flatten();
+        let category = self.by_stack.get(stack.index()).copied().flatten();
         category.map(|category| Verdict::new(category, RuleId::UserRule))
     }
 
-    /// What the recording says of an allocation.
+    /// The category that the recording or the program gives to what an event allocates.
     #[inline]
     pub(in crate::analysis) fn of_event(&self, timeline: &Timeline, event: EventIx) -> Option<Verdict> {
-        self.of_contexts.get(timeline.events.context_index(event)).copied().flatten()
+        self.by_context.get(timeline.events.context_index(event)).copied().flatten()
     }
 }
 
-fn of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {
+fn label_of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {
     let text = |id: StrId| snapshot.strings.get(id).into_owned();
     let recorded = context.category.and_then(|id| Category::from_key(&text(id)));
     let recorded = recorded.filter(|&category| category != Category::Unknown);
     let metadata = [context.user_metadata, context.internal_metadata];
-    let annotated = || metadata.into_iter().flatten().find_map(|id| in_metadata(&text(id)));
+    let annotated = || metadata.into_iter().flatten().find_map(|id| label_in_metadata(&text(id)));
     recorded
         .map(|category| Verdict::new(category, RuleId::Recorded))
         .or_else(|| annotated().map(|category| Verdict::new(category, RuleId::Metadata)))
 }
 
-/// Metadata is a label when it is the name of a category, or has a key `category` with one.
-fn in_metadata(text: &str) -> Option<Category> {
+/// The label in metadata: the name of a category, or a key `category` with one.
+fn label_in_metadata(text: &str) -> Option<Category> {
     const KEY: &str = "category";
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let keys = text.match_indices(KEY).map(|(at, _)| (at, at + KEY.len()));
@@ -74,16 +75,16 @@ mod tests {
 
     #[test]
     fn metadata_is_a_label_only_where_it_names_a_category() {
-        assert_eq!(in_metadata("{'step': 0, 'category': 'kv_cache'}"), Some(Category::KvCache));
-        assert_eq!(in_metadata("category=gradient"), Some(Category::Gradient));
-        assert_eq!(in_metadata("Activations"), Some(Category::Activation));
-        assert_eq!(in_metadata("{'step': 0, 'phase': 'forward'}"), None);
-        assert_eq!(in_metadata("input tokens of step 0"), None);
-        assert_eq!(in_metadata("Category.PARAMETER"), Some(Category::Parameter));
+        assert_eq!(label_in_metadata("{'step': 0, 'category': 'kv_cache'}"), Some(Category::KvCache));
+        assert_eq!(label_in_metadata("category=gradient"), Some(Category::Gradient));
+        assert_eq!(label_in_metadata("Activations"), Some(Category::Activation));
+        assert_eq!(label_in_metadata("{'step': 0, 'phase': 'forward'}"), None);
+        assert_eq!(label_in_metadata("input tokens of step 0"), None);
+        assert_eq!(label_in_metadata("Category.PARAMETER"), Some(Category::Parameter));
         for text in
             ["encoder.cache", "layer1.weight", "stage.other", "my subcategory: temp", "categories: input"]
         {
-            assert_eq!(in_metadata(text), None, "{text}");
+            assert_eq!(label_in_metadata(text), None, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Recordings of made-up programs, event by event, for tests of what is read out of them.
+//! Recordings of made-up programs, event by event, for tests.
 
 use crate::model::{
     Action, Anchor, Annotation, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment,
@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 
 const TORCH: &str = "/env/lib/python3.11/site-packages/torch/";
 
-/// A program under observation: allocates and frees at addresses of its own choice.
+/// A program under observation, which allocates and frees at rising addresses.
 #[derive(Default)]
 pub(crate) struct Program {
     snapshot: Snapshot,
     events: EventTable,
     live: BTreeMap<u64, (i64, StackId)>,
     next: u64,
-    /// Where segments begin, besides the first.
+    /// The offsets at which segments begin, besides the first.
     cuts: Vec<u64>,
-    /// Whether stacks are left out.
-    is_bare: bool,
-    /// The time of the next event, where there are times.
+    /// Whether events have no stacks.
+    has_no_stacks: bool,
+    /// The time of the next event; `None` if events have no times.
     clock_us: Option<i64>,
-    /// Whether older events are lost to newer ones, rather than never recorded.
+    /// Whether the oldest events are lost to newer ones, rather than never recorded.
     is_ring: bool,
 }
 
@@ -32,24 +32,25 @@ fn split(frame: &str) -> (String, &str) {
 }
 
 impl Program {
-    /// Recorded without stacks.
+    /// A program that is recorded without stacks.
     pub(crate) fn bare() -> Self {
-        Self { is_bare: true, ..Self::default() }
+        Self { has_no_stacks: true, ..Self::default() }
     }
 
-    /// Recorded with times and what torch announces.
+    /// A program that is recorded with times and announcements.
     pub(crate) fn timed() -> Self {
         Self { clock_us: Some(1_000_000), ..Self::default() }
     }
 
-    /// The same into a ring buffer, so that the oldest events are lost where [`train`] starts late.
+    /// A program that is recorded with times and announcements into a ring buffer: the oldest events are lost where
+    /// [`train`] starts late.
     pub(crate) fn ring() -> Self {
         Self { is_ring: true, ..Self::timed() }
     }
 
     /// Leave stacks out from here on.
     pub(crate) fn without_stacks(mut self) -> Self {
-        self.is_bare = true;
+        self.has_no_stacks = true;
         self
     }
 
@@ -65,7 +66,7 @@ impl Program {
         Some(now)
     }
 
-    /// Announce that a piece of work starts or ends.
+    /// Announce the start or end of a range.
     pub(crate) fn announce(&mut self, name: &str, is_start: bool) {
         let Some(time_us) = self.tick() else { return };
         let name = self.snapshot.strings.intern(name.as_bytes()).0;
@@ -87,26 +88,26 @@ impl Program {
         self.snapshot.stacks.intern(&ids)
     }
 
-    /// Allocate at a new address, which is given back.
+    /// Allocate at a new address, and return the address.
     pub(crate) fn alloc(&mut self, size: i64, frames: &[&str]) -> u64 {
         let addr = self.next + 0x1000_0000;
         self.next += size.unsigned_abs().next_multiple_of(512);
-        let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
+        let stack = if self.has_no_stacks { StackId::EMPTY } else { self.stack(frames) };
         self.push(&Event { stack, pool: Some(PoolKey::DEFAULT), ..Event::new(Action::Alloc, addr, size) });
         self.live.insert(addr, (size, stack));
         addr
     }
 
-    /// Give back.
+    /// Free the block at an address.
     pub(crate) fn free(&mut self, addr: u64, frames: &[&str]) {
-        let stack = if self.is_bare { StackId::EMPTY } else { self.stack(frames) };
+        let stack = if self.has_no_stacks { StackId::EMPTY } else { self.stack(frames) };
         let Some((size, _)) = self.live.remove(&addr) else { return };
         for action in [Action::FreeRequested, Action::FreeCompleted] {
             self.push(&Event { stack, ..Event::new(action, addr, size) });
         }
     }
 
-    /// Forget the events so far: the recording starts here.
+    /// Drop the events so far: the recording starts here.
     pub(crate) fn start_late(&mut self) {
         self.events = EventTable::default();
         if self.is_ring {
@@ -118,17 +119,17 @@ impl Program {
         }
     }
 
-    /// Forget the events, but not the stacks of what is live: only the state was recorded.
+    /// Drop the events, but keep the stacks of live blocks: only the state was recorded.
     pub(crate) fn forget_events(&mut self) {
         self.events = EventTable::default();
     }
 
-    /// What comes next lies in a segment of its own.
+    /// Begin a new segment.
     pub(crate) fn start_segment(&mut self) {
         self.cuts.push(self.next);
     }
 
-    /// The recording.
+    /// The recording of the program.
     pub(crate) fn finish(self) -> Snapshot {
         let Self { mut snapshot, events, live, next, cuts, .. } = self;
         let mut blocks: Vec<Block> = live
@@ -166,7 +167,7 @@ impl Program {
 const MAIN: &str = "/home/me/train.py <module>";
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 
-/// Where a small training script allocates.
+/// Stacks of a small training script.
 pub(crate) const LOAD: &[&str] =
     &["torch/nn/modules/module.py convert", "torch/nn/modules/module.py _apply", MAIN];
 pub(crate) const DATA: &[&str] = &["/home/me/data.py next", MAIN];
@@ -189,14 +190,14 @@ pub(crate) const FOREACH: &[&str] = &[
 ];
 pub(crate) const ZERO_GRAD: &[&str] = &["torch/optim/optimizer.py zero_grad", MAIN];
 
-/// What torch announces.
+/// Names that torch announces.
 pub(crate) const STEP_NAME: &str = "Optimizer.step#Adam.step";
 pub(crate) const ZERO_GRAD_NAME: &str = "Optimizer.zero_grad#Adam.zero_grad";
 
 /// Sizes of the parameters.
 pub(crate) const SIZES: [i64; 4] = [1 << 20, 3 << 20, 5 << 20, 40 << 20];
 
-/// What is live at the end of [`train`], by address.
+/// Addresses of the blocks that are live at the end of [`train`].
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) parameters: Vec<u64>,
@@ -251,7 +252,8 @@ pub(crate) fn train(program: &mut Program, iterations: usize, late: Option<usize
     held
 }
 
-/// A state without stacks: sizes of blocks by segment, in the order of addresses; below 0 are holes.
+/// A recording of a state alone, without stacks: sizes of blocks by segment, in the order of addresses. Negative sizes
+/// are holes.
 pub(crate) fn state(segments: &[&[i64]]) -> Snapshot {
     let mut table = SegmentTable { segments: Vec::new(), blocks: Vec::new() };
     let mut addr = 0x1000_0000u64;

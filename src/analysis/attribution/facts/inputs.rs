@@ -1,139 +1,151 @@
-//! Which code outside of models makes what they are given.
+//! The code outside of models that makes their inputs.
 
-use super::acts::{Act, Acts};
+use super::activities::{Activities, Activity, Run};
 use super::calls::Call;
-use crate::model::{AllocId, Moment, StackId, Timeline};
+use super::frees::free_event;
+use crate::model::{EventIx, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 
-/// Calls from the same place that an input may live through: batches may be prepared ahead.
+/// An input may live through this many calls from the same place: batches may be prepared ahead.
 const MAX_CALLS: usize = 3;
 
-/// How often the allocations of a stack were gone soon after the call that followed them, and how
-/// often they stayed.
+/// The fate of the allocations that a stack makes before calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Habit {
-    gone: u32,
+    /// How many were freed soon after the call that followed them.
+    freed: u32,
+    /// How many outlived [`MAX_CALLS`] calls.
     stayed: u32,
-    /// The call before which one was made last that is never gone, and before how many calls there were such.
-    left_before: Option<usize>,
-    left: u32,
+    /// The last call before which one was made that is never freed.
+    leaked_before: Option<usize>,
+    /// Before how many calls one was made that is never freed.
+    leaked: u32,
 }
 
-/// What stacks outside of models do.
+/// The stacks outside of models that make inputs.
 #[derive(Debug, Default)]
-pub(in crate::analysis) struct Inputs {
+pub(in crate::analysis) struct InputCode {
     habits: HashMap<StackId, Habit>,
-    /// Stacks that allocate before the first call by some code: what only comes later, as sampled
-    /// tokens and losses do, is a result of the call before.
-    first: HashSet<StackId>,
-    /// The same for the first call from each line.
-    first_by_line: HashSet<StackId>,
-    /// The next call from the same place, for each.
-    again: Vec<Option<usize>>,
+    /// Stacks that allocate before the first call by some code. A stack that only allocates later, as sampled tokens and
+    /// losses do, makes results of the call before.
+    before_first_by_code: HashSet<StackId>,
+    /// Stacks that allocate before the first call from some line.
+    before_first_by_line: HashSet<StackId>,
+    /// Of each call, the next one from the same line.
+    next_from_line: Vec<Option<usize>>,
 }
 
-impl Inputs {
-    pub(super) fn of(timeline: &Timeline, acts: &Acts, calls: &[Call]) -> Self {
-        let mut out = Self::default();
-        let lifetimes = &timeline.lifetimes;
-        let mut seen: HashSet<(bool, u32)> = HashSet::default();
+impl InputCode {
+    pub(super) fn of(timeline: &Timeline, activities: &Activities, calls: &[Call]) -> Self {
+        let mut out = Self { next_from_line: next_from_line(calls), ..Self::default() };
+        let (mut seen_code, mut seen_lines) = (HashSet::default(), HashSet::default());
         let mut current = None;
-        let again = again(calls);
-        for run in acts.runs.iter().filter(|run| matches!(run.act, Act::Main | Act::Data)) {
+        for run in runs_outside(activities) {
             let next = calls.partition_point(|call| call.start < run.start);
             let Some(call) = calls.get(next) else { break };
             if current != Some(next) {
                 if let Some(before) = current.and_then(|at: usize| calls.get(at)) {
-                    seen.extend([(true, before.caller), (false, before.calling_code)]);
+                    seen_code.insert(before.calling_code);
+                    seen_lines.insert(before.caller);
                 }
                 current = Some(next);
             }
-            let is_first = !seen.contains(&(false, call.calling_code));
-            let is_first_by_line = !seen.contains(&(true, call.caller));
-            let first = lifetimes.first_after(Moment(run.start));
-            let ids = first.map_or(0..0, |first| first.0..lifetimes.len() as u32).map(AllocId);
-            for id in ids {
-                let Some(start) = lifetimes.start(id).event().filter(|start| start.0 < run.end) else {
-                    break;
-                };
-                let end = lifetimes.requested(id).or(lifetimes.end(id)).and_then(Moment::event);
-                if !matches!(acts.at(start.0), Act::Main | Act::Data)
-                    || end.is_some_and(|end| end.0 <= call.start)
-                {
+            let is_first_by_code = !seen_code.contains(&call.calling_code);
+            let is_first_by_line = !seen_lines.contains(&call.caller);
+            for (id, made) in run.allocations(timeline) {
+                let freed = free_event(&timeline.lifetimes, id);
+                let is_outside = is_outside(activities.at(made.0));
+                if !is_outside || freed.is_some_and(|freed| freed.0 <= call.start) {
                     continue;
                 }
-                if is_first {
-                    out.first.insert(timeline.events.stack(start));
+                let stack = timeline.events.stack(made);
+                if is_first_by_code {
+                    out.before_first_by_code.insert(stack);
                 }
                 if is_first_by_line {
-                    out.first_by_line.insert(timeline.events.stack(start));
+                    out.before_first_by_line.insert(stack);
                 }
-                let habit = out.habits.entry(timeline.events.stack(start)).or_default();
-                let comes_again = again.get(next).copied().flatten().is_some();
-                if end.is_none() && comes_again && habit.left_before.replace(next) != Some(next) {
-                    habit.left += 1;
-                }
-                let last = (0..MAX_CALLS).try_fold(next, |at, _| again.get(at).copied().flatten());
-                let last = last.and_then(|at| calls.get(at)).map(|call| call.start);
-                match (end, last) {
-                    (Some(end), Some(last)) if last < end.0 => habit.stayed += 1,
-                    (Some(_), _) => habit.gone += 1,
-                    (None, Some(_)) => habit.stayed += 1,
-                    (None, None) => {}
-                }
+                out.note_fate(calls, next, stack, freed);
             }
         }
-        out.again = again;
         out
     }
 
-    /// Whether what a stack allocates before a call is for that call; `None` if it cannot be told.
-    pub(in crate::analysis) fn is_input(&self, stack: StackId) -> Option<bool> {
+    /// Note what becomes of an allocation that a stack makes before a call.
+    fn note_fate(&mut self, calls: &[Call], call: usize, stack: StackId, freed: Option<EventIx>) {
+        let is_called_again = self.is_called_again(call);
+        let last_use = (0..MAX_CALLS).try_fold(call, |at, _| self.next_from_line.get(at).copied().flatten());
+        let last_use = last_use.and_then(|at| calls.get(at)).map(|call| call.start);
+        let habit = self.habits.entry(stack).or_default();
+        if freed.is_none() && is_called_again && habit.leaked_before.replace(call) != Some(call) {
+            habit.leaked += 1;
+        }
+        match (freed, last_use) {
+            (Some(freed), Some(last_use)) if last_use < freed.0 => habit.stayed += 1,
+            (Some(_), _) => habit.freed += 1,
+            (None, Some(_)) => habit.stayed += 1,
+            // The recording ends too early to see whether it stays.
+            (None, None) => {}
+        }
+    }
+
+    /// Whether a stack's allocations before a call are for that call; `None` if it cannot be told.
+    pub(in crate::analysis) fn makes_inputs(&self, stack: StackId) -> Option<bool> {
         let habit = self.habits.get(&stack)?;
-        if habit.gone == habit.stayed { None } else { Some(habit.stayed < habit.gone) }
+        if habit.freed == habit.stayed { None } else { Some(habit.stayed < habit.freed) }
     }
 
-    /// Whether a stack allocates before several calls, and nothing of that is ever given back: that is for none of them.
-    pub(in crate::analysis) fn is_never_given_back(&self, stack: StackId) -> bool {
+    /// Whether a stack allocates before several calls, and nothing of that is ever freed: that is for none of them.
+    pub(in crate::analysis) fn never_frees(&self, stack: StackId) -> bool {
         let habit = self.habits.get(&stack).copied().unwrap_or_default();
-        habit.gone == 0 && 1 < habit.left
+        habit.freed == 0 && 1 < habit.leaked
     }
 
-    /// Whether the same code calls again after a call.
-    pub(in crate::analysis) fn comes_again(&self, call: usize) -> bool {
-        self.again.get(call).copied().flatten().is_some()
+    /// Whether the same line calls again after a call.
+    pub(in crate::analysis) fn is_called_again(&self, call: usize) -> bool {
+        self.next_from_line.get(call).copied().flatten().is_some()
     }
 
-    /// Whether a stack allocates before the first call by some code, too.
-    pub(in crate::analysis) fn comes_first(&self, stack: StackId) -> bool {
-        self.first.contains(&stack)
+    /// Whether a stack allocates before the first call by some code.
+    pub(in crate::analysis) fn precedes_first_by_code(&self, stack: StackId) -> bool {
+        self.before_first_by_code.contains(&stack)
     }
 
     /// Whether a stack allocates before the first call from some line.
-    pub(in crate::analysis) fn precedes_a_line(&self, stack: StackId) -> bool {
-        self.first_by_line.contains(&stack)
+    pub(in crate::analysis) fn precedes_first_by_line(&self, stack: StackId) -> bool {
+        self.before_first_by_line.contains(&stack)
     }
 
     /// Of each call, whether new data were made for it since the call before.
-    pub(super) fn fed(&self, timeline: &Timeline, acts: &Acts, calls: &[Call]) -> Vec<bool> {
+    pub(super) fn calls_with_new_data(
+        &self,
+        timeline: &Timeline,
+        activities: &Activities,
+        calls: &[Call],
+    ) -> Vec<bool> {
         let mut out = vec![false; calls.len()];
-        let lifetimes = &timeline.lifetimes;
-        for run in acts.runs.iter().filter(|run| matches!(run.act, Act::Main | Act::Data)) {
+        for run in runs_outside(activities) {
             let next = calls.partition_point(|call| call.start < run.start);
-            let Some(is_fed) = out.get_mut(next) else { break };
-            let Some(first) = lifetimes.first_after(Moment(run.start)) else { break };
-            *is_fed |= (first.0..lifetimes.len() as u32)
-                .map(AllocId)
-                .map_while(|id| lifetimes.start(id).event().filter(|start| start.0 < run.end))
-                .map(|start| timeline.events.stack(start))
-                .any(|stack| self.comes_first(stack) && self.is_input(stack) != Some(false));
+            let Some(has_new_data) = out.get_mut(next) else { break };
+            let mut stacks = run.allocations(timeline).map(|(_, made)| timeline.events.stack(made));
+            *has_new_data |= stacks
+                .any(|stack| self.precedes_first_by_code(stack) && self.makes_inputs(stack) != Some(false));
         }
         out
     }
 }
 
-/// The next call from the same place, for each.
-fn again(calls: &[Call]) -> Vec<Option<usize>> {
+/// Whether an activity is outside of models and may make their inputs.
+fn is_outside(activity: Activity) -> bool {
+    matches!(activity, Activity::Main | Activity::Data)
+}
+
+fn runs_outside(activities: &Activities) -> impl Iterator<Item = &Run> {
+    activities.runs.iter().filter(|run| is_outside(run.activity))
+}
+
+/// Of each call, the next one from the same line.
+fn next_from_line(calls: &[Call]) -> Vec<Option<usize>> {
     let mut latest: HashMap<u32, usize> = HashMap::default();
     let mut out: Vec<Option<usize>> =
         calls.iter().enumerate().rev().map(|(at, call)| latest.insert(call.caller, at)).collect();

@@ -1,8 +1,8 @@
 //! Steps that allocate nothing, and steps with closures.
 
-use super::super::acts::Acts;
-use super::super::place::Places;
-use super::steps;
+use super::find_steps;
+use crate::analysis::attribution::facts::FactsByStack;
+use crate::analysis::attribution::facts::activities::Activities;
 use crate::analysis::attribution::facts::fixture::{
     BACKWARD, DATA, FORWARD, LOAD, Program, SIZES, STATE, ZERO_GRAD,
 };
@@ -54,8 +54,8 @@ fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
 /// How many steps are seen.
 fn seen(program: Program) -> usize {
     let snapshot = program.finish();
-    let (timeline, places) = (&snapshot.timelines[0], Places::of(&snapshot));
-    steps(timeline, &places, &Acts::of(timeline, &places)).all.len()
+    let (timeline, stacks) = (&snapshot.timelines[0], FactsByStack::of(&snapshot));
+    find_steps(timeline, &stacks, &Activities::of(timeline, &stacks)).all.len()
 }
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";

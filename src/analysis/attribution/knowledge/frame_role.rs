@@ -1,10 +1,10 @@
-//! What a single frame says about the code that it lies in, by its file and function.
+//! The role of a frame, by its file and function.
 
 use super::distributed;
 use super::role::Role;
 
 /// The role of a frame.
-pub(in crate::analysis) fn role(file: &str, name: &str) -> Role {
+pub(in crate::analysis) fn frame_role(file: &str, name: &str) -> Role {
     let file = file.replace('\\', "/");
     if is_start(name) && file.rsplit('.').next() != Some("py") {
         return Role::Start;
@@ -20,11 +20,11 @@ pub(in crate::analysis) fn role(file: &str, name: &str) -> Role {
     library_role(&file, name)
 }
 
-/// The path within the torch package.
+/// The path of a file within the torch package, if it is in it.
 fn torch_path(file: &str) -> Option<&str> {
     let inner = |marker: &str| file.rfind(marker).map(|at| &file[at + marker.len()..]);
     inner("-packages/torch/").or_else(|| {
-        // An editable installation, or a path that was cut.
+        // In an editable installation, or in a path that was cut, the package has no folder for packages around it.
         let inner = inner("/torch/").or_else(|| file.strip_prefix("torch/"))?;
         const PARTS: [&str; 10] = [
             "nn/",
@@ -104,12 +104,12 @@ fn torch_folder_role(inner: &str, name: &str) -> Role {
         return if inner.ends_with("grad_scaler.py") { Role::BetweenSteps } else { Role::Neutral };
     }
     if let Some(inner) = inner.strip_prefix("distributed/") {
-        return distributed::role(inner, name);
+        return distributed::distributed_role(inner, name);
     }
     Role::Neutral
 }
 
-/// Libraries around PyTorch, the interpreter, and the program itself.
+/// The role of a frame of a library around PyTorch, of the interpreter, or of the program itself.
 fn library_role(file: &str, name: &str) -> Role {
     let base = file.rsplit('/').next().unwrap_or(file);
     if is_root(file, base, name) {
@@ -143,7 +143,7 @@ fn is_root(file: &str, base: &str, name: &str) -> bool {
         || (file.contains("runpy") && name.starts_with("_run"))
 }
 
-/// Whether a name is one that key/value caches have.
+/// Whether a file or function has a name that key/value caches have.
 fn is_cache(base: &str, name: &str) -> bool {
     let words = |text: &str| {
         let text = text.to_ascii_lowercase();
@@ -192,7 +192,7 @@ fn package_role(inner: &str, name: &str) -> Role {
     }
 }
 
-/// Whether a frame is one of compiled code rather than of Python.
+/// Whether a file is compiled code rather than Python.
 fn is_binary(file: &str) -> bool {
     const ENDINGS: [&str; 11] = ["so", "c", "cpp", "cc", "cxx", "h", "hpp", "cu", "cuh", "dll", "dylib"];
     let base = file.rsplit('/').next().unwrap_or(file);
@@ -200,7 +200,7 @@ fn is_binary(file: &str) -> bool {
         return false;
     }
     match base.rsplit_once('.') {
-        // Libraries may have their version behind the ending, programs behind their name: `python3.11`.
+        // Libraries may have a version after the ending, programs after their name: `python3.11`.
         Some((_, ending)) => {
             let is_version = ending.bytes().all(|byte| byte.is_ascii_digit());
             ENDINGS.contains(&ending) || base.contains(".so.") || is_version
@@ -209,7 +209,7 @@ fn is_binary(file: &str) -> bool {
     }
 }
 
-/// Where a process starts, whatever the file is called.
+/// Whether a process starts in a function, whatever its file is called.
 fn is_start(name: &str) -> bool {
     matches!(name, "_start" | "__libc_start_main" | "Py_BytesMain")
 }
@@ -246,7 +246,7 @@ mod tests {
 
     fn of(frame: &str) -> Role {
         let (file, name) = frame.split_once(' ').expect("a file and a function");
-        role(file, name)
+        frame_role(file, name)
     }
 
     #[test]
@@ -282,16 +282,16 @@ mod tests {
 
     #[test]
     fn compiled_code_is_read_by_its_symbols() {
-        let of = |name| role("/env/torch/lib/libtorch_cpu.so", name);
+        let of = |name| frame_role("/env/torch/lib/libtorch_cpu.so", name);
         assert_eq!(of("torch::autograd::Engine::thread_main(std::shared_ptr<int> const&)"), Role::Engine);
         assert_eq!(of("at::cuda::allocateCUDABlasWorkspace(unsigned long)"), Role::Workspace);
         assert_eq!(of("torch::optim::Adam::step(std::function<at::Tensor ()>)"), Role::Step);
         assert_eq!(of("torch::nn::LinearImpl::forward(at::Tensor const&)"), Role::Call);
         assert_eq!(of("??"), Role::Compiled);
-        assert_eq!(role("/lib/libc.so.6", "__libc_start_main"), Role::Start);
-        assert_eq!(role("/opt/env/bin/python3.11", "_start"), Role::Start);
-        assert_eq!(role("/opt/env/bin/python3.11", "_PyEval_EvalFrameDefault"), Role::Compiled);
-        assert_eq!(role("/home/me/train.py", "_start"), Role::Own);
-        assert_eq!(role("Objects/methodobject.c", "cfunction_call"), Role::Compiled);
+        assert_eq!(frame_role("/lib/libc.so.6", "__libc_start_main"), Role::Start);
+        assert_eq!(frame_role("/opt/env/bin/python3.11", "_start"), Role::Start);
+        assert_eq!(frame_role("/opt/env/bin/python3.11", "_PyEval_EvalFrameDefault"), Role::Compiled);
+        assert_eq!(frame_role("/home/me/train.py", "_start"), Role::Own);
+        assert_eq!(frame_role("Objects/methodobject.c", "cfunction_call"), Role::Compiled);
     }
 }

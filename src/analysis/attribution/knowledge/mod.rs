@@ -1,4 +1,4 @@
-//! What single frames mean: files and functions of PyTorch and the libraries around it, and names that programs give.
+//! The meaning of single frames: files and functions of PyTorch and the libraries around it, and names that programs give.
 
 mod distributed;
 mod frame_role;
@@ -6,7 +6,7 @@ mod name_hint;
 mod optimizer;
 mod role;
 
-pub(in crate::analysis) use frame_role::role;
+pub(in crate::analysis) use frame_role::frame_role;
 pub(in crate::analysis) use name_hint::{NameHint, name_hint};
 pub(in crate::analysis) use optimizer::Optimizer;
 pub(in crate::analysis) use role::Role;

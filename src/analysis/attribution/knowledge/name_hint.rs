@@ -1,38 +1,42 @@
-//! What a function's name hints at.
+//! Hints from the names that programs give to their functions.
 
-/// What a function's name hints at.
+/// A hint from a function's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) enum NameHint {
     None,
+    /// An object is made.
     Init,
+    /// A module's forward.
     Forward,
-    /// A loop that evaluates, or generates.
+    /// A loop that evaluates or generates.
     Eval,
-    /// Maybe: training does that, too, and so do methods of models.
+    /// Maybe an evaluation: training has such functions, too, and so do models.
     MayEval,
+    /// A loop that trains.
     Train,
-    /// Parameters are moved away for a second backward, whose step follows.
+    /// Parameters are perturbed for a second backward, whose step follows.
     Perturb,
-    /// What an optimizer calls within its step.
+    /// An optimizer calls this function within its step.
     Closure,
+    /// torch makes a device the current one for constructors.
     SetDevice,
-    /// Parameters are changed, by an optimizer of the program's own.
+    /// An optimizer of the program's own changes parameters.
     Step,
     /// A batch is made or fetched.
     Batch,
     /// Weights are made or loaded.
     Weights,
-    /// A loop that trains or evaluates, in a library around torch: whether it evaluates.
+    /// A loop that trains or evaluates, in a library around torch; whether it evaluates, if its name says that.
     Library(Option<bool>),
 }
 
 /// Libraries with loops of their own.
 const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pytorch_lightning", "diffusers"];
 
-/// Where torch makes a device the current one for constructors.
+/// The file in which torch makes a device the current one for constructors.
 const DEVICES: &str = "torch/utils/_device.py";
 
-/// What the methods of iterators, and functions that fetch batches, are called.
+/// Names of the methods of iterators, and of functions that fetch batches.
 const BATCHES: [&str; 8] =
     ["__iter__", "__next__", "collate_fn", "get_batch", "next_batch", "load_batch", "prefetch", "preload"];
 

@@ -1,19 +1,19 @@
-//! What a single frame can say about the code that it lies in.
+//! The roles that a single frame can show.
 
-/// The meaning of a frame, from its file and function alone.
+/// The role of a frame's code, from its file and function alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) enum Role {
     /// The program's own code, or a library that is not known.
     Own,
-    /// PyTorch, the interpreter or a C++ library: no meaning of its own.
+    /// PyTorch, the interpreter or a C++ library, without a role of its own.
     Neutral,
     /// A function of `torch.nn.functional`.
     Functional,
-    /// Compiled code without a meaning of its own.
+    /// Compiled code without a role of its own.
     Compiled,
-    /// Where a thread of the program starts.
+    /// The start of a thread of the program.
     Root,
-    /// The same in compiled code. Python frames may follow: torch mixes both kinds as far as they go.
+    /// The start of a thread in compiled code. Python frames may follow: torch writes one kind after the other.
     Start,
     /// `Module.__call__`.
     Call,
@@ -21,17 +21,17 @@ pub(in crate::analysis) enum Role {
     Load,
     /// `torch.load` and the like: tensors come from a file.
     Restore,
-    /// `copy.deepcopy` goes through a dict, an object, a tensor.
+    /// `copy.deepcopy` goes through a dict.
     CopyDict,
-    /// See [`CopyDict`](Self::CopyDict).
+    /// `copy.deepcopy` goes through an object.
     CopyObject,
-    /// See [`CopyDict`](Self::CopyDict).
+    /// `copy.deepcopy` copies a tensor.
     CopyTensor,
     /// Inside of `Optimizer.step`.
     Step,
-    /// Inside of an optimizer, where it sets up its state.
+    /// Inside of an optimizer that sets up its state.
     State,
-    /// Inside of an optimizer, where it works on many tensors at once.
+    /// Inside of an optimizer that works on many tensors at once.
     Foreach,
     /// `Optimizer.zero_grad`.
     ZeroGrad,
@@ -43,15 +43,15 @@ pub(in crate::analysis) enum Role {
     Checkpoint,
     /// Buffers of `DistributedDataParallel`, FSDP and collectives.
     Comm,
-    /// FSDP puts a parameter together from its shards: for a moment, and maybe within the backward.
+    /// FSDP puts a parameter together from its shards for a moment, maybe within the backward.
     Unshard,
     /// A batch is loaded or brought to the device.
     Data,
     /// Gradient scaling and clipping: between backward and step.
     BetweenSteps,
-    /// `torch.no_grad`, `torch.inference_mode` as decorators.
+    /// `torch.no_grad` or `torch.inference_mode` as a decorator.
     NoGrad,
-    /// `torch.enable_grad` as a decorator, where its name shows: optimizers call closures so.
+    /// `torch.enable_grad` as a decorator, where its name shows: optimizers call closures in it.
     EnableGrad,
     /// A key/value cache.
     Cache,

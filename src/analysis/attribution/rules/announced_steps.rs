@@ -1,32 +1,35 @@
-//! Recordings without stacks in which torch announced the optimizer's steps: what a step makes and leaves is its
-//! state, whose sizes tell which parameters are trained.
+//! Recordings without stacks in which torch announced the optimizer's steps: blocks that a step makes and leaves are its
+//! state, whose sizes show which parameters are trained.
 
-use super::unfinished_step::CutStep;
-use super::{Category, Claims, RuleId, Verdict, View};
+use super::unfinished_step::UnfinishedStep;
+use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::structure::Phase;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment};
 
-/// What is made in a step that torch announced, or dropped where gradients are.
-pub(super) fn verdict(view: &View<'_>, cut: Option<&CutStep>, id: AllocId) -> Option<Verdict> {
-    let start = view.timeline.lifetimes.start(id).event()?;
-    let gone = view.gone(id);
-    if let Some(step) = view.announced.step_at(start.0) {
-        // What a closure does in its step is no work of the optimizer.
-        let is_own = view.phases.phase_at(Moment::after(start)) == Phase::Optimizer;
-        let cut = cut.filter(|cut| cut.contains(id));
-        return is_own.then(|| match (gone, cut) {
-            (Some(gone), _) if gone.0 < step.events[1] => {
+/// The verdict on an allocation that is made in an announced step, or freed where gradients are dropped.
+pub(super) fn verdict(view: &View<'_>, unfinished: Option<&UnfinishedStep>, id: AllocId) -> Option<Verdict> {
+    let made = view.alloc_event(id)?;
+    let freed = view.free_event(id);
+    if let Some(step) = view.announced.step_at(made.0) {
+        // A closure's passes in a step are no work of the optimizer.
+        let is_optimizer = view.phases.phase_at(Moment::after(made)) == Phase::Optimizer;
+        let unfinished = unfinished.filter(|unfinished| unfinished.contains(id));
+        return is_optimizer.then(|| match (freed, unfinished) {
+            (Some(freed), _) if freed.0 < step.events[1] => {
                 Verdict::new(Category::Temporary, RuleId::GoneInAnnouncedStep)
             }
-            (_, Some(cut)) => cut.verdict(view, id),
+            (_, Some(unfinished)) => unfinished.verdict(view, id),
             _ => Verdict::new(Category::OptimizerState, RuleId::KeptAfterAnnouncedStep),
         });
     }
-    let is_dropped = gone.is_some_and(|gone| view.announced.is_in_zero_grad(gone.0));
+    let is_dropped = freed.is_some_and(|freed| view.announced.is_in_zero_grad(freed.0));
     is_dropped.then_some(Verdict::new(Category::Gradient, RuleId::GoneInZeroGrad))
 }
 
-/// Before the backward nothing is a gradient, whatever its size; `new` is what was made in the recording.
+/// Take back gradients that are made before any backward of their pass. `new` are the allocations of the recording that
+/// no stack explains.
 pub(super) fn refine(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     if view.announced.within_trace().next().is_none() {
         return;
@@ -45,7 +48,7 @@ mod tests {
     use crate::analysis::{Attribution, Category, RuleId, UserRules};
     use crate::model::{AllocId, Snapshot};
 
-    /// What each allocation that is live at the end is, by its size.
+    /// Size, category and rule of each allocation that is live at the end.
     fn live(snapshot: &Snapshot) -> Vec<(i64, Category, RuleId)> {
         let timeline = &snapshot.timelines[0];
         let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;

@@ -2,103 +2,131 @@
 //! is there.
 
 use super::by_counts;
-use super::layout::{Placed, placed};
-use super::layout_counts::{Counts, Rounds, counts, rounds};
+use super::copies_per_parameter::{CopiesPerParameter, SizeCounts, count_sizes};
+use super::placed_blocks::{PlacedBlock, placed_blocks};
 use super::workspaces;
-use super::{Blocks, Category, Claims, RuleId, Verdict, View};
+use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use std::collections::BTreeMap;
 
-/// So many segments may have been made for something else while the parameters were made.
-const MOST_OTHERS: usize = 3;
+/// A model that is made on the device leaves at most this many segments of scratch memory between its parameters.
+const MAX_OTHER_SEGMENTS: usize = 3;
 
-/// Settle them; what no number shows stays unknown.
-pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
-    let ids: Vec<AllocId> = workspaces::without_doubtful(view, ids);
-    let (placed, counts, rounds) = look(view, &ids);
-    let is_shown = view.order.is_shown();
-    if by_counts::settle(&placed, hole_bytes(view), is_shown, claims) {
+/// One more segment is taken for scratch memory only if that explains at least half as many bytes more.
+const GAIN_PART: i64 = 2;
+
+/// Claim the blocks; those of sizes whose number shows nothing stay unknown.
+pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
+    let ids: Vec<AllocId> = workspaces::without_possible_workspaces(view, ids);
+    let Layout { placed, counts, copies } = best_layout(view, &ids);
+    let is_order_shown = view.order.is_shown();
+    if by_counts::claim(&placed, hole_bytes(view), is_order_shown, claims) {
         return;
     }
     // Which of several blocks of a size are the parameters, only their order tells.
-    let Some(rounds) = rounds.filter(|_| is_shown) else { return };
-    let mut by_size: BTreeMap<i64, Vec<(usize, Placed)>> = BTreeMap::new();
+    let Some(copies) = copies.filter(|_| is_order_shown) else { return };
+    let mut by_size: BTreeMap<i64, Vec<(usize, PlacedBlock)>> = BTreeMap::new();
     for (at, &block) in placed.iter().enumerate() {
         by_size.entry(block.size).or_default().push((at, block));
     }
     for (size, mut blocks) in by_size {
-        let Some(own) = counts.get(&size).and_then(|count| count.parameters(rounds.each)) else { continue };
+        let count = counts.get(&size);
+        let Some(own) = count.and_then(|count| count.parameters(copies.each)) else { continue };
         blocks.sort_by_key(|(at, block)| (!block.is_early, *at));
         let known = Blocks { alike: blocks.len(), known: own, known_as: Category::Parameter };
         let mut later = blocks.split_off(own.min(blocks.len()));
         later.sort_by_key(|(at, _)| *at);
+        let verdict = Verdict::new(Category::Parameter, RuleId::LiesFirst);
         for (_, block) in &blocks {
-            claims.claim_of(block.id, Verdict::new(Category::Parameter, RuleId::LiesFirst), size, known);
+            claims.claim_with_blocks(block.id, verdict, size, known);
         }
-        settle_later(&later, own.saturating_mul(rounds.gradients), known, claims);
+        claim_later(&later, own.saturating_mul(copies.gradients), known, claims);
     }
 }
 
-/// What is free between active blocks of the same segment.
+/// The bytes that are free between active blocks of the same segment.
 fn hole_bytes(view: &View<'_>) -> i64 {
     let table = &view.timeline.segments;
     let mut total = 0i64;
     for segment in &table.segments {
-        let mut open = None;
+        // Free bytes since the last active block; `None` before the first.
+        let mut since_active = None;
         for block in table.blocks_of(segment) {
             if block.is_active() {
-                total = total.saturating_add(open.replace(0).unwrap_or(0));
+                total = total.saturating_add(since_active.replace(0).unwrap_or(0));
             } else {
-                open = open.map(|bytes: i64| bytes.saturating_add(block.size.max(0)));
+                since_active = since_active.map(|bytes: i64| bytes.saturating_add(block.size.max(0)));
             }
         }
     }
     total
 }
 
-/// A model that is made on the device leaves a segment or two that are none of its parameters': where that makes
+/// Blocks with their places, and the number of copies that follows from it.
+struct Layout {
+    placed: Vec<PlacedBlock>,
+    counts: SizeCounts,
+    copies: Option<CopiesPerParameter>,
+}
+
+impl Layout {
+    fn of(view: &View<'_>, ids: &[AllocId], other_segments: usize) -> Self {
+        let placed = placed_blocks(view, ids, other_segments);
+        let counts = count_sizes(&placed);
+        let copies = CopiesPerParameter::of(&placed, &counts);
+        Self { placed, counts, copies }
+    }
+
+    fn explained_bytes(&self) -> i64 {
+        self.copies.map_or(0, |copies| copies.explained_bytes)
+    }
+}
+
+/// A model that is made on the device leaves a segment or two that are none of its parameters': if that makes
 /// numbers even, it was so.
-fn look(view: &View<'_>, ids: &[AllocId]) -> (Vec<Placed>, Counts, Option<Rounds>) {
-    let look = |patience: usize| {
-        let placed = placed(view, ids, patience);
-        let counts = counts(&placed);
-        let rounds = rounds(&placed, &counts);
-        (placed, counts, rounds)
-    };
-    let explained = |rounds: Option<Rounds>| rounds.map_or(0, |rounds| rounds.explained_bytes);
-    let mut best = look(0);
-    for patience in 1..=MOST_OTHERS {
-        let looked = look(patience);
-        let before = explained(best.2);
-        if before.saturating_add(before / 2) < explained(looked.2) {
-            best = looked;
+fn best_layout(view: &View<'_>, ids: &[AllocId]) -> Layout {
+    let mut best = Layout::of(view, ids, 0);
+    for other_segments in 1..=MAX_OTHER_SEGMENTS {
+        let layout = Layout::of(view, ids, other_segments);
+        let before = best.explained_bytes();
+        if before.saturating_add(before / GAIN_PART) < layout.explained_bytes() {
+            best = layout;
         }
     }
     best
 }
 
-/// Blocks of a parameter's size that are none: so many gradients, and state.
-fn settle_later(later: &[(usize, Placed)], gradients: usize, known: Blocks, claims: &mut Claims) {
-    // State that was set up for one parameter after the other lies side by side.
-    let mut is_paired = vec![false; later.len()];
-    let mut at = 0;
-    while let (Some((place, block)), Some((next_place, next))) = (later.get(at), later.get(at + 1)) {
-        let pairs = place + 1 == *next_place && block.touches(next);
-        is_paired[at] |= pairs;
-        is_paired[at + 1] |= pairs;
-        at += if pairs { 2 } else { 1 };
-    }
+/// Claim blocks of a parameter's size that are none: `gradients` of them are gradients, the others state.
+fn claim_later(later: &[(usize, PlacedBlock)], gradients: usize, known: Blocks, claims: &mut Claims) {
+    let is_paired = paired_neighbours(later);
     let lone = is_paired.iter().filter(|is_paired| !**is_paired).count();
-    let all_are_one = gradients == 0 || later.len() <= gradients;
+    let all_are_gradients = later.len() <= gradients;
     for ((_, block), is_paired) in later.iter().zip(is_paired) {
-        // Where gradients and state are both there, only that tells them apart.
+        // Where gradients and state are both there, only pairs tell them apart.
         let category = match is_paired {
             _ if gradients == 0 => Category::OptimizerState,
-            _ if all_are_one => Category::Gradient,
+            _ if all_are_gradients => Category::Gradient,
             true => Category::OptimizerState,
             false if lone == gradients => Category::Gradient,
             false => continue,
         };
-        claims.claim_of(block.id, Verdict::new(category, RuleId::LiesLater), block.size, known);
+        let verdict = Verdict::new(category, RuleId::LiesLater);
+        claims.claim_with_blocks(block.id, verdict, block.size, known);
     }
+}
+
+/// Of each block, whether it lies side by side with another of its size, in pairs: two tensors of state that were set up for
+/// one parameter after the other do.
+fn paired_neighbours(blocks: &[(usize, PlacedBlock)]) -> Vec<bool> {
+    let mut out = vec![false; blocks.len()];
+    let mut at = 0;
+    while let (Some((place, block)), Some((next_place, next))) = (blocks.get(at), blocks.get(at + 1)) {
+        let is_pair = place + 1 == *next_place && block.touches(next);
+        out[at] |= is_pair;
+        out[at + 1] |= is_pair;
+        at += if is_pair { 2 } else { 1 };
+    }
+    out
 }

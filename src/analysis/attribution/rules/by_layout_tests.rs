@@ -1,4 +1,4 @@
-//! What memory is for where nothing was recorded but the state, or no stack.
+//! Categories where only the state was recorded, or no stack.
 
 use crate::analysis::attribution::facts::fixture::{Program, state};
 use crate::analysis::{Attribution, Category, UserRules};
@@ -7,7 +7,7 @@ use Category::{Gradient, OptimizerState, Parameter, Unknown};
 
 const MIB: i64 = 1 << 20;
 const KIB: i64 = 1 << 10;
-/// The parameters of a model, and what is left of their segment of 20 MiB.
+/// The parameters of a model, and the rest of their segment of 20 MiB.
 const MODEL: &[i64] = &[2 * MIB, 3 * MIB, 5 * MIB, 6 * MIB, -4 * MIB];
 const EMPTY: &[i64] = &[-40 * MIB];
 
@@ -24,7 +24,7 @@ fn at_end(snapshot: &Snapshot) -> Vec<(Category, i64)> {
     bytes.iter().map(|row| (row.category, row.bytes)).collect()
 }
 
-/// Each size so many times in turn.
+/// Each size `times` times in turn.
 fn each(sizes: &[i64], times: usize) -> Vec<i64> {
     sizes.iter().flat_map(|&size| std::iter::repeat_n(size, times)).collect()
 }
@@ -109,7 +109,7 @@ fn a_first_forward_pass_ends_the_parameters_though_it_gives_nothing_back_for_goo
         program.alloc(100 * MIB + size, &[]);
     }
     let activations = 12 * 100 * MIB + 66;
-    // What they are, no pass shows.
+    // No pass shows what they are.
     assert_eq!(at_end(&program.finish()), [(Parameter, 78 * MIB), (Unknown, activations)]);
 }
 

@@ -1,4 +1,4 @@
-//! A rule of the user against what sizes and lifetimes would say.
+//! The user's rules against sizes and lifetimes.
 
 use crate::analysis::attribution::facts::fixture::{EVALUATE, LOAD, Program, SIZES};
 use crate::analysis::{Attribution, Category, RuleId, UserRules, Verdict};
@@ -21,7 +21,7 @@ fn server() -> Snapshot {
     program.finish()
 }
 
-/// What the four blocks are, and why.
+/// The verdicts on the four blocks.
 fn store(rules: &str) -> Vec<Verdict> {
     let (snapshot, rules) = (server(), UserRules::parse(rules).expect("these are rules"));
     let found = Attribution::of(&snapshot, &snapshot.timelines[0], &rules).categories;

@@ -1,29 +1,31 @@
 //! Allocations outside of models, optimizers and autograd.
 
-use super::without_modules::Lines;
-use super::{Category, Claims, RuleId, Verdict, View};
-use crate::analysis::attribution::facts::{Act, Part};
+use super::without_modules::LineHabits;
+use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::facts::{Part, StackTrait};
 use crate::analysis::attribution::structure::Phase;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, Moment, StackId};
 
 /// Claim what the program's own code makes.
-pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let main_code = MainCode::new(view);
-    for id in view.ids().filter(|&id| claims.asks(id)).collect::<Vec<_>>() {
+    for id in view.ids().filter(|&id| claims.wants_claims_for(id)).collect::<Vec<_>>() {
         let stack = view.stack(id);
-        let part = view.places.get(stack).part;
+        let part = view.facts_of(stack).part;
         let is_own = matches!(part, Part::Main | Part::Restore | Part::BetweenSteps | Part::ZeroGrad);
-        if is_own && !(part == Part::Main && view.places.is_compiled) {
+        if is_own && !(part == Part::Main && view.stacks.is_compiled) {
             claims.claim(id, main_code.verdict(id, stack, part));
         }
     }
 }
 
-/// Judges them by phase, lifetime, and what other allocations of the same stack do.
+/// Judges allocations by phase, lifetime, and the habits of their stacks.
 struct MainCode<'a> {
     view: &'a View<'a>,
-    /// What stacks do in programs that call no modules.
-    lines: Option<Lines>,
+    /// The habits of lines in programs that call no modules.
+    line_habits: Option<LineHabits>,
     /// Whether anything is trained.
     trains: bool,
     /// Whether it is known what models are, so that what is outside of them is known, too.
@@ -32,126 +34,127 @@ struct MainCode<'a> {
 
 impl<'a> MainCode<'a> {
     fn new(view: &'a View<'a>) -> Self {
-        let lines = view.flow.calls.is_empty().then(|| Lines::of(view));
-        let trains = view.flow.acts.runs.iter().any(|run| run.act == Act::Backward);
-        let knows_models = !view.flow.calls.is_empty() || view.places.show_torch();
-        Self { view, lines, trains, knows_models }
+        let line_habits = view.device.calls.is_empty().then(|| LineHabits::of(view));
+        let knows_models = !view.device.calls.is_empty() || view.stacks.show_torch();
+        Self { view, line_habits, trains: view.device.has_backward(), knows_models }
     }
 
     fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
-        let Some(start) = self.view.timeline.lifetimes.start(id).event() else {
-            return self.before_the_recording(stack);
+        let Some(made) = self.view.alloc_event(id) else {
+            return self.before_recording(stack);
         };
-        if !self.trains && self.view.places.get(stack).in_cache {
+        if !self.trains && self.view.has_trait(stack, StackTrait::InCache) {
             return Verdict::new(Category::KvCache, RuleId::CacheCode);
         }
-        match self.view.phases.phase_at(Moment::after(start)) {
-            Phase::Forward if self.is_left_behind(id, start) => Verdict::OPEN,
+        match self.view.phases.phase_at(Moment::after(made)) {
+            Phase::Forward if self.is_left_behind(id, made) => Verdict::OPEN,
             Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
-            Phase::Eval => self.after_eval(id, stack, start),
-            _ if self.is_input(id, stack, start) && !self.view.places.get(stack).perturbs => self.input(id),
-            Phase::Init | Phase::Data | Phase::Unknown if !self.view.flow.calls.is_empty() => {
-                self.before_calls(id, stack, start, part)
+            Phase::Eval => self.after_eval(id, stack, made),
+            _ if self.is_input(id, stack, made) && !self.perturbs(stack) => self.input(id),
+            Phase::Init | Phase::Data | Phase::Unknown if !self.view.device.calls.is_empty() => {
+                self.before_call(id, stack, made, part)
             }
-            _ => match &self.lines {
-                Some(lines) => lines.verdict(self.view, id, stack, start),
-                None => self.between_steps(id, stack, start),
+            _ => match &self.line_habits {
+                Some(habits) => habits.verdict(self.view, id, stack, made),
+                None => self.between_steps(id, stack, made),
             },
         }
     }
 
-    /// Only its stack is known. A program that works without modules of torch makes its weights itself.
-    fn before_the_recording(&self, stack: StackId) -> Verdict {
-        let place = self.view.places.get(stack);
+    /// The verdict on an allocation that is older than the recording: only its stack is known. A program that works
+    /// without modules of torch makes its weights itself.
+    fn before_recording(&self, stack: StackId) -> Verdict {
+        let facts = self.view.facts_of(stack);
+        let makes_weights = facts.has(StackTrait::InInit) || facts.has(StackTrait::MakesWeights);
         match self.knows_models {
-            _ if place.computes => Verdict::new(Category::Activation, RuleId::FunctionalCode),
-            true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
-            false if place.in_init || place.for_weights => {
-                Verdict::new(Category::Parameter, RuleId::WeightCode)
+            _ if facts.has(StackTrait::InFunctional) => {
+                Verdict::new(Category::Activation, RuleId::FunctionalCode)
             }
+            true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
+            false if makes_weights => Verdict::new(Category::Parameter, RuleId::WeightCode),
             false => Verdict::new(Category::Unknown, RuleId::StackOnly),
         }
     }
 
-    /// Live when the next call starts, by code whose allocations are usually gone soon after.
-    fn is_input(&self, id: AllocId, stack: StackId, start: EventIx) -> bool {
-        let calls = &self.view.flow.calls;
-        let next = calls.partition_point(|call| call.start <= start.0);
-        match (calls.get(next), self.view.flow.inputs.is_input(stack)) {
-            (Some(call), Some(true)) => self.view.gone(id).is_none_or(|gone| call.start < gone.0),
-            (None, Some(true)) => true,
-            _ => false,
-        }
+    fn perturbs(&self, stack: StackId) -> bool {
+        self.view.has_trait(stack, StackTrait::Perturbs)
     }
 
-    /// An input: of what is still there, only others of its line tell.
+    /// Whether an allocation is freed only after an event, or never.
+    fn outlives(&self, id: AllocId, event: u32) -> bool {
+        self.view.free_event(id).is_none_or(|freed| event < freed.0)
+    }
+
+    /// Whether an allocation is live when the next call starts, and made by code whose allocations are usually freed soon
+    /// after.
+    fn is_input(&self, id: AllocId, stack: StackId, made: EventIx) -> bool {
+        self.view.device.inputs.makes_inputs(stack) == Some(true)
+            && self.view.device.next_call(made.0).is_none_or(|call| self.outlives(id, call.start))
+    }
+
+    /// The verdict on an input. If it is still there at the end, only other blocks of its line show that it is one.
     fn input(&self, id: AllocId) -> Verdict {
-        let rule = match self.view.gone(id) {
+        let rule = match self.view.free_event(id) {
             Some(_) => RuleId::InputOfCall,
             None => RuleId::InputLikeOthers,
         };
         Verdict::new(Category::Input, rule)
     }
 
-    /// Whether nothing in the recording uses it although the program went on to the next round: that is for no backward.
-    fn is_left_behind(&self, id: AllocId, start: EventIx) -> bool {
-        let calls = &self.view.flow.calls;
-        let before = calls.partition_point(|call| call.start <= start.0).checked_sub(1);
+    /// Whether an allocation stays unused although the program went on to call the model again: then it is for no backward.
+    fn is_left_behind(&self, id: AllocId, made: EventIx) -> bool {
+        let calls = &self.view.device.calls;
+        let call = calls.partition_point(|call| call.start <= made.0).checked_sub(1);
         !self.trains
-            && self.view.gone(id).is_none()
-            && before.is_some_and(|before| self.view.flow.inputs.comes_again(before))
+            && self.view.free_event(id).is_none()
+            && call.is_some_and(|call| self.view.device.inputs.is_called_again(call))
     }
 
-    fn after_eval(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
-        let calls = &self.view.flow.calls;
-        let before = calls.partition_point(|call| call.start <= start.0);
-        let keeps = before.checked_sub(1).and_then(|at| calls.get(at)).is_some_and(|call| call.keeps());
-        if self.is_input(id, stack, start) {
+    fn after_eval(&self, id: AllocId, stack: StackId, made: EventIx) -> Verdict {
+        let calls = &self.view.device.calls;
+        let after = calls.partition_point(|call| call.start <= made.0);
+        let call = after.checked_sub(1).and_then(|at| calls.get(at));
+        if self.is_input(id, stack, made) {
             self.input(id)
-        } else if keeps {
+        } else if call.is_some_and(|call| call.keeps_a_graph()) {
             Verdict::new(Category::Activation, RuleId::Result)
         } else {
             Verdict::new(Category::Other, RuleId::Result)
         }
     }
 
-    /// Before the first call, or while data is loaded.
-    fn before_calls(&self, id: AllocId, stack: StackId, start: EventIx, part: Part) -> Verdict {
-        let calls = &self.view.flow.calls;
-        let next = calls.get(calls.partition_point(|call| call.start <= start.0));
-        let gone = self.view.gone(id);
-        let stays = self.view.flow.inputs.is_never_given_back(stack);
-        if self.view.is_given_back_by_backward(id) {
+    /// The verdict on an allocation before the first call, or while data is loaded.
+    fn before_call(&self, id: AllocId, stack: StackId, made: EventIx, part: Part) -> Verdict {
+        let next = self.view.device.next_call(made.0);
+        let freed = self.view.free_event(id);
+        if self.view.is_freed_by_backward(id) {
             Verdict::new(Category::Activation, RuleId::Loss)
-        } else if next.is_some_and(|call| gone.is_some_and(|gone| gone.0 < call.start)) {
+        } else if next.is_some_and(|call| freed.is_some_and(|freed| freed.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
-        } else if stays || part == Part::Restore {
+        } else if self.view.device.inputs.never_frees(stack) || part == Part::Restore {
             Verdict::OPEN
         } else {
             Verdict::new(Category::Input, RuleId::KeptBeforeCalls)
         }
     }
 
-    fn between_steps(&self, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
-        let calls = &self.view.flow.calls;
-        let next = calls.get(calls.partition_point(|call| call.start <= start.0));
-        let stays = self.view.flow.inputs.is_never_given_back(stack);
-        let waits = next.is_some_and(|call| self.view.gone(id).is_none_or(|gone| call.start < gone.0));
-        match (self.view.gone(id), next) {
-            _ if waits && self.view.places.get(stack).perturbs => {
-                Verdict::new(Category::OptimizerState, RuleId::Perturbed)
-            }
-            (None, _) if self.view.places.get(stack).perturbs => {
-                Verdict::new(Category::OptimizerState, RuleId::Perturbed)
-            }
-            _ if stays => Verdict::OPEN,
-            _ if waits && self.view.flow.inputs.precedes_a_line(stack) => self.input(id),
-            _ if self.view.is_given_back_by_backward(id) => Verdict::new(Category::Activation, RuleId::Loss),
-            (None, _) => Verdict::new(Category::Other, RuleId::KeptOutside),
-            (Some(gone), Some(call)) if call.start < gone.0 => {
-                Verdict::new(Category::Other, RuleId::KeptOutside)
-            }
-            (Some(_), _) => Verdict::new(Category::Temporary, RuleId::BetweenSteps),
+    fn between_steps(&self, id: AllocId, stack: StackId, made: EventIx) -> Verdict {
+        let next = self.view.device.next_call(made.0);
+        let freed = self.view.free_event(id);
+        let outlives_next = next.is_some_and(|call| self.outlives(id, call.start));
+        let inputs = &self.view.device.inputs;
+        if (outlives_next || freed.is_none()) && self.perturbs(stack) {
+            Verdict::new(Category::OptimizerState, RuleId::Perturbed)
+        } else if inputs.never_frees(stack) {
+            Verdict::OPEN
+        } else if outlives_next && inputs.precedes_first_by_line(stack) {
+            self.input(id)
+        } else if self.view.is_freed_by_backward(id) {
+            Verdict::new(Category::Activation, RuleId::Loss)
+        } else if freed.is_none() || outlives_next {
+            Verdict::new(Category::Other, RuleId::KeptOutside)
+        } else {
+            Verdict::new(Category::Temporary, RuleId::BetweenSteps)
         }
     }
 }

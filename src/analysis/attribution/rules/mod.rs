@@ -1,36 +1,39 @@
-//! The rules: each family reads facts and what stronger strata found, and makes its claims.
+//! The rules: each family reads facts and the verdicts of families before it, and makes its claims.
 
 mod announced_steps;
-mod buckets;
 mod by_counts;
 mod by_layout;
 #[cfg(test)]
 mod by_layout_tests;
+mod by_size;
+mod by_stack;
+mod copied_back_parameters;
+mod copies_per_parameter;
+mod ddp_buckets;
 mod declared;
 #[cfg(test)]
 mod declared_tests;
-#[cfg(test)]
-mod early_tests;
 mod gradient_sizes;
+mod implausible_state;
 mod kept_per_layer;
-mod layout;
-mod layout_counts;
 mod main_code;
-mod old_gone;
+mod old_freed;
 #[cfg(test)]
-mod old_gone_tests;
+mod old_freed_tests;
 mod old_like_calls;
 mod old_pairs;
 mod old_unpaired;
 mod parameter_sized;
-mod plausible;
-mod renewed_state;
-mod replaced;
-mod replaced_copies;
+mod parameters_by_gradients;
 #[cfg(test)]
-mod replaced_tests;
-mod sizes;
-mod stack;
+mod parameters_by_gradients_tests;
+mod placed_blocks;
+mod preallocated_caches;
+mod recorded_training;
+mod recreated_state;
+mod replaced_parameters;
+#[cfg(test)]
+mod replaced_parameters_tests;
 #[cfg(test)]
 mod table_tests;
 mod unfinished_step;
@@ -38,24 +41,23 @@ mod without_modules;
 mod without_stacks;
 mod workspaces;
 
-use super::claims::{Blocks, Claims, Verdict};
+use super::claims::Claims;
 use super::view::View;
-use super::{Category, RuleId};
 
 /// Makes the claims of one family of rules.
-type Find = fn(&View<'_>, &mut Claims);
+type ClaimFamily = fn(&View<'_>, &mut Claims);
 
-/// All families. What is found later decides only what is open, or what its rules refine.
-pub(super) const FAMILIES: [Find; 11] = [
-    declared::find,
-    stack::find,
-    main_code::find,
-    gradient_sizes::find_parameters,
-    gradient_sizes::find_caches,
-    replaced::find,
-    parameter_sized::find,
-    workspaces::find,
-    sizes::find,
-    buckets::find,
-    plausible::find,
+/// All families. A later one decides only what is open, or what its rules refine.
+pub(super) const FAMILIES: [ClaimFamily; 11] = [
+    declared::claim,
+    by_stack::claim,
+    main_code::claim,
+    parameters_by_gradients::claim,
+    preallocated_caches::claim,
+    replaced_parameters::claim,
+    parameter_sized::claim,
+    workspaces::claim,
+    by_size::claim,
+    ddp_buckets::claim,
+    implausible_state::claim,
 ];

@@ -1,78 +1,86 @@
-//! Blocks that are older than the recording and as large as what calls of models make within it.
+//! Blocks that are older than the recording, and as large as those that calls of models make within it.
 
-use super::{Category, Claims, RuleId, Verdict, View};
+use super::gradient_sizes::CountBySize;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
-/// Of the bytes that nothing else explains, this share must be as large as what calls of models make, or are given, within the
-/// recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of them.
+/// At least this share of the bytes that nothing else explains must be as large as blocks that calls of models make, or are
+/// given, within the recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of
+/// them.
 const LIKE_CALLS_PERCENT: i64 = 80;
 
-/// Fewer sizes agree by chance.
-const MIN_SIZES: usize = 3;
-
-/// Claim what an earlier call made, whose graph or results something still refers to. Whether they are that.
-pub(super) fn settle(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
-    let made = made(view, claims);
-    let alike = |id: AllocId| made.get(&view.size(id)).copied();
-    let bytes =
-        |of: &mut dyn Iterator<Item = AllocId>| of.fold(0_i64, |sum, id| sum.saturating_add(view.size(id)));
-    let all = bytes(&mut ids.iter().copied());
-    let activations = |id: &AllocId| alike(*id) == Some(Category::Activation);
-    let explained = bytes(&mut ids.iter().copied().filter(activations));
-    if explained == 0 || explained < all / 100 * LIKE_CALLS_PERCENT {
+/// Claim the blocks of an earlier call whose graph or results something still refers to. Returns whether they are that.
+pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
+    let categories = categories_of_calls(view, claims);
+    let category = |id: AllocId| categories.get(&view.size(id)).copied();
+    let all_bytes = view.bytes(ids.iter().copied());
+    let activations = ids.iter().copied().filter(|&id| category(id) == Some(Category::Activation));
+    let explained_bytes = view.bytes(activations);
+    if explained_bytes == 0 || explained_bytes < all_bytes / 100 * LIKE_CALLS_PERCENT {
         return false;
     }
     for &id in ids {
-        if let Some(category) = alike(id) {
+        if let Some(category) = category(id) {
             claims.claim(id, Verdict::new(category, RuleId::LikeThisCall));
         }
     }
     true
 }
 
-/// Whether there are as many of each size as some calls make: parameters have sizes of activations only by chance.
-pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
-    let mut old: BTreeMap<i64, usize> = BTreeMap::new();
-    for &id in ids {
-        *old.entry(view.size(id)).or_default() += 1;
-    }
-    let mut kept: HashMap<i64, usize> = HashMap::default();
-    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
-        let outlives = |end: u32| view.gone(id).is_none_or(|gone| end <= gone.0);
-        let start = view.timeline.lifetimes.start(id).event().map_or(0, |start| start.0);
-        let call = view.flow.call_at(start).filter(|call| outlives(call.end));
-        if call.is_some() && claims.is(id, Category::Activation) {
-            *kept.entry(view.size(id)).or_default() += 1;
-        }
-    }
-    let calls = view.flow.calls.iter().filter(|call| call.trains).count().max(1);
-    let mut by_calls: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
-    let mut all = 0i64;
-    for (size, count) in old {
-        let bytes = size.saturating_mul(count as i64);
-        all = all.saturating_add(bytes);
-        if let Some(&of_calls) = kept.get(&size) {
-            let (sizes, total) = by_calls.entry((count * calls + of_calls / 2) / of_calls).or_default();
-            *sizes += 1;
-            *total = total.saturating_add(bytes);
-        }
-    }
-    let agree = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_SIZES <= sizes);
-    let most = agree.map(|(_, (_, bytes))| bytes).max();
-    all / 100 * LIKE_CALLS_PERCENT <= most.unwrap_or(0)
-}
-
-/// The sizes of what calls make, and of what they are given.
-fn made(view: &View<'_>, claims: &Claims) -> HashMap<i64, Category> {
+/// The category of each size of block that calls make, or are given. Made ones come first.
+fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<i64, Category> {
     let mut out = HashMap::default();
-    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
-        match claims.get(id).category {
+    for (id, _) in view.new_ids() {
+        match claims.verdict(id).category {
             Category::Activation => out.insert(view.size(id), Category::Activation),
             Category::Input => Some(*out.entry(view.size(id)).or_insert(Category::Input)),
             _ => None,
         };
     }
     out
+}
+
+/// Whether there are as many blocks of each size as one and the same number of calls keeps: parameters have sizes of
+/// activations only by chance.
+pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
+    let mut old: BTreeMap<i64, usize> = BTreeMap::new();
+    for &id in ids {
+        *old.entry(view.size(id)).or_default() += 1;
+    }
+    let kept = kept_by_calls(view, claims);
+    let calls = view.device.calls.iter().filter(|call| call.trains).count().max(1);
+    // By the number of calls that would have kept as many: how many sizes say so, and their bytes.
+    let mut by_calls: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
+    let mut all_bytes = 0i64;
+    for (size, count) in old {
+        let bytes = size.saturating_mul(count as i64);
+        all_bytes = all_bytes.saturating_add(bytes);
+        if let Some(&of_calls) = kept.get(&size) {
+            let rounded = (count * calls + of_calls / 2) / of_calls;
+            let (sizes, total) = by_calls.entry(rounded).or_default();
+            *sizes += 1;
+            *total = total.saturating_add(bytes);
+        }
+    }
+    let agreeing =
+        by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING_SIZES <= sizes);
+    let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(0);
+    all_bytes / 100 * LIKE_CALLS_PERCENT <= most_bytes
+}
+
+/// How many activations of each size outlive the calls of the recording.
+fn kept_by_calls(view: &View<'_>, claims: &Claims) -> CountBySize {
+    let mut kept = CountBySize::default();
+    for (id, made) in view.new_ids() {
+        let call = view.device.call_at(made.0).filter(|call| view.is_live_until(id, call.end));
+        if call.is_some() && claims.is(id, Category::Activation) {
+            *kept.entry(view.size(id)).or_default() += 1;
+        }
+    }
+    kept
 }

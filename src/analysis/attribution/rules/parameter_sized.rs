@@ -1,16 +1,18 @@
 //! Lines of the program's own that make blocks as large as parameters: copies, weights that are computed, and state of
 //! an optimizer that is no part of torch.
 
-use super::{Blocks, Category, Claims, RuleId, Verdict, View};
+use super::gradient_sizes::CountBySize;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
+use crate::analysis::attribution::facts::StackTrait;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
-use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
-/// So many different sizes are not those of parameters by chance.
-const MIN_SIZES: usize = 3;
-
-/// Rules whose verdicts are looked at again.
-const KINDS: [RuleId; 5] = [
+/// The rules whose verdicts are looked at again: they took blocks for a model's inputs, or for something that the program
+/// keeps.
+const OPEN_TO_DOUBT: [RuleId; 5] = [
     RuleId::InputOfCall,
     RuleId::InputLikeOthers,
     RuleId::KeptBeforeCalls,
@@ -18,56 +20,68 @@ const KINDS: [RuleId; 5] = [
     RuleId::Nothing,
 ];
 
-/// Look again at what was taken for a model's inputs, or for something that the program keeps.
-pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
-    let parameters: HashMap<i64, usize> = count(view, claims);
-    let mut lines: BTreeMap<(StackId, RuleId), Vec<AllocId>> = BTreeMap::new();
-    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
-        let rule = claims.get(id).rule;
-        if KINDS.contains(&rule) && view.stack(id) != StackId::EMPTY {
-            // What a line makes is judged together, whether it is still there or not.
-            let rule = if rule == RuleId::InputLikeOthers { RuleId::InputOfCall } else { rule };
-            lines.entry((view.stack(id), rule)).or_default().push(id);
-        }
-    }
-    for ((stack, rule), ids) in lines {
-        let sizes: HashSet<i64> = ids.iter().map(|&id| view.size(id)).collect();
-        if !sizes.iter().all(|size| parameters.contains_key(size)) {
+/// Claim lines all of whose blocks are as large as parameters.
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
+    let parameters = view.ids().filter(|&id| claims.is(id, Category::Parameter));
+    let parameters = count_by_size(view, parameters);
+    for ((stack, rule), ids) in doubtful_lines(view, claims) {
+        let of_line = count_by_size(view, ids.iter().copied());
+        if !of_line.keys().all(|size| parameters.contains_key(size)) {
             continue;
         }
-        let verdict = match rule {
-            RuleId::InputOfCall if MIN_SIZES <= sizes.len() => {
-                // What a backward gives back was part of a graph.
-                let has_graph = ids.iter().any(|&id| view.is_given_back_by_backward(id));
-                let category = if has_graph { Category::Activation } else { Category::Parameter };
-                Verdict::new(category, RuleId::ComputedWeights)
-            }
-            _ if MIN_SIZES <= sizes.len() && !view.places.get(stack).below_own_step => {
-                Verdict::new(Category::Parameter, RuleId::CopyOfParameters)
-            }
-            RuleId::KeptOutside | RuleId::Nothing if view.places.get(stack).in_own_step => {
-                Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep)
-            }
-            _ => continue,
-        };
-        let mut of_line: HashMap<i64, usize> = HashMap::default();
-        for &id in &ids {
-            *of_line.entry(view.size(id)).or_default() += 1;
-        }
+        let has_many_sizes = MIN_AGREEING_SIZES <= of_line.len();
+        let Some(verdict) = verdict_on_line(view, stack, rule, &ids, has_many_sizes) else { continue };
         for id in ids {
             let size = view.size(id);
             let known = parameters.get(&size).copied().unwrap_or_default();
             let alike = of_line.get(&size).copied().unwrap_or_default();
             let blocks = Blocks { alike, known, known_as: Category::Parameter };
-            claims.claim_of(id, verdict, size, blocks);
+            claims.claim_with_blocks(id, verdict, size, blocks);
         }
     }
 }
 
-/// How many parameters there are of each size.
-fn count(view: &View<'_>, claims: &Claims) -> HashMap<i64, usize> {
-    let mut out = HashMap::default();
-    for id in view.ids().filter(|&id| claims.is(id, Category::Parameter)) {
+/// The allocations whose verdicts are open to doubt, by line and rule. All blocks of a line are judged together, whether
+/// they are still there or not.
+fn doubtful_lines(view: &View<'_>, claims: &Claims) -> BTreeMap<(StackId, RuleId), Vec<AllocId>> {
+    let mut lines: BTreeMap<(StackId, RuleId), Vec<AllocId>> = BTreeMap::new();
+    for (id, _) in view.new_ids() {
+        let rule = claims.verdict(id).rule;
+        if OPEN_TO_DOUBT.contains(&rule) && view.stack(id) != StackId::EMPTY {
+            let rule = if rule == RuleId::InputLikeOthers { RuleId::InputOfCall } else { rule };
+            lines.entry((view.stack(id), rule)).or_default().push(id);
+        }
+    }
+    lines
+}
+
+fn verdict_on_line(
+    view: &View<'_>,
+    stack: StackId,
+    rule: RuleId,
+    ids: &[AllocId],
+    has_many_sizes: bool,
+) -> Option<Verdict> {
+    match rule {
+        RuleId::InputOfCall if has_many_sizes => {
+            // Blocks that a backward frees were part of a graph.
+            let has_graph = ids.iter().any(|&id| view.is_freed_by_backward(id));
+            let category = if has_graph { Category::Activation } else { Category::Parameter };
+            Some(Verdict::new(category, RuleId::ComputedWeights))
+        }
+        _ if has_many_sizes && !view.has_trait(stack, StackTrait::AnyNamedStep) => {
+            Some(Verdict::new(Category::Parameter, RuleId::CopyOfParameters))
+        }
+        RuleId::KeptOutside | RuleId::Nothing if view.has_trait(stack, StackTrait::InnermostNamedStep) => {
+            Some(Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep))
+        }
+        _ => None,
+    }
+}
+
+fn count_by_size(view: &View<'_>, ids: impl Iterator<Item = AllocId>) -> CountBySize {
+    let mut out = CountBySize::default();
+    for id in ids {
         *out.entry(view.size(id)).or_default() += 1;
     }
     out

@@ -1,20 +1,26 @@
-//! The last step of a recording without stacks, where it failed or is not over: what it makes, judged by the step before.
+//! The last step of a recording without stacks, where it failed or is not over: its blocks, judged by those of the step before.
 
-use super::{Category, RuleId, Verdict, View};
-use crate::analysis::attribution::facts::Work;
+use crate::analysis::attribution::claims::Verdict;
+use crate::analysis::attribution::facts::AnnouncedRange;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
-/// The last step, if it failed or the recording ends in it: nothing that it made is given back yet.
-pub(super) struct CutStep {
+/// The step before is a pattern for the last one if at least this many tenths of their blocks have the same sizes: steps
+/// work on the same parameters in the same order.
+const SAME_TENTHS: usize = 9;
+
+/// The last step, if it failed or the recording ends in it: nothing that it made is freed yet.
+pub(super) struct UnfinishedStep {
     /// Its allocations.
     ids: Range<u32>,
-    /// Those of the step before, if it began to make the same.
-    like: Option<Range<u32>>,
-    like_end: u32,
+    /// The allocations of the step before, if it began to make the same.
+    pattern: Option<Range<u32>>,
+    pattern_end: u32,
 }
 
-impl CutStep {
+impl UnfinishedStep {
     /// `None` where the last step is over.
     pub(super) fn of(view: &View<'_>) -> Option<Self> {
         let mut steps = view.announced.within_trace().collect::<Vec<_>>().into_iter().rev();
@@ -25,12 +31,12 @@ impl CutStep {
             return None;
         }
         let ids = made_in(view, last);
-        let like = before.map(|before| made_in(view, before)).filter(|like| {
-            let pairs = ids.clone().zip(like.clone());
+        let pattern = before.map(|before| made_in(view, before)).filter(|before| {
+            let pairs = ids.clone().zip(before.clone());
             let same = pairs.clone().filter(|&(a, b)| view.size(AllocId(a)) == view.size(AllocId(b)));
-            !like.is_empty() && pairs.count() * 9 <= same.count() * 10
+            !before.is_empty() && pairs.count() * SAME_TENTHS <= same.count() * 10
         });
-        Some(Self { ids, like, like_end: before.map_or(0, |before| before.events[1]) })
+        Some(Self { ids, pattern, pattern_end: before.map_or(0, |before| before.events[1]) })
     }
 
     /// Whether an allocation was made in it.
@@ -38,18 +44,20 @@ impl CutStep {
         self.ids.contains(&id.0)
     }
 
-    /// What it makes as the step before did is as that: kept, or gone. What it did not make is new state.
+    /// The verdict on one of its allocations: kept or freed as in the step before. What the step before did not make is new
+    /// state.
     pub(super) fn verdict(&self, view: &View<'_>, id: AllocId) -> Verdict {
         let kept = Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps);
-        let Some(like) = &self.like else { return kept };
-        let before = like.start.saturating_add(id.0.saturating_sub(self.ids.start));
-        let gone = view.gone(AllocId(before)).filter(|gone| like.contains(&before) && gone.0 < self.like_end);
-        if gone.is_some() { Verdict::new(Category::Temporary, RuleId::UnfinishedStepDrops) } else { kept }
+        let Some(pattern) = &self.pattern else { return kept };
+        let before = pattern.start.saturating_add(id.0.saturating_sub(self.ids.start));
+        let is_freed = pattern.contains(&before)
+            && view.free_event(AllocId(before)).is_some_and(|freed| freed.0 < self.pattern_end);
+        if is_freed { Verdict::new(Category::Temporary, RuleId::UnfinishedStepDrops) } else { kept }
     }
 }
 
 /// The allocations of a step, by number.
-fn made_in(view: &View<'_>, step: &Work) -> Range<u32> {
+fn made_in(view: &View<'_>, step: &AnnouncedRange) -> Range<u32> {
     let lifetimes = &view.timeline.lifetimes;
     let first = |event: u32| lifetimes.first_after(Moment(event)).map_or(lifetimes.len() as u32, |id| id.0);
     first(step.events[0])..first(step.events[1])
@@ -63,9 +71,9 @@ mod tests {
     use crate::analysis::{Attribution, Category, UserRules};
     use crate::model::AllocId;
 
-    /// What a step makes that the recording ends in, after so many that are over. Each makes a temporary for every
-    /// parameter, and the first may make state before.
-    fn cut(steps: usize, makes_state: bool) -> Vec<Category> {
+    /// The categories of the blocks of an unfinished step that follows `steps` finished ones. Each step makes a temporary for
+    /// every parameter, and the first may make state before.
+    fn categories_of_unfinished(steps: usize, makes_state: bool) -> Vec<Category> {
         let mut program = Program::timed().without_stacks();
         for size in SIZES {
             program.alloc(size, LOAD);
@@ -73,8 +81,8 @@ mod tests {
         for at in 0..=steps {
             let kept: Vec<u64> = (0..14).map(|at| program.alloc((20 << 20) + at * 512, FORWARD)).collect();
             let of_loss = program.alloc(4, LOSS);
-            for (place, activation) in kept.into_iter().rev().enumerate() {
-                if let Some(&size) = SIZES.get(place) {
+            for (at, activation) in kept.into_iter().rev().enumerate() {
+                if let Some(&size) = SIZES.get(at) {
                     program.alloc(size, BACKWARD);
                 }
                 program.free(activation, BACKWARD);
@@ -101,10 +109,10 @@ mod tests {
 
     #[test]
     fn a_step_that_is_not_over_does_what_the_one_before_did() {
-        assert_eq!(cut(3, false), [Category::Temporary; 4]);
-        assert_eq!(cut(3, true), [Category::Temporary; 4]);
+        assert_eq!(categories_of_unfinished(3, false), [Category::Temporary; 4]);
+        assert_eq!(categories_of_unfinished(3, true), [Category::Temporary; 4]);
         assert_eq!(
-            cut(0, true),
+            categories_of_unfinished(0, true),
             [Category::OptimizerState; 4],
             "the first one sets up state, for all that is known"
         );

@@ -1,112 +1,112 @@
-//! Programs that call no modules, or only once the recording has ended: what their lines do.
+//! Programs that call no modules, or only once the recording has ended: the habits of their lines.
 
-use super::{Category, RuleId, Verdict, View};
-use crate::analysis::attribution::facts::{Act, Part};
+use crate::analysis::attribution::claims::Verdict;
+use crate::analysis::attribution::facts::{Activity, Part, StackTrait};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
 
 /// Fewer blocks that a function makes first of all may be anything.
 const MIN_WEIGHTS: u32 = 4;
 
-/// What became of what a line allocates.
+/// The fate of the blocks that a line allocates.
 #[derive(Debug, Clone, Copy, Default)]
-struct Line {
-    /// How many blocks a backward gave back.
+struct LineHabit {
+    /// How many a backward freed.
     used: u32,
-    /// How many outlived one and were given back by other code.
+    /// How many outlived a backward and were freed by other code.
     kept: u32,
-    /// How many were gone again without any backward in between.
+    /// How many were freed without any backward in between.
     brief: u32,
 }
 
-/// What lines do.
-pub(super) struct Lines {
-    by_line: HashMap<StackId, Line>,
+/// The habits of all lines.
+pub(super) struct LineHabits {
+    by_line: HashMap<StackId, LineHabit>,
     /// Functions that make weights, before anything else is computed.
-    weights: HashSet<u32>,
-    /// Where each backward starts.
+    weight_code: HashSet<u32>,
+    /// The first event of each backward.
     backwards: Vec<u32>,
     /// The first allocation by a line that makes temporaries, too.
     first_work: u32,
-    /// Whether the recording shows all that was made, and by Python.
-    is_sure: bool,
-    /// Whether no stack shows that modules or optimizers of torch are at work.
-    is_plain: bool,
+    /// Whether the recording shows everything that was made, and by Python.
+    is_complete: bool,
+    /// Whether no stack shows modules or optimizers of torch at work.
+    is_without_torch: bool,
 }
 
-impl Lines {
+impl LineHabits {
     pub(super) fn of(view: &View<'_>) -> Self {
-        let runs = view.flow.acts.runs.iter();
-        let backwards = runs.filter(|run| run.act == Act::Backward).map(|run| run.start).collect();
+        let runs = view.device.activities.runs.iter();
+        let backwards = runs.filter(|run| run.activity == Activity::Backward).map(|run| run.start).collect();
         let mut out = Self {
             by_line: HashMap::default(),
-            weights: HashSet::default(),
+            weight_code: HashSet::default(),
             backwards,
             first_work: u32::MAX,
-            is_plain: !view.places.show_torch(),
-            is_sure: !view.places.is_compiled && view.timeline.lifetimes.initial_count() == 0,
+            is_complete: !view.stacks.is_compiled && view.timeline.lifetimes.initial_count() == 0,
+            is_without_torch: !view.stacks.show_torch(),
         };
-        for id in view.ids() {
-            let (Some(start), Some(gone)) = (view.timeline.lifetimes.start(id).event(), view.gone(id)) else {
-                continue;
-            };
-            let has_outlived = out.has_backward(start.0, gone.0);
-            let line = out.by_line.entry(view.timeline.events.stack(start)).or_default();
-            match view.flow.acts.at(gone.0) {
-                Act::Backward => line.used += 1,
-                _ if has_outlived => line.kept += 1,
-                _ => line.brief += 1,
+        for (id, made) in view.new_ids() {
+            let Some(freed) = view.free_event(id) else { continue };
+            let outlives_backward = out.has_backward_between(made.0, freed.0);
+            let habit = out.by_line.entry(view.timeline.events.stack(made)).or_default();
+            match view.device.activities.at(freed.0) {
+                Activity::Backward => habit.used += 1,
+                _ if outlives_backward => habit.kept += 1,
+                _ => habit.brief += 1,
             }
         }
-        out.find_weights(view);
+        out.find_weight_code(view);
         out
     }
 
-    fn has_backward(&self, start: u32, end: u32) -> bool {
+    fn has_backward_between(&self, start: u32, end: u32) -> bool {
         let next = self.backwards.partition_point(|&backward| backward <= start);
         self.backwards.get(next).is_some_and(|&backward| backward < end)
     }
 
-    /// Functions that make blocks before any line makes temporaries, and of which none is given back.
-    fn find_weights(&mut self, view: &View<'_>) {
-        let mut made: HashMap<u32, u32> = HashMap::default();
+    /// Find functions that make blocks before any line makes temporaries, and of whose blocks none is freed.
+    fn find_weight_code(&mut self, view: &View<'_>) {
+        let mut kept: HashMap<u32, u32> = HashMap::default();
         let mut others: HashSet<u32> = HashSet::default();
-        for id in view.ids() {
-            let Some(start) = view.timeline.lifetimes.start(id).event() else { continue };
-            let stack = view.timeline.events.stack(start);
-            let place = view.places.get(stack);
-            if place.part != Part::Main {
+        for (id, made) in view.new_ids() {
+            let stack = view.timeline.events.stack(made);
+            let facts = view.facts_of(stack);
+            if facts.part != Part::Main {
                 continue;
             }
-            if self.by_line.get(&stack).is_some_and(|line| 0 < line.used + line.brief) {
-                self.first_work = self.first_work.min(start.0);
+            if self.by_line.get(&stack).is_some_and(|habit| 0 < habit.used + habit.brief) {
+                self.first_work = self.first_work.min(made.0);
             }
-            if self.first_work <= start.0 || view.gone(id).is_some() {
-                others.insert(place.calling_code);
+            if self.first_work <= made.0 || view.free_event(id).is_some() {
+                others.insert(facts.calling_code);
             } else {
-                *made.entry(place.calling_code).or_default() += 1;
+                *kept.entry(facts.calling_code).or_default() += 1;
             }
         }
-        let is_many = |&(code, count): &(u32, u32)| MIN_WEIGHTS <= count && !others.contains(&code);
-        self.weights = made.into_iter().filter(is_many).map(|(code, _)| code).collect();
+        let makes_weights = |&(code, count): &(u32, u32)| MIN_WEIGHTS <= count && !others.contains(&code);
+        self.weight_code = kept.into_iter().filter(makes_weights).map(|(code, _)| code).collect();
     }
 
-    /// What a block is that the program's own code makes.
-    pub(super) fn verdict(&self, view: &View<'_>, id: AllocId, stack: StackId, start: EventIx) -> Verdict {
-        let line = self.by_line.get(&stack).copied().unwrap_or_default();
-        let gone = view.gone(id);
-        let is_used = gone.is_some_and(|gone| view.flow.acts.at(gone.0) == Act::Backward);
-        let place = view.places.get(stack);
-        let is_weight = place.for_weights || place.in_init || self.weights.contains(&place.calling_code);
-        if is_used {
+    /// The verdict on a block that the program's own code makes.
+    pub(super) fn verdict(&self, view: &View<'_>, id: AllocId, stack: StackId, made: EventIx) -> Verdict {
+        let habit = self.by_line.get(&stack).copied().unwrap_or_default();
+        let freed = view.free_event(id);
+        let facts = view.facts_of(stack);
+        let is_weight = facts.has(StackTrait::MakesWeights)
+            || facts.has(StackTrait::InInit)
+            || self.weight_code.contains(&facts.calling_code);
+        if view.is_freed_by_backward(id) {
             Verdict::new(Category::Activation, RuleId::GoneInBackward)
-        } else if line.kept < line.used {
+        } else if habit.kept < habit.used {
             Verdict::new(Category::Activation, RuleId::LikeGoneInBackward)
-        } else if gone.is_some_and(|gone| !self.has_backward(start.0, gone.0)) {
+        } else if freed.is_some_and(|freed| !self.has_backward_between(made.0, freed.0)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
-        } else if self.is_sure && self.is_plain && is_weight && gone.is_none() {
+        } else if self.is_complete && self.is_without_torch && is_weight && freed.is_none() {
             Verdict::new(Category::Parameter, RuleId::WeightCode)
-        } else if place.computes {
+        } else if facts.has(StackTrait::InFunctional) {
             Verdict::new(Category::Activation, RuleId::FunctionalCode)
         } else {
             Verdict::OPEN
@@ -126,7 +126,7 @@ mod tests {
     const LINEAR: &[&str] = &["torch/nn/functional.py linear", "/home/me/train.py predict", MAIN];
     const GELU: &[&str] = &["torch/nn/functional.py gelu", "/home/me/train.py predict", MAIN];
 
-    /// Categories of weights, batch and activations at the end of a forward after so many trainings, and the phase.
+    /// Categories of weights, batch and activations at the end of a forward after `iterations` of training, and the phase.
     fn after(iterations: usize) -> ([Category; 4], Phase) {
         let mut program = Program::default();
         let weights: Vec<u64> = (1..=4).map(|size| program.alloc(size << 20, MAKE)).collect();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_batches_and_activations_are_told_by_what_lines_do() {
+    fn weights_batches_and_activations_are_told_by_the_habits_of_lines() {
         let (weights, batch) = (Category::Parameter, Category::Unknown);
         for iterations in 0..3 {
             let of = Category::Activation;

@@ -1,197 +1,284 @@
-//! Recordings without any stacks, or without any of Python: what stays from before anything is given back is parameters; of
-//! what is as large as they are and comes later, gradients and state are told apart by their order.
+//! Recordings without any stacks, or without any of Python. Blocks that stay from before anything is freed are parameters;
+//! of later blocks as large as these, gradients and state are told apart by their order.
 
 use super::announced_steps;
-use super::gradient_sizes::{Sizes, gradients};
-use super::unfinished_step::CutStep;
-use super::{Blocks, Category, Claims, RuleId, Verdict, View};
-use crate::analysis::attribution::facts::first_blocks;
+use super::gradient_sizes::{CountBySize, lasting_gradients};
+use super::unfinished_step::UnfinishedStep;
+use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
+use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
 
-/// A block that is gone within so many events is of no account.
-const BRIEF_EVENTS: u32 = 4;
+/// Training keeps at most this many more blocks for each parameter: a gradient and three tensors of state.
+const MAX_KEPT_PER_PARAMETER: usize = 4;
 
-/// Training keeps at most so many more blocks for each parameter.
-const MOST_STAYING: usize = 4;
+/// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
+/// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
+const DROPPED_PART: i64 = 3;
 
-/// Two groups of blocks are apart when this part of all events lies between them.
-const APART: u32 = 8;
+/// All gradients of an iteration exceed the parameters by at most one part in this many: a few blocks have their size by
+/// chance.
+const GRADIENTS_EXCESS_PART: i64 = 4;
 
-/// Blocks of a parameter's size.
+/// Two groups of blocks are apart when more than one part in this many of all events lies between them.
+const APART_PART: u32 = 8;
+
+/// The blocks of one parameter's size.
 #[derive(Default, Clone, Copy)]
-struct Pool {
+struct SizeGroup {
     parameters: usize,
-    /// Later, and never given back.
-    stays: usize,
-    /// Later, and not only for a moment.
+    /// Later blocks that are never freed.
+    kept: usize,
+    /// Later blocks that live for more than a moment.
     later: usize,
-    /// Of as many of those as there are parameters: given back. They are gradients, as these come before state.
-    goes: usize,
+    /// How many of the first `parameters` such blocks are freed. Gradients are allocated before optimizer state, so these
+    /// are gradients.
+    dropped: usize,
 }
 
-type Pools = HashMap<i64, Pool>;
+type SizeGroups = HashMap<i64, SizeGroup>;
 
-/// What the blocks that stay are.
-enum Groups {
-    /// As large as parameters by chance.
-    Neither,
-    /// All of them state.
+/// The purpose of the later blocks that are kept.
+enum KeptBlocks {
+    /// They are as large as parameters by chance.
+    Chance,
+    /// All of them are state.
     State,
-    /// All of them gradients.
+    /// All of them are gradients.
     Gradients,
-    /// Gradients first, one for each parameter, then state.
+    /// Gradients come first, one for each parameter, then state.
     GradientsFirst,
-    /// State up to an event, gradients from there.
+    /// State comes up to an event, gradients from there.
     GradientsFrom(u32),
 }
 
-pub(super) fn settle(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
-    // Frames of compiled code show the autograd engine, and nothing else.
-    let knows_gradients = view.places.is_compiled && view.flow.acts.has_stacks;
-    if new.is_empty() || (view.flow.acts.has_stacks && !knows_gradients) {
+/// Claim `new`, the allocations of the recording that no stack explains.
+pub(super) fn claim(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
+    // Stacks of compiled code show the autograd engine, and nothing else.
+    let has_stacks = view.device.activities.has_stacks;
+    let shows_engine = has_stacks && view.stacks.is_compiled;
+    if new.is_empty() || (has_stacks && !shows_engine) {
         return;
     }
-    let (mut pools, has_old_state) = old(view, claims);
-    // What a late recording sees being made are no parameters.
-    let life =
-        |&id: &AllocId| view.gone(id).map(|gone| gone.0.saturating_sub(view.timeline.lifetimes.start(id).0));
-    let parameters = if pools.is_empty() { first_blocks::parameters(new.iter().map(life)) } else { 0 };
-    for &id in new.iter().take(parameters).filter(|&&id| view.gone(id).is_none()) {
+    let old = OldBlocks::of(view, claims);
+    let mut groups = old.groups;
+    // If parameters are older, what the recording sees being made are none.
+    let first_count = if groups.is_empty() { count_leading_parameters(view, new) } else { 0 };
+    let (first, rest) = new.split_at(first_count.min(new.len()));
+    for &id in first.iter().filter(|&&id| view.free_event(id).is_none()) {
         claims.claim(id, Verdict::new(Category::Parameter, RuleId::MadeFirst));
-        pools.entry(view.size(id)).or_default().parameters += 1;
+        groups.entry(view.size(id)).or_default().parameters += 1;
     }
-    let trained = if knows_gradients { gradients(view, claims) } else { Sizes::default() };
-    let pairs = |size: i64| !knows_gradients || trained.contains_key(&size);
-    let mut later: Vec<AllocId> = Vec::new();
-    let mut has_left_state = false;
-    let cut = CutStep::of(view);
-    for &id in new.iter().skip(parameters) {
-        let is_brief = view
-            .gone(id)
-            .is_some_and(|gone| gone.0 <= view.timeline.lifetimes.start(id).0.saturating_add(BRIEF_EVENTS));
-        if let Some(pool) = pools.get_mut(&view.size(id)).filter(|_| !is_brief) {
-            pool.later += 1;
-            pool.goes += usize::from(pool.later <= pool.parameters && view.gone(id).is_some());
-        }
-        let announced = if knows_gradients { None } else { announced_steps::verdict(view, cut.as_ref(), id) };
-        if let Some(verdict) = announced {
-            has_left_state |= verdict.category == Category::OptimizerState;
-            claims.claim(id, verdict);
-            continue;
-        }
-        let verdict = match (pools.get_mut(&view.size(id)), view.gone(id)) {
-            (Some(pool), None) if pairs(view.size(id)) => {
-                pool.stays += 1;
-                later.push(id);
-                continue;
-            }
-            (Some(_), Some(_)) if !knows_gradients => Verdict::new(Category::Gradient, RuleId::PairsAndGoes),
-            _ if is_of_a_pass(view, id) => Verdict::new(Category::Activation, RuleId::PairsWithNothing),
-            _ => continue,
+    let found = if shows_engine {
+        let gradients = lasting_gradients(view, claims);
+        let kept = claim_beside_engine(view, rest, &mut groups, &gradients, claims);
+        (kept, KeptBlocks::State)
+    } else {
+        let later = claim_by_lifetimes(view, rest, &mut groups, claims);
+        let purpose = if later.has_announced_state {
+            KeptBlocks::Gradients
+        } else {
+            purpose_of_kept(view, &later.kept, &groups, old.has_state)
         };
-        claims.claim(id, verdict);
-    }
-    let groups = match () {
-        () if knows_gradients => Groups::State,
-        () if has_left_state => Groups::Gradients,
-        () => groups(view, &later, &pools, has_old_state),
+        (later.kept, purpose)
     };
-    settle_pairs(view, &later, &pools, &groups, claims);
-    if !knows_gradients {
+    let (kept, purpose) = found;
+    claim_kept(view, &kept, &groups, &purpose, claims);
+    if !shows_engine {
         announced_steps::refine(view, new, claims);
     }
 }
 
-/// Whether an allocation is made in a forward or a backward, as far as steps that torch announced tell.
-fn is_of_a_pass(view: &View<'_>, id: AllocId) -> bool {
-    let phase = view.phases.phase_at(view.timeline.lifetimes.start(id));
-    matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval)
+fn count_leading_parameters(view: &View<'_>, new: &[AllocId]) -> usize {
+    let life = |&id: &AllocId| {
+        let freed = view.free_event(id)?;
+        Some(freed.0.saturating_sub(view.timeline.lifetimes.start(id).0))
+    };
+    leading_parameters(new.iter().map(life))
 }
 
-/// The sizes of parameters that are older than the recording, and whether state is.
-fn old(view: &View<'_>, claims: &Claims) -> (Pools, bool) {
-    let mut pools = Pools::default();
-    let mut has_state = false;
-    for id in view.ids().take(view.timeline.lifetimes.initial_count()) {
-        match claims.get(id).category {
-            Category::Parameter => pools.entry(view.size(id)).or_default().parameters += 1,
-            Category::OptimizerState => has_state = true,
-            _ => {}
+/// The blocks that are older than the recording.
+struct OldBlocks {
+    /// The sizes of parameters.
+    groups: SizeGroups,
+    /// Whether any of them is state.
+    has_state: bool,
+}
+
+impl OldBlocks {
+    fn of(view: &View<'_>, claims: &Claims) -> Self {
+        let mut out = Self { groups: SizeGroups::default(), has_state: false };
+        for id in view.old_ids() {
+            match claims.verdict(id).category {
+                Category::Parameter => out.groups.entry(view.size(id)).or_default().parameters += 1,
+                Category::OptimizerState => out.has_state = true,
+                _ => {}
+            }
         }
+        out
     }
-    (pools, has_state)
 }
 
-fn settle_pairs(view: &View<'_>, later: &[AllocId], pools: &Pools, groups: &Groups, claims: &mut Claims) {
-    let mut seen: HashMap<i64, usize> = HashMap::default();
+/// Claim later blocks where stacks show the autograd engine, which makes the gradients. Returns the blocks that pair with
+/// parameters and are kept.
+fn claim_beside_engine(
+    view: &View<'_>,
+    later: &[AllocId],
+    groups: &mut SizeGroups,
+    gradients: &CountBySize,
+    claims: &mut Claims,
+) -> Vec<AllocId> {
+    let mut kept = Vec::new();
     for &id in later {
         let size = view.size(id);
-        let pool = pools.get(&size).copied().unwrap_or_default();
-        if matches!(groups, Groups::Neither) || pool.parameters.saturating_mul(MOST_STAYING) < pool.stays {
-            if is_of_a_pass(view, id) {
-                claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+        match groups.get_mut(&size) {
+            Some(group) if view.free_event(id).is_none() && gradients.contains_key(&size) => {
+                group.kept += 1;
+                kept.push(id);
             }
+            _ => claim_activation_of_pass(view, id, claims),
+        }
+    }
+    kept
+}
+
+/// The later blocks that no event explains.
+struct LaterBlocks {
+    /// Blocks as large as parameters that are never freed.
+    kept: Vec<AllocId>,
+    /// Whether an announced step left state.
+    has_announced_state: bool,
+}
+
+/// Claim later blocks by announced steps and by whether they are freed.
+fn claim_by_lifetimes(
+    view: &View<'_>,
+    later: &[AllocId],
+    groups: &mut SizeGroups,
+    claims: &mut Claims,
+) -> LaterBlocks {
+    let mut out = LaterBlocks { kept: Vec::new(), has_announced_state: false };
+    let unfinished = UnfinishedStep::of(view);
+    for &id in later {
+        let freed = view.free_event(id);
+        let made = view.timeline.lifetimes.start(id).0;
+        let is_scratch = freed.is_some_and(|freed| freed.0 <= made.saturating_add(SCRATCH_EVENTS));
+        let mut group = groups.get_mut(&view.size(id));
+        if let Some(group) = group.as_mut().filter(|_| !is_scratch) {
+            group.later += 1;
+            group.dropped += usize::from(group.later <= group.parameters && freed.is_some());
+        }
+        if let Some(verdict) = announced_steps::verdict(view, unfinished.as_ref(), id) {
+            out.has_announced_state |= verdict.category == Category::OptimizerState;
+            claims.claim(id, verdict);
+            continue;
+        }
+        match (group, freed) {
+            (Some(group), None) => {
+                group.kept += 1;
+                out.kept.push(id);
+            }
+            (Some(_), Some(_)) => {
+                claims.claim(id, Verdict::new(Category::Gradient, RuleId::PairsAndGoes));
+            }
+            (None, _) => claim_activation_of_pass(view, id, claims),
+        }
+    }
+    out
+}
+
+/// Claim an allocation that is made in a forward or a backward, as far as steps that torch announced tell.
+fn claim_activation_of_pass(view: &View<'_>, id: AllocId, claims: &mut Claims) {
+    let phase = view.phases.phase_at(view.timeline.lifetimes.start(id));
+    if matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval) {
+        claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+    }
+}
+
+/// Claim the later blocks that pair with parameters and are kept.
+fn claim_kept(
+    view: &View<'_>,
+    kept: &[AllocId],
+    groups: &SizeGroups,
+    purpose: &KeptBlocks,
+    claims: &mut Claims,
+) {
+    let mut seen: HashMap<i64, usize> = HashMap::default();
+    for &id in kept {
+        let size = view.size(id);
+        let group = groups.get(&size).copied().unwrap_or_default();
+        let are_too_many = group.parameters.saturating_mul(MAX_KEPT_PER_PARAMETER) < group.kept;
+        if matches!(purpose, KeptBlocks::Chance) || are_too_many {
+            claim_activation_of_pass(view, id, claims);
             continue;
         }
         let order = seen.entry(size).or_default();
-        let is_gradient = match *groups {
-            Groups::State | Groups::Neither => false,
-            Groups::Gradients => true,
-            Groups::GradientsFirst => *order < pool.parameters,
-            Groups::GradientsFrom(event) => event <= view.timeline.lifetimes.start(id).0,
+        let is_gradient = match *purpose {
+            KeptBlocks::State | KeptBlocks::Chance => false,
+            KeptBlocks::Gradients => true,
+            KeptBlocks::GradientsFirst => *order < group.parameters,
+            KeptBlocks::GradientsFrom(event) => event <= view.timeline.lifetimes.start(id).0,
         };
         *order += 1;
         let category = if is_gradient { Category::Gradient } else { Category::OptimizerState };
-        let blocks = Blocks { alike: pool.stays, known: pool.parameters, known_as: Category::Parameter };
-        claims.claim_of(id, Verdict::new(category, RuleId::PairsAndStays), size, blocks);
+        let blocks = Blocks { alike: group.kept, known: group.parameters, known_as: Category::Parameter };
+        claims.claim_with_blocks(id, Verdict::new(category, RuleId::PairsAndStays), size, blocks);
     }
 }
 
-fn bytes(pools: &Pools, count: impl Fn(&Pool) -> usize) -> i64 {
-    let each = pools.iter().map(|(&size, pool)| size.saturating_mul(count(pool) as i64));
-    each.fold(0, i64::saturating_add)
-}
-
-/// How many blocks of a parameter's size stay for each, and in which order they came.
-fn groups(view: &View<'_>, later: &[AllocId], pools: &Pools, has_old_state: bool) -> Groups {
-    let bytes = |count: fn(&Pool) -> usize| bytes(pools, count);
-    let parameters = bytes(|pool| pool.parameters).max(1);
-    let rounds = bytes(|pool| pool.stays).saturating_add(parameters / 2) / parameters;
-    // A copy of the model that is not trained has no gradients.
-    let repeats = parameters / 3 < bytes(|pool| pool.goes);
-    // State is set up in the first iteration.
+/// The purpose of the blocks that are kept, by how many there are for each parameter, and when they came.
+fn purpose_of_kept(
+    view: &View<'_>,
+    kept: &[AllocId],
+    groups: &SizeGroups,
+    has_old_state: bool,
+) -> KeptBlocks {
+    let bytes = |count: fn(&SizeGroup) -> usize| {
+        let each = groups.iter().map(|(&size, group)| size.saturating_mul(count(group) as i64));
+        each.fold(0, i64::saturating_add)
+    };
+    let parameter_bytes = bytes(|group| group.parameters).max(1);
+    let kept_bytes = bytes(|group| group.kept);
+    let drops_gradients = parameter_bytes / DROPPED_PART < bytes(|group| group.dropped);
+    // State is set up in the first iteration: later blocks are gradients, if they are no more than those of one iteration.
     if let [_, second, ..] = view.phases.iterations.list.as_slice()
         && view.phases.iterations.first_number.is_some()
-        && repeats
+        && drops_gradients
         && !has_old_state
     {
-        let since = later.iter().filter(|&&id| second.start.0 <= view.timeline.lifetimes.start(id).0);
-        let since = since.fold(0i64, |sum, &id| sum.saturating_add(view.size(id)));
-        if since <= parameters.saturating_add(parameters / 4) {
-            return Groups::GradientsFrom(second.start.0);
+        let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
+        let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
+        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / GRADIENTS_EXCESS_PART);
+        if since_bytes <= most_bytes {
+            return KeptBlocks::GradientsFrom(second.start.0);
         }
     }
-    let start = |id: AllocId| view.timeline.lifetimes.start(id).0;
-    let gap = later
-        .windows(2)
-        .filter_map(|pair| {
-            Some((start(*pair.get(1)?).saturating_sub(start(*pair.first()?)), start(*pair.get(1)?)))
-        })
-        .max();
-    let apart = gap.filter(|&(width, _)| view.timeline.events.len() as u32 / APART < width);
     if has_old_state {
-        return Groups::Gradients;
+        return KeptBlocks::Gradients;
     }
-    let sizes = pools.values().filter(|pool| 0 < pool.stays).count();
-    match (rounds, apart) {
+    let copies = kept_bytes.saturating_add(parameter_bytes / 2) / parameter_bytes;
+    let paired_sizes = groups.values().filter(|group| 0 < group.kept).count();
+    match (copies, start_of_second_group(view, kept)) {
         // A forward pass may make a few blocks as large as parameters.
-        (0, _) if !repeats && 2 * sizes < pools.len() => Groups::Neither,
-        (0, _) => Groups::Gradients,
-        (_, Some((_, from))) if repeats => Groups::GradientsFrom(from),
-        (1 | 2, _) if repeats => Groups::State,
-        (1, _) => Groups::Gradients,
-        _ => Groups::GradientsFirst,
+        (0, _) if !drops_gradients && 2 * paired_sizes < groups.len() => KeptBlocks::Chance,
+        (0, _) => KeptBlocks::Gradients,
+        (_, Some(from)) if drops_gradients => KeptBlocks::GradientsFrom(from),
+        (1 | 2, _) if drops_gradients => KeptBlocks::State,
+        (1, _) => KeptBlocks::Gradients,
+        _ => KeptBlocks::GradientsFirst,
     }
+}
+
+/// Where the kept blocks fall into two groups with a long gap between them: the moment at which the second starts.
+fn start_of_second_group(view: &View<'_>, kept: &[AllocId]) -> Option<u32> {
+    let start = |id: AllocId| view.timeline.lifetimes.start(id).0;
+    let gaps = kept.windows(2).filter_map(|pair| {
+        let (one, next) = (start(*pair.first()?), start(*pair.get(1)?));
+        Some((next.saturating_sub(one), next))
+    });
+    let is_long = |&(width, _): &(u32, u32)| view.timeline.events.len() as u32 / APART_PART < width;
+    gaps.max().filter(is_long).map(|(_, from)| from)
 }

@@ -1,73 +1,80 @@
 //! Workspaces that cuBLAS keeps for good, one for each stream, where no C++ frame names them.
 
-use super::{Category, Claims, RuleId, Verdict, View};
+use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
 
-/// What torch sets aside for cuBLAS: `:4096:2:16:8`, and `:4096:8` on devices of compute capability 9;
-/// and for cuBLASLt.
-const SIZES_BYTES: [i64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 << 20];
+/// The workspace that torch sets aside for cuBLAS (`:4096:2:16:8`), in bytes: 8.125 MiB, a size that tensors do not have.
+/// Where no stack says otherwise, it decides.
+const DEFAULT_BYTES: i64 = (2 * 4096 + 8 * 16) << 10;
 
-/// The first of these, 8.125 MiB, is no size that tensors have: where no stack says otherwise, it decides.
-const TELLING_BYTES: i64 = SIZES_BYTES[0];
+/// The workspace on devices of compute capability 9 (`:4096:8`), in bytes. Tensors have this size, too.
+const CAPABILITY_9_BYTES: i64 = (8 * 4096) << 10;
 
-/// The second is: a workspace for the forward's thread, and one for the backward's.
-const DOUBTFUL_BYTES: i64 = SIZES_BYTES[1];
-const MOST_DOUBTFUL: usize = 2;
+/// The workspace for cuBLASLt, in bytes.
+const CUBLAS_LT_BYTES: i64 = 1 << 20;
 
-/// Streams that have a workspace each; more blocks of that size are something else.
-const MOST_STREAMS: usize = 8;
+const SIZES_BYTES: [i64; 3] = [DEFAULT_BYTES, CAPABILITY_9_BYTES, CUBLAS_LT_BYTES];
 
-/// The workspaces among blocks that no stack explains.
-pub(super) fn by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
-    let found: Vec<AllocId> = open.iter().copied().filter(|&id| view.size(id) == TELLING_BYTES).collect();
-    if found.len() <= MOST_STREAMS {
+/// At most this many blocks of [`CAPABILITY_9_BYTES`] may be workspaces: one for the forward's thread, and one for the
+/// backward's.
+const MAX_CAPABILITY_9: usize = 2;
+
+/// A process uses at most this many streams that have a workspace each; more blocks of that size are something else.
+const MAX_STREAMS: usize = 8;
+
+/// A block that is freed within this many events is scratch memory of a single product.
+const PRODUCT_SCRATCH_EVENTS: u32 = 2;
+
+/// Claim the workspaces among blocks that no stack explains.
+pub(super) fn claim_by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
+    let found: Vec<AllocId> = open.iter().copied().filter(|&id| view.size(id) == DEFAULT_BYTES).collect();
+    if found.len() <= MAX_STREAMS {
         for id in found {
             claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceSize));
         }
     }
 }
 
-/// Blocks but those that are as large as the workspace of compute capability 9, and as few: tensors have that size, too.
-pub(super) fn without_doubtful(view: &View<'_>, ids: &[AllocId]) -> Vec<AllocId> {
-    let is_doubtful = |id: &AllocId| view.size(*id) == DOUBTFUL_BYTES;
-    let few = ids.iter().filter(|id| is_doubtful(id)).count() <= MOST_DOUBTFUL;
-    ids.iter().copied().filter(|id| !few || !is_doubtful(id)).collect()
+/// Leave out the blocks that may be workspaces as well as tensors: as large as those of compute capability 9, and as few.
+pub(super) fn without_possible_workspaces(view: &View<'_>, ids: &[AllocId]) -> Vec<AllocId> {
+    let is_possible = |id: &AllocId| view.size(*id) == CAPABILITY_9_BYTES;
+    let are_few = ids.iter().filter(|id| is_possible(id)).count() <= MAX_CAPABILITY_9;
+    ids.iter().copied().filter(|id| !are_few || !is_possible(id)).collect()
 }
 
-/// What is gone within so many events was scratch memory of a single product.
-const BRIEF_EVENTS: u32 = 2;
-
-/// A workspace is made together with the result of a product: the allocation before it has the
-/// same stack, in the same stream, and only the workspace stays to the end. Later products have none.
+/// Claim workspaces that products leave. A workspace is made together with the result of a product: the allocation before
+/// it has the same stack, in the same stream, and only the workspace stays to the end. Later products have none.
 /// Where products make blocks of its size for a moment, none keeps one for good.
 /// Without stacks, a gradient of that size would look the same.
-pub(super) fn find(view: &View<'_>, claims: &mut Claims) {
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
-    let mut brief: HashSet<i64> = HashSet::default();
+    let mut scratch_sizes: HashSet<i64> = HashSet::default();
     let mut found = Vec::new();
     let mut before: Option<(StackId, i64)> = None;
-    for id in view.ids().skip(view.timeline.lifetimes.initial_count()) {
-        let Some(start) = view.timeline.lifetimes.start(id).event() else { continue };
-        let now = (view.timeline.events.stack(start), view.size(id));
-        let follows = before
-            .replace(now)
-            .is_some_and(|(stack, size)| stack != StackId::EMPTY && stack == now.0 && size != now.1);
-        let is_work = matches!(claims.get(id).rule, RuleId::ModuleCall | RuleId::Autograd | RuleId::NoPython);
-        if !SIZES_BYTES.contains(&now.1) || !is_work {
+    for (id, made) in view.new_ids() {
+        let (stack, size) = (view.timeline.events.stack(made), view.size(id));
+        let follows_result = before.replace((stack, size)).is_some_and(|(stack_before, size_before)| {
+            stack_before != StackId::EMPTY && stack_before == stack && size_before != size
+        });
+        let is_computed =
+            matches!(claims.verdict(id).rule, RuleId::ModuleCall | RuleId::Autograd | RuleId::NoPython);
+        if !SIZES_BYTES.contains(&size) || !is_computed {
             continue;
         }
-        match view.gone(id) {
-            Some(gone) if gone.0 <= start.0.saturating_add(BRIEF_EVENTS) => {
-                brief.insert(now.1);
+        match view.free_event(id) {
+            Some(freed) if freed.0 <= made.0.saturating_add(PRODUCT_SCRATCH_EVENTS) => {
+                scratch_sizes.insert(size);
             }
-            None if follows && known.insert((view.timeline.events.stream(start), now.1)) => {
-                found.push((id, now.1));
+            None if follows_result && known.insert((view.timeline.events.stream(made), size)) => {
+                found.push((id, size));
             }
             _ => {}
         }
     }
-    for (id, _) in found.into_iter().filter(|(_, size)| !brief.contains(size)) {
+    for (id, _) in found.into_iter().filter(|(_, size)| !scratch_sizes.contains(size)) {
         claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceOfProduct));
     }
 }

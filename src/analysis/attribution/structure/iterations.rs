@@ -1,6 +1,9 @@
-//! Iterations: where they start, and what each needs.
+//! Iterations: where they start, how they are numbered, and how much memory each needs.
 
 use crate::model::{EventIx, Moment, Timeline};
+
+/// Numbered steps are iterations if there are at least this many: a single one does not show how a run is structured.
+pub(super) const MIN_NUMBERED_STEPS: usize = 2;
 
 /// One iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +12,7 @@ pub struct Iteration {
     pub start: EventIx,
     /// The first moment after it.
     pub end: Moment,
-    /// Where most bytes are active in it, for the first time.
+    /// The first moment in it at which most bytes are active.
     pub peak: Moment,
     /// Active bytes then.
     pub peak_bytes: i64,
@@ -20,7 +23,7 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// By how many bytes more is active at its end than at its start.
+    /// How many bytes more are active at its end than at its start.
     pub fn growth_bytes(&self) -> i64 {
         self.end_bytes.saturating_sub(self.start_bytes)
     }
@@ -33,22 +36,23 @@ pub struct Iterations {
     pub list: Vec<Iteration>,
     /// The number of the first in the list; `None` where the recording starts too late to know.
     pub first_number: Option<u32>,
-    /// The number of the one that is under way when the trace starts, where it is known.
+    /// The number of the iteration that is under way when the trace starts, where it is known.
     pub(super) number_before: Option<u32>,
     /// How many iterations began on other devices after the last event of this one.
     pub begun_elsewhere: u32,
     /// How many iterations surely ended with a step before the trace.
     pub(super) ended_before: u32,
-    /// How many did within the trace, before each in the list.
+    /// Of each iteration in the list, how many ended with a step within the trace before it.
     ended: Vec<u32>,
-    /// From this event on a further iteration may have begun that cannot be told yet.
+    /// The event from which on a further iteration may have begun that does not show yet.
     pub(super) unsure_from: Option<u32>,
     /// Number of events.
     events: u32,
 }
 
 impl Iterations {
-    pub(super) fn build(timeline: &Timeline, starts: &[EventIx], first_number: Option<u32>) -> Self {
+    /// The iterations that start at some events; starts after the last event are those of other devices.
+    pub(super) fn from_starts(timeline: &Timeline, starts: &[EventIx], first_number: Option<u32>) -> Self {
         let end = timeline.events.len() as u32;
         let here = starts.partition_point(|start| start.0 < end);
         let (starts, elsewhere) = starts.split_at(here);
@@ -72,7 +76,7 @@ impl Iterations {
     }
 
     /// Note which iterations ended with a step. Of several steps before the next begins, one counts.
-    pub(super) fn count_steps(&mut self, steps: &[u32]) {
+    pub(super) fn note_steps(&mut self, steps: &[u32]) {
         let (mut after, mut ended) = (0, 0);
         self.ended = self
             .list
@@ -86,13 +90,13 @@ impl Iterations {
             .collect();
     }
 
-    /// Note that at least so many iterations ended before the first event.
-    pub(super) fn ended_before_trace(&mut self, count: u32) {
+    /// Note that at least `count` iterations ended before the first event.
+    pub(super) fn note_ended_before_trace(&mut self, count: u32) {
         let first = self.ended.first().copied().unwrap_or_default();
         self.ended_before = self.ended_before.max(count.saturating_add(first));
     }
 
-    /// How many iterations surely ended before the one that a moment belongs to.
+    /// How many iterations surely ended before the iteration that a moment belongs to.
     pub(super) fn ended_at(&self, moment: Moment) -> Option<u32> {
         let within = self.ended.get(self.index_at(moment)?).copied().unwrap_or_default();
         // The first step within the trace may be the one that left what shows a step before it.
@@ -112,7 +116,7 @@ impl Iterations {
         moment.0 <= first
     }
 
-    /// Its number, from 0.
+    /// The number of the iteration that a moment belongs to, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
         match self.recorded_at(moment) {
             Some(index) => Some(self.first_number?.saturating_add(index)),
@@ -120,7 +124,7 @@ impl Iterations {
         }
     }
 
-    /// How many iterations began before it within the trace.
+    /// How many iterations began within the trace before the iteration that a moment belongs to.
     pub fn recorded_at(&self, moment: Moment) -> Option<u32> {
         let index = self.index_at(moment)? as u32;
         let elsewhere = if self.events <= moment.0 { self.begun_elsewhere } else { 0 };

@@ -1,136 +1,119 @@
 //! The phase at the end of a recording, from what is live then: where nothing was recorded, where
 //! recording was switched off, and where no event tells.
 //!
-//! What is said is which phase left something behind last. A wrong answer is worse than none, so
+//! The phase found is the one that left something behind last. A wrong answer is worse than none, so
 //! every rule asks for more than it needs.
 
-use super::Phase;
-use crate::analysis::attribution::facts::{Part, Place, Places};
+use super::phase::Phase;
+use super::scalar::SCALAR_BYTES;
+use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
-use crate::model::{Anchor, Moment, Segment, StackId, Timeline};
+use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
+use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
-/// Fewer sizes may come in threes by chance.
-const MIN_SIZES: usize = 3;
-
-/// A result as small as this is a loss.
-const SCALAR_BYTES: i64 = 8;
-
-/// Without a graph, a call keeps fewer of its results than this.
+/// A call that keeps no graph leaves fewer results than this.
 const MIN_GRAPH_BLOCKS: usize = 16;
 
-/// A hole smaller than this may be what rounding leaves.
-const MIN_HOLE_BYTES: i64 = 1 << 20;
+/// A smaller hole, in bytes, may be the rest of a block that the allocator did not split.
+const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
 
-/// Segments are made in multiples of this, or of their smallest size for blocks below 10 MiB.
-const SEGMENT_STEP_BYTES: i64 = 2 << 20;
-const LARGE_SEGMENT_BYTES: i64 = 20 << 20;
-const LARGE_BLOCK_BYTES: i64 = 10 << 20;
+/// Bytes of state that were made late may fall short of the expected ones by one part in this many of all bytes: some
+/// states may fill holes that were there before.
+const MISSING_LATE_PART: i64 = 8;
 
-/// One block.
-struct Live {
+/// They may exceed the expected bytes by one part in this many of all bytes: some parameters may lie behind a hole.
+const EXTRA_LATE_PART: i64 = 16;
+
+/// A live block.
+struct LiveBlock {
     size: i64,
     category: Category,
-    place: Place,
+    facts: StackFacts,
     stack: StackId,
-    /// Whether something had been given back before it was made.
+    /// Whether something had been freed before it was made.
     is_late: bool,
 }
 
-/// What is live after the last event.
-pub(in crate::analysis) struct LiveMemory {
-    live: Vec<Live>,
-    /// Whether nothing that was allocated before has been given back.
+/// The blocks that are live after the last event.
+pub(super) struct LiveMemory {
+    blocks: Vec<LiveBlock>,
+    /// Whether nothing that was allocated before has been freed.
     is_untouched: bool,
 }
 
 impl LiveMemory {
-    /// Look at what is live at the end of a device; at nothing where that is not known.
-    pub(in crate::analysis) fn of(timeline: &Timeline, places: &Places, categories: &Categories) -> Self {
-        let mut out = Self { live: Vec::new(), is_untouched: false };
+    /// Look at the end of a device's recording. Nothing is live there for this purpose if the file does not have the end.
+    pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack, categories: &Categories) -> Self {
         if timeline.anchor != Anchor::EndState || timeline.device.0 < 0 {
-            return out;
+            return Self { blocks: Vec::new(), is_untouched: false };
         }
-        let (later, is_untouched) = later_blocks(timeline);
-        let blocks = timeline.segments.blocks.iter().filter(|block| block.is_active());
-        let stacks: HashMap<u64, StackId> = blocks.map(|block| (block.addr, block.stack)).collect();
-        out.is_untouched = is_untouched;
-        out.live = timeline
-            .lifetimes
-            .live_at(Moment(timeline.events.len() as u32))
-            .map(|id| {
-                let addr = timeline.lifetimes.addr(id, &timeline.events);
-                let stack = match timeline.lifetimes.stack(id, &timeline.events) {
-                    StackId::EMPTY => stacks.get(&addr).copied().unwrap_or(StackId::EMPTY),
-                    stack => stack,
-                };
-                Live {
-                    size: timeline.lifetimes.size(id, &timeline.events),
-                    category: categories.get(id),
-                    place: places.get(stack),
-                    stack,
-                    is_late: later.contains(&addr),
-                }
-            })
-            .collect();
-        out
+        let later = LaterBlocks::of(timeline);
+        let active = timeline.segments.blocks.iter().filter(|block| block.is_active());
+        let block_stacks: HashMap<u64, StackId> = active.map(|block| (block.addr, block.stack)).collect();
+        let live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
+        let blocks = live.map(|id| {
+            let addr = timeline.lifetimes.addr(id, &timeline.events);
+            let stack = match timeline.lifetimes.stack(id, &timeline.events) {
+                StackId::EMPTY => block_stacks.get(&addr).copied().unwrap_or(StackId::EMPTY),
+                stack => stack,
+            };
+            LiveBlock {
+                size: timeline.lifetimes.size(id, &timeline.events),
+                category: categories.get(id),
+                facts: stacks.get(stack),
+                stack,
+                is_late: later.addresses.contains(&addr),
+            }
+        });
+        Self { blocks: blocks.collect(), is_untouched: later.is_untouched }
     }
 
     /// The phase, where it can be told.
-    pub(in crate::analysis) fn phase(&self) -> Option<Phase> {
-        let total = bytes(self.live.iter());
-        let with_stack = bytes(self.live.iter().filter(|live| live.stack != StackId::EMPTY));
+    pub(super) fn phase(&self) -> Option<Phase> {
+        let total = bytes(self.blocks.iter());
+        let with_stack = bytes(self.blocks.iter().filter(|block| block.stack != StackId::EMPTY));
         if total <= 0 {
             None
         } else if total / 2 < with_stack {
-            self.by_stacks()
+            self.phase_by_stacks()
         } else if with_stack == 0 {
-            self.by_sizes()
+            self.phase_by_sizes()
         } else {
             None
         }
     }
 
-    fn by_stacks(&self) -> Option<Phase> {
-        let of = |category| self.live.iter().filter(move |live| live.category == category);
-        let is_load = |live: &Live| live.stack != StackId::EMPTY && live.place.part == Part::Load;
-        if self.is_untouched && self.live.iter().all(is_load) {
+    fn phase_by_stacks(&self) -> Option<Phase> {
+        let is_load = |block: &LiveBlock| block.stack != StackId::EMPTY && block.facts.part == Part::Load;
+        if self.is_untouched && self.blocks.iter().all(is_load) {
             return Some(Phase::Init);
         }
-        // Libraries and private pools keep what they like, at any time.
-        let is_known = |live: &Live| {
-            live.size <= SCALAR_BYTES
-                || (live.category != Category::Unknown && live.category != Category::Other)
+        // Libraries and private pools keep blocks of their own at any time: then nothing follows from the rest.
+        let is_known = |block: &LiveBlock| {
+            block.size <= SCALAR_BYTES
+                || (block.category != Category::Unknown && block.category != Category::Other)
         };
-        if !self.live.iter().all(is_known) {
+        if !self.blocks.iter().all(is_known) {
             return None;
         }
-        let called = || of(Category::Activation).filter(|live| live.place.part == Part::Call);
-        if called().next().is_none() {
-            // A batch may be the next one's, or an evaluation's.
-            let rest = |live: &Live| {
-                SCALAR_BYTES < live.size && matches!(live.category, Category::Input | Category::Activation)
+        if self.results().next().is_none() {
+            // A batch may be the next iteration's, or an evaluation's.
+            let is_rest = |block: &LiveBlock| {
+                SCALAR_BYTES < block.size && matches!(block.category, Category::Input | Category::Activation)
             };
-            return (self.was_step() && !self.live.iter().any(rest)).then_some(Phase::Optimizer);
+            return (self.has_stepped() && !self.blocks.iter().any(is_rest)).then_some(Phase::Optimizer);
         }
-        let says_eval = |place: &Place| place.says_eval || place.may_eval || place.no_grad;
-        let may_be_eval = called().any(|live| says_eval(&live.place));
-        if may_be_eval || called().count() < MIN_GRAPH_BLOCKS {
+        if !self.is_one_training_graph() {
             return None;
         }
-        // Where everything is there several times, graphs of earlier calls are kept.
-        let mut times: HashMap<(StackId, i64), usize> = HashMap::default();
-        for live in called() {
-            *times.entry((live.stack, live.size)).or_default() += 1;
-        }
-        if times.values().all(|&times| 1 < times) {
-            return None;
-        }
-        let gradients = Counts::of(of(Category::Gradient));
-        let parameters = Counts::of(of(Category::Parameter));
+        let gradients = CountBySize::of(self.blocks_of(Category::Gradient));
+        let parameters = CountBySize::of(self.blocks_of(Category::Parameter));
         if gradients.exceeds(&parameters) {
+            // Gradients on their way through the graph come on top of one for each parameter.
             Some(Phase::Backward)
         } else if gradients.0.is_empty() || !parameters.exceeds(&gradients) {
             Some(Phase::Forward)
@@ -139,40 +122,66 @@ impl LiveMemory {
         }
     }
 
-    /// Whether an optimizer made state within a step.
-    fn was_step(&self) -> bool {
-        let made = |live: &Live| live.category == Category::OptimizerState && live.place.within_step;
-        self.live.iter().any(made)
+    fn blocks_of(&self, category: Category) -> impl Iterator<Item = &LiveBlock> {
+        self.blocks.iter().filter(move |block| block.category == category)
     }
 
-    /// Two states for every parameter, maybe a gradient, too, and nothing else but scalars: what an
-    /// iteration of Adam and its like leaves. Equal layers and copies of a model come in threes as well,
-    /// but are there before anything is given back; state comes after the first backward.
-    fn by_sizes(&self) -> Option<Phase> {
-        let counts = Counts::of(self.live.iter().filter(|live| SCALAR_BYTES < live.size));
-        if counts.0.len() < MIN_SIZES {
+    /// Results of a model's code.
+    fn results(&self) -> impl Iterator<Item = &LiveBlock> {
+        self.blocks_of(Category::Activation).filter(|block| block.facts.part == Part::Call)
+    }
+
+    /// Whether the results are the graph of one training forward.
+    fn is_one_training_graph(&self) -> bool {
+        let may_evaluate = |block: &LiveBlock| {
+            let evaluating = [StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad];
+            evaluating.into_iter().any(|one| block.facts.has(one))
+        };
+        if self.results().any(may_evaluate) || self.results().count() < MIN_GRAPH_BLOCKS {
+            return false;
+        }
+        // Where everything is there several times, graphs of earlier calls are kept.
+        let mut times: HashMap<(StackId, i64), usize> = HashMap::default();
+        for block in self.results() {
+            *times.entry((block.stack, block.size)).or_default() += 1;
+        }
+        times.values().any(|&times| times == 1)
+    }
+
+    /// Whether an optimizer made state within a step.
+    fn has_stepped(&self) -> bool {
+        self.blocks_of(Category::OptimizerState).any(|block| block.facts.has(StackTrait::WithinStep))
+    }
+
+    /// An iteration of Adam and its like leaves two states for every parameter, maybe a gradient, and nothing else but
+    /// scalars. Equal layers and copies of a model come in threes as well, but are there before anything is freed; state
+    /// comes after the first backward.
+    fn phase_by_sizes(&self) -> Option<Phase> {
+        let counts = CountBySize::of(self.blocks.iter().filter(|block| SCALAR_BYTES < block.size));
+        if counts.0.len() < MIN_AGREEING_SIZES {
             return None;
         }
-        let late = bytes(self.live.iter().filter(|live| live.is_late));
-        let of_each = |parts: usize| counts.0.values().all(|count| count.is_multiple_of(parts));
-        let total = bytes(self.live.iter());
-        let came_late = |parts: i64| {
-            let expected = total / parts * (parts - 1);
-            (expected - total / 8..=expected + total / 16).contains(&late)
+        let late = bytes(self.blocks.iter().filter(|block| block.is_late));
+        let total = bytes(self.blocks.iter());
+        let comes_in = |copies: usize| counts.0.values().all(|count| count.is_multiple_of(copies));
+        let all_but_one_came_late = |copies: i64| {
+            let expected = total / copies * (copies - 1);
+            (expected - total / MISSING_LATE_PART..=expected + total / EXTRA_LATE_PART).contains(&late)
         };
-        let is_left = (of_each(3) && came_late(3)) || (of_each(4) && came_late(4));
-        is_left.then_some(Phase::Optimizer)
+        let without_gradients = comes_in(3) && all_but_one_came_late(3);
+        let with_gradients = comes_in(4) && all_but_one_came_late(4);
+        (without_gradients || with_gradients).then_some(Phase::Optimizer)
     }
 }
 
 /// How many blocks there are of each size.
-struct Counts(BTreeMap<i64, usize>);
+struct CountBySize(BTreeMap<i64, usize>);
 
-impl Counts {
-    fn of<'a>(live: impl Iterator<Item = &'a Live>) -> Self {
+impl CountBySize {
+    fn of<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> Self {
         let mut counts = BTreeMap::new();
-        for live in live {
-            *counts.entry(live.size).or_default() += 1;
+        for block in blocks {
+            *counts.entry(block.size).or_default() += 1;
         }
         Self(counts)
     }
@@ -183,39 +192,49 @@ impl Counts {
     }
 }
 
-fn bytes<'a>(live: impl Iterator<Item = &'a Live>) -> i64 {
-    live.fold(0, |sum, live| sum.saturating_add(live.size.max(0)))
+fn bytes<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> i64 {
+    blocks.fold(0, |sum, block| sum.saturating_add(block.size.max(0)))
 }
 
-/// The blocks that were made after something had been given back, by address: they lie behind a hole,
-/// or in a segment that was made for something else. And whether there is no hole at all.
-fn later_blocks(timeline: &Timeline) -> (HashSet<u64>, bool) {
-    let table = &timeline.segments;
-    let mut segments: Vec<&Segment> = table.segments.iter().collect();
-    let order = AddressOrder::of(timeline);
-    segments.sort_by_key(|segment| order.key(segment.addr));
-    let mut later = HashSet::default();
-    let (mut after_hole, mut is_untouched) = (false, true);
-    for segment in segments {
-        let blocks = table.blocks_of(segment);
-        let last = blocks.iter().rposition(crate::model::Block::is_active);
-        for (at, block) in blocks.iter().enumerate() {
-            let is_inner = last.is_none_or(|last| at < last);
-            if !block.is_active() {
-                is_untouched &= !is_inner;
-                after_hole |= is_inner && MIN_HOLE_BYTES <= block.size;
-            } else if after_hole || (!segment.is_expandable && !is_made_for(segment.size, block.size)) {
-                later.insert(block.addr);
+/// The blocks that were made after something had been freed: they lie behind a hole, or in a segment that was made for
+/// something else.
+struct LaterBlocks {
+    addresses: HashSet<u64>,
+    /// Whether there is no hole at all.
+    is_untouched: bool,
+}
+
+impl LaterBlocks {
+    fn of(timeline: &Timeline) -> Self {
+        let table = &timeline.segments;
+        let mut segments: Vec<&Segment> = table.segments.iter().collect();
+        let order = AddressOrder::of(timeline);
+        segments.sort_by_key(|segment| order.key(segment.addr));
+        let mut out = Self { addresses: HashSet::default(), is_untouched: true };
+        let mut is_behind_hole = false;
+        for segment in segments {
+            let blocks = table.blocks_of(segment);
+            let last = blocks.iter().rposition(Block::is_active);
+            for (at, block) in blocks.iter().enumerate() {
+                // The rest of a segment behind its last block is no hole: it was never used.
+                let is_inner = last.is_none_or(|last| at < last);
+                if !block.is_active() {
+                    out.is_untouched &= !is_inner;
+                    is_behind_hole |= is_inner && MIN_HOLE_BYTES <= block.size;
+                } else if is_behind_hole || (!segment.is_expandable && !is_made_for(segment.size, block.size))
+                {
+                    out.addresses.insert(block.addr);
+                }
             }
         }
+        out
     }
-    (later, is_untouched)
 }
 
-/// Whether a segment of some size is what the allocator makes for a block of some size.
-fn is_made_for(segment: i64, block: i64) -> bool {
-    if block < LARGE_BLOCK_BYTES {
-        return segment <= LARGE_SEGMENT_BYTES;
+/// Whether the allocator makes segments of some size for blocks of some size.
+fn is_made_for(segment_bytes: i64, block_bytes: i64) -> bool {
+    if block_bytes < MIN_LARGE_ALLOC {
+        return segment_bytes <= LARGE_BUFFER;
     }
-    segment.saturating_sub(block) < SEGMENT_STEP_BYTES
+    segment_bytes.saturating_sub(block_bytes) < ROUND_LARGE
 }

@@ -1,13 +1,13 @@
 //! The phase of states without events.
 
-use super::{Phase, PhaseBasis};
+use super::phase::{Phase, PhaseBasis};
 use crate::analysis::attribution::facts::fixture::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
 use crate::analysis::{Attribution, UserRules};
 use crate::model::{Anchor, DeviceId, EventTable, Moment, Snapshot, Timeline, TimelineInput};
 
-/// The phase at the end, and what it is known by.
+/// The phase at the end, if it is known.
 fn at_end(snapshot: &Snapshot) -> Option<Phase> {
     let timeline = &snapshot.timelines[0];
     let phases = Attribution::of(snapshot, timeline, &UserRules::default()).phases;

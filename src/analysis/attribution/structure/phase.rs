@@ -1,6 +1,8 @@
-//! Phases, and what they are known by.
+//! Phases, where they start, and what they are known by.
 
-/// What a program is doing.
+use crate::model::EventIx;
+
+/// A phase of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// Before the first batch: the model is made.
@@ -20,7 +22,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Self; 7] =
         [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
 
@@ -38,7 +40,7 @@ impl Phase {
     }
 }
 
-/// What a phase is known by.
+/// The evidence that a phase rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PhaseBasis {
     /// The program attached it to its events; asked only where they have no stacks.
@@ -47,7 +49,7 @@ pub enum PhaseBasis {
     Events,
     /// Steps that torch announced, and sizes and lifetimes between them, where events have no stacks.
     Announced,
-    /// What is live at the dump, where no event tells: the phase that left something behind last.
+    /// The memory that is live at the dump, where no event tells: the phase that left something behind last.
     LiveMemory,
 }
 
@@ -62,7 +64,7 @@ impl PhaseBasis {
         }
     }
 
-    /// What to add to a phase for people; nothing where the events say it.
+    /// The words to add to a phase for people; none where the events say it.
     pub fn text(self) -> Option<&'static str> {
         match self {
             Self::Metadata => Some("as the program's metadata say"),
@@ -71,4 +73,19 @@ impl PhaseBasis {
             Self::LiveMemory => Some("judging by what is live"),
         }
     }
+}
+
+/// A phase from its first event on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// The first event.
+    pub event: EventIx,
+    /// The phase, until the next one starts.
+    pub phase: Phase,
+}
+
+/// The start of the phase that an event lies in.
+pub(super) fn phase_start_at(phases: &[PhaseStart], event: u32) -> Option<&PhaseStart> {
+    let after = phases.partition_point(|start| start.event.0 <= event);
+    after.checked_sub(1).and_then(|at| phases.get(at))
 }

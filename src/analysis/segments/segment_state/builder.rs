@@ -2,11 +2,12 @@
 
 use super::contradictions::{Contradiction, Contradictions};
 use super::figures::Figures;
-use super::group::{GroupKey, MAX_SMALL_BYTES, SizeClass};
+use super::group::{GroupKey, SizeClass};
 use super::part::{Content, Part};
 use super::reserved::Run;
 use super::state::{Basis, Group, Row, SegmentState};
 use crate::model::Moment;
+use crate::model::allocator_sizes::is_small;
 use std::collections::BTreeMap;
 
 /// A map in progress. Rows are added in address order, and so are the parts of each row.
@@ -128,10 +129,8 @@ impl Builder {
         let (Some(row), Some(key)) = (self.rows.last_mut(), self.keys.last_mut()) else { return };
         row.parts.end = self.parts.len();
         if row.is_expandable && key.class.is_none() {
-            let is_small = |&bytes: &i64| bytes <= MAX_SMALL_BYTES;
             key.class = self
                 .first_block
-                .as_ref()
                 .map(|bytes| if is_small(bytes) { SizeClass::Small } else { SizeClass::Large });
         }
     }

@@ -1,10 +1,10 @@
 //! A failed request beside the holes that it could have used.
 
-use super::group::{GroupKey, MAX_SMALL_BYTES, SizeClass};
+use super::group::{GroupKey, SizeClass};
 use super::index::SegmentIndex;
 use super::part::{Content, Part};
 use super::state::SegmentState;
-use crate::model::{OomEvent, PoolKey, Timeline};
+use crate::model::{OomEvent, PoolKey, Timeline, allocator_sizes};
 
 /// Number of holes that are listed one by one; in a picture, more would be too thin to see.
 const MAX_LISTED: usize = 64;
@@ -50,7 +50,7 @@ impl SegmentState {
             device_free_bytes: oom.device_free,
             stream: timeline.events.stream(oom.event),
             pool: timeline.events.pool(oom.event),
-            class: if oom.requested <= MAX_SMALL_BYTES { SizeClass::Small } else { SizeClass::Large },
+            class: if allocator_sizes::is_small(oom.requested) { SizeClass::Small } else { SizeClass::Large },
             largest: None,
             largest_bytes: 0,
             largest_holes: Vec::new(),

@@ -2,13 +2,10 @@
 
 use crate::model::PoolKey;
 
-/// Largest request in bytes that the small pool serves (`kSmallSize` of `CUDACachingAllocator.cpp`).
-pub const MAX_SMALL_BYTES: i64 = 1 << 20;
-
 /// One of the two halves of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SizeClass {
-    /// Requests up to [`MAX_SMALL_BYTES`].
+    /// Requests up to [`SMALL_SIZE`](crate::model::allocator_sizes::SMALL_SIZE).
     Small,
     /// Larger requests.
     Large,

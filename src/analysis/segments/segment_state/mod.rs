@@ -6,10 +6,10 @@
 //!
 //! The [`Basis`] says how exact a map is. After the last event it is the snapshot's own record of
 //! segments and blocks. Before, it follows from the events: a block takes its requested bytes, rounded up
-//! to [`MIN_BLOCK_BYTES`], except that blocks which survive the recording have their true size at every
-//! moment. Bytes that no block takes are a hole. In segments of the large pool, the allocator leaves a
-//! rest of up to [`MAX_SLACK_BYTES`] with a block instead of splitting it off, which no event records. So
-//! an earlier hole there may in truth be smaller by that much.
+//! to a [`block_size`](allocator_sizes::block_size), except that blocks which survive the recording have
+//! their true size at every moment. Bytes that no block takes are a hole. In segments of the large pool,
+//! the allocator leaves a rest of up to [`MAX_SLACK_BYTES`] with a block instead of splitting it off, which
+//! no event records. So an earlier hole there may in truth be smaller by that much.
 
 mod builder;
 mod contradictions;
@@ -34,15 +34,14 @@ mod tests;
 pub use contradictions::{Contradiction, Contradictions};
 pub use figures::Figures;
 pub use fit::RequestFit;
-pub use group::{GroupKey, MAX_SMALL_BYTES, SizeClass};
+pub use group::{GroupKey, SizeClass};
 pub use index::SegmentIndex;
 pub use part::{Content, Part};
 pub use pins::Pinned;
 pub use state::{Basis, Group, Row, SegmentState};
 
-/// Blocks are multiples of this size (`kMinBlockSize` of `CUDACachingAllocator.cpp`).
-pub const MIN_BLOCK_BYTES: i64 = 512;
+use crate::model::allocator_sizes;
 
 /// Largest number of bytes that a block of the large pool may have beyond its rounded request: a rest is only
 /// split off if it is larger (`should_split` of `CUDACachingAllocator.cpp`).
-pub const MAX_SLACK_BYTES: i64 = 1 << 20;
+pub const MAX_SLACK_BYTES: i64 = allocator_sizes::SMALL_SIZE;

@@ -1,11 +1,8 @@
 //! The size classes of segments: as the end state records them, or as their size shows.
 
 use super::group::SizeClass;
+use crate::model::allocator_sizes::SMALL_BUFFER;
 use crate::model::{DeviceId, ReservedRange, Snapshot, StrId, Timeline};
-
-/// Size in bytes of all segments of the small pool (`kSmallBuffer` of `CUDACachingAllocator.cpp`); those
-/// of the large pool are larger.
-const SMALL_SEGMENT_BYTES: i64 = 2 << 20;
 
 /// The size classes of the final segments.
 #[derive(Debug, Clone)]
@@ -42,7 +39,7 @@ impl SegmentClasses {
         }
         let recorded = range.end.is_none().then(|| self.class_at(range.addr)).flatten();
         let by_size = || {
-            (!range.is_expandable).then_some(if range.size == SMALL_SEGMENT_BYTES {
+            (!range.is_expandable).then_some(if range.size == SMALL_BUFFER {
                 SizeClass::Small
             } else {
                 SizeClass::Large

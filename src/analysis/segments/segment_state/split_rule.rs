@@ -1,10 +1,10 @@
 //! The rule of `max_split_size_mb`, by which the allocator does not split some holes.
 
-use crate::model::{SettingValue, Snapshot};
+use crate::model::{SettingValue, Snapshot, allocator_sizes};
 
-/// Default of `max_non_split_rounding_mb`, in bytes (`kLargeBuffer`): a free block of at least
-/// `max_split_size` serves requests that are smaller than it by less than this.
-const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = 20 << 20;
+/// Default of `max_non_split_rounding_mb`, in bytes: a free block of at least `max_split_size` serves
+/// requests that are smaller than it by less than this.
+const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = allocator_sizes::LARGE_BUFFER;
 
 /// The part of `get_free_block` in `CUDACachingAllocator.cpp` that concerns `max_split_size_mb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The segment map before the last event: live allocations are laid into reserved runs.
 
-use super::MIN_BLOCK_BYTES;
 use super::builder::{Builder, bytes_between};
 use super::contradictions::Contradiction;
 use super::part::{Content, Part};
 use super::reserved::Run;
 use crate::model::AllocId;
+use crate::model::allocator_sizes::block_size;
 
 /// A live allocation.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +113,7 @@ impl Tiling<'_> {
         let rounded_end = match self.known_size(block) {
             Some(size) => past(size.max(requested)),
             None if self.is_host => limit,
-            None => past(round(requested)),
+            None => past(block_size(requested)),
         };
         Extent { requested_end: past(requested), rounded_end }
     }
@@ -136,7 +136,7 @@ impl Tiling<'_> {
                 self.builder.contradictions.count(Contradiction::NoSize);
             }
             let requested = block.requested.max(0);
-            let past_end = block.addr.saturating_add(round(requested).unsigned_abs());
+            let past_end = block.addr.saturating_add(block_size(requested).unsigned_abs());
             let size = bytes_between(block.addr, past_end);
             let part =
                 Part { addr: block.addr, size, requested: requested.min(size), content: block.content() };
@@ -146,10 +146,4 @@ impl Tiling<'_> {
             }
         }
     }
-}
-
-/// A number of bytes rounded up to a multiple of [`MIN_BLOCK_BYTES`], at least one of them.
-pub(super) fn round(bytes: i64) -> i64 {
-    let blocks = bytes.max(1).saturating_add(MIN_BLOCK_BYTES - 1) / MIN_BLOCK_BYTES;
-    blocks.saturating_mul(MIN_BLOCK_BYTES)
 }

@@ -1,0 +1,160 @@
+//! The activity at each event: what the program was doing, as far as the event's stack shows it.
+
+use super::facts_by_stack::FactsByStack;
+use super::stack_facts::Part;
+use super::stack_traits::StackTrait;
+use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
+
+/// An activity of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::analysis) enum Activity {
+    /// The event shows none.
+    Nothing,
+    /// Parameters are made or loaded, or libraries make buffers: this may happen at any time.
+    Aside,
+    /// Code outside of models, optimizers and autograd.
+    Main,
+    /// A batch is loaded.
+    Data,
+    /// A model is called.
+    Call,
+    /// Gradients are computed.
+    Backward,
+    /// An optimizer steps.
+    Step,
+    /// Gradients are dropped, scaled or clipped.
+    Gradients,
+}
+
+impl Activity {
+    fn in_part(part: Part) -> Self {
+        match part {
+            Part::Nothing => Self::Nothing,
+            Part::Load | Part::Restore | Part::Comm | Part::Workspace => Self::Aside,
+            Part::Call => Self::Call,
+            Part::Backward | Part::Recompute => Self::Backward,
+            Part::State | Part::Foreach | Part::Step => Self::Step,
+            Part::ZeroGrad | Part::BetweenSteps => Self::Gradients,
+            Part::Data => Self::Data,
+            Part::Main => Self::Main,
+        }
+    }
+}
+
+/// Consecutive events of one activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct Run {
+    /// Its first event.
+    pub(in crate::analysis) start: u32,
+    /// The first event after it.
+    pub(in crate::analysis) end: u32,
+    /// The activity.
+    pub(in crate::analysis) activity: Activity,
+    /// Who called the model; told apart for calls only.
+    pub(in crate::analysis) caller: u32,
+    /// Whether an optimizer's step is under way, maybe further out.
+    pub(in crate::analysis) within_step: bool,
+    /// The line of the step that called a closure; see [`StackFacts`](super::StackFacts).
+    pub(super) closure_line: u32,
+    /// The stack of its first event.
+    pub(in crate::analysis) stack: StackId,
+}
+
+impl Run {
+    /// The allocations that are made in it, each with its event.
+    pub(in crate::analysis) fn allocations(
+        &self,
+        timeline: &Timeline,
+    ) -> impl Iterator<Item = (AllocId, EventIx)> {
+        let lifetimes = &timeline.lifetimes;
+        let made = lifetimes.started_between(Moment(self.start), Moment(self.end));
+        made.filter_map(|id| Some((id, lifetimes.start(id).event()?)))
+    }
+
+    /// Whether another run that follows directly is a part of this one.
+    fn continues_as(&self, next: &Self) -> bool {
+        let key = |run: &Self| (run.activity, run.caller, run.within_step, run.closure_line);
+        key(self) == key(next)
+    }
+}
+
+/// The activities of a timeline.
+#[derive(Debug)]
+pub(in crate::analysis) struct Activities {
+    by_event: Vec<Activity>,
+    /// The activities as runs. Events that show none belong to the run before.
+    pub(in crate::analysis) runs: Vec<Run>,
+    /// Whether allocations were recorded with stacks.
+    pub(in crate::analysis) has_stacks: bool,
+}
+
+impl Activities {
+    /// Read the activities from the stacks of the events.
+    pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack) -> Self {
+        let recorded = RecordedStacks::of(timeline);
+        let mut by_event = Vec::with_capacity(timeline.events.len());
+        let mut runs: Vec<Run> = Vec::new();
+        for ix in timeline.events.indices() {
+            let activity = recorded.activity_at(timeline, stacks, ix);
+            by_event.push(activity);
+            if activity == Activity::Nothing {
+                continue;
+            }
+            let stack = timeline.events.stack(ix);
+            let facts = stacks.get(stack);
+            let run = Run {
+                start: ix.0,
+                end: ix.0 + 1,
+                activity,
+                caller: if activity == Activity::Call { facts.caller } else { 0 },
+                within_step: facts.has(StackTrait::WithinStep),
+                closure_line: facts.closure_line,
+                stack,
+            };
+            match runs.last_mut() {
+                Some(last) if last.continues_as(&run) => last.end = run.end,
+                _ => runs.push(run),
+            }
+        }
+        Self { by_event, runs, has_stacks: recorded.of_allocs }
+    }
+
+    /// The activity at an event.
+    #[inline]
+    pub(in crate::analysis) fn at(&self, event: u32) -> Activity {
+        self.by_event.get(event as usize).copied().unwrap_or(Activity::Nothing)
+    }
+}
+
+/// Which kinds of events were recorded with stacks.
+#[derive(Debug, Clone, Copy)]
+struct RecordedStacks {
+    of_allocs: bool,
+    of_frees: bool,
+}
+
+impl RecordedStacks {
+    fn of(timeline: &Timeline) -> Self {
+        let has = |action| {
+            let with_stack = |&ix: &EventIx| {
+                timeline.events.action(ix) == action && timeline.events.stack(ix) != StackId::EMPTY
+            };
+            timeline.events.indices().any(|ix| with_stack(&ix))
+        };
+        Self { of_allocs: has(Action::Alloc), of_frees: has(Action::FreeRequested) }
+    }
+
+    /// An event without a stack in a recording with stacks belongs to a thread that runs no Python, which is the autograd
+    /// engine's.
+    fn activity_at(self, timeline: &Timeline, stacks: &FactsByStack, ix: EventIx) -> Activity {
+        let are_recorded = match timeline.events.action(ix) {
+            Action::Alloc | Action::Oom => self.of_allocs,
+            Action::FreeRequested => self.of_frees,
+            _ => return Activity::Nothing,
+        };
+        match Activity::in_part(stacks.get(timeline.events.stack(ix)).part) {
+            Activity::Nothing if are_recorded => Activity::Backward,
+            activity => activity,
+        }
+    }
+}

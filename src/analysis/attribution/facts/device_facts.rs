@@ -1,0 +1,59 @@
+//! The facts about one device, read from the order of its events.
+
+use super::activities::{Activities, Activity};
+use super::activity_spans::ActivitySpans;
+use super::calls::{Call, decide_which_train, find_calls};
+use super::facts_by_stack::FactsByStack;
+use super::inputs::InputCode;
+use super::steps::{OptimizerSteps, find_steps};
+use crate::model::Timeline;
+
+/// Activities of a device, and what follows from them.
+#[derive(Debug)]
+pub(in crate::analysis) struct DeviceFacts {
+    /// The activity at each event.
+    pub(in crate::analysis) activities: Activities,
+    /// Calls of models.
+    pub(in crate::analysis) calls: Vec<Call>,
+    /// The code that makes the inputs of calls.
+    pub(in crate::analysis) inputs: InputCode,
+    /// Optimizer steps, by the backwards that they come after.
+    pub(in crate::analysis) steps: OptimizerSteps,
+    /// The spans in which optimizers step.
+    pub(in crate::analysis) step_spans: ActivitySpans,
+    /// The spans in which backwards run.
+    pub(in crate::analysis) backward_spans: ActivitySpans,
+}
+
+impl DeviceFacts {
+    /// Read a timeline.
+    pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack) -> Self {
+        let activities = Activities::of(timeline, stacks);
+        // The order matters: the code that makes inputs shows in the calls that follow, and then helps to tell which of
+        // them train.
+        let mut calls = find_calls(timeline, stacks, &activities);
+        let inputs = InputCode::of(timeline, &activities, &calls);
+        let has_new_data = inputs.calls_with_new_data(timeline, &activities, &calls);
+        decide_which_train(&mut calls, &has_new_data);
+        let steps = find_steps(timeline, stacks, &activities);
+        let [step_spans, backward_spans] = [Activity::Step, Activity::Backward]
+            .map(|activity| ActivitySpans::of(&activities.runs, activity));
+        Self { activities, calls, inputs, steps, step_spans, backward_spans }
+    }
+
+    /// The call that an event lies in.
+    pub(in crate::analysis) fn call_at(&self, event: u32) -> Option<&Call> {
+        let after = self.calls.partition_point(|call| call.start <= event);
+        self.calls.get(after.checked_sub(1)?).filter(|call| event < call.end)
+    }
+
+    /// The first call that starts after an event.
+    pub(in crate::analysis) fn next_call(&self, event: u32) -> Option<&Call> {
+        self.calls.get(self.calls.partition_point(|call| call.start <= event))
+    }
+
+    /// Whether any backward runs.
+    pub(in crate::analysis) fn has_backward(&self) -> bool {
+        self.backward_spans.first_event().is_some()
+    }
+}

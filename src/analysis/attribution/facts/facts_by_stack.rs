@@ -1,0 +1,85 @@
+//! The facts about every stack of a file; each stack is read once.
+
+use super::frame_facts::FactsByFrame;
+use super::stack_facts::{Part, StackFacts};
+use super::stack_reader::read_stack;
+use super::stack_traits::StackTrait;
+use crate::analysis::attribution::knowledge::{Optimizer, Role};
+use crate::model::{Snapshot, StackId};
+use rayon::prelude::*;
+
+/// The facts about all stacks of a file.
+#[derive(Debug, Default)]
+pub(in crate::analysis) struct FactsByStack {
+    by_stack: Vec<StackFacts>,
+    /// All frames are of compiled code, which says little of what it is for.
+    pub(in crate::analysis) is_compiled: bool,
+    /// The optimizers that steps run through; empty if no step allocates.
+    pub(in crate::analysis) optimizers: Vec<Optimizer>,
+    /// `DistributedDataParallel` is at work.
+    pub(in crate::analysis) uses_ddp: bool,
+}
+
+impl FactsByStack {
+    /// Read every frame and stack of a snapshot.
+    pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
+        let frames = FactsByFrame::of(snapshot);
+        let by_stack: Vec<StackFacts> = (0..snapshot.stacks.len() as u32)
+            .into_par_iter()
+            .map(|id| read_stack(&frames, snapshot.stacks.frames(StackId(id))))
+            .collect();
+        let every = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
+        let mut optimizers = frames.optimizers();
+        let has_own_optimizer = by_stack.iter().any(|stack| stack.has(StackTrait::InOwnOptimizer));
+        if has_own_optimizer && !optimizers.contains(&Optimizer::StatesOfOwnSize) {
+            optimizers.push(Optimizer::StatesOfOwnSize);
+        }
+        let is_compiled = !frames.roles.is_empty()
+            && every(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
+        Self { by_stack, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
+    }
+
+    /// Whether stacks show modules or optimizers of torch, or the autograd engine.
+    pub(in crate::analysis) fn show_torch(&self) -> bool {
+        let parts = [Part::Load, Part::Call, Part::Backward, Part::State, Part::Foreach, Part::Step];
+        self.by_stack.iter().any(|stack| parts.contains(&stack.part))
+    }
+
+    /// The facts about a stack.
+    #[inline]
+    pub(in crate::analysis) fn get(&self, stack: StackId) -> StackFacts {
+        self.by_stack.get(stack.index()).copied().unwrap_or(StackFacts::NOTHING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::attribution::facts::fixture::Program;
+
+    const CUT: &[&str] = &["/home/me/model.py attention", "/home/me/model.py block"];
+    const HOOK: &[&str] = &["/home/me/model.py scale"];
+    const ENGINE: &[&str] = &["torch/nn/functional.py silu"];
+
+    /// The parts of two cut stacks and one of the engine, in a file that has another stack as well.
+    fn parts(other: &[&str]) -> [Part; 3] {
+        let mut program = Program::default();
+        program.alloc(512, other);
+        let ids = [CUT, HOOK, ENGINE].map(|stack| {
+            program.alloc(512, stack);
+            program.stack(stack)
+        });
+        let facts = FactsByStack::of(&program.finish());
+        ids.map(|id| facts.get(id).part)
+    }
+
+    #[test]
+    fn own_code_without_a_root_is_the_program_where_no_stack_has_one() {
+        assert_eq!(parts(CUT), [Part::Main, Part::Main, Part::Backward]);
+    }
+
+    #[test]
+    fn own_code_without_a_root_is_a_hook_where_others_have_one() {
+        assert_eq!(parts(&["/home/me/train.py <module>"]), [Part::Backward; 3]);
+    }
+}

@@ -1,0 +1,74 @@
+//! The facts about one stack: which part of the program it lies in, and what else its frames show.
+
+use super::stack_traits::{StackTrait, StackTraits};
+use crate::model::FrameId;
+
+/// A part of a program that code can belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::analysis) enum Part {
+    /// No frame was recorded.
+    Nothing,
+    /// Parameters and buffers are made or moved.
+    Load,
+    /// Tensors are read from a file.
+    Restore,
+    /// A module is called.
+    Call,
+    /// The autograd engine runs.
+    Backward,
+    /// Checkpointing computes a part of the forward again.
+    Recompute,
+    /// An optimizer sets up its state.
+    State,
+    /// An optimizer works on many tensors at once.
+    Foreach,
+    /// An optimizer steps.
+    Step,
+    /// Gradients are dropped.
+    ZeroGrad,
+    /// Gradients are scaled or clipped.
+    BetweenSteps,
+    /// Communication buffers.
+    Comm,
+    /// A batch is loaded or brought to the device.
+    Data,
+    /// Workspaces of libraries.
+    Workspace,
+    /// Code outside of all that.
+    Main,
+}
+
+/// The facts about one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct StackFacts {
+    /// The part of the program that the stack lies in.
+    pub(in crate::analysis) part: Part,
+    /// The frame that says so; the innermost of the program's own where none does.
+    pub(in crate::analysis) decided_by: Option<FrameId>,
+    /// Everything that is either true or not.
+    pub(super) traits: StackTraits,
+    /// A number that stands for the line in the step of one of torch's optimizers that calls a closure; 0 elsewhere.
+    pub(super) closure_line: u32,
+    /// A number that stands for the frames outside of the outermost module, lines included.
+    pub(in crate::analysis) caller: u32,
+    /// A number that stands for the functions of those frames, whatever their lines.
+    pub(in crate::analysis) calling_code: u32,
+}
+
+impl StackFacts {
+    /// The facts about a stack without frames.
+    pub(super) const NOTHING: Self = Self {
+        part: Part::Nothing,
+        decided_by: None,
+        traits: StackTraits::NONE,
+        closure_line: 0,
+        caller: 0,
+        calling_code: 0,
+    };
+
+    /// Whether the stack has a trait.
+    #[inline]
+    pub(in crate::analysis) const fn has(&self, wanted: StackTrait) -> bool {
+        self.traits.has(wanted)
+    }
+}

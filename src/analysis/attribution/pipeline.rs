@@ -1,0 +1,61 @@
+//! The whole way from a recording to categories and phases.
+
+use super::categories::Categories;
+use super::claims::{Claim, Claims};
+use super::facts::{Announced, Facts};
+use super::rules;
+use super::structure::{Phases, complete_after_rules, phases_from_facts};
+use super::user_rules::UserRules;
+use super::view::View;
+use crate::model::{AllocId, Snapshot, Timeline};
+use std::sync::Arc;
+
+/// Categories, iterations and phases of one device, found together.
+#[derive(Debug, Default)]
+pub struct Attribution {
+    /// The category of each allocation.
+    pub categories: Categories,
+    /// Iterations and phases.
+    pub phases: Phases,
+}
+
+impl Attribution {
+    /// Find everything for one device. For several devices of a file, [`of_device`](Self::of_device) shares its [`Facts`].
+    pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
+        Self::of_device(&Facts::of(snapshot, rules), snapshot, timeline)
+    }
+
+    /// Find everything for a device of a file whose facts are known.
+    pub fn of_device(facts: &Facts, snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        Self::run(facts, snapshot, timeline, None).0
+    }
+
+    /// Find everything, and return all claims that rules make for one allocation, in the order in which they are asked.
+    pub fn explain(
+        facts: &Facts,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        id: AllocId,
+    ) -> (Self, Vec<Claim>) {
+        Self::run(facts, snapshot, timeline, Some(id))
+    }
+
+    fn run(
+        facts: &Facts,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        watched: Option<AllocId>,
+    ) -> (Self, Vec<Claim>) {
+        let announced = Announced::of(snapshot, timeline);
+        let mut phases = phases_from_facts(snapshot, timeline, facts, &announced);
+        let view = View::new(snapshot, timeline, facts, &phases, &announced);
+        let mut claims = Claims::open(timeline.lifetimes.len(), watched);
+        for claim in rules::FAMILIES {
+            claim(&view, &mut claims);
+        }
+        let (verdicts, evidence, log) = claims.into_parts();
+        let categories = Categories::new(verdicts, evidence, Arc::clone(&facts.stacks));
+        complete_after_rules(&mut phases, timeline, facts, &announced, &categories);
+        (Self { categories, phases }, log)
+    }
+}

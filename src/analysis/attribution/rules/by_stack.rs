@@ -1,0 +1,133 @@
+//! Allocations whose stack says what they are for, by itself or with others of the same line.
+
+use super::kept_per_layer;
+use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::facts::{Activity, Part, StackFacts, StackTrait};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
+use crate::model::{AllocId, EventIx, StackId};
+use foldhash::{HashMap, HashSet};
+
+/// Claim what stacks say; and that an allocation lies in a private pool if its stack leaves that open.
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
+    let habits = Habits::of(view);
+    for id in view.ids() {
+        if !claims.wants_claims_for(id) {
+            continue;
+        }
+        if let Some(verdict) = verdict(view, &habits, id) {
+            claims.claim(id, verdict);
+        }
+        if view.has_private_pools && claims.wants_claims_for(id) && view.is_in_private_pool(id) {
+            claims.claim(id, Verdict::new(Category::GraphPool, RuleId::PrivatePool));
+        }
+    }
+}
+
+fn verdict(view: &View<'_>, habits: &Habits, id: AllocId) -> Option<Verdict> {
+    let stack = view.stack(id);
+    let facts = view.facts_of(stack);
+    let (category, rule) = match facts.part {
+        Part::Load => (Category::Parameter, RuleId::ModuleLoad),
+        Part::Call => return Some(in_call(view, habits, id, stack, facts)),
+        Part::Backward => (Category::Gradient, RuleId::Autograd),
+        Part::Recompute => (Category::Activation, RuleId::Recomputed),
+        Part::State | Part::Foreach | Part::Step => {
+            return Some(in_step(view, habits, id, stack, facts.part));
+        }
+        Part::Comm => (Category::Comm, RuleId::CommCode),
+        Part::Data => (Category::Input, RuleId::BatchCode),
+        Part::Workspace => (Category::Temporary, RuleId::WorkspaceCode),
+        // The autograd engine's threads run no Python: where others have stacks, it has none.
+        Part::Nothing if is_made_in_backward(view, id) => (Category::Gradient, RuleId::NoPython),
+        Part::Nothing | Part::Main | Part::Restore | Part::BetweenSteps | Part::ZeroGrad => return None,
+    };
+    Some(Verdict::new(category, rule))
+}
+
+fn is_made_in_backward(view: &View<'_>, id: AllocId) -> bool {
+    let made = view.alloc_event(id);
+    made.is_some_and(|made| view.device.activities.at(made.0) == Activity::Backward)
+}
+
+fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, facts: StackFacts) -> Verdict {
+    let call = view.alloc_event(id).and_then(|made| view.device.call_at(made.0));
+    let trains = call.is_some_and(|call| call.trains);
+    if !trains && facts.has(StackTrait::InCache) {
+        return Verdict::new(Category::KvCache, RuleId::CacheCode);
+    }
+    if !trains && habits.kept_per_layer.contains(&stack) {
+        return Verdict::new(Category::KvCache, RuleId::KeptPerLayer);
+    }
+    Verdict::new(Category::Activation, RuleId::ModuleCall)
+}
+
+fn in_step(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, part: Part) -> Verdict {
+    let rule = if part == Part::State { RuleId::StateSetup } else { RuleId::KeptAfterStep };
+    let kept = Verdict::new(Category::OptimizerState, rule);
+    let Some(made) = view.alloc_event(id) else { return kept };
+    let end = view.device.step_spans.end_after(made.0);
+    let is_unfinished = || view.device.step_spans.unfinished().is_some_and(|step| step.1 == end);
+    match view.free_event(id) {
+        Some(freed) if freed.0 < end => Verdict::new(Category::Temporary, RuleId::GoneWithStep),
+        None if part != Part::State && is_unfinished() => habits.in_unfinished_step(stack, part),
+        _ => kept,
+    }
+}
+
+/// The fate of the allocations of a stack in steps.
+#[derive(Debug, Clone, Copy, Default)]
+struct StepFate {
+    /// How many were freed before the step was over.
+    freed: u32,
+    /// How many stayed.
+    kept: u32,
+}
+
+/// The habits of stacks, where those decide.
+#[derive(Default)]
+struct Habits {
+    /// Whether the step that the trace ends in ran out of memory.
+    is_step_cut: bool,
+    in_steps: HashMap<StackId, StepFate>,
+    /// Stacks of keys and values.
+    kept_per_layer: HashSet<StackId>,
+}
+
+impl Habits {
+    fn of(view: &View<'_>) -> Self {
+        let unfinished = view.device.step_spans.unfinished();
+        let last_oom = view.timeline.ooms.last();
+        let is_step_cut = unfinished.zip(last_oom).is_some_and(|(step, oom)| step.0 <= oom.event.0);
+        let mut out = Self { is_step_cut, kept_per_layer: kept_per_layer::stacks(view), ..Self::default() };
+        for (id, made) in view.new_ids() {
+            if view.device.activities.at(made.0) == Activity::Step {
+                out.note_in_step(view, id, made);
+            }
+        }
+        out
+    }
+
+    fn note_in_step(&mut self, view: &View<'_>, id: AllocId, made: EventIx) {
+        let end = view.device.step_spans.end_after(made.0);
+        let fate = self.in_steps.entry(view.timeline.events.stack(made)).or_default();
+        if view.is_live_until(id, end) { fate.kept += 1 } else { fate.freed += 1 }
+    }
+
+    /// The verdict on a block that is live at the end of a trace that ends within a step.
+    fn in_unfinished_step(&self, stack: StackId, part: Part) -> Verdict {
+        let StepFate { freed, kept } = self.in_steps.get(&stack).copied().unwrap_or_default();
+        let is_temporary = match part {
+            // The end of the recording may have come at any point of the step.
+            _ if !self.is_step_cut => false,
+            Part::Foreach => true,
+            // The block itself is the one that was kept.
+            _ => kept <= freed || kept == 1,
+        };
+        if is_temporary {
+            Verdict::new(Category::Temporary, RuleId::UnfinishedStepDrops)
+        } else {
+            Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Buckets of `DistributedDataParallel` that gradients are parts of (`gradient_as_bucket_view`).
+
+use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::facts::Activity;
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
+use crate::model::AllocId;
+
+/// Gradients of their own are next to none if they are less than one part in this many of the buckets' bytes.
+const OWN_GRADIENTS_PART: i64 = 4;
+
+/// After a backward that leaves next to no gradients of its own, the gradients lie in the buckets
+/// that were there before it. They do until the step that uses them is over.
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
+    let Some(backward) = unused_backward(view) else { return };
+    let kept = |category: Category| -> Vec<AllocId> {
+        let kept = view.ids().filter(|&id| view.free_event(id).is_none());
+        kept.filter(|id| claims.is(*id, category)).collect()
+    };
+    let buckets: Vec<AllocId> = kept(Category::Comm)
+        .into_iter()
+        .filter(|&id| view.timeline.lifetimes.start(id).0 <= backward)
+        .filter(|&id| matches!(claims.verdict(id).rule, RuleId::CommCode | RuleId::OldBucket))
+        .collect();
+    let bucket_bytes = view.bytes(buckets.iter().copied());
+    if view.bytes(kept(Category::Gradient)) < bucket_bytes / OWN_GRADIENTS_PART {
+        for id in buckets {
+            claims.claim(id, Verdict::new(Category::Gradient, RuleId::BucketOfGradients));
+        }
+    }
+}
+
+/// The start of the last backward, if no step that comes after it has ended.
+fn unused_backward(view: &View<'_>) -> Option<u32> {
+    let runs = &view.device.activities.runs;
+    let is_step_cut = view.timeline.ooms.last().is_some_and(|oom| {
+        runs.last().is_some_and(|run| run.activity == Activity::Step && run.start <= oom.event.0)
+    });
+    let is_decisive = |activity| match activity {
+        Activity::Backward => true,
+        // A step that ran out of memory still needs its gradients.
+        Activity::Step => !is_step_cut,
+        _ => false,
+    };
+    let last = runs.iter().rev().find(|run| is_decisive(run.activity));
+    last.filter(|run| run.activity == Activity::Backward).map(|run| run.start)
+}

@@ -1,0 +1,70 @@
+//! Parameters that were not made as parts of modules, found by the gradients that they have.
+
+use super::gradient_sizes::{CountBySize, lasting_gradients};
+use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
+use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::{Category, RuleId};
+use crate::model::AllocId;
+
+/// Look again at what the program's own code made before the first backward.
+pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
+    let backward = view.device.backward_spans.first_event();
+    let limit = backward.or_else(|| view.device.calls.first().map(|call| call.start));
+    let Some(limit) = limit else { return };
+    let gradients = backward.map(|_| lasting_gradients(view, claims)).unwrap_or_default();
+    let mut wanted = gradients.clone();
+    let has_known = take_known_parameters(view, claims, limit, &mut wanted);
+    // Where modules are called but none shows its parameters, an `__init__` of the program makes them.
+    let inits_make_parameters = !has_known && !view.device.calls.is_empty();
+    for id in early_own_blocks(view, claims, limit) {
+        let (size, facts) = (view.size(id), view.facts_of(view.stack(id)));
+        if let Some(left) = wanted.get_mut(&size).filter(|left| 0 < **left) {
+            *left -= 1;
+            let known = gradients.get(&size).copied().unwrap_or_default();
+            let blocks = Blocks { alike: known, known, known_as: Category::Gradient };
+            let verdict = Verdict::new(Category::Parameter, RuleId::HasGradient);
+            claims.claim_with_blocks(id, verdict, size, blocks);
+        } else if facts.has(StackTrait::InitOnDevice)
+            || (facts.has(StackTrait::InInit) && inits_make_parameters)
+        {
+            claims.claim(id, Verdict::new(Category::Parameter, RuleId::InitOnDevice));
+        }
+    }
+}
+
+/// Take the gradients of known parameters out of the wanted ones; old blocks that nothing explains may be parameters, too.
+/// Returns whether any parameter is known.
+fn take_known_parameters(view: &View<'_>, claims: &Claims, limit: u32, wanted: &mut CountBySize) -> bool {
+    let mut has_known = false;
+    for id in view.ids() {
+        let may_be_old = view.is_old(id) && claims.is(id, Category::Unknown);
+        let is_known = claims.is(id, Category::Parameter) && view.is_live_until(id, limit);
+        has_known |= is_known;
+        if (may_be_old || is_known)
+            && let Some(count) = wanted.get_mut(&view.size(id))
+        {
+            *count = count.saturating_sub(1);
+        }
+    }
+    has_known
+}
+
+/// The blocks that the program's own code made before an event and kept beyond it, as far as their verdicts may be
+/// mistaken.
+fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32) -> Vec<AllocId> {
+    let may_be_mistaken = |id: AllocId| {
+        let Verdict { category, rule } = claims.verdict(id);
+        match rule {
+            RuleId::Nothing => true,
+            RuleId::InputOfCall | RuleId::InputLikeOthers => false,
+            _ => matches!(category, Category::Input | Category::Other | Category::Temporary),
+        }
+    };
+    view.new_ids()
+        .take_while(|&(_, made)| made.0 < limit)
+        .map(|(id, _)| id)
+        .filter(|&id| matches!(view.facts_of(view.stack(id)).part, Part::Main | Part::Restore))
+        .filter(|&id| may_be_mistaken(id) && view.is_live_until(id, limit))
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! The starts of iterations, over all devices that a process uses.
+
+use super::phase_builder::{CallStart, build_phases};
+use crate::analysis::attribution::facts::{Announced, AnnouncedRange, DeviceFacts, Facts};
+use crate::model::{EventIx, Snapshot, Timeline};
+
+/// The start of a call or the end of a step on some device, in the order of time.
+struct Mark {
+    /// A time in microseconds; of a single device, the number of an event does as well.
+    time: i64,
+    device: i64,
+    kind: MarkKind,
+}
+
+enum MarkKind {
+    StepEnd,
+    Call { caller: u32, trains: bool, start: Start },
+}
+
+/// Where an iteration would start: an event of the device in question, or a time.
+#[derive(Clone, Copy)]
+enum Start {
+    Event(u32),
+    TimeUs(i64),
+}
+
+/// The first event of each iteration of one device, whose calls are given. Announced steps are preferred to those that
+/// stacks show, unless stacks show more.
+pub(super) fn iteration_starts(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    facts: &Facts,
+    calls: &[CallStart],
+    announced: &Announced,
+) -> Vec<EventIx> {
+    let device = facts.of_device(timeline);
+    let others = other_devices(snapshot, timeline);
+    if others.is_empty() || timeline.device.0 < 0 || !timeline.times.has_times() {
+        let ends = announced.ends();
+        let is_announced = announced.is_complete && !ends.is_empty() && device.steps.seen.len() <= ends.len();
+        let steps = if is_announced { &ends } else { &device.steps.all };
+        return starts_from_marks(&marks_by_event(calls, steps), timeline);
+    }
+    let mut most_seen = device.steps.seen.len();
+    let mut marks = marks_by_time(timeline, calls, device, true);
+    for other in others {
+        let device = facts.of_device(other);
+        most_seen = most_seen.max(device.steps.seen.len());
+        let built = build_phases(other, &facts.stacks, device);
+        marks.extend(marks_by_time(other, &built.calls, device, false));
+    }
+    if announced.is_complete && most_seen.max(1) <= announced.steps.len() {
+        marks.retain(|mark| !matches!(mark.kind, MarkKind::StepEnd));
+        marks.extend(announced_step_ends(timeline, announced));
+    }
+    // The order of marks of one time matters, so the sort has to be stable.
+    marks.sort_by_key(|mark| mark.time);
+    merge_calls(&mut marks);
+    starts_from_marks(&marks, timeline)
+}
+
+/// The other devices whose events can be put in order with those of a device.
+fn other_devices<'a>(snapshot: &'a Snapshot, timeline: &Timeline) -> Vec<&'a Timeline> {
+    let is_other = |other: &&Timeline| {
+        let is_used = 0 <= other.device.0 && !other.events.is_empty();
+        is_used && other.device != timeline.device && other.times.has_times()
+    };
+    snapshot.timelines.iter().filter(is_other).collect()
+}
+
+/// The ends of all announced steps, also of those before the device was used.
+fn announced_step_ends(timeline: &Timeline, announced: &Announced) -> Vec<Mark> {
+    let first_us = timeline.times.first_us().unwrap_or_default();
+    let mark = |step: &AnnouncedRange| Mark {
+        time: step.time_us[1].saturating_add(first_us),
+        device: timeline.device.0,
+        kind: MarkKind::StepEnd,
+    };
+    announced.steps.iter().map(mark).collect()
+}
+
+/// The marks of a single device, in the order of its events: they need no times.
+fn marks_by_event(calls: &[CallStart], steps: &[u32]) -> Vec<Mark> {
+    let steps = steps.iter().map(|&step| (i64::from(step), MarkKind::StepEnd));
+    let calls = calls.iter().map(|call| (i64::from(call.event), call_mark(call, Start::Event(call.from))));
+    let mut marks: Vec<Mark> =
+        steps.chain(calls).map(|(time, kind)| Mark { time, device: 0, kind }).collect();
+    marks.sort_by_key(|mark| mark.time);
+    marks
+}
+
+fn call_mark(call: &CallStart, start: Start) -> MarkKind {
+    MarkKind::Call { caller: call.caller, trains: call.trains, start }
+}
+
+fn marks_by_time(timeline: &Timeline, calls: &[CallStart], facts: &DeviceFacts, is_own: bool) -> Vec<Mark> {
+    let device = timeline.device.0;
+    let time_us = |event: u32| timeline.events.time_us(EventIx(event)).unwrap_or_default();
+    let last = (timeline.events.len() as u32).saturating_sub(1);
+    let steps = facts.steps.all.iter().map(|&step| Mark {
+        time: time_us(step.saturating_sub(1).min(last)),
+        device,
+        kind: MarkKind::StepEnd,
+    });
+    let calls = calls.iter().map(|call| {
+        let start = if is_own { Start::Event(call.from) } else { Start::TimeUs(time_us(call.from)) };
+        Mark { time: time_us(call.event), device, kind: call_mark(call, start) }
+    });
+    steps.chain(calls).collect()
+}
+
+/// Merge calls from the same place on different devices: a model that is spread over devices is called once.
+fn merge_calls(marks: &mut Vec<Mark>) {
+    let mut current: Option<(u32, Vec<i64>)> = None;
+    marks.retain(|mark| {
+        let MarkKind::Call { caller, .. } = mark.kind else { return true };
+        match &mut current {
+            Some((known, devices)) if *known == caller && !devices.contains(&mark.device) => {
+                devices.push(mark.device);
+                false
+            }
+            _ => {
+                current = Some((caller, vec![mark.device]));
+                true
+            }
+        }
+    });
+}
+
+/// An iteration starts with the first call after a step; without steps, with every call. If any call trains, only such
+/// calls count.
+fn starts_from_marks(marks: &[Mark], timeline: &Timeline) -> Vec<EventIx> {
+    let wanted = marks.iter().any(|mark| matches!(mark.kind, MarkKind::Call { trains: true, .. }));
+    let has_steps = marks.iter().any(|mark| matches!(mark.kind, MarkKind::StepEnd));
+    let mut out = Vec::new();
+    let mut is_under_way = false;
+    for mark in marks {
+        match mark.kind {
+            MarkKind::StepEnd => is_under_way = false,
+            MarkKind::Call { trains, start, .. } if trains == wanted && !is_under_way => {
+                out.push(EventIx(event_of(timeline, start)));
+                is_under_way = has_steps;
+            }
+            MarkKind::Call { .. } => {}
+        }
+    }
+    out
+}
+
+fn event_of(timeline: &Timeline, start: Start) -> u32 {
+    match start {
+        Start::Event(event) => event,
+        Start::TimeUs(time_us) => {
+            let since_first = time_us.saturating_sub(timeline.times.first_us().unwrap_or_default());
+            if since_first <= 0 { 0 } else { timeline.times.moment_at(&timeline.events, since_first - 1).0 }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Numbers of iterations where recording began after the model was made, but before the first step.
+
+use super::phases::Phases;
+use crate::analysis::attribution::{Categories, Category, RuleId};
+use crate::model::{Moment, Timeline};
+
+/// Less state than this, in bytes, is only counters and scalars, which an optimizer may make without any state for
+/// parameters.
+const MIN_STATE_BYTES: i64 = 1024;
+
+/// State that is made after the first iteration may be at most one part in this many of the state made in it: a program may
+/// keep something else in every step.
+const LATER_STATE_PART: i64 = 8;
+
+/// State that falls short of the parameters by more than one part in this many is not all that they need. Then another
+/// optimizer may have stepped before, whose state reads like parameters.
+const MISSING_STATE_PART: i64 = 10;
+
+/// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
+/// it up. `steps` are the events at which steps are over.
+pub(super) fn number_from_first_step(
+    phases: &mut Phases,
+    timeline: &Timeline,
+    steps: &[u32],
+    categories: &Categories,
+) {
+    let iterations = &mut phases.iterations;
+    let is_open = iterations.first_number.is_none() && iterations.number_before.is_none();
+    let is_early = iterations.ended_before == 0 && phases.steps_before == 0 && 0 <= timeline.device.0;
+    let may_be_first = is_open && is_early;
+    let Some(first) = iterations.list.first().filter(|_| may_be_first) else { return };
+    let end = iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
+    let before = steps.partition_point(|&step| step <= first.start.0) as u32;
+    if before <= 1 && is_state_set_up(timeline, categories, end) {
+        iterations.first_number = Some(before);
+        iterations.number_before = before.checked_sub(1);
+    }
+}
+
+/// Whether there is no state before the recording, and all parameters have theirs at a moment.
+fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) -> bool {
+    let lifetimes = &timeline.lifetimes;
+    let initial = lifetimes.initial_count();
+    let (mut early_bytes, mut late_bytes, mut parameter_bytes) = (0i64, 0i64, 0i64);
+    for id in lifetimes.ids() {
+        let sum = match categories.get(id) {
+            Category::OptimizerState if id.index() < initial => return false,
+            // Temporaries of a step that is not over may be among these.
+            Category::OptimizerState if categories.rule(id) == RuleId::UnfinishedStepKeeps => continue,
+            Category::OptimizerState if lifetimes.start(id) <= until => &mut early_bytes,
+            Category::OptimizerState => &mut late_bytes,
+            Category::Parameter if id.index() < initial => &mut parameter_bytes,
+            _ => continue,
+        };
+        *sum = sum.saturating_add(lifetimes.size(id, &timeline.events).max(0));
+    }
+    let is_for_all = parameter_bytes - parameter_bytes / MISSING_STATE_PART <= early_bytes;
+    let has_parameters = 0 < parameter_bytes;
+    let is_state = MIN_STATE_BYTES <= early_bytes && late_bytes <= early_bytes / LATER_STATE_PART;
+    has_parameters && is_state && is_for_all
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::attribution::facts::fixture::{Program, train};
+    use crate::analysis::{Attribution, UserRules};
+    use crate::model::Moment;
+
+    /// The iteration at the end of a training of four iterations that is recorded from one of them on.
+    fn at_end(mut program: Program, late: usize) -> Option<u32> {
+        train(&mut program, 4, Some(late));
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
+        phases.iteration_at(Moment(timeline.events.len() as u32))
+    }
+
+    #[test]
+    fn a_recording_from_before_the_first_step_counts_from_it() {
+        assert_eq!(at_end(Program::default(), 0), Some(3));
+        assert_eq!(at_end(Program::timed(), 1), None, "state that is there may be of any step");
+    }
+}

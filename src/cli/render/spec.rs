@@ -1,0 +1,137 @@
+//! From the arguments and an open recording to the picture.
+
+use super::args::{Query, RenderArgs, VIEWS, Weigh};
+use crate::analysis::filter::Prepared;
+use crate::analysis::{Attribution, Categories, Direction, Measure, TreeOptions};
+use crate::cli::failure::Failure;
+use crate::cli::select::{Opened, Selected, matches};
+use crate::draw::picture::{self, view_of};
+use crate::draw::segment_map::Look;
+use crate::draw::{Axis, BandColors, ColorBy, Coloring};
+use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
+use crate::model::{Moment, Timeline};
+use crate::units;
+use std::sync::Arc;
+
+/// The picture that the arguments ask for, or why the recording does not allow it.
+pub(super) fn spec(
+    args: &RenderArgs,
+    recording: &Opened<'_>,
+    selected: Selected<'_>,
+) -> Result<PictureSpec, Failure> {
+    let Selected { timeline, moment, .. } = selected;
+    let axis = axis(args, recording, timeline)?;
+    let moments = moments(args, recording, timeline)?;
+    refuse_useless_filter(args, recording)?;
+    let attribution = needs_attribution(args).then(|| recording.attribution(timeline));
+    Ok(PictureSpec {
+        recording: recording.device_handle(timeline)?,
+        name: recording.name(),
+        kind: args.view,
+        view: view_of(timeline, axis, moments),
+        coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
+        filter: filtered(args, recording, selected, attribution.as_deref()),
+        attribution,
+        moment,
+        has_cursor: args.target.names_moment(),
+        selected: picture::Selected::None,
+        map: Look::default(),
+        rows: None,
+        stacks: StacksView {
+            measure: measure(args, timeline, moment),
+            options: tree_options(args),
+            zoom: Vec::new(),
+            search: String::new(),
+        },
+        capacity: args.capacity.bytes,
+        palette: args.theme,
+    })
+}
+
+fn axis(args: &RenderArgs, recording: &Opened<'_>, timeline: &Timeline) -> Result<Axis, Failure> {
+    if args.axis == Axis::Time && !timeline.times.has_times() {
+        return Err(recording.failure("no times were recorded", "use --axis events"));
+    }
+    Ok(args.axis)
+}
+
+/// The first moment to show and the one after the last; `None` for all.
+fn moments(
+    args: &RenderArgs,
+    recording: &Opened<'_>,
+    timeline: &Timeline,
+) -> Result<Option<[Moment; 2]>, Failure> {
+    let Some([first, last]) = args.range else { return Ok(None) };
+    if timeline.events.len() <= last as usize {
+        let (last, events) = (units::count(last), units::count(timeline.events.len() as u64));
+        let message = format_args!("there is no event {last} among {events}");
+        return Err(recording.failure(message, "use a smaller --range"));
+    }
+    // From the state before the first event to that after the last, which is `last + 1`; the end is
+    // exclusive.
+    Ok(Some([Moment(first), Moment(last + 2)]))
+}
+
+fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<(), Failure> {
+    if args.filter.is_none() || args.view.is_filtered() {
+        return Ok(());
+    }
+    let name = VIEWS.iter().find(|view| view.value == args.view).map_or("", |view| view.name);
+    Err(recording.failure(
+        format_args!("a filter does not change --view {name}"),
+        "leave out --filter, or show another view",
+    ))
+}
+
+fn needs_attribution(args: &RenderArgs) -> bool {
+    let filter = args.filter.as_ref();
+    // Pictures over time have lanes of iterations and phases.
+    matches!(args.view, PictureKind::Timeline | PictureKind::Reserved)
+        || args.color_by == ColorBy::Category
+        || filter.is_some_and(|query| query.filter.needs_categories())
+}
+
+fn coloring(
+    args: &RenderArgs,
+    recording: &Opened<'_>,
+    timeline: &Timeline,
+    attribution: Option<Arc<Attribution>>,
+) -> Coloring {
+    let stacks = Arc::new(BandColors::new(&recording.snapshot, args.theme));
+    let coloring = Coloring::new(args.color_by, timeline, stacks, args.theme);
+    match attribution {
+        Some(found) if coloring.by() == ColorBy::Category => coloring.with_attribution(found),
+        _ => coloring,
+    }
+}
+
+fn filtered(
+    args: &RenderArgs,
+    recording: &Opened<'_>,
+    Selected { timeline, moment, .. }: Selected<'_>,
+    attribution: Option<&Attribution>,
+) -> Option<Filtered> {
+    let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
+    let none = Categories::default();
+    let categories = attribution.map_or(&none, |found| &found.categories);
+    let prepared = Prepared::with_categories(filter, &recording.snapshot, timeline, categories);
+    let matches = Arc::new(matches(&prepared, timeline, moment));
+    Some(Filtered { query: text.clone(), matches, is_alone: args.only })
+}
+
+/// The measure of the flame graph: at the moment, or in the range.
+fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment) -> Measure {
+    let last = Moment(timeline.events.len() as u32);
+    let [from, to] =
+        args.range.map_or([Moment::START, last], |[first, last]| [Moment(first), Moment(last + 1)]);
+    match args.weigh {
+        Weigh::Live => Measure::Live { at: moment },
+        Weigh::Allocated => Measure::Allocated { after: from, until: to },
+        Weigh::Time => Measure::ByteTime { from, to },
+    }
+}
+
+fn tree_options(args: &RenderArgs) -> TreeOptions {
+    let direction = if args.callees_first { Direction::CalleesFirst } else { Direction::CallersFirst };
+    TreeOptions { direction, folds_internal: !args.all_frames }
+}

@@ -1,0 +1,71 @@
+//! A case with everything that is concluded from it, for the verdict and the detectors.
+
+use super::batch_estimate::BatchEstimate;
+use super::case::Case;
+use super::cause::Cause;
+use super::growing_tensors::GrowingTensors;
+use super::pinning::Pinning;
+use super::retained::Retained;
+use super::share::share;
+use crate::analysis::Category;
+use crate::model::{AllocId, Allocation};
+use std::collections::BTreeSet;
+
+/// Without an OOM, a retained graph is wrong if it is at least this share of the live bytes: a smaller one may be wanted.
+const GRAPH_SHARE: f64 = 0.25;
+
+/// A case with the conclusions that several findings rest on, each of them found once.
+#[derive(Debug)]
+pub(super) struct Assessment<'a> {
+    /// The case itself.
+    pub(super) case: &'a Case<'a>,
+    /// Memory that earlier repetitions left behind.
+    pub(super) retained: Option<Retained>,
+    /// Tensors that get larger in every repetition.
+    pub(super) growing: Option<GrowingTensors>,
+    /// Blocks that keep free memory from being used.
+    pub(super) pinning: Pinning,
+    /// Why the request failed; `None` if none did.
+    pub(super) cause: Option<Cause>,
+    /// How much of the batch would have fitted, if the batch is the reason.
+    pub(super) batch: Option<BatchEstimate>,
+}
+
+impl<'a> Assessment<'a> {
+    /// Draw all conclusions from a case.
+    pub(super) fn of(case: &'a Case<'a>) -> Self {
+        let retained = Retained::of(case);
+        let growing = GrowingTensors::of(case);
+        let cause = case
+            .shortage
+            .as_ref()
+            .map(|shortage| Cause::of(case, shortage, retained.as_ref(), growing.as_ref()));
+        // Neither a leak nor one odd request is in proportion to the batch.
+        let is_by_amount = matches!(cause, Some(Cause::Capacity | Cause::Outside(_)));
+        let batch = if is_by_amount { BatchEstimate::of(case) } else { None };
+        Self { case, retained, growing, pinning: Pinning::of(case), cause, batch }
+    }
+
+    /// Whether the verdict is a leak.
+    pub(super) fn is_leak(&self) -> bool {
+        match self.cause {
+            Some(cause) => matches!(cause, Cause::Retained | Cause::GrowingTensors),
+            None => self.leaked_graph().is_some(),
+        }
+    }
+
+    /// A large retained graph. Without an OOM, it is the only memory that counts as leaked, since nobody keeps one on
+    /// purpose.
+    pub(super) fn leaked_graph(&self) -> Option<&Retained> {
+        let is_much = |retained: &&Retained| GRAPH_SHARE <= share(retained.bytes, self.case.live_bytes());
+        self.retained.as_ref().filter(|retained| retained.is_graph()).filter(is_much)
+    }
+
+    /// The live allocations of a category, without retained memory, which nothing will use any more.
+    pub(super) fn in_use(&self, category: Category) -> Vec<&'a Allocation> {
+        let left: BTreeSet<AllocId> =
+            self.retained.iter().flat_map(|retained| retained.allocations.iter().copied()).collect();
+        let is_in_use = |a: &&Allocation| self.case.category(a.id) == category && !left.contains(&a.id);
+        self.case.live.iter().filter(is_in_use).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! The lines of the user's own code below which memory was allocated.
+
+use super::Case;
+use crate::analysis::FrameKey;
+use crate::diagnosis::finding::StackBytes;
+use crate::diagnosis::share::share;
+use crate::model::StackId;
+use foldhash::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A line below which at least this share of all bytes was ever allocated is the start of the program: naming it says
+/// nothing.
+const START_SHARE: f64 = 0.98;
+
+/// A line is the main caller of some stacks if at least this share of their bytes was allocated below it.
+const MAIN_SHARE: f64 = 0.6;
+
+/// A line of the user's own code, and the part of some stacks that was allocated below it.
+#[derive(Clone, Copy)]
+pub(in crate::diagnosis) struct Caller {
+    pub(in crate::diagnosis) key: FrameKey,
+    pub(in crate::diagnosis) bytes: i64,
+    /// Number of allocations.
+    pub(in crate::diagnosis) count: usize,
+    /// The most own lines between this one and an allocation.
+    pub(in crate::diagnosis) depth: usize,
+    /// The share of `bytes` in everything that was ever allocated below the line, freed memory included.
+    pub(in crate::diagnosis) share: f64,
+    /// Whether nearly everything else was allocated below it, too.
+    pub(in crate::diagnosis) is_start: bool,
+}
+
+/// The callers of some stacks, most bytes first; those that nearly everything else has, too, come last.
+pub(in crate::diagnosis) fn callers_of(case: &Case<'_>, stacks: &[StackBytes]) -> Vec<Caller> {
+    let mut callers: BTreeMap<FrameKey, Caller> = BTreeMap::new();
+    for row in stacks {
+        for (depth, key) in unique(case.code.own_path(row.stack)).into_iter().enumerate() {
+            let new = Caller { key, bytes: 0, count: 0, depth, share: 0.0, is_start: false };
+            let caller = callers.entry(key).or_insert(new);
+            caller.bytes = caller.bytes.saturating_add(row.bytes);
+            caller.count += row.count;
+            caller.depth = caller.depth.max(depth);
+        }
+    }
+    let allocated = Allocated::below(case, &callers.keys().copied().collect());
+    for (key, caller) in &mut callers {
+        let below = allocated.by_line.get(key).copied().unwrap_or(0);
+        caller.share = share(caller.bytes, below.max(caller.bytes));
+        caller.is_start = START_SHARE <= share(below, allocated.all);
+    }
+    let mut callers: Vec<Caller> = callers.into_values().collect();
+    callers.sort_by_key(|caller| (caller.is_start, Reverse(caller.bytes), caller.depth, caller.key));
+    callers
+}
+
+/// The caller of most of some stacks that is furthest from where they allocate, and not the start of the program: a call
+/// in a loop of the program.
+pub(in crate::diagnosis) fn main_caller(case: &Case<'_>, stacks: &[StackBytes]) -> Option<Caller> {
+    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let is_main = |caller: &Caller| !caller.is_start && MAIN_SHARE <= share(caller.bytes, all);
+    let callers = callers_of(case, stacks).into_iter().filter(is_main);
+    callers.max_by_key(|caller| (caller.depth, Reverse(caller.key)))
+}
+
+/// Each line once, at its innermost frame: recursion repeats lines.
+fn unique(path: Vec<FrameKey>) -> Vec<FrameKey> {
+    let mut seen = BTreeSet::new();
+    path.into_iter().filter(|&key| seen.insert(key)).collect()
+}
+
+/// Bytes that were allocated from the first repetition until the moment, freed ones included.
+struct Allocated {
+    /// Below each of some lines.
+    by_line: HashMap<FrameKey, i64>,
+    /// Below any line of the user's own code.
+    all: i64,
+}
+
+impl Allocated {
+    fn below(case: &Case<'_>, lines: &BTreeSet<FrameKey>) -> Self {
+        let timeline = case.timeline;
+        let first = case.repetitions.start(0).map_or(0, |event| event.0);
+        // By stack first: a recording has far more allocations than stacks.
+        let mut by_stack: Vec<i64> = vec![0; case.snapshot.stacks.len()];
+        for id in timeline.ids() {
+            let start = timeline.lifetimes.start(id);
+            if start.0 <= first || case.moment < start {
+                continue;
+            }
+            let sum = &mut by_stack[timeline.stack(id).index()];
+            *sum = sum.saturating_add(timeline.size(id));
+        }
+        let mut out = Self { by_line: HashMap::default(), all: 0 };
+        for (stack, bytes) in (0..).map(StackId).zip(by_stack).filter(|&(_, bytes)| bytes != 0) {
+            let path = unique(case.code.own_path(stack));
+            if !path.is_empty() {
+                out.all = out.all.saturating_add(bytes);
+            }
+            for key in path.into_iter().filter(|key| lines.contains(key)) {
+                let sum = out.by_line.entry(key).or_default();
+                *sum = sum.saturating_add(bytes);
+            }
+        }
+        out
+    }
+}

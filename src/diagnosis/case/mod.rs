@@ -1,0 +1,222 @@
+//! The case to diagnose: one device at one moment, with the facts that detectors share. Nothing here is a conclusion.
+
+mod callers;
+mod code_sites;
+mod repetitions;
+mod shortage;
+
+pub(super) use callers::{Caller, callers_of, main_caller};
+pub use code_sites::CodeSites;
+pub(super) use code_sites::{add_sites, by_stack};
+pub(super) use shortage::Shortage;
+
+use super::finding::{Severity, StackBytes};
+use super::share::share;
+use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
+use crate::analysis::{
+    At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at, resolve,
+};
+use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use repetitions::Repetitions;
+use std::collections::BTreeSet;
+
+/// A recording starts late if at least this share of its peak is in use before its first event: less is what a program
+/// sets up before anybody can record.
+const LATE_SHARE: f64 = 0.05;
+
+/// A recording contradicts itself if at least this share of the bytes in use lies outside of all segments: less may be
+/// left over from an event that was lost.
+const OUTSIDE_SHARE: f64 = 0.05;
+
+/// The question that a diagnosis answers, besides the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DiagnosisRequest {
+    /// The moment; without one, the last OOM, else the peak.
+    pub at: Option<At>,
+    /// Bytes of the device's memory, which no recording states.
+    pub device_memory: Option<i64>,
+}
+
+/// One device at one moment.
+#[derive(Debug)]
+pub(super) struct Case<'a> {
+    /// The file.
+    pub(super) snapshot: &'a Snapshot,
+    /// The device.
+    pub(super) timeline: &'a Timeline,
+    /// The moment.
+    pub(super) moment: Moment,
+    /// Bytes of the device's memory, if the user said.
+    pub(super) device_memory: Option<i64>,
+    /// Lines of code.
+    pub(super) code: CodeSites<'a>,
+    /// The live allocations, largest first.
+    pub(super) live: Vec<Allocation>,
+    /// The memory map.
+    pub(super) state: SegmentState,
+    /// The request that failed at the moment, if one did.
+    pub(super) shortage: Option<Shortage>,
+    /// Categories, iterations and phases.
+    pub(super) attribution: &'a Attribution,
+    /// The repetitions of the program.
+    pub(super) repetitions: Repetitions,
+    /// The live allocations by category. Several detectors ask, so they are added up once.
+    by_category: Vec<CategoryBytes>,
+}
+
+impl<'a> Case<'a> {
+    /// Look at a device, knowing what its allocations are for.
+    ///
+    /// # Errors
+    /// If the moment does not exist.
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        timeline: &'a Timeline,
+        attribution: &'a Attribution,
+        request: DiagnosisRequest,
+    ) -> Result<Self, MomentError> {
+        let moment = resolve(request.at.unwrap_or_else(|| At::oom_or_peak(timeline)), timeline)?;
+        let index = SegmentIndex::new(snapshot, timeline);
+        let state = index.at(timeline, moment);
+        let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
+        let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
+        let live = live_at(timeline, moment);
+        let by_category = attribution.categories.bytes_of(live.iter().map(|a| (a.id, a.size)));
+        Ok(Self {
+            snapshot,
+            timeline,
+            moment,
+            device_memory: request.device_memory,
+            code: CodeSites::new(snapshot),
+            live,
+            state,
+            shortage,
+            repetitions: Repetitions::of(timeline, &attribution.phases),
+            attribution,
+            by_category,
+        })
+    }
+
+    /// Whether the moment is an OOM.
+    pub(super) fn is_oom(&self) -> bool {
+        self.shortage.is_some()
+    }
+
+    /// Whether allocations of one size count as made by the same code: nothing has a stack, but torch announced the
+    /// steps that separate iterations.
+    pub(super) fn goes_by_size(&self) -> bool {
+        self.snapshot.frames.is_empty() && self.phases().has_announced_steps()
+    }
+
+    /// What an allocation is for.
+    pub(super) fn category(&self, id: AllocId) -> Category {
+        self.attribution.categories.get(id)
+    }
+
+    /// Requested bytes of all live allocations.
+    pub(super) fn live_bytes(&self) -> i64 {
+        self.live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// The live bytes of each category, in the order of [`Category::ALL`]. Categories without bytes are left out.
+    pub(super) fn by_category(&self) -> &[CategoryBytes] {
+        &self.by_category
+    }
+
+    /// Requested bytes of the live allocations of a category.
+    pub(super) fn bytes_of(&self, category: Category) -> i64 {
+        self.of_category(category).map_or(0, |of| of.bytes)
+    }
+
+    /// Requested bytes of the live allocations of a category which is only inferred.
+    pub(super) fn inferred_bytes_of(&self, category: Category) -> i64 {
+        self.of_category(category).map_or(0, |of| of.inferred_bytes)
+    }
+
+    fn of_category(&self, category: Category) -> Option<&CategoryBytes> {
+        self.by_category.iter().find(|of| of.category == category)
+    }
+
+    /// Requested bytes of the allocations whose categories are only inferred.
+    pub(super) fn inferred_bytes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> i64 {
+        let categories = &self.attribution.categories;
+        let inferred = allocations.into_iter().filter(|a| categories.basis(a.id) == Basis::Inferred);
+        inferred.fold(0, |sum, a| sum.saturating_add(a.size))
+    }
+
+    /// The blocks that the program has given back and that wait for a stream.
+    pub(super) fn awaiting(&self) -> BTreeSet<AllocId> {
+        let waiting = self.state.parts.iter().filter_map(|part| match part.content {
+            Content::Awaiting(id) => id,
+            _ => None,
+        });
+        waiting.collect()
+    }
+
+    /// The category with most bytes.
+    pub(super) fn largest_category(&self) -> Option<(Category, i64)> {
+        let bytes = self.by_category.iter().map(|of| (of.category, of.bytes));
+        bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// Live bytes of parameters, optimizer state and gradients, which a model in training takes whatever the batch. No
+    /// more gradients than parameters count: the others are on their way through the graph.
+    pub(super) fn fixed_bytes(&self) -> i64 {
+        let parameters = self.bytes_of(Category::Parameter);
+        let gradients = self.bytes_of(Category::Gradient).min(parameters);
+        parameters.saturating_add(gradients).saturating_add(self.bytes_of(Category::OptimizerState))
+    }
+
+    /// The severity of a finding that could save some bytes: a warning if that would have prevented the OOM.
+    pub(super) fn severity_of(&self, saving: i64) -> Severity {
+        let missing = self.shortage.as_ref().and_then(Shortage::missing_bytes);
+        if missing.is_some_and(|missing| 0 < missing && missing <= saving) {
+            Severity::Warning
+        } else {
+            Severity::Info
+        }
+    }
+
+    /// The first event of the iteration at the moment.
+    pub(super) fn iteration_start(&self) -> Option<EventIx> {
+        let iterations = &self.phases().iterations;
+        iterations.list.get(iterations.index_at(self.moment)?).map(|iteration| iteration.start)
+    }
+
+    /// Iterations and phases.
+    pub(super) fn phases(&self) -> &Phases {
+        &self.attribution.phases
+    }
+
+    /// Whether allocations were recorded, not only the state at the end.
+    pub(super) fn has_history(&self) -> bool {
+        let events = &self.timeline.events;
+        events.indices().any(|ix| events.action(ix) == Action::Alloc)
+    }
+
+    /// Whether a good part of the memory is older than the first event.
+    pub(super) fn starts_late(&self) -> bool {
+        let timeline = self.timeline;
+        let before = timeline.active.at(Moment::START);
+        self.has_history() && LATE_SHARE <= share(before, timeline.active.peak().1)
+    }
+
+    /// Whether the bytes in use cannot lie in those that are reserved, although all of the file is there.
+    pub(super) fn is_contradictory(&self) -> bool {
+        let timeline = self.timeline;
+        let active = timeline.active.at(self.moment);
+        timeline.anchor == Anchor::EndState
+            && (timeline.reserved.at(self.moment) < active
+                || OUTSIDE_SHARE <= share(self.state.outside.active_bytes(), active))
+    }
+
+    /// The live bytes of each stack, most first.
+    pub(super) fn live_stacks(&self) -> Vec<StackBytes> {
+        by_stack(self.live.iter().map(|a| (a.stack, a.size)))
+    }
+
+    /// An allocation.
+    pub(super) fn allocation(&self, id: AllocId) -> Allocation {
+        self.timeline.allocation(id)
+    }
+}

@@ -1,0 +1,162 @@
+//! The repetitions of a program, as stretches of events.
+//!
+//! A repetition is an iteration of training, or a part of one: evaluation often runs many batches between two optimizer
+//! steps.
+
+use crate::analysis::{Phase, Phases};
+use crate::model::{Action, EventIx, Moment, StackId, Timeline};
+use foldhash::HashMap;
+use std::ops::Range;
+
+/// A stack that allocates less often is no loop, where only its allocations show repetitions.
+const MIN_ALLOCATIONS: usize = 4;
+
+/// The most stacks that are tried as the loop's, the rarest first: each costs a pass over all events.
+const MAX_TRIED_STACKS: usize = 32;
+
+/// A loop frees something between two of its allocations at least every this many times. Memory that is only filled, as
+/// by building a model, is no loop.
+const PAIRS_PER_FREE: usize = 4;
+
+/// Calls after the last backward pass wait for no backward pass if there are more of them than this times the most that
+/// one ever followed.
+const UNFINISHED_FACTOR: usize = 8;
+
+/// The factor if batches were loaded more than [`MORE_LOADS`] times as often as before, too. Without that, the program may
+/// call its model for every token and have a longer text.
+const UNFINISHED_FACTOR_WITH_LOADS: usize = 2;
+
+/// See [`UNFINISHED_FACTOR_WITH_LOADS`].
+const MORE_LOADS: usize = 2;
+
+/// The repetitions of a program, by their first events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::diagnosis) struct Repetitions {
+    starts: Vec<EventIx>,
+}
+
+impl Repetitions {
+    /// The iterations, the calls of models without training, and those of a last stretch of forward passes that no
+    /// backward pass followed although one always did before.
+    pub(in crate::diagnosis) fn of(timeline: &Timeline, phases: &Phases) -> Self {
+        let mut starts: Vec<EventIx> =
+            phases.iterations.list.iter().map(|iteration| iteration.start).collect();
+        if starts.is_empty() && phases.calls.is_empty() {
+            return Self { starts: of_a_stack(timeline) };
+        }
+        starts.extend(phases.calls.iter().filter(|call| !call.trains).map(|call| call.event));
+        starts.extend(unfinished(timeline, phases));
+        starts.sort_unstable();
+        starts.dedup();
+        Self { starts }
+    }
+
+    /// The repetition that an event is in; `None` before the first.
+    pub(in crate::diagnosis) fn index_of(&self, event: EventIx) -> Option<usize> {
+        self.starts.partition_point(|&start| start <= event).checked_sub(1)
+    }
+
+    /// The repetition that the event before a moment is in.
+    pub(in crate::diagnosis) fn index_at(&self, moment: Moment) -> Option<usize> {
+        self.index_of(moment.event()?)
+    }
+
+    /// The first event of a repetition.
+    pub(in crate::diagnosis) fn start(&self, index: usize) -> Option<EventIx> {
+        self.starts.get(index).copied()
+    }
+}
+
+/// The phases with the ranges of their events.
+fn ranges(timeline: &Timeline, phases: &Phases) -> Vec<(Phase, Range<u32>)> {
+    let events = timeline.events.len() as u32;
+    let ends = phases.phases.iter().skip(1).map(|start| start.event.0).chain([events]);
+    phases.phases.iter().zip(ends).map(|(start, end)| (start.phase, start.event.0..end)).collect()
+}
+
+/// The calls after the last backward pass or step, if there are many more of them than a backward pass ever followed: no
+/// backward pass will follow these.
+fn unfinished(timeline: &Timeline, phases: &Phases) -> Vec<EventIx> {
+    let runs = forward_runs(timeline, phases);
+    let Some((last, earlier)) = runs.split_last() else { return Vec::new() };
+    let calls_in = |run: &ForwardRun| {
+        let calls = phases.calls.iter().filter(|call| run.events.contains(&call.event.0));
+        calls.map(|call| call.event).collect::<Vec<_>>()
+    };
+    let before = earlier.iter().map(|run| calls_in(run).len()).max().unwrap_or(0);
+    let loads = earlier.iter().map(|run| run.loads).max().unwrap_or(0);
+    let has_more_loads = loads.saturating_mul(MORE_LOADS) < last.loads;
+    let factor = if has_more_loads { UNFINISHED_FACTOR_WITH_LOADS } else { UNFINISHED_FACTOR };
+    let calls = calls_in(last);
+    let is_open = last.events.end as usize == timeline.events.len();
+    if !is_open || before == 0 || calls.len() <= before.saturating_mul(factor) {
+        return Vec::new();
+    }
+    calls
+}
+
+/// A stretch of forward passes and loading between two backward passes.
+struct ForwardRun {
+    events: Range<u32>,
+    /// Number of times that a batch was loaded.
+    loads: usize,
+}
+
+fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<ForwardRun> {
+    let mut runs: Vec<ForwardRun> = Vec::new();
+    let mut is_open = false;
+    for (phase, range) in ranges(timeline, phases) {
+        let is_pass = matches!(phase, Phase::Forward | Phase::Data | Phase::Eval);
+        let loads = usize::from(phase == Phase::Data);
+        match runs.last_mut().filter(|_| is_open) {
+            Some(run) if is_pass => {
+                run.events.end = range.end;
+                run.loads += loads;
+            }
+            _ if is_pass => runs.push(ForwardRun { events: range, loads }),
+            _ => {}
+        }
+        is_open = is_pass;
+    }
+    runs
+}
+
+/// The repetitions of a program that calls no model: they begin where one stack allocates again after something was freed.
+fn of_a_stack(timeline: &Timeline) -> Vec<EventIx> {
+    let events = 0..timeline.events.len() as u32;
+    let mut stacks: Vec<(usize, StackId)> = counts(timeline, events.clone())
+        .into_iter()
+        .filter(|&(_, count)| MIN_ALLOCATIONS <= count)
+        .map(|(stack, count)| (count, stack))
+        .collect();
+    stacks.sort_unstable();
+    let frees_within = |pair: &&[EventIx]| {
+        let mut between = (pair[0].0..pair[1].0).map(EventIx);
+        between.any(|ix| timeline.events.action(ix) == Action::FreeCompleted)
+    };
+    let starts = |&(_, stack): &(usize, StackId)| {
+        let starts = starts_of(timeline, events.clone(), stack);
+        let with_frees = starts.windows(2).filter(frees_within).count();
+        (starts.len() <= with_frees * PAIRS_PER_FREE).then_some(starts)
+    };
+    stacks.iter().take(MAX_TRIED_STACKS).find_map(starts).unwrap_or_default()
+}
+
+/// Number of allocations of each stack.
+fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
+    let mut counts: HashMap<StackId, usize> = HashMap::default();
+    for ix in allocs(timeline, events) {
+        *counts.entry(timeline.events.stack(ix)).or_default() += 1;
+    }
+    counts.remove(&StackId::EMPTY);
+    counts
+}
+
+/// The allocations of a stack.
+fn starts_of(timeline: &Timeline, events: Range<u32>, stack: StackId) -> Vec<EventIx> {
+    allocs(timeline, events).filter(|&ix| timeline.events.stack(ix) == stack).collect()
+}
+
+fn allocs(timeline: &Timeline, events: Range<u32>) -> impl Iterator<Item = EventIx> + '_ {
+    events.map(EventIx).filter(|&ix| timeline.events.action(ix) == Action::Alloc)
+}

@@ -1,0 +1,122 @@
+//! Why a request failed.
+//!
+//! The order of the questions matters. Memory that is retained from one iteration to the next, or tensors that grow in
+//! each, explain any full device, so they come first. Then: would the request have fitted if the reserved memory had no
+//! holes? If so, and holes are a good part of it, it is fragmentation. What remains is too little memory, for one of three
+//! reasons.
+
+mod other_than_retained;
+mod outside;
+
+pub(super) use other_than_retained::pieces;
+pub(super) use outside::{Outside, OutsideBasis};
+
+use super::case::{Case, Shortage};
+use super::growing_tensors::GrowingTensors;
+use super::retained::Retained;
+use super::share::share;
+use outside::outside;
+
+/// Holes are the reason if they are at least this share of the reserved bytes: every program has some.
+const HOLES_SHARE: f64 = 0.25;
+
+/// This share is enough if the holes together are as large as the request.
+const LARGE_HOLES_SHARE: f64 = 0.15;
+
+/// Retained memory, or the growth of tensors, is the reason if it is at least this share of the reserved bytes. With
+/// less, the program would soon have run out of memory anyway.
+const LEAK_SHARE: f64 = 0.1;
+
+/// A request is out of proportion if it is at least one in this many of the bytes that PyTorch could have.
+const MOST_PART: i64 = 2;
+
+/// It is also out of proportion if it is at least one in this many of them, and all blocks that are less than half as large
+/// take at most half of its bytes.
+const MUCH_PART: i64 = 4;
+
+/// Why a request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The program needs more than there is.
+    Capacity,
+    /// There would be enough memory if it were in one piece.
+    Fragmentation,
+    /// One request is out of all proportion.
+    SingleRequest,
+    /// Memory is retained from iteration to iteration.
+    Retained,
+    /// Tensors get larger in every iteration.
+    GrowingTensors,
+    /// Something else holds the device's memory.
+    Outside(Outside),
+    /// The file does not show it.
+    Unknown,
+}
+
+impl Cause {
+    /// The id of the verdict. Memory that piles up is a leak, whichever way.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Capacity => "capacity",
+            Self::Fragmentation => "fragmentation",
+            Self::SingleRequest => "single-request",
+            Self::Retained | Self::GrowingTensors => "leak",
+            Self::Outside(_) => "outside-pytorch",
+            Self::Unknown => "none",
+        }
+    }
+
+    /// Find out why a request failed.
+    pub(super) fn of(
+        case: &Case<'_>,
+        shortage: &Shortage,
+        retained: Option<&Retained>,
+        growing: Option<&GrowingTensors>,
+    ) -> Self {
+        let Some(excess) = shortage.excess_bytes().filter(|_| shortage.is_complete) else {
+            return Self::Unknown;
+        };
+        let holes = share(shortage.hole_bytes, shortage.reserved_bytes);
+        let is_large = shortage.oom.requested <= shortage.hole_bytes && LARGE_HOLES_SHARE <= holes;
+        let is_cut_up = excess <= 0 && (HOLES_SHARE <= holes || is_large);
+        // Without it, the request would have been met.
+        let is_enough = |bytes: i64| excess <= bytes && LEAK_SHARE <= share(bytes, shortage.reserved_bytes);
+        let explains = |retained: &Retained| {
+            is_enough(retained.bytes)
+                && !(is_cut_up && retained.bytes <= shortage.hole_bytes)
+                && !other_than_retained::comes_first(case, shortage, retained)
+        };
+        if retained.is_some_and(explains) {
+            return Self::Retained;
+        }
+        if is_enough(growing.map_or(0, |growing| growing.grown_bytes)) {
+            return Self::GrowingTensors;
+        }
+        if is_cut_up {
+            return Self::Fragmentation;
+        }
+        Self::of_too_little(case, shortage, excess)
+    }
+
+    /// The cause if there is too little memory, however it is cut.
+    fn of_too_little(case: &Case<'_>, shortage: &Shortage, excess: i64) -> Self {
+        let outside = outside(case, shortage).filter(|outside| excess <= outside.bytes);
+        let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
+        let could_have = available.saturating_add(outside.map_or(0, |outside| outside.bytes));
+        match outside {
+            _ if is_out_of_proportion(case, shortage, could_have) => Self::SingleRequest,
+            Some(outside) => Self::Outside(outside),
+            None => Self::Capacity,
+        }
+    }
+}
+
+/// Whether one request, or a few of its size, would be most of the device.
+fn is_out_of_proportion(case: &Case<'_>, shortage: &Shortage, available: i64) -> bool {
+    let requested = shortage.oom.requested;
+    if available / MOST_PART <= requested {
+        return true;
+    }
+    let smaller = case.live.iter().map(|a| a.size).filter(|&size| size < requested / 2);
+    available / MUCH_PART <= requested && smaller.fold(0, i64::saturating_add) <= requested / 2
+}

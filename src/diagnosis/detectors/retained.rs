@@ -1,0 +1,48 @@
+//! Retained memory, where it is not why memory ran out.
+
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Shortage;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::retained;
+use crate::diagnosis::share::share;
+use crate::units;
+
+/// Retained memory below this share of the live bytes is not worth a finding.
+const MIN_SHARE: f64 = 0.02;
+
+/// Fewer repetitions show no trend.
+const MIN_REPETITIONS: usize = 3;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let Some(retained) = &assessment.retained else { return Vec::new() };
+    let is_small =
+        share(retained.bytes, case.live_bytes()) < MIN_SHARE || retained.repetitions < MIN_REPETITIONS;
+    // A leak is the verdict, which says all of it.
+    if is_small || assessment.is_leak() {
+        return Vec::new();
+    }
+    let title = format!(
+        "{} stay from {} earlier iterations or batches",
+        units::bytes(retained.bytes),
+        units::count(retained.repetitions as u64)
+    );
+    let mut finding = Finding::new("memory-growth", Severity::Info, title);
+    retained::describe(&mut finding, case, retained);
+    let available = case.shortage.as_ref().and_then(Shortage::available_bytes);
+    if let Some(room) =
+        available.or(case.device_memory).map(|most| most.saturating_sub(case.state.total.reserved_bytes))
+        && let Some(more) = room.checked_div(retained.per_repetition_bytes)
+    {
+        finding.explain(match more {
+            0 => format!("The {} of room that are left are less than one more adds.", units::bytes(room)),
+            more => format!(
+                "At this rate {} of room are used up after {} more.",
+                units::bytes(room),
+                units::count(more)
+            ),
+        });
+    }
+    finding.limit("A program may keep results on purpose, and a cache of limited size stops growing.");
+    vec![finding]
+}

@@ -1,0 +1,92 @@
+//! Allocations that a backward pass or a step still to come may need. One step may take many calls of a model.
+
+use super::source::Source;
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::case::Case;
+use crate::model::{Allocation, EventIx, Moment};
+use foldhash::HashSet;
+
+/// Shows which allocations a backward pass or a step may still need.
+pub(super) struct NeededLater {
+    /// First events of the backward passes until the moment.
+    backwards: Vec<u32>,
+    /// Sources of activations, some of which a backward pass gave back.
+    trained: HashSet<Source>,
+    /// The start of the iteration at the moment, if optimizer steps separate iterations.
+    iteration: Option<EventIx>,
+    /// Whether the program trains, although no backward pass is in the recording.
+    trains_unseen: bool,
+}
+
+impl NeededLater {
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let phases = &case.phases().phases;
+        let backward = |at: usize| {
+            let start = phases.get(at)?;
+            let end = phases.get(at + 1).map_or(u32::MAX, |next| next.event.0);
+            (start.phase == Phase::Backward).then_some((start.event.0, end))
+        };
+        let ranges: Vec<(u32, u32)> = (0..phases.len()).filter_map(backward).collect();
+        let backwards: Vec<u32> =
+            ranges.iter().map(|range| range.0).filter(|&start| start < case.moment.0).collect();
+        let trains_unseen = backwards.is_empty()
+            && (phases.iter().any(|start| start.phase == Phase::Optimizer)
+                || case.bytes_of(Category::OptimizerState) != 0
+                || case.bytes_of(Category::Gradient) != 0);
+        // A single step does not show where iterations begin.
+        let iteration = case.iteration_start().filter(|_| 1 < steps_before(case));
+        Self { trained: trained(case, &ranges), backwards, iteration, trains_unseen }
+    }
+
+    /// Whether a backward pass or a step that has not come yet may need an allocation.
+    pub(super) fn contains(&self, case: &Case<'_>, a: &Allocation) -> bool {
+        let Some(event) = a.alloc_event() else { return false };
+        let is_activation = case.category(a.id) == Category::Activation;
+        let is_trained = Source::of(case, a).is_some_and(|source| self.trained.contains(&source));
+        // No step needs the results of an evaluation, nor the activations of calls that no backward pass ever followed.
+        let evaluates = case.phases().phase_at(Moment::after(event)) == Phase::Eval;
+        if !evaluates && (is_trained || !is_activation) && self.iteration.is_some_and(|start| start <= event)
+        {
+            return true;
+        }
+        let is_outdated = self.backwards.last().is_some_and(|&start| event.0 < start);
+        is_activation
+            && !is_outdated
+            && (is_trained || (self.trains_unseen && !case.code.says_evaluation(a.stack)))
+    }
+}
+
+/// Number of optimizer steps that began before the moment.
+fn steps_before(case: &Case<'_>) -> usize {
+    let before = case.phases().phases.iter().filter(|start| start.event.0 < case.moment.0);
+    before.filter(|start| start.phase == Phase::Optimizer).count()
+}
+
+/// The sources of live activations that also made some which a backward pass gave back.
+fn trained(case: &Case<'_>, backwards: &[(u32, u32)]) -> HashSet<Source> {
+    let timeline = case.timeline;
+    let live = case.live.iter().filter(|a| case.category(a.id) == Category::Activation);
+    let mut open: HashSet<Source> = live.filter_map(|a| Source::of(case, a)).collect();
+    let mut out = HashSet::default();
+    if backwards.is_empty() {
+        return out;
+    }
+    for id in timeline.ids() {
+        // Usually a few iterations show all of them, long before the end of the recording.
+        if open.is_empty() {
+            break;
+        }
+        let Some(source) = Source::of_id(case, id).filter(|source| open.contains(source)) else {
+            continue;
+        };
+        let Some(event) = timeline.gone(id).and_then(Moment::event) else { continue };
+        let after = backwards.partition_point(|range| range.0 <= event.0);
+        let before = after.checked_sub(1).and_then(|at| backwards.get(at));
+        let made = timeline.lifetimes.start(id);
+        if before.is_some_and(|range| event.0 < range.1 && made.0 <= range.0) {
+            open.remove(&source);
+            out.insert(source);
+        }
+    }
+    out
+}

@@ -1,0 +1,70 @@
+//! Parameters and optimizer state that are made again and again while the old ones stay: the models of earlier folds, or
+//! the optimizers of earlier cycles.
+
+use super::source::Source;
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::case::Case;
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+/// Fewer models or optimizers are nothing odd: two models, or a generator and its adversary with an optimizer each.
+const MIN_MODELS: usize = 3;
+
+/// The live parameters, or the live optimizer state, of a source.
+#[derive(Default)]
+struct Made {
+    /// The different numbers of optimizer steps that came before the allocations.
+    after_steps: HashSet<usize>,
+    /// Number of allocations by size.
+    by_size: BTreeMap<i64, i64>,
+}
+
+impl Made {
+    fn is_repeated(&self) -> bool {
+        MIN_MODELS <= self.after_steps.len()
+    }
+
+    /// Whether most of the bytes exceed one allocation for each parameter.
+    fn exceeds(&self, parameters: &BTreeMap<i64, i64>) -> bool {
+        let bytes = |counts: &mut dyn Iterator<Item = (i64, i64)>| {
+            counts.fold(0i64, |sum, (size, count)| sum.saturating_add(size.saturating_mul(count)))
+        };
+        let all = bytes(&mut self.by_size.iter().map(|(&size, &count)| (size, count)));
+        let surplus = bytes(&mut self.by_size.iter().filter_map(|(&size, &count)| {
+            let one_each = parameters.get(&size)?;
+            Some((size, (count - one_each).max(0)))
+        }));
+        all / 2 < surplus
+    }
+}
+
+/// The sources that made whole models between steps, or state for the same parameters.
+pub(super) fn repeated_models(case: &Case<'_>) -> HashSet<Source> {
+    let phases = &case.phases().phases;
+    let steps: Vec<u32> =
+        phases.iter().filter(|start| start.phase == Phase::Optimizer).map(|start| start.event.0).collect();
+    let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut made: HashMap<(bool, Source), Made> = HashMap::default();
+    for a in &case.live {
+        let is_state = match case.category(a.id) {
+            Category::Parameter => false,
+            Category::OptimizerState => true,
+            _ => continue,
+        };
+        if !is_state {
+            *parameters.entry(a.size).or_default() += 1;
+        }
+        if let Some((event, source)) = a.alloc_event().zip(Source::of(case, a)) {
+            let made = made.entry((is_state, source)).or_default();
+            made.after_steps.insert(steps.partition_point(|&step| step <= event.0));
+            *made.by_size.entry(a.size).or_default() += 1;
+        }
+    }
+    made.retain(|_, made| made.is_repeated());
+    // With several models, each may well have an optimizer. State alone must be more than one model needs.
+    let has_models = made.keys().any(|&(is_state, _)| !is_state);
+    let is_odd = |&(&(is_state, _), made): &(&(bool, Source), &Made)| {
+        !is_state || has_models || made.exceeds(&parameters)
+    };
+    made.iter().filter(is_odd).map(|(&(_, source), _)| source).collect()
+}

@@ -1,0 +1,170 @@
+//! Too much memory in use, in words: what it is, where it comes from, and what to make smaller.
+
+use super::failed_request::with_rounding;
+use crate::analysis::{Category, CategoryBytes, Phase};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::{Case, Shortage, add_sites, main_caller};
+use crate::diagnosis::finding::{Finding, MAX_SITES, Role};
+use crate::diagnosis::inferred::amount;
+use crate::diagnosis::share::share;
+use crate::units;
+use std::cmp::Reverse;
+
+/// The second largest category is named as well if it has at least this share of the live bytes.
+const SECOND_SHARE: f64 = 0.25;
+
+/// Devices with less memory than this, in bytes, are rare: something else may hold the rest.
+const USUAL_DEVICE_BYTES: i64 = 6 << 30;
+
+/// The statement: what is too much or, if the bytes alone would have been enough, what is missing.
+pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> String {
+    let requested = units::bytes(shortage.oom.requested);
+    let rounding = with_rounding(case, shortage);
+    let active = units::bytes(shortage.active_bytes);
+    let had = if shortage.is_refused_by_limit() { None } else { shortage.available_bytes() };
+    let had = units::bytes(had.unwrap_or(shortage.reserved_bytes));
+    if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
+        format!("Out of memory: {active} in use{rounding} and {requested} more are too much for the device")
+    } else {
+        format!("Out of memory: {active} of {had} are in use{rounding}, and no piece of {requested} is left")
+    }
+}
+
+/// Describe how much is too much, what it is for, and how to make it smaller.
+pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
+    let case = assessment.case;
+    let excess = shortage.excess_bytes().unwrap_or(0);
+    let requested = units::bytes(shortage.oom.requested);
+    if 0 < excess {
+        finding.explain(format!(
+            "Even if what is reserved had no holes, {} less would have to be in use at this moment for the {requested} to fit.",
+            units::bytes(excess),
+        ));
+    } else {
+        finding.explain(format!(
+            "Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.",
+            units::percent(shortage.hole_bytes, shortage.reserved_bytes),
+        ));
+    }
+    if case.phases().phase_at(case.moment) == Phase::Optimizer {
+        finding.explain(if is_first_step(case) {
+            "It happened in the optimizer's first step, which allocates the optimizer's state, on top of parameters and gradients."
+        } else {
+            "It happened in the optimizer's step."
+        });
+    }
+    if case.device_memory.is_none()
+        && let Some(available) = shortage.available_bytes().filter(|&bytes| bytes < USUAL_DEVICE_BYTES)
+    {
+        finding.limit(format!(
+            "PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.",
+            units::bytes(available)
+        ));
+    }
+    advise_by_category(finding, assessment);
+}
+
+/// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.
+fn is_first_step(case: &Case<'_>) -> bool {
+    let current = case.repetitions.index_at(case.moment);
+    let mut state = case.live.iter().filter(|a| case.category(a.id) == Category::OptimizerState).peekable();
+    if state.peek().is_none() {
+        return case.phases().iteration_at(case.moment) == Some(0);
+    }
+    current.is_some()
+        && state.all(|a| a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == current)
+}
+
+/// Name the largest categories, and advise on how to make them smaller.
+fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
+    let case = assessment.case;
+    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
+    categories.sort_by_key(|of| Reverse(of.bytes));
+    let Some(largest) = categories.first().filter(|of| 0 < of.bytes) else { return };
+    let named =
+        |of: &CategoryBytes| format!("{} ({})", of.category.label(), amount(of.bytes, of.inferred_bytes));
+    let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
+    let then = second.map_or_else(String::new, |second| format!(", then {}", named(second)));
+    finding.explain(format!("Most of what is in use is {}{then}.", named(largest)));
+    finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
+    let is_fixed = is_there_whatever_the_batch(largest.category);
+    if !is_fixed && assessment.batch.is_none() {
+        finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");
+    }
+    let (text, confirm) = advice_for(largest.category);
+    finding.advise(text);
+    // The advice for two categories of the same kind would be much the same.
+    if let Some(second) = second.filter(|of| is_there_whatever_the_batch(of.category) != is_fixed) {
+        finding.advise(advice_for(second.category).0);
+    }
+    finding.confirm = Some(confirm.to_owned());
+}
+
+/// Name the call below which most of the live memory was made, if the user's own code has one.
+pub(super) fn name_caller(finding: &mut Finding, case: &Case<'_>) {
+    let Some(caller) = main_caller(case, &case.live_stacks()) else { return };
+    finding.explain(format!(
+        "{} of what is in use were made below {}.",
+        units::bytes(caller.bytes),
+        case.code.label(caller.key)
+    ));
+    let site = case.code.site(caller.key, caller.bytes, caller.count, Role::Live);
+    let sites = &mut finding.evidence.sites;
+    if !sites.iter().any(|known| (&known.file, known.line) == (&site.file, site.line)) {
+        sites.truncate(MAX_SITES - 1);
+        add_sites(sites, vec![site], MAX_SITES);
+    }
+}
+
+/// Whether a category does not depend on the batch.
+fn is_there_whatever_the_batch(category: Category) -> bool {
+    matches!(category, Category::Parameter | Category::OptimizerState | Category::Gradient)
+}
+
+/// Advice on how to make a category smaller, and a test that shows whether it is the reason.
+fn advice_for(category: Category) -> (&'static str, &'static str) {
+    match category {
+        Category::Parameter => (
+            "Make the model itself smaller: a lower precision (bfloat16, 8 or 4 bits), sharding it over several devices (FSDP, tensor or pipeline parallelism), offloading, or a smaller model.",
+            "Count the parameters and multiply by the bytes of each.",
+        ),
+        Category::OptimizerState | Category::Gradient => (
+            "Make smaller what training adds to each parameter: an optimizer with less state (8 bits, Adafactor, SGD), sharding it (FSDP, ZeRO), offloading, or training fewer parameters (LoRA). A smaller batch does not change this part.",
+            "Halve the batch: the memory at the step should stay the same.",
+        ),
+        Category::KvCache => (
+            "The cache grows with every token and every sequence: limit the length or the number of sequences, allocate it once at its final size instead of concatenating (which needs the old and the new one at once), use fewer or quantised heads, or a paged cache.",
+            "Generate half as many tokens: the cache should be half as large.",
+        ),
+        _ => (
+            "Make what is in use at this moment smaller. The lines named here hold most of it: a smaller batch or sequence length, activation checkpointing, a lower precision, or fewer copies.",
+            "Half the batch should need about half of the activations; what stays is weights, gradients and optimizer state.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_first_step;
+    use crate::analysis::program_fixture::{FOREACH, Program, SIZES, STATE, train};
+    use crate::analysis::{At, Attribution, UserRules};
+    use crate::diagnosis::case::{Case, DiagnosisRequest};
+
+    /// Whether a program that allocates something after some iterations of training is in its first step then.
+    fn is_first(iterations: usize, frames: &[&str]) -> bool {
+        let mut program = Program::default();
+        train(&mut program, iterations, None);
+        program.alloc(SIZES[0], frames);
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
+        is_first_step(&Case::new(&snapshot, timeline, &attribution, request).expect("the moment exists"))
+    }
+
+    #[test]
+    fn only_the_step_that_sets_up_state_is_the_first() {
+        assert!(is_first(1, STATE));
+        assert!(!is_first(3, FOREACH));
+    }
+}

@@ -1,0 +1,122 @@
+//! The failed request in words: who asked, what there was, and why nothing could serve it.
+
+use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::finding::{Finding, StackBytes};
+use crate::model::{Action, EventIx, StackId};
+use crate::units;
+use std::collections::BTreeSet;
+
+/// Code that records so that an OOM can be explained.
+pub(super) const RECORD_ON_OOM: &str = "\
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+def dump(device, alloc, device_alloc, device_free):
+    torch.cuda.memory._dump_snapshot(\"oom.pickle\")
+torch._C._cuda_attach_out_of_memory_observer(dump)";
+
+/// A program that goes on for more events than this after the OOM has handled it, which is worth saying.
+const HANDLED_EVENTS: usize = 1000;
+
+/// Explain the request, the memory that there was, and why neither a hole nor the device could serve it.
+pub(super) fn explain(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
+    let event = units::count(shortage.oom.event.0);
+    let requested = units::bytes(shortage.oom.requested);
+    let asked = case.code.lines(request_stack(case, shortage));
+    let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", case.code.label(key)));
+    finding.explain(format!("The request{by} for {requested} failed (event {event})."));
+    finding.explain(format!(
+        "PyTorch had reserved {}: {} in use{} and {} free in {}. {}",
+        units::bytes(shortage.reserved_bytes),
+        units::bytes(shortage.active_bytes),
+        with_rounding(case, shortage),
+        units::bytes(shortage.hole_bytes),
+        units::counted(case.state.total.holes, "hole"),
+        largest_hole(shortage),
+    ));
+    finding.explain(device(shortage));
+    if case.timeline.ooms.len() > 1 {
+        let n = units::count(case.timeline.ooms.len() as u64);
+        finding.explain(format!(
+            "The recording has {n} failed requests; this is about the one at event {event}."
+        ));
+    }
+    let after = case.timeline.events.len() - shortage.oom.event.index() - 1;
+    if HANDLED_EVENTS < after {
+        let after = units::count(after as u64);
+        finding.explain(format!("The program went on for {after} more events."));
+    }
+}
+
+/// Words behind the bytes in use, if these read differently from the requested bytes.
+pub(super) fn with_rounding(case: &Case<'_>, shortage: &Shortage) -> &'static str {
+    let requested = case.timeline.active.at(case.moment);
+    if units::bytes(requested) == units::bytes(shortage.active_bytes) { "" } else { " with rounding" }
+}
+
+fn largest_hole(shortage: &Shortage) -> String {
+    let fit = &shortage.fit;
+    if fit.holes == 0 {
+        "None of the holes is for this request.".to_owned()
+    } else {
+        format!("The largest that this request could use has {}.", units::bytes(fit.largest_bytes))
+    }
+}
+
+fn device(shortage: &Shortage) -> String {
+    let needed = units::bytes(shortage.needed_bytes);
+    match (shortage.free_bytes(), shortage.missing_bytes()) {
+        (Some(free), _) if shortage.is_refused_by_limit() => format!(
+            "The device had {} free, more than the {needed} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
+            units::bytes(free)
+        ),
+        (Some(free), Some(missing)) => format!(
+            "The device had {} free, {} less than the {needed} needed for a new segment.",
+            units::bytes(free),
+            units::bytes(missing)
+        ),
+        _ => format!("A new segment needed {needed}."),
+    }
+}
+
+/// The stack of the request or, if that shows no code as in a backward pass, the stack of the forward operation.
+pub(super) fn request_stack(case: &Case<'_>, shortage: &Shortage) -> StackId {
+    let event = case.timeline.events.get(shortage.oom.event);
+    let is_known = |stack: StackId| !case.code.lines(stack).is_empty();
+    if !is_known(event.stack) && is_known(event.forward_stack) { event.forward_stack } else { event.stack }
+}
+
+/// Fewer different sizes of one line are no pattern.
+const MIN_SIZES: usize = 3;
+
+/// A sentence about the sizes that the line requested before, if they differ.
+pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<String> {
+    let timeline = case.timeline;
+    let stack = request_stack(case, shortage);
+    if stack == StackId::EMPTY {
+        return None;
+    }
+    let earlier = (0..shortage.oom.event.0).map(EventIx);
+    let same = earlier
+        .filter(|&ix| timeline.events.action(ix) == Action::Alloc && timeline.events.stack(ix) == stack);
+    let sizes: BTreeSet<i64> = same.map(|ix| timeline.events.size(ix)).collect();
+    let (smallest, largest) = (sizes.first()?, sizes.last()?);
+    let what = if case.code.lines(stack).is_empty() { "code" } else { "line" };
+    (MIN_SIZES <= sizes.len()).then(|| {
+        format!(
+            "Before, the same {what} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.",
+            units::count(sizes.len() as u64),
+            units::bytes(*smallest),
+            units::bytes(*largest)
+        )
+    })
+}
+
+/// Explain that the request is for as much as some pieces together.
+pub(super) fn explain_pieces(finding: &mut Finding, case: &Case<'_>, pieces: StackBytes) {
+    let lines = case.code.lines(pieces.stack);
+    let by = lines.first().map_or_else(String::new, |&key| format!(" that {} made", case.code.label(key)));
+    finding.explain(format!(
+        "The request is as large as the {} together{by}: if they are put into one tensor (torch.cat, torch.stack), all of it is needed twice.",
+        units::counted(pieces.count, "block"),
+    ));
+    finding.advise("Allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.");
+}

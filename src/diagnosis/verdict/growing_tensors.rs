@@ -1,0 +1,53 @@
+//! Tensors that get larger in every iteration, in words.
+
+use crate::diagnosis::case::{Case, add_sites};
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Saving};
+use crate::diagnosis::growing_tensors::GrowingTensors;
+use crate::units;
+
+/// Describe the tensors that grow, by how much, and how to limit them.
+pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &GrowingTensors) {
+    let evidence = &mut finding.evidence;
+    evidence.bytes("growing_bytes", "of tensors that grow", growing.bytes);
+    evidence.bytes("grown_bytes", "of these by growth", growing.grown_bytes);
+    evidence.bytes(
+        "growth_per_iteration_bytes",
+        "more with each, of what stays",
+        growing.per_repetition_bytes,
+    );
+    evidence.count("growing_iterations", "iterations or batches", growing.repetitions);
+    // Tensors that stay come first, since the others are made of them.
+    let mut sites = Vec::new();
+    for stack in &growing.stacks {
+        add_sites(&mut sites, case.code.sites(&[*stack], Role::Live), MAX_SITES);
+    }
+    evidence.sites = sites;
+    evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
+    evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
+    finding.explain(format!(
+        "In each of {} iterations or batches, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.",
+        units::count(growing.repetitions as u64),
+        units::bytes(growing.per_repetition_bytes)
+    ));
+    finding.advise_code(
+        "Limit what is appended to, or allocate it once at its final size and write into it:",
+        "queue = torch.cat([queue, keys])[-max_length:]",
+    );
+    finding.saving = Some(Saving {
+        bytes: growing.grown_bytes,
+        formula: "live bytes of these tensors - their bytes in the first of the iterations".to_owned(),
+    });
+    finding.confirm = Some("Print the tensor's shape in each iteration.".to_owned());
+    finding.limit(
+        "A recording has sizes and no shapes; that they grow by appending is inferred from equal increments.",
+    );
+}
+
+/// The bytes of the tensors that grow, and how many of them are growth.
+pub(super) fn title(growing: &GrowingTensors) -> String {
+    format!(
+        "tensors that grow in every iteration hold {}, {} of it by growth",
+        units::bytes(growing.bytes),
+        units::bytes(growing.grown_bytes)
+    )
+}

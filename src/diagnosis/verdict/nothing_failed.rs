@@ -1,0 +1,165 @@
+//! The verdict about a moment at which no request failed.
+
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::retained::Retained;
+use crate::diagnosis::share::share;
+use crate::model::{Anchor, DeviceId, Moment, OomEvent};
+use crate::units;
+
+/// Retained memory of fewer repetitions shows no trend and is not named in the title.
+const MIN_REPETITIONS: usize = 4;
+
+/// Retained memory is named in the title if it is at least this share of the live bytes: a program may keep some on
+/// purpose.
+const RETAINED_SHARE: f64 = 0.25;
+
+/// The verdict that no request failed at the moment, and how far that is good news.
+pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {
+    let timeline = case.timeline;
+    let mut finding = Finding::new("none", Severity::Info, title(case, retained));
+    damage(&mut finding, case);
+    let oom = nearest_oom(case);
+    if let Some(oom) = oom {
+        failure(&mut finding, oom);
+    }
+    let total = &case.state.total;
+    let evidence = &mut finding.evidence;
+    evidence.bytes("active_bytes", "in use, with rounding", total.active_rounded_bytes());
+    evidence.bytes("reserved_bytes", "reserved", total.reserved_bytes);
+    evidence.bytes("hole_bytes", "reserved and free", total.hole_bytes);
+    if case.has_history() {
+        let (moment, bytes) = timeline.active.peak();
+        evidence.bytes("peak_active_bytes", "peak in use, as requested", bytes);
+        evidence.bytes("peak_reserved_bytes", "peak reserved", timeline.reserved.peak().1);
+        evidence.events.extend(moment.event());
+    } else if oom.is_none() && is_whole(case) {
+        finding.limit("Without events only the state at the dump is known, not what came before it.");
+    }
+    if oom.is_none() && timeline.device != DeviceId::HOST {
+        capacity(&mut finding, case);
+    }
+    finding
+}
+
+fn title(case: &Case<'_>, retained: Option<&Retained>) -> String {
+    let timeline = case.timeline;
+    let in_use = units::bytes(timeline.active.at(case.moment));
+    if let Some(oom) = nearest_oom(case) {
+        let failed = when(case, oom);
+        return format!("No request failed at this moment, with {in_use} in use; {failed}");
+    }
+    if case.snapshot.damage.is_some() {
+        return "Cannot tell: the file is damaged; no request failed in what could be read".to_owned();
+    }
+    if !is_whole(case) {
+        return "Cannot tell: the end state is missing; no request failed in what was recorded".to_owned();
+    }
+    if !case.has_history() {
+        return format!("No history was recorded; {in_use} in use when the snapshot was taken");
+    }
+    if let Some(retained) = retained.filter(|retained| is_much(case, retained)) {
+        return format!(
+            "No request failed, but {} of {in_use} in use stay from earlier iterations or batches",
+            units::bytes(retained.bytes)
+        );
+    }
+    let part = if case.starts_late() { " in what was recorded" } else { "" };
+    let peak = units::bytes(timeline.active.peak().1);
+    format!("Nothing wrong{part}: no request failed, and the peak was {peak}")
+}
+
+/// Whether the title names the retained memory.
+fn is_much(case: &Case<'_>, retained: &Retained) -> bool {
+    MIN_REPETITIONS <= retained.repetitions && RETAINED_SHARE <= share(retained.bytes, case.live_bytes())
+}
+
+/// Whether the file is undamaged, so that its end is known.
+fn is_whole(case: &Case<'_>) -> bool {
+    case.snapshot.damage.is_none() && case.timeline.anchor == Anchor::EndState
+}
+
+fn damage(finding: &mut Finding, case: &Case<'_>) {
+    if let Some(damage) = &case.snapshot.damage {
+        let offset = units::count(damage.offset);
+        finding
+            .limit(format!("The file is damaged at byte {offset}: what came later is not in this report."));
+    }
+    if case.timeline.anchor == Anchor::TraceOnly {
+        finding.limit(
+            "The end state is missing, so memory from before the recording is missing from all figures.",
+        );
+    }
+}
+
+/// The first request that fails after the moment, else the last one before it.
+fn nearest_oom<'a>(case: &Case<'a>) -> Option<&'a OomEvent> {
+    let ooms = &case.timeline.ooms;
+    ooms.iter().find(|oom| case.moment < Moment::after(oom.event)).or(ooms.last())
+}
+
+/// `1.88 GiB fail 8 events later, at event 1,988`.
+fn when(case: &Case<'_>, oom: &OomEvent) -> String {
+    let (at, moment) = (Moment::after(oom.event), case.moment);
+    let event = units::count(oom.event.0);
+    let requested = units::bytes(oom.requested);
+    let events = |n: u32| units::counted(n as usize, "event");
+    if moment < at {
+        format!("{requested} fail {} later, at event {event}", events(at.0 - moment.0))
+    } else {
+        format!("{requested} failed {} before, at event {event}", events(moment.0.saturating_sub(at.0)))
+    }
+}
+
+fn failure(finding: &mut Finding, oom: &OomEvent) {
+    finding.evidence.event("oom_event", "failed request", oom.event);
+    finding.evidence.bytes("oom_requested_bytes", "requested in vain", oom.requested);
+    finding.advise_code(
+        "Why it failed is told about that moment:",
+        format!("oomscope report FILE --at {}", oom.event.0),
+    );
+}
+
+/// Say how much of the device was left, if its memory is given.
+fn capacity(finding: &mut Finding, case: &Case<'_>) {
+    let Some(device) = case.device_memory else {
+        finding
+            .limit("The recording does not state the device's memory, so it cannot say how much was left; --capacity does.");
+        return;
+    };
+    let timeline = case.timeline;
+    let (at, reserved) = timeline.reserved.peak();
+    let when = at.event().map_or_else(String::new, |event| format!(" (event {})", units::count(event.0)));
+    let (most, has) = (units::bytes(reserved), units::bytes(device));
+    finding.evidence.bytes("device_memory_bytes", "memory of the device, as given", device);
+    if device < reserved {
+        let excess = reserved.saturating_sub(device);
+        finding.severity = Severity::Warning;
+        finding.title = format!("{most} were reserved, more than the {has} that the device is said to have");
+        finding.evidence.bytes("over_capacity_bytes", "reserved beyond it at the peak", excess);
+        let active = timeline.active.peak().1;
+        let fits = if device < active {
+            format!("{} were in use at once, so the program does not fit into {has}.", units::bytes(active))
+        } else {
+            format!(
+                "{} were in use at most: with less cached the program may fit into {has}.",
+                units::bytes(active)
+            )
+        };
+        finding.explain(format!("It was recorded on a device with more{when}. {fits}"));
+        finding.advise_code(
+            "Try the recorded requests on such a device:",
+            format!("oomscope simulate FILE --capacity {device}"),
+        );
+    } else {
+        let left = device.saturating_sub(reserved);
+        let most = if is_whole(case) { "" } else { "at most " };
+        finding.evidence.bytes("left_bytes", "not reserved when most was", left);
+        finding.explain(format!(
+            "Of the device's {has}, {most}{} were left to all others when most was reserved{when}.",
+            units::bytes(left)
+        ));
+        finding.limit("What other libraries and programs held of the device is not in the recording.");
+    }
+    finding.evidence.events.extend(at.event());
+}

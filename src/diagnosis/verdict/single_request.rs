@@ -1,0 +1,24 @@
+//! One request out of all proportion, in words.
+
+use super::failed_request::with_rounding;
+use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::finding::{Finding, Saving};
+use crate::units;
+
+/// Describe how the request compares with the memory in use, and how to make it smaller.
+pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
+    let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
+    let largest = case.live.first().map_or(0, |a| a.size);
+    finding.explain(format!(
+        "{} are in use{}, and the largest of them has {}.",
+        units::bytes(active),
+        with_rounding(case, shortage),
+        units::bytes(largest),
+    ));
+    finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);
+    finding.advise("Look at the shape that the first line asks for: an N × N matrix (attention scores, pairwise distances), a broadcast that was not meant, a one-hot of a large vocabulary, or a wrong dimension. Where the shape is meant, a smaller batch or length makes it smaller.");
+    finding.advise("Compute it in chunks, or with a fused operation that never holds it whole (F.scaled_dot_product_attention for attention; torch.cdist in blocks; a loop over slices).");
+    finding.saving = Some(Saving { bytes: requested, formula: "the request itself".to_owned() });
+    finding.confirm = Some("Print the shapes of the operands just before the line.".to_owned());
+    finding.limit("The recording has the size of the request, not its shape.");
+}

@@ -1,0 +1,96 @@
+//! The pictures of an HTML report, in both themes.
+
+use super::kind::{ExportError, Format, PictureKind};
+use super::spec::{PictureSpec, StacksView};
+use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
+use crate::draw::picture::{Selected, view_of};
+use crate::draw::segment_map::Look;
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
+use crate::model::{Moment, Recording};
+use crate::report::Picture;
+use std::sync::Arc;
+
+/// Width and height, in points: as wide as the page shows them.
+const SIZE: [f32; 2] = [1200.0, 675.0];
+
+/// The timeline and the segment map of a device at a moment, coloured by what memory is for.
+///
+/// # Errors
+/// If a picture cannot be written.
+pub fn report_pictures(
+    recording: &Recording,
+    attribution: &Arc<Attribution>,
+    moment: Moment,
+    name: &str,
+) -> Result<Vec<Picture>, ExportError> {
+    let kinds = [
+        (PictureKind::Timeline, "What was allocated over time"),
+        (PictureKind::SegmentMap, "What reserved memory was used for"),
+    ];
+    let [light, dark] =
+        [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(recording, attribution, moment, name, palette));
+    let picture = |(kind, title): (PictureKind, &str)| {
+        let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
+        Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
+    };
+    kinds.into_iter().map(picture).collect()
+}
+
+/// The timeline of a device, coloured by what memory is for.
+fn spec(
+    recording: &Recording,
+    attribution: &Arc<Attribution>,
+    moment: Moment,
+    name: &str,
+    palette: &'static Palette,
+) -> PictureSpec {
+    let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
+    let coloring = Coloring::new(ColorBy::Category, recording, stacks, palette);
+    PictureSpec {
+        recording: recording.clone(),
+        name: name.to_owned(),
+        kind: PictureKind::Timeline,
+        view: view_of(recording, Axis::Event, None),
+        coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
+        attribution: Some(Arc::clone(attribution)),
+        moment,
+        has_cursor: false,
+        selected: Selected::None,
+        filter: None,
+        map: Look::default(),
+        rows: None,
+        stacks: StacksView {
+            measure: Measure::Live { at: moment },
+            options: TreeOptions { direction: Direction::CallersFirst, folds_internal: true },
+            zoom: Vec::new(),
+            search: String::new(),
+        },
+        capacity: None,
+        palette,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{RangeName, UserRules};
+    use crate::load::{Input, Progress, load};
+
+    #[test]
+    fn pictures_over_time_have_lanes_of_iterations_and_phases() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let timeline = recording.timeline();
+        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
+        let of = |attribution| {
+            let end = Moment(timeline.events.len() as u32);
+            spec(&recording, attribution, end, "a", &Palette::DARK)
+        };
+        let lanes = of(&attribution).lanes(timeline).lanes;
+        assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
+        assert!(lanes[1].iter().any(|range| range.name.text(&snapshot) == "backward"));
+        assert!(2 < lanes.len(), "annotations come below");
+    }
+}

@@ -1,0 +1,24 @@
+//! The segment timeline: addresses over time, a row per segment.
+
+use super::spec::PictureSpec;
+use crate::analysis::SegmentRows;
+use crate::draw::Blocks;
+use crate::draw::picture::{SegmentTimelinePicture, Sheet, segment_timeline_legend};
+use crate::draw::software::Pixels;
+use crate::model::Timeline;
+
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+    let contains = |id| spec.contains(id);
+    // Leaving blocks out would show addresses as free that were not, so the rest is faded in any case.
+    let kept = spec.kept(&contains).map(|kept| crate::draw::Kept { is_alone: false, ..kept });
+    let picture = SegmentTimelinePicture {
+        rows: &SegmentRows::build(timeline),
+        look: spec.rows.as_ref(),
+        view: spec.view,
+        blocks: Blocks { timeline, coloring: &spec.coloring, kept },
+        cursor: spec.cursor(),
+        selected: spec.selected,
+        sites: Some(&spec.sites(timeline)),
+    };
+    picture.paint(sheet, &spec.page(timeline, segment_timeline_legend(timeline, &spec.view, sheet.palette)))
+}

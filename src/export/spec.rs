@@ -1,0 +1,142 @@
+//! The complete description of a picture: its kind, the part of the recording, colours and words.
+
+use super::kind::PictureKind;
+use crate::analysis::filter::Matches;
+use crate::analysis::{Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes};
+use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, SiteList};
+use crate::draw::segment_map::Look;
+use crate::draw::{ArrangedRows, ColorBy, Coloring, Kept, Palette, View};
+use crate::model::{AllocId, Moment, Recording, Timeline};
+use crate::{report, units};
+use std::sync::Arc;
+
+/// A filter and the allocations that match it.
+#[derive(Clone)]
+pub struct Filtered {
+    /// The query, for the caption.
+    pub query: String,
+    /// The allocations that match.
+    pub matches: Arc<Matches>,
+    /// Whether the others are left out where that makes sense; otherwise they are faded.
+    pub is_alone: bool,
+}
+
+/// The measure and the arrangement of a flame graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StacksView {
+    /// The weight of a stack.
+    pub measure: Measure,
+    /// How stacks become a tree.
+    pub options: TreeOptions,
+    /// The path from below the root to the frame that fills the whole width.
+    pub zoom: Vec<FrameKey>,
+    /// The text to highlight, if not empty.
+    pub search: String,
+}
+
+/// Everything that a picture depends on, except its size.
+#[derive(Clone)]
+pub struct PictureSpec {
+    /// The device.
+    pub recording: Recording,
+    /// The file's name.
+    pub name: String,
+    /// The kind of picture.
+    pub kind: PictureKind,
+    /// The part of the recording that is shown.
+    pub view: View,
+    /// Iterations and phases, if they are shown.
+    pub attribution: Option<Arc<Attribution>>,
+    /// The colours of allocations.
+    pub coloring: Arc<Coloring>,
+    /// The moment that the caption and the list of sites describe.
+    pub moment: Moment,
+    /// Whether the moment is marked, too.
+    pub has_cursor: bool,
+    /// The selected allocation or stack.
+    pub selected: Selected,
+    /// The filter.
+    pub filter: Option<Filtered>,
+    /// The arrangement of the segment map, and the part of it that is shown.
+    pub map: Look,
+    /// The arrangement of the segment timeline. `None` shows as many rows as fit, the largest first.
+    pub rows: Option<ArrangedRows>,
+    /// The flame graph's measure and arrangement.
+    pub stacks: StacksView,
+    /// The most bytes that the device can reserve. `None` takes it from the recording, if that shows it.
+    pub capacity: Option<i64>,
+    /// The theme.
+    pub palette: &'static Palette,
+}
+
+impl PictureSpec {
+    /// The words around the picture: caption and legend.
+    pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<Entry>) -> Page {
+        let title = units::printable(units::basename(&self.name));
+        let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
+        let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
+        lines.extend(self.filter_text(timeline));
+        if self.has_band_colors() {
+            let keys = self.coloring.keys(timeline).into_iter();
+            legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
+        }
+        Page { caption: Caption { title, headline, lines }, legend }
+    }
+
+    /// The filter and the number of its matches, for captions.
+    pub(super) fn filter_text(&self, timeline: &Timeline) -> Option<String> {
+        let Filtered { query, matches, .. } = self.filter()?;
+        let [found, all] = [matches.count(), timeline.lifetimes.len()].map(|n| units::count(n as u64));
+        Some(format!("Filter: {} · {found} of {all} allocations", units::printable(query)))
+    }
+
+    /// Whether allocations have the colours of `coloring`.
+    fn has_band_colors(&self) -> bool {
+        !matches!(self.kind, PictureKind::Curves | PictureKind::Reserved | PictureKind::Stacks)
+    }
+
+    /// The sites that hold most memory at the moment.
+    pub(super) fn sites(&self, timeline: &Timeline) -> SiteList {
+        let heading = report::moment_name(timeline, self.moment);
+        let by_stack = self.coloring.by() == ColorBy::Stack && self.kind != PictureKind::Stacks;
+        let coloring = by_stack.then_some(&*self.coloring);
+        let contains = |id| self.contains(id);
+        let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
+        SiteList::new(self.recording.snapshot(), timeline, self.moment, heading, coloring, kept)
+    }
+
+    /// The filter, if the kind of picture depends on one.
+    pub(super) fn filter(&self) -> Option<&Filtered> {
+        self.filter.as_ref().filter(|_| self.kind.is_filtered())
+    }
+
+    /// Whether the filter lets an allocation through.
+    pub(super) fn contains(&self, id: AllocId) -> bool {
+        self.filter().is_none_or(|filter| filter.matches.contains(id))
+    }
+
+    /// The filter for [`crate::draw`]. `contains` is [`Self::contains`], which the result borrows.
+    pub(super) fn kept<'a>(&self, contains: &'a (dyn Fn(AllocId) -> bool + Sync)) -> Option<Kept<'a>> {
+        self.filter().map(|filter| Kept { contains, is_alone: filter.is_alone })
+    }
+
+    /// Iterations and phases, and annotations below them.
+    pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
+        let mut all = lanes(self.recording.snapshot(), timeline);
+        if let Some(found) = &self.attribution {
+            let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
+            all.lanes.extend(annotated);
+        }
+        all
+    }
+
+    /// The most bytes that the device can reserve, if known.
+    pub(super) fn capacity(&self, timeline: &Timeline) -> Option<i64> {
+        self.capacity.or_else(|| capacity(timeline))
+    }
+
+    /// The moment, if it is marked.
+    pub(super) fn cursor(&self) -> Option<Moment> {
+        self.has_cursor.then_some(self.moment)
+    }
+}

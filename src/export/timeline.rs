@@ -1,0 +1,50 @@
+//! The timeline: allocations, or reserved memory, stacked over time.
+
+use super::spec::PictureSpec;
+use crate::analysis::private_pools;
+use crate::draw::picture::{Entry, Mark, Sheet, TimelinePicture, timeline_legend};
+use crate::draw::software::Pixels;
+use crate::draw::{Bands, Blocks, ColorBy, Pooled, SegmentStack};
+use crate::model::Timeline;
+
+/// Live allocations; private pools as envelopes around theirs.
+pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+    let contains = |id| spec.contains(id);
+    let blocks = Blocks { timeline, coloring: &spec.coloring, kept: spec.kept(&contains) };
+    let by_stack = spec.coloring.by() == ColorBy::Stack;
+    let mut legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
+    match private_pools(timeline) {
+        Some(pools) => {
+            legend.push(Entry::new(Mark::Area, spec.coloring.free(), "not in use in a private pool"));
+            paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, legend)
+        }
+        None => paint(spec, timeline, sheet, &blocks, legend),
+    }
+}
+
+/// Reserved memory.
+pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+    let legend = timeline_legend(timeline, &spec.view, sheet.palette, true);
+    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), legend)
+}
+
+fn paint(
+    spec: &PictureSpec,
+    timeline: &Timeline,
+    sheet: &Sheet<'_>,
+    bands: &impl Bands,
+    legend: Vec<Entry>,
+) -> Pixels {
+    let picture = TimelinePicture {
+        snapshot: spec.recording.snapshot(),
+        timeline,
+        view: spec.view,
+        bands,
+        lanes: &spec.lanes(timeline),
+        capacity: spec.capacity(timeline),
+        cursor: spec.cursor(),
+        selected: spec.selected,
+        sites: Some(&spec.sites(timeline)),
+    };
+    picture.paint(sheet, &spec.page(timeline, legend))
+}

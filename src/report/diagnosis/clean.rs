@@ -1,0 +1,59 @@
+//! Texts of a file made fit to be shown: printable, of limited length and, where wanted, without folders.
+
+use super::redact;
+use crate::analysis::SiteFrame;
+use crate::diagnosis::Site;
+use crate::units;
+
+/// The longest text that is taken from a file, in characters: enough for a path and a function's name, short enough
+/// that hostile names do not fill the report.
+const MAX_TEXT: usize = 300;
+
+/// The way in which texts of a file are cleaned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clean {
+    pub(super) redacted: bool,
+}
+
+impl Clean {
+    /// A name or another short text.
+    pub(super) fn text(self, text: &str) -> String {
+        let text = units::printable(text);
+        let text = if self.redacted { redact::paths(&text) } else { text };
+        shortened(text)
+    }
+
+    /// Code, which has lines of its own.
+    pub(super) fn code(self, text: &str) -> String {
+        text.lines().map(|line| self.text(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The path of a file.
+    pub(super) fn file(self, file: &str) -> String {
+        let file = units::printable(if self.redacted { units::basename(file) } else { file });
+        shortened(file)
+    }
+
+    /// A frame of a stack.
+    pub(super) fn frame(self, frame: &SiteFrame) -> SiteFrame {
+        SiteFrame { file: self.file(&frame.file), line: frame.line, name: self.text(&frame.name) }
+    }
+
+    /// A line of code.
+    pub(super) fn site(self, site: &Site) -> Site {
+        Site { file: self.file(&site.file), name: self.text(&site.name), ..site.clone() }
+    }
+
+    /// A sentence of the diagnosis. It is not cut: the names in it were, and the rest is the program's own.
+    pub(super) fn prose(self, text: &str) -> String {
+        let text = units::printable(text);
+        if self.redacted { redact::paths(&text) } else { text }
+    }
+}
+
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,88 @@
+//! The interface between the parts of a report and the formats with markup that it is written in.
+
+use crate::diagnosis::Severity;
+
+/// A format with markup. Texts come as they were recorded: escaping them is the sink's business alone.
+pub(super) trait Sink {
+    /// Whether sizes come before the code they belong to.
+    const SIZES_FIRST: bool;
+
+    /// The title, and below it what was recorded.
+    fn head(&mut self, head: &Head<'_>);
+
+    /// Begin a finding. A finding without title is the verdict, whose title is that of the report.
+    fn open_finding(&mut self, severity: Severity, id: &'static str, title: Option<&str>);
+
+    /// Begin another section.
+    fn open_section(&mut self, title: &'static str);
+
+    /// End the finding or section.
+    fn close_section(&mut self);
+
+    /// A paragraph of prose.
+    fn paragraph(&mut self, spans: &[Span<'_>]);
+
+    /// A paragraph of less weight.
+    fn remark(&mut self, text: &str);
+
+    /// A table.
+    fn table(&mut self, table: &Table);
+
+    /// A list without order.
+    fn list(&mut self, items: &[Item<'_>]);
+
+    /// A block that shows its summary and unfolds on a click.
+    fn fold(&mut self, summary: &str, body: impl FnOnce(&mut Self));
+
+    /// Lines of code.
+    fn code_block(&mut self, text: &str);
+
+    /// The last line: the program that wrote the report.
+    fn foot(&mut self, tool: &'static str);
+}
+
+/// The texts at the top of a report.
+pub(super) struct Head<'a> {
+    pub(super) title: &'a str,
+    /// The recording's name.
+    pub(super) name: &'a str,
+    pub(super) device: &'a str,
+    pub(super) moment: &'a str,
+}
+
+/// A piece of a paragraph.
+pub(super) enum Span<'a> {
+    Plain(&'a str),
+    Strong(&'a str),
+}
+
+/// A cell of a table.
+pub(super) enum Cell {
+    Plain(String),
+    Number(String),
+    Code(String),
+    /// Pieces of code that belong together.
+    Codes(Vec<String>),
+}
+
+/// A column of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Column {
+    /// Empty where the column speaks for itself.
+    pub(super) title: &'static str,
+    pub(super) is_number: bool,
+}
+
+/// A table: every row has a cell for each column.
+pub(super) struct Table {
+    /// The name of its style, if it has one.
+    pub(super) style: Option<&'static str>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// An entry of a list: a sentence, and lines of code below it.
+pub(super) struct Item<'a> {
+    pub(super) text: &'a str,
+    pub(super) code: Option<&'a str>,
+}

@@ -1,0 +1,129 @@
+//! The parts of a report in their order, for every format with markup.
+
+use super::document::{Document, FindingText, StackText};
+use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
+use super::words::{TOOL, place, stack_title};
+use crate::units;
+
+/// The amount of detail of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    All,
+    NoStacks,
+    TitleOnly,
+}
+
+/// A column without a title.
+const UNTITLED: Column = Column { title: "", is_number: false };
+
+/// The title of the verdict, and what was recorded.
+pub(super) fn head(sink: &mut impl Sink, document: &Document) {
+    sink.head(&Head {
+        title: document.findings.first().map_or("", |finding| &finding.title),
+        name: &document.name,
+        device: &document.device_name,
+        moment: &document.moment_text,
+    });
+}
+
+/// A finding: what it says, its evidence and what to do.
+pub(super) fn finding(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    let title = (!finding.is_verdict).then_some(finding.title.as_str());
+    sink.open_finding(finding.severity, finding.id, title);
+    if detail != Detail::TitleOnly {
+        if !finding.explanation.is_empty() {
+            sink.paragraph(&[Span::Plain(&finding.explanation.join(" "))]);
+        }
+        sites(sink, finding);
+        advice(sink, finding);
+        closing(sink, finding);
+        figures(sink, finding);
+    }
+    if detail == Detail::All {
+        finding.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(sink, row));
+    }
+    sink.close_section();
+}
+
+/// Facts about the recording, and the allocator's settings.
+pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
+    sink.open_section("How it was recorded");
+    let facts = document.facts.iter().map(|(label, text)| (*label, Cell::Plain(text.clone())));
+    let settings = if document.settings.is_empty() {
+        Cell::Plain(document.settings_text())
+    } else {
+        Cell::Codes(document.settings.clone())
+    };
+    let rows = facts.chain([("Allocator", settings)]);
+    sink.table(&Table {
+        style: None,
+        columns: vec![UNTITLED, UNTITLED],
+        rows: rows.map(|(label, cell)| vec![Cell::Plain(label.to_owned()), cell]).collect(),
+    });
+    sink.close_section();
+    sink.foot(TOOL);
+}
+
+fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
+    if finding.sites.is_empty() {
+        return;
+    }
+    let mut columns = vec![
+        Column { title: "Code", is_number: false },
+        Column { title: "Bytes", is_number: true },
+        UNTITLED,
+    ];
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for site in &finding.sites {
+        let code = Cell::Code(place(&site.file, site.line, &site.name));
+        let role = Cell::Plain(site.role.text(site.count));
+        rows.push(vec![code, Cell::Number(units::bytes(site.bytes)), role]);
+    }
+    if S::SIZES_FIRST {
+        columns.swap(0, 1);
+        for row in &mut rows {
+            row.swap(0, 1);
+        }
+    }
+    sink.table(&Table { style: Some("sites"), columns, rows });
+}
+
+fn advice(sink: &mut impl Sink, finding: &FindingText) {
+    let items = finding.advice.iter();
+    let items: Vec<Item<'_>> =
+        items.map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
+    if !items.is_empty() {
+        sink.list(&items);
+    }
+}
+
+fn closing(sink: &mut impl Sink, finding: &FindingText) {
+    if let Some(saving) = &finding.saving {
+        let (bytes, formula) = (units::bytes(saving.bytes), format!(" ({}).", saving.formula));
+        sink.paragraph(&[Span::Plain("Could save up to "), Span::Strong(&bytes), Span::Plain(&formula)]);
+    }
+    if let Some(confirm) = &finding.confirm {
+        sink.paragraph(&[Span::Plain("To confirm: "), Span::Plain(confirm)]);
+    }
+    if !finding.limits.is_empty() {
+        sink.remark(&format!("Not known: {}", finding.limits.join(" ")));
+    }
+}
+
+fn figures(sink: &mut impl Sink, finding: &FindingText) {
+    if finding.numbers.is_empty() {
+        return;
+    }
+    let rows = finding.numbers.iter();
+    let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.value.text())]);
+    let number = Column { is_number: true, ..UNTITLED };
+    let table = Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() };
+    sink.fold("Figures", |sink| sink.table(&table));
+}
+
+fn stack(sink: &mut impl Sink, stack: &StackText) {
+    let lines: Vec<String> =
+        stack.frames.iter().map(|frame| place(&frame.file, frame.line, &frame.name)).collect();
+    let title = format!("Stack of {}", stack_title(stack));
+    sink.fold(&title, |sink| sink.code_block(&lines.join("\n")));
+}

@@ -1,0 +1,27 @@
+//! Words that all formats of the report use for places and stacks.
+
+use super::document::StackText;
+use crate::diagnosis::Site;
+use crate::units;
+
+/// The program that wrote the report.
+pub(super) const TOOL: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
+
+/// A line of code: `train.py:55 attention`, with the whole path if it was recorded.
+pub(super) fn place(file: &str, line: i64, name: &str) -> String {
+    match (file, line) {
+        ("", _) => name.to_owned(),
+        (file, 0) => format!("{file} {name}"),
+        (file, line) => format!("{file}:{line} {name}"),
+    }
+}
+
+/// A line of code without the folders of its file.
+pub(super) fn short_place(site: &Site) -> String {
+    place(units::basename(&site.file), site.line, &site.name)
+}
+
+/// The bytes and allocations of a stack: `1.20 GiB in 12 allocations`.
+pub(super) fn stack_title(stack: &StackText) -> String {
+    format!("{} in {}", units::bytes(stack.bytes), units::counted(stack.count, "allocation"))
+}

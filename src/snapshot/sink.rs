@@ -1,0 +1,163 @@
+//! The decoder's end of the builder: each value goes to the part that understands it.
+
+use super::builder::Builder;
+use super::containers::{DictState, ListState};
+use super::shapes::Shapes;
+use crate::model::StackId;
+use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value};
+
+/// The most bytes of distinct text that are kept: far more than paths and names of any program.
+const MAX_TEXT_BYTES: usize = 1 << 30;
+
+impl Sink for Builder {
+    fn string(&mut self, text: &[u8]) -> Result<Handle, ErrorKind> {
+        let (id, is_new) = self.strings.intern(text);
+        if is_new {
+            if MAX_TEXT_BYTES < self.strings.text_bytes() {
+                return Err(ErrorKind::Limit {
+                    what: "bytes of distinct text",
+                    limit: MAX_TEXT_BYTES as u64,
+                });
+            }
+            self.keys.push(text);
+        }
+        debug_assert_eq!(self.keys.len(), self.strings.len(), "every string is interned here");
+        Ok(Handle(id.0))
+    }
+
+    fn bytes(&mut self, _bytes: &[u8]) -> Result<Handle, ErrorKind> {
+        self.notes.skipped("bytes objects, which snapshots do not have", 1);
+        Ok(Handle(0))
+    }
+
+    #[inline]
+    fn list(&mut self) -> Result<Handle, ErrorKind> {
+        handle(self.lists.add())
+    }
+
+    #[inline]
+    fn dict(&mut self) -> Result<Handle, ErrorKind> {
+        handle(self.dicts.add())
+    }
+
+    fn set(&mut self) -> Result<Handle, ErrorKind> {
+        self.notes.skipped("sets, which snapshots do not have", 1);
+        Ok(Handle(0))
+    }
+
+    fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
+        Ok(self.pools.add(items))
+    }
+
+    fn extend_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        match self.lists.get(list) {
+            ListState::Fresh => self.start_list(list, items),
+            ListState::Records(at) => self.push_records(at, items),
+            ListState::Stack(id) => self.grow_stack(list, id, items),
+            ListState::Loose(container) => {
+                self.extend_loose_list(container, items);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn update_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
+        debug_assert!(pairs.len().is_multiple_of(2), "keys alternate with values");
+        let state = self.dicts.get(dict);
+        // A single pair may be one of many that come one by one, as protocol 0 writes them.
+        if state == DictState::Fresh
+            && 2 < pairs.len()
+            && let Some(record) = self.build_record(pairs)?
+        {
+            self.dicts.set(dict, record);
+            return Ok(());
+        }
+        match state {
+            DictState::Fresh => {
+                let container = self.loose.add(self.has_root_key(pairs));
+                self.extend_loose_dict(container, pairs);
+                self.dicts.set(dict, DictState::Loose(container));
+            }
+            DictState::Loose(container) => self.extend_loose_dict(container, pairs),
+            DictState::Frame(_) | DictState::Record(..) => {
+                self.notes.skipped("keys set on a record that was complete", pairs.len() as u64 / 2);
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&mut self, keys: &[Value]) -> Option<u32> {
+        let pairs: Vec<Value> = keys.iter().flat_map(|&key| [key, Value::NONE]).collect();
+        let index = self.shapes.of(&pairs, &self.keys);
+        let is_record = self.shapes.get(index).kind.is_some();
+        (Shapes::is_lasting(index) && is_record).then_some(index as u32)
+    }
+
+    fn update_dict_shaped(&mut self, dict: Handle, shape: u32, values: &[Value]) -> Result<(), ErrorKind> {
+        debug_assert_eq!(self.dicts.get(dict), DictState::Fresh, "only new dicts are filled by shape");
+        let known = self.shapes.get(shape as usize);
+        let Some(kind) = known.kind else { return Ok(()) };
+        let fields = known.fields_of_values(values);
+        if !known.is_plain() {
+            self.note_keys(shape as usize, kind);
+        }
+        let record = self.record(kind, &fields)?;
+        self.dicts.set(dict, record);
+        Ok(())
+    }
+
+    fn extend_set(&mut self, _set: Handle, _items: &[Value]) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.tables_bytes()
+    }
+
+    fn list_contents(&self, list: Handle) -> Option<u32> {
+        match self.lists.get(list) {
+            ListState::Stack(id) => Some(id.0),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn repeat_list(&mut self, contents: u32) -> Result<Handle, ErrorKind> {
+        let list = self.list()?;
+        self.lists.set(list, ListState::Stack(StackId(contents)));
+        Ok(list)
+    }
+
+    fn interrupted_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
+        // Only the last item can be incomplete: a dict that is still being filled describes no record yet.
+        let is_open = |dict| matches!(self.dicts.get(dict), DictState::Fresh | DictState::Loose(_));
+        let whole = match items {
+            [rest @ .., last] if last.handle(Kind::Dict).is_some_and(is_open) => rest,
+            all => all,
+        };
+        self.extend_list(list, whole)?;
+        if let ListState::Records(at) = self.lists.get(list) {
+            self.record_lists[at as usize].is_interrupted = true;
+        }
+        Ok(())
+    }
+
+    fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
+        // A record with missing fields would give wrong figures. The snapshot's own dict is used as far as it goes.
+        if self.has_root_key(pairs) { self.update_dict(dict, pairs) } else { Ok(()) }
+    }
+}
+
+/// The handle of a container, if the memo can hold it. The topmost handle stands for tuples without meaning.
+#[inline]
+fn handle(id: u32) -> Result<Handle, ErrorKind> {
+    if id < Handle::LIMIT - 1 {
+        Ok(Handle(id))
+    } else {
+        Err(ErrorKind::Limit { what: "containers", limit: u64::from(Handle::LIMIT) })
+    }
+}
