@@ -32,7 +32,7 @@ pub fn block_size(requested_bytes: i64) -> i64 {
     blocks.saturating_mul(MIN_BLOCK_SIZE)
 }
 
-/// Whether a block of this size comes from the small pool.
+/// True if a block of this size comes from the small pool.
 #[inline]
 pub fn is_small(block_bytes: i64) -> bool {
     block_bytes <= SMALL_SIZE

@@ -43,7 +43,8 @@ pub enum MomentError {
 /// The moment that is meant on a device.
 ///
 /// # Errors
-/// When the device has no OOM, or not as many events.
+///
+/// If the device has no OOM, or fewer events.
 pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
     let events = timeline.events.len();
     match at {

@@ -62,7 +62,8 @@ impl AddressOrder {
     }
 }
 
-/// Whether a segment holds small blocks. Drivers may hand these out in another direction than larger ones.
+/// True if a segment of this size in bytes holds small blocks. Drivers may hand out small segments in another
+/// direction than larger ones.
 fn is_small(size: i64) -> bool {
     size <= SMALL_BUFFER
 }

@@ -107,7 +107,7 @@ impl<'a> PoolPlaces<'a> {
         allocation.pool.or_else(|| self.pool_at(allocation.addr, allocation.start))
     }
 
-    /// The pool of the memory that an event is about, where it is known.
+    /// The pool of an event's memory; `None` if it is unknown.
     pub(in crate::analysis) fn pool_of_event(&self, ix: EventIx, events: &EventTable) -> Option<PoolKey> {
         let around = || {
             let addr = events.addr(ix).filter(|_| events.action(ix) != Action::Oom)?;
@@ -128,12 +128,13 @@ impl<'a> PoolPlaces<'a> {
     }
 }
 
-/// Whether events lack their pool while that of the memory is known.
+/// True if some events lack their pool although the pool of some reserved memory is known.
 pub(in crate::analysis) fn lacks_pools(timeline: &Timeline) -> bool {
     let is_unknown = timeline.events.contexts().iter().any(|context| context.pool.is_none());
     is_unknown && !PoolPlaces::new(timeline).is_empty()
 }
 
+/// The curve of [`PrivatePools::total`].
 fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {
     let moments = timeline.moments();
     let mut changes: Vec<(u32, u8, i64)> = Vec::new();
