@@ -22,6 +22,22 @@ impl At {
     pub fn oom_or_peak(timeline: &Timeline) -> Self {
         if timeline.ooms.is_empty() { Self::Peak } else { Self::Oom }
     }
+
+    /// This moment on a device.
+    ///
+    /// # Errors
+    ///
+    /// If the device has no OOM, or fewer events.
+    pub fn moment(self, timeline: &Timeline) -> Result<Moment, MomentError> {
+        let events = timeline.events.len();
+        match self {
+            Self::Peak => Ok(timeline.active.peak().0),
+            Self::End => Ok(Moment(events as u32)),
+            Self::Oom => timeline.ooms.last().map(|oom| Moment::after(oom.event)).ok_or(MomentError::NoOom),
+            Self::Event(event) if (event as usize) < events => Ok(Moment::after(EventIx(event))),
+            Self::Event(event) => Err(MomentError::NoSuchEvent { event, events }),
+        }
+    }
 }
 
 /// A moment that does not exist on a device.
@@ -38,22 +54,6 @@ pub enum MomentError {
         /// The number of events.
         events: usize,
     },
-}
-
-/// The moment that is meant on a device.
-///
-/// # Errors
-///
-/// If the device has no OOM, or fewer events.
-pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
-    let events = timeline.events.len();
-    match at {
-        At::Peak => Ok(timeline.active.peak().0),
-        At::End => Ok(Moment(events as u32)),
-        At::Oom => timeline.ooms.last().map(|oom| Moment::after(oom.event)).ok_or(MomentError::NoOom),
-        At::Event(event) if (event as usize) < events => Ok(Moment::after(EventIx(event))),
-        At::Event(event) => Err(MomentError::NoSuchEvent { event, events }),
-    }
 }
 
 /// The allocations that are live at a moment, largest first; equal ones by address.

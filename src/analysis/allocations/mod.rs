@@ -6,4 +6,4 @@ mod live;
 
 pub use allocation_order::{AllocationSorter, OrderBy};
 pub use life_span::LifeSpan;
-pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
+pub use live::{At, MomentError, SiteTotal, live_at, sites};

@@ -6,7 +6,7 @@ use crate::analysis::{Attribution, Categories, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches};
 use crate::draw::picture::{self, view_of};
-use crate::draw::segment_map::Look;
+use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
 use crate::model::{Moment, Timeline};
@@ -35,7 +35,7 @@ pub(super) fn spec(
         moment,
         has_cursor: args.target.names_moment(),
         selected: picture::Selected::None,
-        map: Look::default(),
+        map: MapLook::default(),
         rows: None,
         stacks: StacksView {
             measure: measure(args, timeline, moment),
@@ -116,7 +116,7 @@ fn filtered(
     let categories = attribution.map_or(&none, |found| &found.categories);
     let prepared = Prepared::with_categories(filter, &recording.snapshot, timeline, categories);
     let matches = Arc::new(matches(&prepared, timeline, moment));
-    Some(Filtered { query: text.clone(), matches, is_alone: args.only })
+    Some(Filtered { query: text.clone(), matches, hides_rest: args.only })
 }
 
 /// The measure of the flame graph: at the moment, or in the range.

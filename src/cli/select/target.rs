@@ -3,7 +3,7 @@
 use super::errors::{event_of_several_devices, no_moment};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
-use crate::analysis::{At, MomentError, resolve};
+use crate::analysis::{At, MomentError};
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Moment, Timeline};
 use clap::Args;
@@ -104,6 +104,6 @@ impl Target {
 
     fn on<'a>(&self, timeline: &'a Timeline) -> Result<Selected<'a>, MomentError> {
         let at = self.at.unwrap_or_else(|| At::oom_or_peak(timeline));
-        Ok(Selected { timeline, at, moment: resolve(at, timeline)? })
+        Ok(Selected { timeline, at, moment: at.moment(timeline)? })
     }
 }
