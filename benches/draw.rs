@@ -8,7 +8,7 @@
 mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Painted, Palette, View};
+use oomscope::draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Palette, TimelineRaster, View};
 use oomscope::model::{Snapshot, Timeline};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -32,11 +32,11 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     let Some(timeline) = snapshot.main_timeline() else { return };
     let stacks = Arc::new(BandColors::new(snapshot, &Palette::DARK));
     let coloring = Coloring::new(ColorBy::Stack, timeline, stacks, &Palette::DARK);
-    let blocks = Blocks { timeline, coloring: &coloring, kept: None };
+    let blocks = Blocks { timeline, coloring: &coloring, filter: None };
     let mut group = c.benchmark_group(name);
     group.sample_size(10);
     for (zoom, view) in views(timeline) {
-        let paint = || Painted::paint(black_box(timeline), &view, SIZE_PX, &Palette::DARK, &blocks);
+        let paint = || TimelineRaster::paint(black_box(timeline), &view, SIZE_PX, &Palette::DARK, &blocks);
         group.bench_function(zoom, |b| b.iter(paint));
     }
     group.finish();

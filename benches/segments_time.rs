@@ -11,8 +11,8 @@ mod support;
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope::analysis::{RowOrder, SegmentRows};
 use oomscope::draw::{
-    Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Painted, Palette, RowHeights, RowLayout,
-    SegmentStack, SegmentTimelineRaster, SegmentTimelineScene, View,
+    Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Palette, RowHeights, RowLayout, SegmentStack,
+    SegmentTimelineRaster, SegmentTimelineScene, TimelineRaster, View,
 };
 use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput,
@@ -43,7 +43,7 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     let palette = &Palette::DARK;
     let stacks = Arc::new(BandColors::new(snapshot, palette));
     let coloring = &Coloring::new(ColorBy::Stack, timeline, stacks, palette);
-    let blocks = Blocks { timeline, coloring, kept: None };
+    let blocks = Blocks { timeline, coloring, filter: None };
     let mut group = c.benchmark_group(name);
     group.sample_size(10);
     group.bench_function("rows", |b| b.iter(|| SegmentRows::build(black_box(timeline))));
@@ -60,7 +60,7 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     }
     for (zoom, view) in views(timeline) {
         let bands = SegmentStack::new(timeline, coloring);
-        let paint = || Painted::paint(black_box(timeline), &view, SIZE_PX, palette, &bands);
+        let paint = || TimelineRaster::paint(black_box(timeline), &view, SIZE_PX, palette, &bands);
         group.bench_function(format!("stacked/{zoom}"), |b| b.iter(paint));
     }
     group.finish();

@@ -2,14 +2,14 @@
 //!
 //! Data flows one way, and each layer knows only those before it:
 //!
-//! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and
-//! lifetimes) → [`analysis`] (questions to the model) and [`simulator`] (the recording under other
-//! allocator settings) → [`diagnosis`] (what happened, and why) → [`report`] (text) → [`cli`]. [`load`]
-//! joins the first three to files and threads. [`draw`] turns the model into pixels, [`export`] puts both
-//! together to whole pictures, and `app` is the window around them, which a build may leave out. [`save`]
-//! writes files whole or not at all.
+//! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and lifetimes)
+//! → [`analysis`] (figures and findings about the model) and [`simulator`] (the recording under other
+//! allocator settings) → [`diagnosis`] (causes and advice) → [`report`] (text) → [`cli`]. [`load`]
+//! connects the first three to files and threads. [`draw`] turns the model into pixels, [`export`]
+//! combines pixels and words into whole pictures, and `app` is the window around them, which a build may
+//! leave out. [`save`] writes files whole or not at all.
 //!
-//! ARCHITECTURE.md says what each layer must not know; a test holds them to it.
+//! ARCHITECTURE.md lists what each layer must not know; `tests/it/layering.rs` checks it.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

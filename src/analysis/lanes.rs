@@ -1,24 +1,25 @@
-//! Ranges that the program or a profiler named, put into lanes.
+//! Lanes: named ranges of a recording, annotations as well as iterations and phases.
 
 use super::attribution::{Phase, Phases};
 use super::events::named_spans::{NamedSpan, named_spans};
 use crate::model::{Moment, Snapshot, StrId, Timeline};
 use std::borrow::Cow;
 
-/// Ranges that run at the same time and are still kept apart; deeper ones are only counted.
+/// Number of lanes: the ranges at one time that are shown. Deeper ones are only counted, since their lanes
+/// would leave no room for the picture.
 const MAX_LANES: usize = 8;
 
-/// What a range is called.
+/// The name of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RangeName {
-    /// As the program or a profiler named it.
+    /// The name that the program or a profiler gave it.
     Recorded(StrId),
-    /// An iteration: its number where that is known, else its place among those in the trace; both
+    /// An iteration, by its number if that is known, else by its place among those in the trace; both
     /// from 0.
     Iteration {
         /// The number or place.
         number: u32,
-        /// Whether it is the number.
+        /// True for a number, false for a place.
         is_known: bool,
     },
     /// A phase.
@@ -26,7 +27,7 @@ pub enum RangeName {
 }
 
 impl RangeName {
-    /// The name as text, as it was recorded.
+    /// The name as text. Recorded names may contain control characters.
     pub fn text(self, snapshot: &Snapshot) -> Cow<'_, str> {
         match self {
             Self::Recorded(name) => snapshot.strings.get(name),
@@ -37,37 +38,36 @@ impl RangeName {
     }
 }
 
-/// A named stretch of time.
+/// A named range of the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedRange {
     /// Its name.
     pub name: RangeName,
-    /// From when to when, in microseconds since the first event of the timeline.
+    /// Start and end, in microseconds since the first recorded time of the timeline.
     pub time_us: [i64; 2],
-    /// The moments that start within it.
+    /// The first moment that starts within it, and the first after it.
     pub moments: [Moment; 2],
-    /// Whether the recording has its start and its end; else it lasts from the start, or until the end.
+    /// True if its start was recorded, and true if its end was. A missing one is that of the recording.
     pub has_ends: [bool; 2],
 }
 
 impl NamedRange {
-    /// Whether the recording has both ends.
+    /// True if both ends were recorded.
     pub fn is_whole(&self) -> bool {
         self.has_ends == [true; 2]
     }
 }
 
-/// Annotations of one device. Ranges within a lane are ascending and do not overlap.
+/// Named ranges of one device. Ranges within a lane are ascending and do not overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lanes {
     /// The lanes, outermost ranges first.
     pub lanes: Vec<Vec<NamedRange>>,
-    /// Ranges that found no lane.
+    /// Number of ranges that found no lane.
     pub hidden: usize,
 }
 
-/// The annotations of a timeline. Empty where the events have no times: then nothing says where a
-/// range belongs.
+/// The annotations of a timeline. Empty if the events have no times, by which alone a range can be placed.
 pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
     let Some(first_us) = timeline.times.first_us() else { return Lanes::default() };
     let after = |time_us| {
@@ -84,11 +84,12 @@ pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
             has_ends,
         })
         .collect();
+    // Of ranges with the same start, the longest is the outermost and comes first.
     ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
     place(ranges)
 }
 
-/// Iterations and phases in lanes of their own; none where there is nothing to tell apart.
+/// A lane of iterations and a lane of phases; lanes without ranges are left out.
 pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRange>> {
     let range = |name, from: u32, to: u32| {
         let moments = [Moment(from.saturating_add(1)), Moment(to.saturating_add(1))];
@@ -112,7 +113,7 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
     lanes.into_iter().filter(|lane| !lane.is_empty()).collect()
 }
 
-/// Each range into the first lane where nothing is in its way.
+/// Put each range into the first lane in which it overlaps no other.
 fn place(ranges: Vec<NamedRange>) -> Lanes {
     let mut out = Lanes::default();
     for range in ranges {

@@ -1,4 +1,4 @@
-//! Questions to the model. Every function is pure: it reads the model and returns plain values.
+//! Analyses of the model. Every function is pure: it reads the model and returns plain values.
 //!
 //! This layer knows no text formats, no files and no windows.
 
@@ -20,9 +20,7 @@ pub(crate) use attribution::fixture as program_fixture;
 #[cfg(test)]
 pub(crate) use stacks::fixture as stacks_fixture;
 
-pub use allocations::{
-    AllocationSorter, At, LifeSpan, MomentError, OrderBy, SiteTotal, live_at, resolve, sites,
-};
+pub use allocations::{AllocationSorter, At, LifeSpan, MomentError, OrderBy, SiteTotal, live_at, sites};
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,

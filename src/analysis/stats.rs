@@ -10,8 +10,10 @@ use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Allocations and stacks that are listed at the peak.
+/// Number of allocations that are listed at the peak, a part of the output format.
 const TOP_ALLOCATIONS: usize = 10;
+
+/// Number of stacks that are listed at the peak, a part of the output format.
 const TOP_STACKS: usize = 5;
 
 /// Figures of one device.
@@ -23,11 +25,11 @@ pub struct DeviceStats {
     pub events: usize,
     /// Number of events by action.
     pub actions: BTreeMap<String, u64>,
-    /// Number of different stacks among the events, the empty one included.
+    /// Number of different stacks among the events, with the empty one.
     pub distinct_stacks: usize,
     /// Streams of events and segments, ascending.
     pub streams: Vec<i64>,
-    /// First and last recorded time, in microseconds since 1970.
+    /// First and last recorded time, in microseconds since 1970; `None` if no event has one.
     pub time_us: Option<[i64; 2]>,
     /// Number of segments after the last event.
     pub segments: usize,
@@ -39,9 +41,9 @@ pub struct DeviceStats {
     pub peak: Peak,
     /// Requests that could not be met.
     pub oom: Vec<Oom>,
-    /// Contradictions between block events and the state that they are undone from, by kind.
+    /// Number of contradictions between block events and the state from which they are undone, by kind.
     pub anomalies: BTreeMap<&'static str, u64>,
-    /// Contradictions between segment events or blocks of the final state, by kind.
+    /// Number of contradictions among segment events and blocks of the final state, by kind.
     pub segment_anomalies: BTreeMap<&'static str, u64>,
     /// Private pools of segments and events.
     pub private_pools: Vec<[i64; 2]>,
@@ -96,7 +98,7 @@ pub struct Peak {
     pub reserved: i64,
     /// Event of the most reserved bytes.
     pub reserved_index: i64,
-    /// Active blocks at the active peak.
+    /// Number of active blocks at the active peak.
     pub live_blocks: usize,
     /// The largest allocations at the active peak.
     pub top: Vec<TopAllocation>,
@@ -111,7 +113,7 @@ pub struct TopAllocation {
     pub addr: u64,
     /// Requested bytes.
     pub size: i64,
-    /// Its alloc event; absent where it is older than the trace.
+    /// Its alloc event; absent if it is older than the trace.
     pub alloc_index: Option<u32>,
 }
 
@@ -120,7 +122,7 @@ pub struct TopAllocation {
 pub struct TopStack {
     /// Bytes allocated with it.
     pub bytes: i64,
-    /// Its innermost frame as `file:line:name`; empty where no stack was recorded.
+    /// Its innermost frame as `file:line:name`; empty if no stack was recorded.
     pub innermost: String,
 }
 
@@ -129,9 +131,9 @@ pub struct TopStack {
 pub struct Oom {
     /// Its event.
     pub index: u32,
-    /// Requested bytes, rounded to blocks.
+    /// Requested bytes, rounded up to a block size.
     pub requested: i64,
-    /// Bytes that the device had left.
+    /// Bytes that the device had left; `None` if that was not recorded.
     pub device_free: Option<i64>,
 }
 
@@ -177,7 +179,7 @@ fn actions(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, u64> {
     named.collect()
 }
 
-/// Stacks count as equal when they read the same: FX fields do not tell them apart.
+/// Number of different stacks. Stacks that differ in FX fields alone count once, as they read the same.
 fn distinct_stacks(snapshot: &Snapshot, timeline: &Timeline) -> usize {
     let mut is_used = vec![false; snapshot.stacks.len()];
     for ix in timeline.events.indices() {
@@ -213,11 +215,12 @@ fn final_state(timeline: &Timeline) -> FinalState {
     }
 }
 
-/// A sum that stops at the largest number: sizes come from a file.
+/// A sum that saturates, as sizes come from the file.
 fn total(sizes: impl Iterator<Item = i64>) -> i64 {
     sizes.fold(0, i64::saturating_add)
 }
 
+/// The event that led to a moment; -1 for the start, by the conventions above.
 fn index(moment: Moment) -> i64 {
     i64::from(moment.0) - 1
 }
@@ -247,8 +250,8 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
     }
 }
 
-/// Bytes by stack. By convention, a block from before the trace counts for the stack that the final
-/// state has at its address.
+/// The stacks of live blocks, most bytes first. By convention, a block from before the trace has the stack of
+/// the final block at its address.
 fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> Vec<TopStack> {
     let at_end: HashMap<u64, StackId> =
         timeline.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();

@@ -57,7 +57,7 @@ pub(crate) fn snapshot(events: &[TestEvent]) -> Snapshot {
     snapshot
 }
 
-/// Any few events: odd sizes, frees of what was never allocated, times that are missing.
+/// Any few events: with odd sizes, frees without an allocation, and missing times.
 pub(crate) fn any_events() -> impl Strategy<Value = Vec<TestEvent>> {
     const ACTIONS: [Action; 7] = [
         Action::Alloc,

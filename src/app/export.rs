@@ -139,7 +139,7 @@ impl ExportJob {
             filter: derived.filtering.found().map(|found| Filtered {
                 query: derived.filtering.answered().unwrap_or("as it was before it was changed").to_owned(),
                 matches: Arc::clone(&found.matches.0),
-                is_alone: at.filter_mode == FilterMode::Only,
+                hides_rest: at.filter_mode == FilterMode::Only,
             }),
             map: states.segments.exported(),
             rows: states.segment_timeline.exported(),

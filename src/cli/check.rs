@@ -39,18 +39,21 @@ pub(super) struct CheckArgs {
     no_oom: bool,
 }
 
-/// A limit beside the recorded figure, in words.
+/// The outcome of one limit.
 struct Outcome {
+    /// The recorded figure beside the limit, in words.
     text: String,
     holds: bool,
 }
 
-/// The result so far. It does not depend on whether anybody reads the lines about it.
+/// The result so far. It counts even if nobody reads the lines about it, as with `check … | head -1`.
 #[derive(Default)]
 struct Verdict {
+    /// True once a limit was exceeded.
     is_exceeded: bool,
+    /// True once a file or a device could not be checked.
     is_incomplete: bool,
-    /// The first line that could not be written.
+    /// The first error of writing a line.
     unwritten: Option<io::Error>,
 }
 
@@ -72,6 +75,7 @@ impl Verdict {
         }
     }
 
+    /// The result as an exit code: an exceeded limit goes before everything else.
     fn end(self) -> Result<(), Failure> {
         let unwritten = self.unwritten.map_or(Ok(()), |error| Err(error.into()));
         if self.is_exceeded {
@@ -118,7 +122,7 @@ fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
     snapshot.timelines.iter().filter(|timeline| timeline.device != DeviceId::HOST)
 }
 
-/// Refuse a file whose end is missing: it must not pass.
+/// Refuse a file without its end: its figures are too small, so it could pass wrongly.
 fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), Failure> {
     if snapshot.damage.is_none() && timeline.anchor == Anchor::EndState {
         return Ok(());
@@ -129,10 +133,10 @@ fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), 
     ))
 }
 
-/// Refuse a recording without a history: it shows the end alone, neither peaks nor failed requests.
+/// Refuse a recording without a history: it shows the end state alone, without peaks and failed requests.
 fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
     let events = &timeline.events;
-    // A free of what was there before, or the mark of a snapshot, is no history.
+    // A free of an older block, or the mark of a snapshot, is no history.
     if events.indices().any(|ix| matches!(events.action(ix), Action::Alloc | Action::Oom)) {
         return Ok(());
     }

@@ -39,11 +39,12 @@ pub(super) struct ExplainArgs {
     format: TextOrJson,
 }
 
-/// How a user names an allocation.
+/// An allocation as the user names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Address {
+    /// Any address of its memory.
     addr: u64,
-    /// The event that made it; -1 if it is older than the recording.
+    /// The event that made it; -1 if it is older than the recording, `None` if only the address was given.
     event: Option<i64>,
 }
 
@@ -73,7 +74,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     })
 }
 
-/// The allocation that is meant, on the first device that has it.
+/// The allocation that the user named, on the first device that has it.
 fn find<'a>(recording: &'a Opened<'_>, args: &ExplainArgs) -> Result<(&'a Timeline, AllocId), Failure> {
     let Address { addr, event } = args.address;
     let found = match event {
@@ -110,7 +111,7 @@ fn made_by(timeline: &Timeline, event: i64, addr: u64) -> Option<AllocId> {
     lifetimes.of_alloc_event(EventIx(event)).filter(|&id| holds(timeline, id, addr))
 }
 
-/// Whether an address is one of an allocation's bytes. An empty allocation has its first.
+/// True if an address is in an allocation's memory. An empty allocation has the address of its first byte.
 fn holds(timeline: &Timeline, id: AllocId, addr: u64) -> bool {
     let start = timeline.addr(id);
     let size = timeline.size(id).max(1).unsigned_abs();

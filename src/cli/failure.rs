@@ -1,7 +1,7 @@
-//! How commands fail: a message, a hint and an exit code.
+//! Failures of commands: a message, a hint and an exit code.
 //!
-//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage (clap sets it), 3 a limit of `check` is
-//! exceeded.
+//! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage (clap sets it), 3 a limit of
+//! `check` is exceeded.
 
 use super::stderr;
 use crate::save::SaveError;
@@ -9,16 +9,16 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// Why a command did not succeed.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Already reported, or nothing to report: a reader that went away.
+    /// A failure without a message: it is already reported, or the reader of the output went away.
     Silent(ExitCode),
     /// One line for the user, and a hint below it.
     Message {
         /// The error.
         message: String,
-        /// The way out.
+        /// A way out.
         hint: String,
     },
 }
@@ -28,7 +28,7 @@ impl Failure {
         Self::Message { message: message.to_string(), hint: hint.into() }
     }
 
-    /// Tell the user; returns the exit code to end with.
+    /// Report it on standard error. Returns the exit code of the program.
     pub(super) fn report(&self) -> ExitCode {
         match self {
             Self::Silent(code) => *code,

@@ -4,8 +4,8 @@ use super::failure::Failure;
 use super::output;
 use std::io::Write as _;
 
-/// Licences of the program, its fonts and the packages it is built from. `about.hbs` says how the last
-/// file is made; `.ci/release` that it is current.
+/// Licences of the program, its fonts and the packages that it is built from. `about.hbs` says how the last
+/// file is made, and `.ci/release` checks that it is current.
 const NOTICES: [(&str, &str); 5] = [
     ("oomscope, under either of two licences: MIT", include_str!("../../LICENSE-MIT")),
     ("oomscope, under either of two licences: Apache-2.0", include_str!("../../LICENSE-APACHE")),

@@ -8,7 +8,7 @@ use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Rows of the table without `--top`: about one screen.
+/// Number of rows of the table without `--top`: about one screen.
 const TEXT_ROWS: usize = 30;
 
 /// Arguments of `live`.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the bar moves. Files that load faster never show one.
+/// Time between two steps of the bar. Files that load faster never show one.
 const TICK: Duration = Duration::from_millis(150);
 
 /// Load a file, showing progress on standard error if it is a terminal.
@@ -42,7 +42,7 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
     Ok(snapshot)
 }
 
-/// Several files, loaded one after the other. One that cannot be loaded is reported and left out.
+/// Several files, loaded one after another. A file that cannot be loaded is reported and left out.
 #[derive(Debug)]
 pub(super) struct Loaded<'a> {
     paths: std::slice::Iter<'a, PathBuf>,
@@ -54,8 +54,8 @@ impl<'a> Loaded<'a> {
         Self { paths: paths.iter(), has_failed: false }
     }
 
-    /// End a command that wrote something about each file. A file that could not be loaded is a failure, even if the
-    /// reader of the output went away.
+    /// The result of a command that wrote something about each file. A file that could not be loaded is a
+    /// failure, even if the reader of the output went away.
     pub(super) fn end(&self, written: Result<(), Failure>) -> Result<(), Failure> {
         if !self.has_failed {
             return written;

@@ -1,7 +1,7 @@
 //! The command line: arguments in, text or a window out, and an exit code.
 //!
 //! This file is the register of subcommands: each has a module, a variant of `Command` and a line in
-//! `Command::run`. Its arguments stay beside what it does.
+//! `Command::run`. Its module also declares its arguments.
 
 mod check;
 mod explain;
@@ -100,13 +100,13 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Show on standard error what `OOMSCOPE_LOG` asks for.
+/// Show log messages on standard error, as far as `OOMSCOPE_LOG` asks for them.
 fn install_log() {
     let shown = env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).build();
-    // The window hears of errors in any case.
+    // The window shows errors in any case.
     log::set_max_level(shown.filter().max(log::LevelFilter::Error));
     #[cfg(feature = "window")]
     let shown = crate::app::DialogLog(shown);
-    // There is no other log yet.
+    // Fails only if a logger is set already; this is the first.
     log::set_boxed_logger(Box::new(shown)).ok();
 }

@@ -25,7 +25,7 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
     window(args, &rules).or_else(|reason| print_instead(args, &rules, &reason))
 }
 
-/// Open the window, and return when it is closed; or why there is none.
+/// Open the window, and return when it is closed. An error says why there is no window.
 #[cfg(feature = "window")]
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
     use crate::{app, load::Input};
@@ -34,10 +34,10 @@ fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// This program was built without the window.
+/// The error of a program that was built without the window.
 #[cfg(not(feature = "window"))]
 fn window(args: &OpenArgs, _: &UserRules) -> Result<(), String> {
-    // Only the window draws it.
+    // Read here, since only the window uses it.
     _ = args.capacity.bytes;
     Err("this oomscope was built without its window".to_owned())
 }

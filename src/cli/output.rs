@@ -1,4 +1,4 @@
-//! Where text goes: standard output or a file.
+//! Destinations of output: standard output or a file.
 
 use super::failure::Failure;
 use crate::save::{self, Existing, NewFile};
@@ -12,21 +12,24 @@ pub(super) enum TextOrJson {
     Json,
 }
 
-/// Standard output, buffered. Flush it: a failed write must become an exit code.
+/// Standard output, buffered. The caller must flush it, so that a failed write becomes an exit code.
 pub(super) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())
 }
 
-/// Where a command writes: a file, which is replaced once all of it is written, or standard output.
+/// The destination of a command's output: a file, which is replaced once all of it is written, or standard
+/// output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Destination<'a> {
     path: Option<&'a Path>,
 }
 
 impl<'a> Destination<'a> {
+    /// Standard output.
     pub(super) const STDOUT: Self = Self { path: None };
 
-    /// The destination that `--output` names: no path, or `-`, is standard output. Inputs are never overwritten.
+    /// The destination that `--output` names: no path, or `-`, is standard output. Inputs are never
+    /// overwritten.
     pub(super) fn new<'i>(
         path: Option<&'a Path>,
         inputs: impl IntoIterator<Item = &'i Path>,
@@ -38,7 +41,7 @@ impl<'a> Destination<'a> {
         Ok(Self { path })
     }
 
-    /// Write everything.
+    /// Write the whole output. An existing file is replaced only if `contents` succeeds.
     pub(super) fn write(
         self,
         contents: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,

@@ -78,7 +78,8 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
     let outcomes = sweep(&subject, &settings, &device);
-    // A sweep begins with the recorded settings; otherwise those that are asked for come last.
+    // The smallest capacity is that of the recorded settings, which a sweep begins with, or else that of the
+    // settings that the user asks for, which come last.
     let wanted = if args.sweep { settings.first() } else { settings.last() };
     let smallest =
         wanted.filter(|_| args.smallest_capacity).and_then(|settings| smallest_capacity(&subject, settings));
@@ -104,7 +105,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     })
 }
 
-/// The device that is asked for. It needs a trace: there is nothing else to simulate.
+/// The device that the user asks for. Without a trace there is nothing to simulate.
 fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
     let found = args.device.find(recording)?;
     let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
@@ -116,7 +117,7 @@ fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Ti
     })
 }
 
-/// The device to simulate: the recorded one, with the capacity that is asked for.
+/// The device to simulate: the recorded one, with the capacity that the user asks for.
 fn device(args: &SimulateArgs, subject: &Subject) -> Device {
     let recorded = subject.device();
     match positive(args.capacity.bytes) {
@@ -129,7 +130,7 @@ fn positive(bytes: Option<i64>) -> Option<u64> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok())
 }
 
-/// The settings to simulate: the recorded ones, and those that are asked for.
+/// The settings to simulate: the recorded ones, and those that the user asks for.
 fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result<Vec<Settings>, Failure> {
     let mut changed = recorded.clone();
     for setting in &args.set {
@@ -144,7 +145,7 @@ fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result
     Ok(all)
 }
 
-/// The program with other requests, and how they differ in words.
+/// The recording with other requests, if the user asks for them, and their difference in words.
 fn changed(
     args: &SimulateArgs,
     recording: &Opened<'_>,

@@ -43,7 +43,7 @@ pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     files.end(written)
 }
 
-/// The figures of each file, with an empty line between them.
+/// Write the figures of each file, with an empty line between files.
 pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
     for (i, (path, snapshot)) in files.enumerate() {
         if i != 0 {
@@ -56,7 +56,7 @@ pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRule
 
 fn json(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
     let mut files = files.map(|(path, snapshot)| (path.display().to_string(), snapshot)).peekable();
-    // Where nothing can be read, an empty array would look like an answer.
+    // If no file can be read, an empty array would look like an answer.
     if files.peek().is_some() {
         report::stats_json(out, files, rules)?;
     }

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 /// A segment is pinned if at least one in this many of its bytes is free: fewer are no loss.
 const PINNED_PART: i64 = 4;
 
-/// The pinned segments of a memory map, and the blocks that pin them.
+/// The pinned segments of a segment map, and the blocks that pin them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pinning {
     /// Free bytes of pinned segments.

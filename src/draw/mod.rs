@@ -17,7 +17,7 @@ mod timeline;
 pub(crate) mod fixture;
 
 pub use axes::{Axis, Scale, Tick, View, byte_ticks, event_ticks, time_ticks};
-pub use color::{BandColors, ColorBy, Coloring, FrameColors, Key, Palette, Rgb};
+pub use color::{BandColors, ColorBy, ColorKey, Coloring, FrameColors, Palette, Rgb};
 pub use flame_graph::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
@@ -26,7 +26,7 @@ pub use segment_timeline::{
     SegmentTimelineRaster, SegmentTimelineScene,
 };
 pub use timeline::{
-    Bands, Blocks, Canvas, Fill, Kept, LANE_PX, Labels, LiveWalk, Painted, Pixel, Pooled, Raster,
-    SegmentStack, Span, Texture, Totals, axis_font, bands, decimate, pool_of_band, range_of_band, raster,
-    stacked, totals,
+    BandFill, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, LANE_PX, LiveCursor, MarkLabels, Pixel,
+    PixelSpan, Pooled, Raster, SegmentStack, TimelineCanvas, TimelineRaster, axis_font, bands, decimate,
+    pool_of_band, range_of_band, raster, stacked, totals,
 };

@@ -1,11 +1,11 @@
 //! The curves: totals over time as lines.
 
 use super::spec::PictureSpec;
-use crate::draw::picture::{CurvesPicture, Sheet, curves_legend};
+use crate::draw::picture::{CurvesPicture, PictureSheet, curves_legend};
 use crate::draw::software::Pixels;
 use crate::model::Timeline;
 
-pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let picture =
         CurvesPicture { timeline, view: spec.view, capacity: spec.capacity(timeline), cursor: spec.cursor() };
     picture.paint(sheet, &spec.page(timeline, curves_legend(timeline, &spec.view, sheet.palette)))

@@ -3,7 +3,7 @@
 use super::kind::{ExportError, Format, PictureKind};
 use super::spec::PictureSpec;
 use super::{curves, segment_map, segment_timeline, stacks, timeline};
-use crate::draw::picture::{Sheet, png};
+use crate::draw::picture::{PictureSheet, png};
 use crate::draw::software::Pixels;
 use crate::model::Timeline;
 
@@ -16,7 +16,7 @@ impl PictureSpec {
         let timeline = self.recording.timeline();
         match (format, self.kind) {
             (Format::Png, _) => {
-                let sheet = Sheet { size: size_points.into(), scale, palette: self.palette };
+                let sheet = PictureSheet { size: size_points.into(), scale, palette: self.palette };
                 Ok(png(&paint(self, timeline, &sheet))?)
             }
             (Format::Svg, PictureKind::Stacks) => stacks::svg(self, timeline),
@@ -25,7 +25,7 @@ impl PictureSpec {
     }
 }
 
-fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     match spec.kind {
         PictureKind::Timeline => timeline::allocations(spec, timeline, sheet),
         PictureKind::Reserved => timeline::reserved(spec, timeline, sheet),

@@ -4,7 +4,7 @@ use super::kind::{ExportError, Format, PictureKind};
 use super::spec::{PictureSpec, StacksView};
 use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
-use crate::draw::segment_map::Look;
+use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
 use crate::model::{Moment, Recording};
 use crate::report::Picture;
@@ -57,7 +57,7 @@ fn spec(
         has_cursor: false,
         selected: Selected::None,
         filter: None,
-        map: Look::default(),
+        map: MapLook::default(),
         rows: None,
         stacks: StacksView {
             measure: Measure::Live { at: moment },

@@ -3,7 +3,7 @@
 use super::spec::PictureSpec;
 use crate::analysis::segment_state::{Basis, Part, SegmentIndex, SegmentState};
 use crate::analysis::site_label;
-use crate::draw::picture::{SegmentsPicture, Sheet, segments_legend};
+use crate::draw::picture::{PictureSheet, SegmentsPicture, segments_legend};
 use crate::draw::software::Pixels;
 use crate::model::{AllocId, Moment, Timeline};
 
@@ -11,7 +11,7 @@ use crate::model::{AllocId, Moment, Timeline};
 /// the surroundings of those that match.
 const FADED_SHARE: f32 = 0.75;
 
-pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let index = SegmentIndex::new(spec.recording.snapshot(), timeline);
     let state = index.at(timeline, spec.moment);
     let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == spec.moment);

@@ -3,19 +3,20 @@
 use super::spec::PictureSpec;
 use crate::analysis::SegmentRows;
 use crate::draw::Blocks;
-use crate::draw::picture::{SegmentTimelinePicture, Sheet, segment_timeline_legend};
+use crate::draw::picture::{PictureSheet, SegmentTimelinePicture, segment_timeline_legend};
 use crate::draw::software::Pixels;
 use crate::model::Timeline;
 
-pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let contains = |id| spec.contains(id);
     // Leaving blocks out would show addresses as free that were not, so the rest is faded in any case.
-    let kept = spec.kept(&contains).map(|kept| crate::draw::Kept { is_alone: false, ..kept });
+    let filter =
+        spec.block_filter(&contains).map(|filter| crate::draw::BlockFilter { hides_rest: false, ..filter });
     let picture = SegmentTimelinePicture {
         rows: &SegmentRows::build(timeline),
         look: spec.rows.as_ref(),
         view: spec.view,
-        blocks: Blocks { timeline, coloring: &spec.coloring, kept },
+        blocks: Blocks { timeline, coloring: &spec.coloring, filter },
         cursor: spec.cursor(),
         selected: spec.selected,
         sites: Some(&spec.sites(timeline)),

@@ -3,9 +3,9 @@
 use super::kind::PictureKind;
 use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes};
-use crate::draw::picture::{Caption, Entry, Mark, Page, Selected, SiteList};
-use crate::draw::segment_map::Look;
-use crate::draw::{ArrangedRows, ColorBy, Coloring, Kept, Palette, View};
+use crate::draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
+use crate::draw::segment_map::MapLook;
+use crate::draw::{ArrangedRows, BlockFilter, ColorBy, Coloring, Palette, View};
 use crate::model::{AllocId, Moment, Recording, Timeline};
 use crate::{report, units};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Filtered {
     /// The allocations that match.
     pub matches: Arc<Matches>,
     /// Whether the others are left out where that makes sense; otherwise they are faded.
-    pub is_alone: bool,
+    pub hides_rest: bool,
 }
 
 /// The measure and the arrangement of a flame graph.
@@ -58,7 +58,7 @@ pub struct PictureSpec {
     /// The filter.
     pub filter: Option<Filtered>,
     /// The arrangement of the segment map, and the part of it that is shown.
-    pub map: Look,
+    pub map: MapLook,
     /// The arrangement of the segment timeline. `None` shows as many rows as fit, the largest first.
     pub rows: Option<ArrangedRows>,
     /// The flame graph's measure and arrangement.
@@ -71,14 +71,14 @@ pub struct PictureSpec {
 
 impl PictureSpec {
     /// The words around the picture: caption and legend.
-    pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<Entry>) -> Page {
+    pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<LegendEntry>) -> Page {
         let title = units::printable(units::basename(&self.name));
         let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
         let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
         lines.extend(self.filter_text(timeline));
         if self.has_band_colors() {
             let keys = self.coloring.keys(timeline).into_iter();
-            legend.extend(keys.map(|key| Entry::new(Mark::Area, key.color, key.label)));
+            legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
         }
         Page { caption: Caption { title, headline, lines }, legend }
     }
@@ -116,8 +116,11 @@ impl PictureSpec {
     }
 
     /// The filter for [`crate::draw`]. `contains` is [`Self::contains`], which the result borrows.
-    pub(super) fn kept<'a>(&self, contains: &'a (dyn Fn(AllocId) -> bool + Sync)) -> Option<Kept<'a>> {
-        self.filter().map(|filter| Kept { contains, is_alone: filter.is_alone })
+    pub(super) fn block_filter<'a>(
+        &self,
+        contains: &'a (dyn Fn(AllocId) -> bool + Sync),
+    ) -> Option<BlockFilter<'a>> {
+        self.filter().map(|filter| BlockFilter { contains, hides_rest: filter.hides_rest })
     }
 
     /// Iterations and phases, and annotations below them.

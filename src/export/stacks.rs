@@ -3,7 +3,7 @@
 use super::kind::ExportError;
 use super::spec::{PictureSpec, StacksView};
 use crate::analysis::{CallTree, Clock, FrameKey, FrameNames, Measure, NodeIx, StackTotals, stack_totals};
-use crate::draw::picture::{FlamePicture, Selected, Sheet, flame_legend};
+use crate::draw::picture::{FlamePicture, PictureSheet, Selected, flame_legend};
 use crate::draw::software::Pixels;
 use crate::draw::{FrameColors, Rgb};
 use crate::model::Timeline;
@@ -40,7 +40,7 @@ impl Weighed {
     }
 }
 
-pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let weighed = Weighed::new(spec, timeline);
     let (summary, figure) = (weighed.summary(spec, timeline), |weight| weighed.figure(weight));
     let tree = &weighed.tree;

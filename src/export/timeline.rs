@@ -2,20 +2,24 @@
 
 use super::spec::PictureSpec;
 use crate::analysis::private_pools;
-use crate::draw::picture::{Entry, Mark, Sheet, TimelinePicture, timeline_legend};
+use crate::draw::picture::{LegendEntry, LegendMark, PictureSheet, TimelinePicture, timeline_legend};
 use crate::draw::software::Pixels;
 use crate::draw::{Bands, Blocks, ColorBy, Pooled, SegmentStack};
 use crate::model::Timeline;
 
 /// Live allocations; private pools as envelopes around theirs.
-pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let contains = |id| spec.contains(id);
-    let blocks = Blocks { timeline, coloring: &spec.coloring, kept: spec.kept(&contains) };
+    let blocks = Blocks { timeline, coloring: &spec.coloring, filter: spec.block_filter(&contains) };
     let by_stack = spec.coloring.by() == ColorBy::Stack;
     let mut legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
     match private_pools(timeline) {
         Some(pools) => {
-            legend.push(Entry::new(Mark::Area, spec.coloring.free(), "not in use in a private pool"));
+            legend.push(LegendEntry::new(
+                LegendMark::Area,
+                spec.coloring.free(),
+                "not in use in a private pool",
+            ));
             paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, legend)
         }
         None => paint(spec, timeline, sheet, &blocks, legend),
@@ -23,7 +27,7 @@ pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet
 }
 
 /// Reserved memory.
-pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_>) -> Pixels {
+pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     let legend = timeline_legend(timeline, &spec.view, sheet.palette, true);
     paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), legend)
 }
@@ -31,9 +35,9 @@ pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &Sheet<'_
 fn paint(
     spec: &PictureSpec,
     timeline: &Timeline,
-    sheet: &Sheet<'_>,
+    sheet: &PictureSheet<'_>,
     bands: &impl Bands,
-    legend: Vec<Entry>,
+    legend: Vec<LegendEntry>,
 ) -> Pixels {
     let picture = TimelinePicture {
         snapshot: spec.recording.snapshot(),

@@ -1,19 +1,21 @@
 //! The sizes that PyTorch's caching allocator is built on, in bytes, under its own names.
 //!
-//! They are the constants of c10/cuda/CUDACachingAllocator (`kMinBlockSize` and so on), which have been the same since
-//! the first version that writes snapshots. Settings can replace only [`LARGE_BUFFER`], by `large_segment_size_mb`.
+//! They are the constants of c10/cuda/CUDACachingAllocator (`kMinBlockSize` and so on), which have been
+//! the same since the first version that writes snapshots. Settings can replace only [`LARGE_BUFFER`], by
+//! `large_segment_size_mb`.
 
 /// `kMinBlockSize`: every block is a multiple of this, and at least this large.
 pub const MIN_BLOCK_SIZE: i64 = 512;
 
-/// `kSmallSize`: blocks up to this size come from the small pool. A block of the large pool is only split if more than
-/// this is left over, so it may be that much larger than its request.
+/// `kSmallSize`: blocks up to this size come from the small pool. A block of the large pool is only split
+/// if more than this is left over, so it may be that much larger than its request.
 pub const SMALL_SIZE: i64 = 1 << 20;
 
 /// `kSmallBuffer`: the size of every segment of the small pool, and of the pages of its expandable segments.
 pub const SMALL_BUFFER: i64 = 2 << 20;
 
-/// `kLargeBuffer`: the size of a segment that large blocks share, and of the pages of large expandable segments.
+/// `kLargeBuffer`: the size of a segment that large blocks share, and of the pages of large expandable
+/// segments.
 ///
 /// It is also the default of `max_non_split_rounding_mb`, and `max_split_size_mb` must be above it.
 pub const LARGE_BUFFER: i64 = 20 << 20;
@@ -30,14 +32,14 @@ pub fn block_size(requested_bytes: i64) -> i64 {
     blocks.saturating_mul(MIN_BLOCK_SIZE)
 }
 
-/// Whether a block of this size comes from the small pool.
+/// True if a block of this size comes from the small pool.
 #[inline]
 pub fn is_small(block_bytes: i64) -> bool {
     block_bytes <= SMALL_SIZE
 }
 
-/// Bytes that the driver is asked for when no cached block can serve a block of this size. Segments that large blocks
-/// share have `large_segment_bytes`: [`LARGE_BUFFER`], unless set otherwise.
+/// Bytes that the driver is asked for when no cached block can serve a block of this size. Segments that
+/// large blocks share have `large_segment_bytes`: [`LARGE_BUFFER`], unless set otherwise.
 pub fn segment_size(block_bytes: i64, large_segment_bytes: i64) -> i64 {
     if is_small(block_bytes) {
         SMALL_BUFFER

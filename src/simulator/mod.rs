@@ -6,7 +6,7 @@
 //!
 //! [`Subject::new`] reads a recording and finds out how well its own settings reproduce it
 //! ([`Subject::fidelity`]). [`Subject::simulate`] gives the [`Outcome`] of other [`Settings`] on a
-//! [`Device`], [`Subject::layout_at`] the memory map, [`sweep`] several outcomes at once,
+//! [`Device`], [`Subject::layout_at`] the segment map, [`sweep`] several outcomes at once,
 //! [`recommended`] the smallest change that fits, [`smallest_capacity`] the least memory, and
 //! [`Subject::scaled`] another program. docs/simulator.md has the rules and how they were checked.
 

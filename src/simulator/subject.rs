@@ -82,7 +82,7 @@ impl Subject {
         Self { requests, recorded: self.recorded.clone(), ..*self }
     }
 
-    /// The simulated memory map at a moment, by address.
+    /// The simulated segment map at a moment, by address.
     pub fn layout_at(&self, settings: &Settings, device: &Device, moment: Moment) -> Vec<LaidSegment> {
         replay::layout_at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
     }

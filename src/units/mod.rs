@@ -1,10 +1,10 @@
-//! Numbers as text, written and read the same way in every view, report and picture.
+//! Numbers as text, written and read alike in every view, report and picture.
 
 pub(crate) mod quantity;
 
 pub use quantity::parse_bytes;
 
-/// A size in binary units with at least three significant digits: `2.63 GiB`, `1004 MiB`, `512 B`.
+/// A size in bytes with a binary unit and at least three significant digits: `2.63 GiB`, `1004 MiB`, `512 B`.
 pub fn bytes(size: i64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let sign = if size < 0 { "-" } else { "" };
@@ -23,7 +23,7 @@ pub fn bytes(size: i64) -> String {
     }
 }
 
-/// A size on an axis with marks every `step` bytes: as many digits as tell neighbours apart.
+/// A size in bytes on an axis with marks every `step` bytes, with enough digits that neighbours differ.
 pub fn bytes_at_step(size: i64, step: i64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if size == 0 {
@@ -49,7 +49,7 @@ pub fn bytes_short(size: i64) -> String {
     bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
 }
 
-/// Bytes multiplied by microseconds: `1.25 GiB·s`.
+/// Bytes multiplied by time, given in byte-microseconds: `1.25 GiB·s`.
 pub fn byte_seconds(byte_us: i128) -> String {
     const SECOND_US: i128 = 1_000_000;
     match byte_us {
@@ -64,12 +64,12 @@ pub fn byte_events(byte_events: i128) -> String {
     format!("{}·events", bytes(clamped(byte_events)))
 }
 
-/// A number as near as 64 bits allow.
+/// The nearest number that fits into 64 bits.
 pub fn clamped(n: i128) -> i64 {
     n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
-/// A number with its noun: `1 block`, `1,234 blocks`.
+/// A number with a noun, whose plural is formed with `s`: `1 block`, `1,234 blocks`.
 pub fn counted(n: usize, one: &str) -> String {
     format!("{} {one}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
@@ -96,7 +96,7 @@ pub fn bytes_exact(size: i64) -> String {
     if size.unsigned_abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
 }
 
-/// A moment in time: `2023-11-14 22:13:20.000123 UTC`, from microseconds since 1970.
+/// A date and time, from microseconds since 1970: `2023-11-14 22:13:20.000123 UTC`.
 pub fn date_time_us(us: i64) -> String {
     let (days, of_day) = (us.div_euclid(86_400_000_000), us.rem_euclid(86_400_000_000));
     let (year, month, day) = civil_date(days);
@@ -105,8 +105,8 @@ pub fn date_time_us(us: i64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06} UTC")
 }
 
-/// The date of a day since 1970-01-01, by counting whole cycles of the Gregorian calendar from a
-/// 1 March, so that leap days come last.
+/// Year, month and day of a number of days since 1970-01-01, by whole cycles of the Gregorian calendar.
+/// Years are counted from 1 March, so that a leap day is the last of its year.
 fn civil_date(days: i64) -> (i64, i64, i64) {
     const DAYS_PER_CYCLE: i64 = 400 * 365 + 97;
     const MARCH_OF_YEAR_0: i64 = -719_468;
@@ -122,7 +122,7 @@ fn civil_date(days: i64) -> (i64, i64, i64) {
     (400 * cycle + year + carry, month, day)
 }
 
-/// A duration: `3.412 s`, `12.3 ms`, `85 µs`.
+/// A duration in microseconds: `3.412 s`, `12.3 ms`, `85 µs`.
 pub fn duration_us(us: i64) -> String {
     let sign = if us < 0 { "-" } else { "" };
     let us = us.unsigned_abs();
@@ -138,7 +138,7 @@ pub fn duration_us(us: i64) -> String {
     }
 }
 
-/// A time on an axis with marks every `step_us`: as many digits as tell neighbours apart.
+/// A time on an axis with marks every `step_us`, with enough digits that neighbours differ.
 pub fn time_at_step(us: i64, step_us: i64) -> String {
     if us == 0 {
         return "0 s".to_owned();
@@ -153,7 +153,7 @@ pub fn time_at_step(us: i64, step_us: i64) -> String {
     format!("{:.decimals$} {unit}", us as f64 / f64::from(unit_us))
 }
 
-/// A time to the microsecond, to tell events apart: `4.213794 s`, `1:02:05.000123`.
+/// A time to the microsecond, so that neighbouring events differ: `4.213794 s`, `1:02:05.000123`.
 pub fn time_exact_us(us: i64) -> String {
     let magnitude = us.unsigned_abs();
     match magnitude {
@@ -172,23 +172,22 @@ pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
 }
 
-/// Whether a character acts instead of showing: control characters (C0, DEL, C1), and marks that change
-/// the direction of the text around them.
+/// True for control characters (C0, DEL, C1) and for marks that change the direction of the text around them.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text from a file, made safe for a terminal or a label: control characters are replaced.
+/// Text from a file, made safe for a terminal or a label: unprintable characters are replaced.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// The same for text of several lines, which stay apart.
+/// Text of several lines, made safe for a terminal; its line breaks stay.
 pub fn printable_lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// The last part of a path, whichever system wrote it.
+/// The last part of a path of any system.
 pub fn basename(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

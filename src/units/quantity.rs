@@ -2,13 +2,14 @@
 //!
 //! All arithmetic is on whole numbers, so that a size is exact to the byte however it is written.
 
-/// A name that can stand behind a number.
+/// A unit of sizes or times.
 #[derive(Debug)]
 pub(crate) struct Unit {
+    /// Its names, in lower case.
     names: &'static [&'static str],
-    /// In the smallest unit of its kind.
+    /// Its size in the smallest unit of its kind.
     size: i64,
-    /// Kinds do not mix in a range.
+    /// Its kind. Kinds do not mix in a range.
     pub(crate) kind: Kind,
 }
 
@@ -47,16 +48,17 @@ pub(crate) const TIMES: &[Unit] = &[
     unit(&["events", "event"], 1, Kind::Events),
 ];
 
-/// The unit of a name, in any case.
+/// The unit with a name; case does not matter.
 pub(crate) fn unit_named(name: &str, units: &'static [Unit]) -> Option<&'static Unit> {
     let name = name.to_lowercase();
     units.iter().find(|unit| unit.names.contains(&name.as_str()))
 }
 
-/// Reads a size such as `80GiB`, `1.5 MB` or `512`, rounded to whole bytes.
+/// The bytes of a size such as `80GiB`, `1.5 MB` or `512`, rounded to whole bytes; `None` if the text is no
+/// size.
 ///
-/// All units are powers of 1024, as PyTorch's are; case does not matter, and digits may be grouped with `,`
-/// or `_`. `None` where this is no size.
+/// All units are powers of 1024, as in PyTorch; case does not matter, and digits may be grouped with `,`
+/// or `_`.
 pub fn parse_bytes(text: &str) -> Option<i64> {
     let quantity = Quantity::read(text, SIZES)?;
     let bytes = quantity.rounded(quantity.unit.unwrap_or(BYTE));
@@ -69,18 +71,18 @@ struct Number {
     is_negative: bool,
     /// All digits as one whole number.
     digits: i128,
-    /// The number of digits behind the point.
+    /// Number of digits after the point.
     decimals: u32,
 }
 
 impl Number {
-    /// The digits stay below this: multiplied by the largest unit (2^50) and by 2 they fit into an `i128`.
+    /// `digits` stays below this: multiplied by the largest unit (2^50) and by 2, it fits into an `i128`.
     const DIGITS_END: i128 = 1 << 75;
 
-    /// The most decimals: ten to the power of them fits into an `i128` as well, with room to double it.
+    /// Largest number of decimals: twice ten to the power of it fits into an `i128`.
     const MAX_DECIMALS: u32 = 22;
 
-    /// A number at the start of a text, and the text behind it.
+    /// The number at the start of a text, and the rest of the text.
     fn read(text: &str) -> Option<(Self, &str)> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, ',' | '_' | '.');
@@ -113,7 +115,7 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
-    /// A number, and one of some units or none behind it. `None` where the text is anything else.
+    /// Read a number with one of some units after it, or none. `None` if the text is anything else.
     pub(crate) fn read(text: &str, units: &'static [Unit]) -> Option<Self> {
         let (number, rest) = Number::read(text.trim())?;
         let name = rest.trim_start();
@@ -121,28 +123,28 @@ impl Quantity {
         Some(Self { number, unit })
     }
 
-    /// Whether it is written without a decimal point, and so means exactly what it says.
+    /// True if it is written without decimals, and so means exactly its value.
     pub(crate) fn is_whole(self) -> bool {
         self.number.decimals == 0
     }
 
-    /// The largest whole number of the kind's smallest unit that is not above the quantity.
+    /// The largest whole number, in the smallest unit of the kind, that is not above the quantity.
     pub(crate) fn floor(self, unit: &Unit) -> i128 {
         floor(self.fraction(unit))
     }
 
-    /// The smallest whole number that is not below the quantity.
+    /// The smallest whole number, in the smallest unit of the kind, that is not below the quantity.
     pub(crate) fn ceil(self, unit: &Unit) -> i128 {
         ceil(self.fraction(unit))
     }
 
-    /// The nearest whole number; halves are rounded up.
+    /// The nearest whole number in the smallest unit of the kind; halves are rounded up.
     fn rounded(self, unit: &Unit) -> i128 {
         let (n, d) = self.fraction(unit);
         floor((2 * n + d, 2 * d))
     }
 
-    /// First and last whole number that read like this when they are rounded to as many decimals.
+    /// The first and the last whole number that read like this quantity when rounded to its decimals.
     pub(crate) fn reading_so(self, unit: &Unit) -> (i128, i128) {
         let (n, d) = self.fraction(unit);
         let half = i128::from(unit.size);

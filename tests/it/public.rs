@@ -1,7 +1,7 @@
 //! Categories on recordings of other people, against labels made by hand from their programs' sources.
 
 use crate::support::{shared, skipped, stem};
-use oomscope::analysis::{At, Attribution, UserRules, resolve};
+use oomscope::analysis::{At, Attribution, UserRules};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::DeviceId;
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn score(pickle: &Path) -> Option<Score> {
         "end" => At::End,
         event => At::Event(event.parse().expect("an event")),
     };
-    let moment = resolve(at, timeline).expect("the moment is there");
+    let moment = at.moment(timeline).expect("the moment is there");
     let found = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
     let stated: HashMap<String, (i64, &'static str)> = timeline
         .lifetimes

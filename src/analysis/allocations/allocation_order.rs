@@ -5,28 +5,29 @@ use crate::analysis::SiteLabels;
 use crate::model::{AllocId, Moment, PoolKey, Timeline};
 use rayon::prelude::*;
 
-/// Below this many, starting tasks takes longer than sorting.
+/// Below this number of allocations, starting tasks takes longer than sorting.
 const MIN_PARALLEL: usize = 1 << 15;
 
-/// Longer spans of microseconds or events, some 70,000 years, count as equal.
+/// Longest span that is told from longer ones, in microseconds (some 70,000 years) or events: spans then take
+/// 62 bits of a key and leave the top bit free.
 const LONGEST: i64 = 1 << 61;
 
-/// What allocations are ordered by.
+/// The property by which allocations are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OrderBy {
-    /// When they were allocated.
+    /// The moment of their allocation.
     Start,
     /// Their age: the reverse of [`Start`](Self::Start).
     Age,
     /// Requested bytes.
     Size,
-    /// How long they live: the closed [`LifeSpan`]s by time, then the open ones.
+    /// Their lifetime: the closed [`LifeSpan`]s by length, then the open ones.
     Lifetime,
     /// The address.
     Address,
-    /// The stream; where it is not known, first.
+    /// The stream; unknown ones come first.
     Stream,
-    /// The pool; where it is not known, first.
+    /// The pool; unknown ones come first.
     Pool,
     /// The label of the site, in alphabetical order.
     Site,
@@ -40,23 +41,24 @@ pub struct AllocationSorter<'a> {
 }
 
 impl<'a> AllocationSorter<'a> {
-    /// For a timeline of a file with these labels.
+    /// A sorter for a timeline of the file with these labels.
     pub fn new(timeline: &'a Timeline, sites: &'a SiteLabels) -> Self {
         Self { timeline, sites }
     }
 
-    /// All allocations, smallest first. The work grows with the trace: about 30 ns for each.
+    /// All allocations, lowest first. This takes about 30 ns for each.
     pub fn all(self, by: OrderBy) -> Vec<AllocId> {
         self.sort(self.timeline.ids().collect(), by)
     }
 
-    /// The allocations that are live at a moment, smallest first.
+    /// The allocations that are live at a moment, lowest first.
     pub fn live_at(self, moment: Moment, by: OrderBy) -> Vec<AllocId> {
         self.sort(self.timeline.lifetimes.live_at(moment).collect(), by)
     }
 
-    /// Sort some allocations that are in allocation order.
+    /// Sort allocations, which are given in allocation order.
     pub fn sort(self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
+        debug_assert!(ids.is_sorted(), "the order by start, and among equals, is that of the input");
         let keys = Keys::new(self, by);
         match by {
             OrderBy::Start => {}
@@ -76,14 +78,16 @@ impl<'a> AllocationSorter<'a> {
     }
 }
 
-/// What a sort looks up for every allocation.
+/// The key of every allocation in an order.
 struct Keys<'a> {
     timeline: &'a Timeline,
     sites: &'a SiteLabels,
     by: OrderBy,
-    /// Only where they are sorted by.
+    /// The streams of the timeline, ascending, for the order by stream; else empty.
     streams: Vec<i64>,
+    /// The pools of the timeline, ascending, for the order by pool; else empty.
     pools: Vec<PoolKey>,
+    /// True if the timeline has times, so that life spans are in microseconds.
     has_times: bool,
 }
 
@@ -110,7 +114,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The top bit says that the span is open. Where the recording has no times at all, events count.
+    /// The length of an allocation's life, in events if the recording has no times. The top bit is set
+    /// for open spans.
     fn lifetime_key(&self, id: AllocId) -> u64 {
         let span = LifeSpan::of(self.timeline, id);
         let length = if self.has_times { span.us.unwrap_or(0) } else { i64::from(span.events) };
@@ -132,7 +137,7 @@ fn ascending(signed: i64) -> u64 {
     signed.cast_unsigned() ^ (1 << 63)
 }
 
-/// The place of a value in a sorted list from 1; 0 for none.
+/// The place of a value in a sorted list, from 1; 0 for `None`.
 fn place<T: Ord>(sorted: &[T], value: Option<T>) -> u64 {
     value.map_or(0, |value| sorted.partition_point(|other| *other < value) as u64 + 1)
 }

@@ -1,15 +1,15 @@
-//! How long allocations live, and how old they are.
+//! Lifetimes and ages of allocations.
 
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 
 /// A stretch of time, in events and on the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifeSpan {
-    /// Events from its start to its end.
+    /// Number of events from its start to its end.
     pub events: u32,
-    /// Microseconds from its start to its end; `None` where a time was not recorded.
+    /// Microseconds from its start to its end; `None` if either time was not recorded.
     pub us: Option<i64>,
-    /// Whether it began before the recording or went on after it, so that this is only a lower bound.
+    /// True if it began before the recording or went on after it, so that its length is a lower bound.
     pub is_open: bool,
 }
 
@@ -28,7 +28,7 @@ impl LifeSpan {
     }
 
     fn between(timeline: &Timeline, start: Moment, end: Moment, is_open: bool) -> Self {
-        // What was there before the first event is at least as old as that.
+        // An allocation from before the first event is at least as old as that event.
         let from = start.event().unwrap_or(EventIx(0));
         let time = |event: EventIx| {
             (event.index() < timeline.events.len()).then(|| timeline.events.time_us(event)).flatten()

@@ -1,4 +1,4 @@
-//! What is live at a moment.
+//! Moments that users name, and the allocations that are live at a moment.
 
 use crate::model::{Allocation, EventIx, Moment, StackId, Timeline};
 use std::collections::BTreeMap;
@@ -7,13 +7,13 @@ use thiserror::Error;
 /// A moment that users name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// When most bytes were active, for the first time.
+    /// The first moment with the most active bytes.
     Peak,
-    /// The last request that could not be met.
+    /// After the last request that could not be met.
     Oom,
     /// After the last event.
     End,
-    /// After an event.
+    /// After the event with this index.
     Event(u32),
 }
 
@@ -22,12 +22,28 @@ impl At {
     pub fn oom_or_peak(timeline: &Timeline) -> Self {
         if timeline.ooms.is_empty() { Self::Peak } else { Self::Oom }
     }
+
+    /// This moment on a device.
+    ///
+    /// # Errors
+    ///
+    /// If the device has no OOM, or fewer events.
+    pub fn moment(self, timeline: &Timeline) -> Result<Moment, MomentError> {
+        let events = timeline.events.len();
+        match self {
+            Self::Peak => Ok(timeline.active.peak().0),
+            Self::End => Ok(Moment(events as u32)),
+            Self::Oom => timeline.ooms.last().map(|oom| Moment::after(oom.event)).ok_or(MomentError::NoOom),
+            Self::Event(event) if (event as usize) < events => Ok(Moment::after(EventIx(event))),
+            Self::Event(event) => Err(MomentError::NoSuchEvent { event, events }),
+        }
+    }
 }
 
-/// The moment does not exist on this device.
+/// A moment that does not exist on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MomentError {
-    /// There is no OOM.
+    /// No OOM was recorded.
     #[error("no out-of-memory event was recorded")]
     NoOom,
     /// There are fewer events.
@@ -35,27 +51,12 @@ pub enum MomentError {
     NoSuchEvent {
         /// The event that was asked for.
         event: u32,
-        /// How many there are.
+        /// The number of events.
         events: usize,
     },
 }
 
-/// The moment that is meant on a device.
-///
-/// # Errors
-/// When the device has no OOM, or not as many events.
-pub fn resolve(at: At, timeline: &Timeline) -> Result<Moment, MomentError> {
-    let events = timeline.events.len();
-    match at {
-        At::Peak => Ok(timeline.active.peak().0),
-        At::End => Ok(Moment(events as u32)),
-        At::Oom => timeline.ooms.last().map(|oom| Moment::after(oom.event)).ok_or(MomentError::NoOom),
-        At::Event(event) if (event as usize) < events => Ok(Moment::after(EventIx(event))),
-        At::Event(event) => Err(MomentError::NoSuchEvent { event, events }),
-    }
-}
-
-/// The live allocations, largest first; equal ones by address.
+/// The allocations that are live at a moment, largest first; equal ones by address.
 pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     let mut live: Vec<Allocation> =
         timeline.lifetimes.live_at(moment).map(|id| timeline.allocation(id)).collect();
@@ -63,20 +64,20 @@ pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     live
 }
 
-/// What was allocated with one stack.
+/// The allocations with one stack, in figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SiteTotal {
     /// The stack.
     pub stack: StackId,
-    /// Bytes of its allocations.
+    /// Requested bytes of its allocations.
     pub bytes: i64,
     /// Number of its allocations.
     pub count: usize,
-    /// Bytes of the largest.
+    /// Requested bytes of the largest of them.
     pub largest: i64,
 }
 
-/// Allocations by stack, most bytes first.
+/// The stacks of some allocations, most bytes first.
 pub fn sites<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Vec<SiteTotal> {
     let mut totals: BTreeMap<StackId, SiteTotal> = BTreeMap::new();
     for a in allocations {

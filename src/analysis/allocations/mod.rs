@@ -1,4 +1,4 @@
-//! Allocations: which are live at a moment, how long they live, and how a list of them is ordered.
+//! Allocations: the live ones at a moment, life spans, and the order of lists.
 
 mod allocation_order;
 mod life_span;
@@ -6,4 +6,4 @@ mod live;
 
 pub use allocation_order::{AllocationSorter, OrderBy};
 pub use life_span::LifeSpan;
-pub use live::{At, MomentError, SiteTotal, live_at, resolve, sites};
+pub use live::{At, MomentError, SiteTotal, live_at, sites};

@@ -1,27 +1,27 @@
-//! How long it was from one moment to another.
+//! Durations between moments.
 
 use crate::model::{Moment, Timeline};
 
-/// How durations between moments are measured.
+/// The unit of durations between moments: microseconds or events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     has_times: bool,
 }
 
 impl Clock {
-    /// Microseconds if every event has a time, else events. Looks at every event.
+    /// Microseconds if every event has a time, else events. Reads every event.
     pub fn of(timeline: &Timeline) -> Self {
         let events = &timeline.events;
         Self { has_times: !events.is_empty() && events.indices().all(|ix| events.time_us(ix).is_some()) }
     }
 
-    /// Whether durations are microseconds rather than events.
+    /// True if durations are microseconds rather than events.
     pub fn has_times(self) -> bool {
         self.has_times
     }
 
-    /// From one moment to a later one. A moment is as late as the event that led to it; time does
-    /// not run before the first event, and not backwards.
+    /// The duration from one moment to a later one, in the clock's unit; never negative. A moment has the
+    /// time of the event that led to it, and [`Moment::START`] that of the first event.
     pub fn between(self, timeline: &Timeline, from: Moment, to: Moment) -> i64 {
         let ends = if self.has_times {
             time_us(timeline, to).zip(time_us(timeline, from))

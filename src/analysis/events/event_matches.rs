@@ -1,15 +1,15 @@
-//! Events that match a search, to be walked through.
+//! The events that match a search, for stepping from one to the next.
 
 use crate::model::EventIx;
 
-/// Events that match a search, in order.
+/// The events that match a search, ascending.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventMatches {
     events: Vec<EventIx>,
 }
 
 impl EventMatches {
-    /// Events in order, each once.
+    /// The matches, which ascend and are each there once.
     pub(in crate::analysis) fn new(events: Vec<EventIx>) -> Self {
         debug_assert!(
             events.is_sorted_by(|a, b| a < b),
@@ -18,32 +18,32 @@ impl EventMatches {
         Self { events }
     }
 
-    /// The number of matches.
+    /// Number of matches.
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether there is none.
+    /// True if no event matches.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The match of a number, from 0.
+    /// The match with a number, from 0.
     pub fn get(&self, number: usize) -> Option<EventIx> {
         self.events.get(number).copied()
     }
 
-    /// The number of matches before an event.
+    /// Number of matches before an event.
     pub fn count_before(&self, event: EventIx) -> usize {
         self.events.partition_point(|&known| known < event)
     }
 
-    /// Whether an event matches.
+    /// True if an event matches.
     pub fn contains(&self, event: EventIx) -> bool {
         self.events.binary_search(&event).is_ok()
     }
 
-    /// The matches, in order.
+    /// The matches, ascending.
     pub fn iter(&self) -> impl Iterator<Item = EventIx> + '_ {
         self.events.iter().copied()
     }

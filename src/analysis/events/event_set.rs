@@ -1,8 +1,8 @@
-//! Some events of a timeline: a bit each.
+//! Sets of events, a bit for each event of a timeline.
 
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 
-/// Events in a word.
+/// Number of events in a word.
 const WORD: usize = u64::BITS as usize;
 
 /// A set of events.
@@ -12,7 +12,7 @@ pub struct EventSet {
 }
 
 impl EventSet {
-    /// The events that made some allocations, gave them back and completed that.
+    /// The events that allocated some allocations, requested their free and completed it.
     pub fn of_allocations(timeline: &Timeline, allocations: impl IntoIterator<Item = AllocId>) -> Self {
         let mut words = vec![0; timeline.events.len().div_ceil(WORD)];
         let lifetimes = &timeline.lifetimes;
@@ -25,7 +25,7 @@ impl EventSet {
         Self { words }
     }
 
-    /// Whether an event is in the set.
+    /// True if an event is in the set.
     #[inline]
     pub fn contains(&self, event: EventIx) -> bool {
         let word = self.words.get(event.index() / WORD);

@@ -1,4 +1,5 @@
-//! Events: their times, sets of them, matches of a search, and the spans that the program or a profiler named by them.
+//! Events: durations, sets of events, matches of a search, and the spans that the program or a profiler
+//! named.
 
 mod clock;
 mod event_matches;

@@ -1,26 +1,27 @@
-//! Stretches of time that the program or a profiler named, by their two ends.
+//! Spans of time that the program or a profiler named.
 
 use crate::model::{DeviceId, Snapshot, StrId};
 use foldhash::HashMap;
 
-/// A named stretch of time.
+/// A named span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct NamedSpan {
     pub(in crate::analysis) name: StrId,
-    /// From when to when, in microseconds since the first event of the timeline.
+    /// Start and end, in microseconds since the first recorded time of the timeline.
     pub(in crate::analysis) time_us: [i64; 2],
-    /// Whether the recording has its start and its end; else it lasts from the start, or until the end.
+    /// True if its start was recorded, and true if its end was. A missing one is that of the recording.
     pub(in crate::analysis) has_ends: [bool; 2],
 }
 
 impl NamedSpan {
-    /// Whether the recording has both ends.
+    /// True if both ends were recorded.
     pub(in crate::analysis) fn is_whole(&self) -> bool {
         self.has_ends == [true; 2]
     }
 }
 
-/// What is announced on a device, or on any. Ends belong to the latest start of the same name.
+/// The annotations of a device, or of all, as spans. An end belongs to the latest open start of its name.
+/// `first_us` is the first recorded time of the timeline, and `span_us` its length.
 pub(in crate::analysis) fn named_spans(
     snapshot: &Snapshot,
     device: Option<DeviceId>,
@@ -48,6 +49,7 @@ pub(in crate::analysis) fn named_spans(
             spans.push(span(annotation.name, start.unwrap_or(0).min(time_us), time_us, has_ends));
         }
     }
+    // In the order of the file, since a hash map's changes from run to run.
     for name in order {
         let starts = open.remove(&name).unwrap_or_default();
         spans.extend(starts.into_iter().map(|start| span(name, start, span_us.max(start), [true, false])));

@@ -1,12 +1,12 @@
-//! The same event in another recording of the same process.
+//! Finding an event again in another recording of the same process.
 
 use crate::model::{EventIx, EventTable};
 use rayon::prelude::*;
 
-/// Where an event is in a later recording, which may lack events at its start and has others at its end.
+/// The index of an event in a later recording, which may lack events at its start and have more at its end.
 ///
-/// `None` where it is not there, or cannot be told from others: without a time, only an equal event at
-/// the same place counts.
+/// `None` if it is not there. Without a time, equal events cannot be told apart, so that only one with the
+/// same index counts.
 pub fn same_event(old: &EventTable, event: EventIx, new: &EventTable) -> Option<EventIx> {
     if old.len() <= event.index() {
         return None;

@@ -1,7 +1,7 @@
 //! Events and moments that a query names, found on one device.
 
 use super::compare::Interval;
-use crate::analysis::{At, MomentError, resolve};
+use crate::analysis::{At, MomentError};
 use crate::model::{Moment, Timeline};
 
 /// Some events of a trace.
@@ -28,7 +28,7 @@ impl NamedEvents {
         let number = |at| match at {
             // Any number will do to compare with.
             At::Event(event) => Ok(i64::from(event)),
-            at => resolve(at, timeline).map(event_number),
+            at => at.moment(timeline).map(event_number),
         };
         Ok(match self {
             Self::Within(interval) => interval,
@@ -46,7 +46,7 @@ impl When {
     pub(super) fn moment(self, timeline: &Timeline) -> Result<Option<Moment>, MomentError> {
         match self {
             Self::Cursor => Ok(None),
-            Self::At(at) => resolve(at, timeline).map(Some),
+            Self::At(at) => at.moment(timeline).map(Some),
         }
     }
 }

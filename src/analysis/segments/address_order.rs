@@ -1,38 +1,40 @@
-//! Which memory came first, as far as addresses tell: some drivers hand out rising addresses, most
-//! devices falling ones. Within a segment the allocator always starts at its lowest address.
+//! The order in which memory was handed out, as far as addresses show it. Some drivers hand out segments
+//! at rising addresses, most at falling ones. Within a segment the allocator always starts at its lowest
+//! address.
 
 use crate::model::allocator_sizes::SMALL_BUFFER;
 use crate::model::{Moment, Segment, Timeline};
 use std::cmp::Reverse;
 
-/// Of the bytes in use, at least this part (one in 32) lies at the older end, before the first empty segment. With
-/// Adam one in four is a parameter, and segments that loading left empty may lie between them; where a load moved
-/// layer by layer leaves every second segment empty, the ends show nothing.
+/// More than one in this number of active bytes must lie at the older end, before the first empty
+/// segment. With Adam one byte in four is a parameter, and segments that loading left empty may lie
+/// between parameters, so the bound is far below that. Where loading layer by layer left every second
+/// segment empty, the ends show nothing.
 const OLDER_END_SHARE: i64 = 32;
 
 /// The order in which the driver handed out the segments of a device.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct AddressOrder {
-    /// Of large segments, and of small ones; `None` where nothing shows it.
+    /// True if addresses fall, for large and for small segments; `None` if nothing shows it.
     falls: [Option<bool>; 2],
-    /// Where the segments start, rising, and whether they are small.
+    /// First address of each segment, ascending, and true for small ones.
     starts: Vec<(u64, bool)>,
 }
 
-/// Older memory has a lower key.
+/// A key of an address: older memory has a lower key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::analysis) struct AddressKey(Reverse<u64>, u64);
 
 impl AddressOrder {
-    /// Find out by the segments that were made within the recording, else by which end is empty. Where
-    /// nothing shows it, addresses count as rising.
+    /// The order that the segments show which were made during the recording, or else the empty end of the
+    /// address range. If nothing shows it, addresses count as rising.
     pub(in crate::analysis) fn of(timeline: &Timeline) -> Self {
         let mut segments: Vec<&Segment> = timeline.segments.segments.iter().collect();
         segments.sort_by_key(|segment| segment.addr);
         let starts = segments.iter().map(|segment| (segment.addr, is_small(segment.size))).collect();
         let falls = [false, true].map(|small| {
             let of: Vec<&Segment> = segments.iter().copied().filter(|s| is_small(s.size) == small).collect();
-            // Within a segment addresses rise, and expandable segments grow upwards within one range of them.
+            // Within a segment addresses rise, and expandable segments grow upwards within one address range.
             let rises = of.len() < 2 || of.iter().any(|segment| segment.is_expandable);
             let falls = if rises { Some(false) } else { made_falling(timeline, small) };
             falls.or_else(|| is_empty_below(timeline, &of))
@@ -40,13 +42,14 @@ impl AddressOrder {
         Self { falls, starts }
     }
 
-    /// Whether the recording shows the order of large segments, which hold nearly all bytes.
+    /// True if the recording shows the order of large segments, which hold nearly all bytes.
     pub(in crate::analysis) fn is_shown(&self) -> bool {
         let has_large = self.starts.iter().any(|&(_, small)| !small);
         self.falls[usize::from(!has_large)].is_some()
     }
 
-    /// A key by which older addresses come first; only those of small segments, or of large ones, can be compared.
+    /// The key of an address. Keys of small segments can only be compared with each other, and so can
+    /// those of large ones.
     pub(in crate::analysis) fn key(&self, addr: u64) -> AddressKey {
         let after = self.starts.partition_point(|&(start, _)| start <= addr);
         let (start, small) =
@@ -59,13 +62,14 @@ impl AddressOrder {
     }
 }
 
-/// Whether a segment holds small blocks. Drivers may hand these out in another direction than larger ones.
+/// True if a segment of this size in bytes holds small blocks. Drivers may hand out small segments in another
+/// direction than larger ones.
 fn is_small(size: i64) -> bool {
     size <= SMALL_BUFFER
 }
 
-/// Whether segments that follow one another in the recording mostly have lower addresses; `None` where
-/// that does not show.
+/// True if most segments of a size class have a lower address than the one made before them; `None` if
+/// neither direction prevails.
 fn made_falling(timeline: &Timeline, small: bool) -> Option<bool> {
     let made = timeline.ranges.all().iter();
     let made = made.filter(|range| range.start != Moment::START && is_small(range.size) == small);
@@ -76,8 +80,9 @@ fn made_falling(timeline: &Timeline, small: bool) -> Option<bool> {
     (falls != rises).then_some(rises < falls)
 }
 
-/// Whether addresses fall, as far as empty segments show it: parameters are made before anything is given back, and
-/// stay. So the older end begins with segments that are in use, and the younger one with an empty segment.
+/// True if addresses fall, as far as empty segments show it; `None` if they do not. Parameters are made
+/// before anything is freed, and stay. So the older end begins with segments that are in use, and the
+/// younger end with an empty segment.
 fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> Option<bool> {
     fn used<'a>(timeline: &Timeline, segments: impl Iterator<Item = &'a &'a Segment>) -> i64 {
         let active = segments.map(|segment| {

@@ -1,11 +1,12 @@
-//! How much a device could give to PyTorch.
+//! The capacity of a device for PyTorch.
 
 use crate::model::{Moment, Timeline};
 
-/// The most that could be reserved on the device.
+/// The most bytes that could be reserved on the device.
 ///
-/// That is what was reserved when a request failed, and what the driver still had. Memory of other
-/// libraries and processes is not part of it. `None` without an OOM that recorded what was free.
+/// They are the bytes that were reserved when a request failed, and those that the driver still had.
+/// Memory of other libraries and processes is not among them. `None` without an OOM that recorded the
+/// free bytes.
 pub fn capacity(timeline: &Timeline) -> Option<i64> {
     let at_oom = timeline.ooms.iter().filter_map(|oom| {
         let free = oom.device_free.filter(|&free| 0 <= free)?;

@@ -1,4 +1,4 @@
-//! What lies between allocations: the free stretch around an address.
+//! Gaps: the free stretch of reserved memory around an address.
 
 use super::SegmentRows;
 use crate::model::{Moment, ReservedRange, Timeline};
@@ -8,20 +8,20 @@ use crate::model::{Moment, ReservedRange, Timeline};
 pub struct Gap {
     /// Its first address.
     pub addr: u64,
-    /// The address behind it.
+    /// The first address after it.
     pub past_end: u64,
-    /// The reserved range that it is a part of.
+    /// The reserved range that it lies in.
     pub range: ReservedRange,
 }
 
 impl Gap {
-    /// Bytes, including what the allocator adds to the request before the gap by rounding.
+    /// Its bytes, with the rounding of the block before it.
     pub fn bytes(&self) -> u64 {
         self.past_end.saturating_sub(self.addr)
     }
 }
 
-/// The stretch around an address at a moment; `None` where that is not reserved or in use.
+/// The gap around an address at a moment; `None` if the address is in use or not reserved.
 pub fn gap_at(timeline: &Timeline, rows: &SegmentRows, addr: u64, moment: Moment) -> Option<Gap> {
     let row = rows.row_at(addr)?;
     let range = rows.ranges(row, timeline).find(|range| range.is_live_at(moment) && range.contains(addr))?;

@@ -1,4 +1,4 @@
-//! Segments and pools: what is reserved, where allocations lie in it, and what is free between them.
+//! Segments and pools: reserved memory, the places of allocations in it, and the free memory between them.
 
 pub(super) mod address_order;
 mod capacity;

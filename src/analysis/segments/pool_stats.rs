@@ -1,16 +1,16 @@
-//! What each pool and stream holds after the last event, and what of its free memory serves nobody else.
+//! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
 use crate::model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
 use crate::model::{Block, BlockState, PoolKey, Segment, Snapshot, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The segments of one pool and stream, after the last event. Sizes are those of blocks, with rounding.
+/// Figures of one pool and stream after the last event. Sizes are in bytes, those of blocks with rounding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PoolStats {
-    /// The pool; `None` where the recording does not say.
+    /// The pool; `None` if it was not recorded.
     pub pool: Option<[i64; 2]>,
-    /// The stream; `None` where the recording does not say.
+    /// The stream; `None` if it was not recorded.
     pub stream: Option<i64>,
     /// Number of segments.
     pub segments: usize,
@@ -20,8 +20,9 @@ pub struct PoolStats {
     pub active: i64,
     /// Bytes of inactive blocks.
     pub free: i64,
-    /// Those of them that no other pool or stream can get, as their segment, or their page of an expandable segment, is
-    /// partly in use. Of a private pool that is all of them: it keeps its segments while its graph or program does.
+    /// Free bytes that no other pool or stream can get, because their segment, or their page of an
+    /// expandable segment, is partly in use. In a private pool all free bytes count, since it keeps its
+    /// segments as long as its graph or the program keeps the pool.
     pub free_for_none_else: i64,
 }
 
@@ -57,7 +58,8 @@ pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
     out.into_values().collect()
 }
 
-/// Bytes of a segment that emptying the cache would give back. Expandable segments are unmapped page by page.
+/// Bytes of a segment that emptying the cache would give back to the driver. Expandable segments are
+/// unmapped page by page.
 fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> i64 {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
     if blocks.iter().all(is_free) {
@@ -68,6 +70,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
     }
     let is_small = segment.kind.is_some_and(|kind| snapshot.strings.get(kind) == "small");
     let page = if is_small { SMALL_BUFFER } else { LARGE_BUFFER };
+    // Pages are aligned to the segment's start; only those that are wholly free are unmapped.
     let whole_pages = |block: &Block| {
         let start = i64::try_from(block.addr.saturating_sub(segment.addr)).unwrap_or(i64::MAX);
         let first = start.saturating_add(page - 1) / page;

@@ -1,4 +1,4 @@
-//! Private pools over time: what they reserve, and which allocations are theirs.
+//! Private pools over time: their reserved bytes and their allocations.
 
 use crate::model::{
     Action, AllocId, Allocation, Curve, EventIx, EventTable, Moment, PoolKey, ReservedRange, StepCurve,
@@ -6,7 +6,8 @@ use crate::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pools that are told apart; further ones count as the last.
+/// Number of private pools that have an index of their own, so that it fits into a byte. Allocations of
+/// further ones count as those of the default pool.
 const MAX_POOLS: usize = 254;
 
 /// One private pool.
@@ -14,7 +15,7 @@ const MAX_POOLS: usize = 254;
 pub struct PrivatePool {
     /// Its key.
     pub key: PoolKey,
-    /// Segment bytes that it owns.
+    /// Segment bytes that it owns, over time.
     pub reserved: StepCurve,
 }
 
@@ -25,12 +26,12 @@ pub struct PrivatePools {
     pub pools: Vec<PrivatePool>,
     /// One more than the index of each allocation's pool; 0 for the default pool.
     owner: Vec<u8>,
-    /// Active bytes of the default pool and, of every private pool, what it reserves, or has active
-    /// where that is more.
+    /// The active bytes of the default pool, plus the reserved bytes of every private pool, or its active
+    /// bytes if those are more.
     pub total: Curve,
 }
 
-/// The private pools; `None` where there are none.
+/// The private pools; `None` if there are none.
 pub fn private_pools(timeline: &Timeline) -> Option<PrivatePools> {
     let keys = timeline.ranges.all().iter().filter_map(|range| range.pool);
     let keys: BTreeSet<PoolKey> =
@@ -81,11 +82,11 @@ fn owners(timeline: &Timeline, keys: &[PoolKey]) -> Vec<u8> {
     timeline.ids().map(owner).collect()
 }
 
-/// Which memory belongs to which pool: where the events do not say it, the pool of an allocation is
-/// that of the memory it lies in.
+/// The pools of allocations. If an allocation's event does not name one, it is that of the reserved range
+/// that the allocation lies in.
 #[derive(Debug)]
 pub(in crate::analysis) struct PoolPlaces<'a> {
-    /// Ranges whose pool is known, by address, then start.
+    /// The ranges with a known pool, by address, then start.
     ranges: Vec<&'a ReservedRange>,
 }
 
@@ -96,17 +97,17 @@ impl<'a> PoolPlaces<'a> {
         Self { ranges }
     }
 
-    /// Whether the pool of no memory is known.
+    /// True if no range has a known pool.
     pub(in crate::analysis) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// The pool of an allocation, where it is known.
+    /// The pool of an allocation; `None` if it is unknown.
     pub(in crate::analysis) fn pool_of(&self, allocation: &Allocation) -> Option<PoolKey> {
         allocation.pool.or_else(|| self.pool_at(allocation.addr, allocation.start))
     }
 
-    /// The pool of the memory that an event is about, where it is known.
+    /// The pool of an event's memory; `None` if it is unknown.
     pub(in crate::analysis) fn pool_of_event(&self, ix: EventIx, events: &EventTable) -> Option<PoolKey> {
         let around = || {
             let addr = events.addr(ix).filter(|_| events.action(ix) != Action::Oom)?;
@@ -118,7 +119,8 @@ impl<'a> PoolPlaces<'a> {
 
     fn pool_at(&self, addr: u64, moment: Moment) -> Option<PoolKey> {
         let behind = self.ranges.partition_point(|range| range.addr <= addr);
-        // Ranges with the same address follow one another in time; few lie in between.
+        // The range that holds the address is among the last that start at or before it. Ranges that start
+        // at one address replace one another in time; the bound keeps a look-up short if they are very many.
         let before = self.ranges[..behind].iter().rev().take(64);
         let mut holding = before
             .filter(|range| addr - range.addr < range.size.max(0).unsigned_abs() && range.is_live_at(moment));
@@ -126,12 +128,13 @@ impl<'a> PoolPlaces<'a> {
     }
 }
 
-/// Whether events lack their pool while that of the memory is known.
+/// True if some events lack their pool although the pool of some reserved memory is known.
 pub(in crate::analysis) fn lacks_pools(timeline: &Timeline) -> bool {
     let is_unknown = timeline.events.contexts().iter().any(|context| context.pool.is_none());
     is_unknown && !PoolPlaces::new(timeline).is_empty()
 }
 
+/// The curve of [`PrivatePools::total`].
 fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {
     let moments = timeline.moments();
     let mut changes: Vec<(u32, u8, i64)> = Vec::new();

@@ -1,14 +1,14 @@
-//! Where every allocation lies: its segment's row in an segment timeline, and its offset there.
+//! The rows of the segment timeline, and the place of every allocation in them.
 //!
-//! A row is what segments share over the recording: a segment that was freed and one that was
-//! reserved later at the same addresses have one row, and so have all parts of an expandable segment.
-//! Segments that merely touch have rows of their own.
+//! A row is an address range that segments share over the recording: a segment that was freed and one
+//! that was reserved later at the same addresses have one row, and so have all parts of an expandable
+//! segment. Segments that merely touch have rows of their own.
 
 use crate::model::{AllocId, Moment, Origin, PoolKey, ReservedRange, Timeline};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// What the segments of a row have in common.
+/// A property of a row's segments, which may differ among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shared<T> {
     /// It was not recorded.
@@ -30,24 +30,24 @@ impl<T: Copy + Eq> Shared<T> {
     }
 }
 
-/// A stretch of addresses that was reserved at some time.
+/// A row: an address range that was reserved at some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentRow {
     /// Lowest address.
     pub addr: u64,
     /// Bytes from the lowest to the highest address.
     pub size_bytes: u64,
-    /// Bytes that were reserved at most at a time.
+    /// Most bytes that were reserved at a time.
     pub reserved_bytes: i64,
-    /// Requested bytes that were active at most at a time.
+    /// Most requested bytes that were active at a time.
     pub active_bytes: i64,
     /// The stream that it serves.
     pub stream: Shared<i64>,
     /// The pool that owns it.
     pub pool: Shared<PoolKey>,
-    /// Whether any part belongs to an expandable segment.
+    /// True if any part belongs to an expandable segment.
     pub is_expandable: bool,
-    /// Allocations that were ever made in it.
+    /// Number of allocations that were ever made in it.
     pub allocations: usize,
     ranges: Range<usize>,
 }
@@ -64,7 +64,7 @@ pub enum RowOrder {
     Active,
 }
 
-/// Where an allocation starts.
+/// The place of an allocation: the start of its memory in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowOffset {
     /// Its row.
@@ -74,6 +74,7 @@ pub struct RowOffset {
 }
 
 impl RowOffset {
+    /// Stands for an address in no row.
     const OUTSIDE: Self = Self { row: u32::MAX, offset: 0 };
 
     fn known(self) -> Option<Self> {
@@ -81,16 +82,17 @@ impl RowOffset {
     }
 }
 
-/// The rows of a timeline, by address, and where its allocations lie.
+/// The rows of a timeline, by address, and the places of its allocations.
 #[derive(Debug, Default)]
 pub struct SegmentRows {
     rows: Vec<SegmentRow>,
     /// Indices of the timeline's reserved ranges, row by row, each row's by start.
     ranges: Vec<u32>,
-    /// By the id of an address.
+    /// The place of every address, by its id. Addresses are reused, so there are fewer than allocations.
     places: Vec<RowOffset>,
-    /// Of the allocations from before the first event, whose addresses need not have an id.
+    /// The places of the allocations from before the first event, by id.
     initial: Vec<RowOffset>,
+    /// Number of allocations in no row.
     outside: usize,
 }
 
@@ -114,12 +116,12 @@ impl SegmentRows {
         &self.rows
     }
 
-    /// Allocations that lie in none of the known segments.
+    /// Number of allocations that lie in none of the known segments.
     pub fn outside(&self) -> usize {
         self.outside
     }
 
-    /// Where an allocation starts; `None` if that is in none of the known segments.
+    /// The place of an allocation; `None` if it lies in none of the known segments.
     #[inline]
     pub fn place(&self, id: AllocId, timeline: &Timeline) -> Option<RowOffset> {
         let place = match timeline.lifetimes.origin(id) {
@@ -129,12 +131,12 @@ impl SegmentRows {
         place.copied().and_then(RowOffset::known)
     }
 
-    /// The row of an address.
+    /// The row of an address; `None` if it was never reserved.
     pub fn row_at(&self, addr: u64) -> Option<u32> {
         place_in(&self.rows, addr).known().map(|place| place.row)
     }
 
-    /// When which part of a row was reserved, by start.
+    /// The reserved ranges of a row, by start.
     pub fn ranges<'a>(&'a self, row: u32, timeline: &'a Timeline) -> impl Iterator<Item = &'a ReservedRange> {
         let of_row = self.rows.get(row as usize).map_or(0..0, |row| row.ranges.clone());
         let all = timeline.ranges.all();
@@ -153,7 +155,7 @@ impl SegmentRows {
         sorted
     }
 
-    /// Go through all allocations once: how many each row has, and how many bytes at most at a time.
+    /// Count the allocations of each row and its most active bytes, in one pass over the moments.
     fn count(&mut self, timeline: &Timeline) {
         let lifetimes = &timeline.lifetimes;
         // An event ends at most one allocation.
@@ -188,7 +190,7 @@ impl SegmentRows {
     }
 }
 
-/// The place of an address in rows that are ordered by address.
+/// The place of an address in rows, which are ordered by address.
 fn place_in(rows: &[SegmentRow], addr: u64) -> RowOffset {
     let after = rows.partition_point(|row| row.addr <= addr);
     let found = after.checked_sub(1).map(|at| (at, addr - rows[at].addr));
@@ -196,7 +198,8 @@ fn place_in(rows: &[SegmentRow], addr: u64) -> RowOffset {
     inside.map_or(RowOffset::OUTSIDE, |(at, offset)| RowOffset { row: at as u32, offset })
 }
 
-/// Ranges that overlap, or are parts of one expandable segment, in a row each.
+/// The rows of ranges: those that overlap, or are parts of one expandable segment, share a row. Also returns
+/// the indices of the ranges, row by row.
 fn group(all: &[ReservedRange]) -> (Vec<SegmentRow>, Vec<u32>) {
     let mut by_addr: Vec<u32> = (0..all.len() as u32).collect();
     by_addr.sort_by_key(|&i| all[i as usize].addr);
@@ -233,14 +236,15 @@ fn group(all: &[ReservedRange]) -> (Vec<SegmentRow>, Vec<u32>) {
     (rows, by_addr)
 }
 
-/// The high end of a row that is being put together.
+/// The high end of a row in progress.
 struct Tail {
     past_end: u64,
     is_expandable: bool,
 }
 
 impl Tail {
-    /// Pages of an expandable segment are mapped side by side.
+    /// True if the next range by address belongs to the row. Only pages of an expandable segment are
+    /// mapped side by side and yet one.
     fn is_joined_by(&self, next: &ReservedRange) -> bool {
         let touches = next.addr == self.past_end && next.is_expandable && self.is_expandable;
         next.addr < self.past_end || touches
@@ -256,14 +260,14 @@ impl Tail {
     }
 }
 
-/// The most bytes that are there at a time.
+/// The most bytes of ranges that are reserved at a time.
 fn most_reserved<'a>(ranges: impl Iterator<Item = &'a ReservedRange>) -> i64 {
     let mut changes: Vec<(Moment, i64)> = Vec::new();
     for range in ranges {
         changes.push((range.start, range.size));
         changes.extend(range.end.map(|end| (end, range.size.saturating_neg())));
     }
-    // At one moment, what goes away comes first.
+    // Within a moment, negative changes come first: what goes away makes room for what comes.
     changes.sort_unstable();
     let (mut now, mut most) = (0i64, 0);
     for (_, change) in changes {

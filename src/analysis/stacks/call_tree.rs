@@ -1,19 +1,21 @@
-//! Stacks as a tree: what they share is there once.
+//! Stacks as a tree, in which stacks share the nodes of their common frames.
 //!
-//! Nodes are in depth-first order, children in the order of their names. The nodes below a node are
-//! therefore one range, and sums over all of them take one pass.
+//! Nodes are in depth-first order, and the children of a node in the order of their names. So the nodes
+//! below a node are one range, and sums over all of them take one pass.
 
 use super::frame_names::{FrameKey, FrameNames};
 use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Frames of a stack that the tree has: Python stops at 1,000 of its own.
+/// Number of frames of a stack that the tree has at most. Python stops at 1,000 of its own; the rest is
+/// room for frames of compiled code.
 const MAX_DEPTH: usize = 2_000;
 
-/// Frames of all stacks together that the tree has.
+/// Number of frames of all stacks together that the tree has at most. They take 256 MiB.
 const MAX_FRAMES: usize = 64 << 20;
 
+/// Stands for the absence of a node.
 const NONE: u32 = u32::MAX;
 
 /// A node of a [`CallTree`].
@@ -31,32 +33,32 @@ impl NodeIx {
     }
 }
 
-/// Which end of a stack is next to the root.
+/// The end of stacks that is next to the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Direction {
-    /// The outermost frame: below a node is what it called.
+    /// The outermost frame: the frames that a node called are below it.
     #[default]
     CallersFirst,
-    /// The innermost frame: below a node is what called it.
+    /// The innermost frame: the frames that called a node are below it.
     CalleesFirst,
 }
 
-/// How stacks become a tree.
+/// The options by which stacks become a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TreeOptions {
-    /// Which end of a stack is next to the root.
+    /// The end of stacks that is next to the root.
     pub direction: Direction,
-    /// Whether the frames of torch, the interpreter and libraries are left out. A stack that has no
-    /// other frames keeps the one that names it, so that a leaf is always the site of its stack.
+    /// True if the frames of torch, the interpreter and libraries are left out. A stack that has no
+    /// other frames keeps the one that names it, so that every stack has a node.
     pub folds_internal: bool,
 }
 
-/// What the tree does not have, because nothing that people write is so large.
+/// The stacks that are too large for the tree. No program that people write has any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut {
-    /// Stacks that end early in the tree.
+    /// Number of stacks that end early in the tree.
     pub deep_stacks: usize,
-    /// Stacks that are not in the tree: what they weigh belongs to the root.
+    /// Number of stacks that are not in the tree. Their weight belongs to the root.
     pub left_out_stacks: usize,
 }
 
@@ -64,11 +66,13 @@ pub struct Cut {
 #[derive(Debug)]
 pub struct CallTree {
     options: TreeOptions,
+    /// The parent of each node; [`NONE`] for the root.
     parent: Vec<u32>,
+    /// The frame of each node.
     frame: Vec<FrameKey>,
-    /// Behind the last node below each node.
+    /// The node after the last one below each node.
     end: Vec<u32>,
-    /// The node at which each stack ends.
+    /// The node at which each stack ends; [`NONE`] for stacks that are not in the tree.
     leaf: Vec<u32>,
     cut: Cut,
 }
@@ -83,32 +87,32 @@ impl CallTree {
         paths.into_tree(options, names, snapshot.stacks.len())
     }
 
-    /// How stacks became this tree.
+    /// The options by which stacks became this tree.
     pub fn options(&self) -> TreeOptions {
         self.options
     }
 
-    /// Number of nodes, the root included.
+    /// Number of nodes, with the root.
     pub fn len(&self) -> usize {
         self.parent.len()
     }
 
-    /// Whether no stack is in the tree.
+    /// True if no stack is in the tree.
     pub fn is_empty(&self) -> bool {
         self.len() <= 1
     }
 
-    /// What the tree does not have.
+    /// The stacks that are too large for the tree.
     pub fn cut(&self) -> Cut {
         self.cut
     }
 
-    /// The node above; `None` for the root.
+    /// The parent of a node; `None` for the root.
     pub fn parent(&self, node: NodeIx) -> Option<NodeIx> {
         Some(self.parent[node.index()]).filter(|&parent| parent != NONE).map(NodeIx)
     }
 
-    /// The frame of a node; of no meaning for the root.
+    /// The frame of a node. That of the root has no meaning.
     #[inline]
     pub fn frame(&self, node: NodeIx) -> FrameKey {
         self.frame[node.index()]
@@ -120,7 +124,7 @@ impl CallTree {
         node.0..self.end[node.index()]
     }
 
-    /// The nodes right below a node, in the order of their names.
+    /// The children of a node, in the order of their names.
     pub fn children(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let Range { start, end } = self.subtree(node);
         let first = (start + 1 < end).then_some(start + 1);
@@ -141,25 +145,26 @@ impl CallTree {
         self.leaf.get(stack.index()).copied().filter(|&leaf| leaf != NONE).map(NodeIx)
     }
 
-    /// The node that a path of frames leads to. Frames that are not there are skipped, so that a path
-    /// in another tree leads to about the same place.
+    /// The node at the end of a path of frames from the root. Frames that are not there are skipped, so
+    /// that the path of a node in another tree ends at about the same place.
     pub fn find(&self, frames: impl IntoIterator<Item = FrameKey>) -> NodeIx {
         frames.into_iter().fold(NodeIx::ROOT, |node, frame| {
             self.children(node).find(|&child| self.frame(child) == frame).unwrap_or(node)
         })
     }
 
-    /// What every node weighs together with everything below it, from what single stacks weigh.
-    /// Weights of stacks that are not in the tree go to the root.
+    /// The weight of every node with everything below it, from the weights of stacks. Weights of stacks that
+    /// are not in the tree belong to the root.
     pub fn inclusive(&self, weights: impl IntoIterator<Item = (StackId, i128)>) -> Vec<i128> {
         let mut sums = vec![0i128; self.len()];
         for (stack, weight) in weights {
             let sum = &mut sums[self.leaf_of(stack).unwrap_or(NodeIx::ROOT).index()];
             *sum = sum.saturating_add(weight);
         }
+        // Backwards, since children come after their parent.
         for node in (1..sums.len()).rev() {
             let weight = sums[node];
-            // Most of a tree is empty at any moment.
+            // Skips the parent's memory in most steps: at any moment most of a tree is empty.
             if weight != 0 {
                 let sum = &mut sums[self.parent[node] as usize];
                 *sum = sum.saturating_add(weight);
@@ -168,9 +173,10 @@ impl CallTree {
         sums
     }
 
-    /// The weight of all nodes whose frame is wanted, with everything below them, nothing counted
-    /// twice.
+    /// The weight of all nodes with a wanted frame, with everything below them; nothing counts twice.
+    /// `is_wanted` is by frame, and `inclusive` are the sums of [`Self::inclusive`].
     pub fn weight_of(&self, is_wanted: &[bool], inclusive: &[i128]) -> i128 {
+        debug_assert_eq!(inclusive.len(), self.len());
         let (mut node, mut sum) = (1, 0i128);
         while node < self.len() {
             if is_wanted.get(self.frame[node].index()).copied().unwrap_or(false) {
@@ -195,14 +201,19 @@ fn allocation_stacks(snapshot: &Snapshot) -> impl Iterator<Item = StackId> + use
     (0..).map(StackId).zip(is_used).filter_map(|(stack, is_used)| is_used.then_some(stack))
 }
 
-/// The stacks as paths from the root, one after another.
+/// The stacks as paths from the root.
 struct Paths {
+    /// The frames of all paths, one after another.
     frames: Vec<FrameKey>,
-    /// Each stack, and where its path is in `frames`.
+    /// Each stack, with its path as a range of `frames`.
     stacks: Vec<(StackId, Range<usize>)>,
+    /// Stacks that would make `frames` too long.
     left_out: Vec<StackId>,
+    /// Number of stacks that are longer than `max_depth`.
     deep_stacks: usize,
+    /// The longest path.
     max_depth: usize,
+    /// The most frames.
     max_frames: usize,
 }
 
@@ -223,7 +234,7 @@ impl Paths {
         let innermost_first = snapshot.stacks.frames(stack).iter().map(|&frame| names.key(frame));
         let is_kept = |&key: &FrameKey| !options.folds_internal || !names.get(key).is_internal;
         let kept = innermost_first.filter(is_kept);
-        // One more than fits tells whether something is missing.
+        // One frame more than fits shows whether a stack is too deep.
         let most = self.max_depth + 1;
         match options.direction {
             Direction::CallersFirst => self.frames.extend(kept.rev().take(most)),
@@ -270,7 +281,7 @@ impl Paths {
 }
 
 impl CallTree {
-    /// Append a path that is not before the last one; `open` are the nodes of the last path.
+    /// Append a path, which must not sort before the last one. `open` are the nodes of the last path.
     fn append(&mut self, stack: StackId, path: &[FrameKey], open: &mut Vec<u32>) {
         let of_last = open[1..].iter().map(|&node| self.frame[node as usize]);
         let shared = of_last.zip(path).take_while(|(last, frame)| last == *frame).count();
@@ -285,7 +296,7 @@ impl CallTree {
         self.leaf[stack.index()] = open.last().copied().unwrap_or(NodeIx::ROOT.0);
     }
 
-    /// Nothing more comes below all but the first `keep` open nodes.
+    /// Close all open nodes but the first `keep`: no more nodes are added below them.
     fn close(&mut self, open: &mut Vec<u32>, keep: usize) {
         let end = self.parent.len() as u32;
         for node in open.drain(keep..) {

@@ -5,16 +5,16 @@ use crate::model::{
     Timeline, TimelineInput,
 };
 
-/// Whether frames have been seen by `torch.compile`.
+/// The FX fields of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FxInfoKind {
-    /// They have not.
+    /// Frames of ordinary code, which have none.
     None,
-    /// They have.
+    /// Frames of code that `torch.compile` generated.
     Some,
 }
 
-/// Events of one device, and the stacks that they name.
+/// The events and stacks of one device.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     snapshot: Snapshot,
@@ -22,13 +22,12 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// A stack of frames such as `train.py:55 attention`, innermost first. Nothing is allocated
-    /// with it by that.
+    /// Add a stack of frames such as `train.py:55 attention`, innermost first.
     pub(crate) fn stack(&mut self, frames: &[&str]) -> StackId {
         self.stack_with_fx(frames, FxInfoKind::None)
     }
 
-    /// The same with FX fields.
+    /// Add a stack of frames with or without FX fields.
     pub(crate) fn stack_with_fx(&mut self, frames: &[&str], fx: FxInfoKind) -> StackId {
         let ids: Vec<FrameId> = frames.iter().map(|text| self.frame(text, fx)).collect();
         self.snapshot.stacks.intern(&ids)
@@ -50,12 +49,12 @@ impl Recording {
         self.push(Action::Alloc, slot, size, stack, time_us);
     }
 
-    /// Free what is in a slot.
+    /// Free the block in a slot.
     pub(crate) fn free(&mut self, slot: u64, size: i64, time_us: Option<i64>) {
         self.push(Action::FreeCompleted, slot, size, StackId::EMPTY, time_us);
     }
 
-    /// Something else happens.
+    /// Add an event of another kind.
     pub(crate) fn mark(&mut self, time_us: Option<i64>) {
         self.push(Action::Snapshot, 0, 0, StackId::EMPTY, time_us);
     }
@@ -81,7 +80,7 @@ impl Recording {
     }
 }
 
-/// A file in which bytes are allocated with each of some stacks, in this order.
+/// A file with an allocation for each of some stacks, in this order.
 pub(crate) fn allocated_with(stacks: &[&[&str]]) -> Snapshot {
     let mut recording = Recording::default();
     for (slot, frames) in (0..).zip(stacks) {

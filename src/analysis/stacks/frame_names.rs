@@ -1,4 +1,4 @@
-//! What the frames of a file are called, each different one once and in the order of their text.
+//! The names of a file's frames, each different one once, in the order of their text.
 
 use super::native_frame::{NativeRank, is_in_library, is_library, short_name};
 use super::site::{NO_STACK, SiteRank, best_place, frame_line, is_internal, site_rank};
@@ -8,8 +8,8 @@ use crate::units;
 use foldhash::HashMap;
 use rayon::prelude::*;
 
-/// A frame that reads differently from every other: its index in [`FrameNames`]. Keys are in the
-/// order of file name, line and function.
+/// A frame with a name of its own, as an index into [`FrameNames`]. Keys are in the order of file name,
+/// line and function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameKey(pub u32);
 
@@ -21,18 +21,18 @@ impl FrameKey {
     }
 }
 
-/// How a frame reads.
+/// The name of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameName {
-    /// `train.py:55 attention`, control characters replaced.
+    /// The whole name: `train.py:55 attention`, with control characters replaced.
     pub label: String,
-    /// Where the function starts in the label, in bytes.
+    /// The byte of the label at which the function starts.
     function_at: usize,
-    /// Whether it belongs to torch, the interpreter or a C++ library rather than to the user.
+    /// True if it belongs to torch, the interpreter or a C++ library rather than to the user.
     pub is_internal: bool,
-    /// How well it names a stack.
+    /// Its rank among the frames that may name a stack.
     rank: SiteRank,
-    /// One of the frames that read like this; `None` for the absence of a stack.
+    /// One of the frames with this name; `None` for the absence of a stack.
     pub frame: Option<FrameId>,
 }
 
@@ -42,23 +42,25 @@ impl FrameName {
         self.label.get(self.function_at..).unwrap_or_default()
     }
 
-    /// What tells the frame apart from its neighbours in little room: the line of the user's own
-    /// code, where half of all functions are called `forward`, else the function.
+    /// The part of the name that is left in little room. For the user's own code it is the file and the line,
+    /// since half of the functions there are called `forward`; else the function.
     pub fn short(&self) -> &str {
         let place = self.label.get(..self.function_at).unwrap_or_default().trim_end();
         if self.is_internal || place.is_empty() { self.function() } else { place }
     }
 }
 
-/// The readable frames of a file. FX fields do not tell frames apart here.
+/// The names of a file's frames. Frames that differ in FX fields alone have one name.
 #[derive(Debug, Default)]
 pub struct FrameNames {
+    /// By key; the last is that of the absence of a stack.
     names: Vec<FrameName>,
+    /// The key of each frame.
     by_frame: Vec<FrameKey>,
 }
 
 impl FrameNames {
-    /// The names of all frames of a file, and one for the absence of a stack.
+    /// The names of all frames of a file, and that of the absence of a stack.
     pub fn new(snapshot: &Snapshot) -> Self {
         let mut readable: Vec<(Frame, FrameId)> = Vec::new();
         let mut seen: HashMap<Frame, u32> = HashMap::default();
@@ -66,7 +68,7 @@ impl FrameNames {
         let same: Vec<u32> = frames
             .map(|id| {
                 let frame = snapshot.frames.get(id);
-                // Addresses in a library do not tell frames apart that read alike.
+                // Of frames in a library the line is an address, which names do not show.
                 let is_address = is_library(&snapshot.strings.get(frame.file));
                 let line = if is_address { 0 } else { frame.line };
                 let frame = Frame { fx: None, line, ..frame };
@@ -99,7 +101,7 @@ impl FrameNames {
         Self { names, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
     }
 
-    /// How a frame reads.
+    /// The name of a frame.
     #[inline]
     pub fn get(&self, key: FrameKey) -> &FrameName {
         &self.names[key.index()]
@@ -128,7 +130,7 @@ impl FrameNames {
         &self.names
     }
 
-    /// Which names contain a text, by key; upper and lower case are the same. Nothing contains the
+    /// True for the names that contain a text, by key. Case does not matter, and no name contains the
     /// empty text.
     pub fn search(&self, text: &str) -> Vec<bool> {
         let wanted = text.trim().to_lowercase();

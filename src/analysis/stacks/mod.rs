@@ -1,4 +1,4 @@
-//! Stacks: which frame names an allocation, and what each line of code and each stack allocated.
+//! Stacks: the names of frames and allocation sites, the call tree, and totals by stack and by site.
 
 mod call_tree;
 mod frame_names;

@@ -1,17 +1,17 @@
-//! Frames of compiled code: how they read, and which of them say what was being done.
+//! Frames of compiled code: their short names, and their rank among the frames that may name a stack.
 //!
-//! PyTorch records them when `_record_memory_history(stacks="all")` is asked for, as it is by default. A
-//! backward pass has no others: its thread runs no Python.
+//! PyTorch records them with `_record_memory_history(stacks="all")`, the default. Stacks of a backward
+//! pass have no others, since its thread runs no Python.
 
 use super::site_frame::SiteFrame;
 
-/// What stands for a name that is not known.
+/// PyTorch's text for an unknown name.
 const UNKNOWN: &str = "??";
 
-/// Namespaces that say nothing.
+/// Namespaces that tell a reader nothing.
 const PREFIXES: [&str; 3] = ["torch::autograd::generated::", "torch::autograd::", "at::_ops::"];
 
-/// The recorder's own frames, the allocator's, and those that make a tensor of any kind.
+/// Starts of functions of the recorder, of the allocator, and of code that makes tensors of any kind.
 const NOISE: [&str; 9] = [
     "torch::unwind::",
     "torch::CapturedTraceback::",
@@ -24,19 +24,19 @@ const NOISE: [&str; 9] = [
     "at::TensorBase",
 ];
 
-/// Whether a frame is an address in a library, so that its line is no line of a source.
+/// True if a frame is an address in a library, so that its line is not one of a source file.
 pub(super) fn is_in_library(frame: &SiteFrame) -> bool {
     is_library(&frame.file)
 }
 
-/// The same of its file.
+/// True if a file is a library of compiled code, or unknown.
 pub(super) fn is_library(file: &str) -> bool {
     let extension = std::path::Path::new(file).extension();
     let is_one = |wanted: &&str| extension.is_some_and(|found| found.eq_ignore_ascii_case(wanted));
     file == UNKNOWN || file.contains(".so.") || ["so", "dll", "dylib"].iter().any(is_one)
 }
 
-/// A function without its arguments and without namespaces that say nothing.
+/// A function's name without its arguments and without [`PREFIXES`].
 pub(super) fn short_name(name: &str) -> &str {
     let name = without_arguments(name);
     PREFIXES
@@ -46,14 +46,14 @@ pub(super) fn short_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Up to the parenthesis that opens the arguments.
+/// The part of a name before the parenthesis that opens the arguments.
 fn without_arguments(name: &str) -> &str {
     let mut depth = 0i32;
     let mut last = b' ';
     for (at, byte) in name.bytes().enumerate() {
         match byte {
             b'<' | b'{' => depth += 1,
-            // Not that of an arrow.
+            // The `>` of an arrow closes nothing.
             b'>' | b'}' if last != b'-' => depth -= 1,
             b'(' if depth <= 0 && at != 0 => {
                 let (before, from) = name.split_at(at);
@@ -68,10 +68,10 @@ fn without_arguments(name: &str) -> &str {
     name
 }
 
-/// How well a frame of compiled code says what was being done; less is better.
+/// The rank of a frame of compiled code as the name of a stack; lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::analysis) enum NativeRank {
-    /// A node of the graph that a backward pass goes through.
+    /// A node of the autograd graph, such as `AddmmBackward0`.
     Node,
     /// An operator.
     Operator,
@@ -81,7 +81,7 @@ pub(in crate::analysis) enum NativeRank {
     Noise,
 }
 
-/// See [`NativeRank`].
+/// The rank of a frame of compiled code by its name.
 pub(super) fn native_rank(name: &str) -> NativeRank {
     if name.is_empty() || name == UNKNOWN || NOISE.iter().any(|prefix| name.starts_with(prefix)) {
         return NativeRank::Noise;

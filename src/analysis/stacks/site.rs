@@ -1,14 +1,15 @@
-//! How a stack is named in one line: the first frame of the user's own code.
+//! The site of a stack, its name in one line: the first frame of the user's own code.
 
 use super::native_frame::{NativeRank, is_in_library, native_rank, short_name};
 use super::site_frame::{SiteFrame, site_frame};
 use crate::model::{Snapshot, StackId};
 use crate::units;
 
-/// What stands for the absence of a stack.
+/// The text for the absence of a stack.
 pub(in crate::analysis) const NO_STACK: &str = "no stack recorded";
 
-/// `train.py:55 attention`; of compiled code, whose addresses mean nothing to a reader, the function.
+/// A frame in one line: `train.py:55 attention`. Of compiled code, only the function, since its addresses
+/// mean nothing to a reader.
 pub fn frame_line(frame: &SiteFrame) -> String {
     if is_in_library(frame) && !frame.name.is_empty() {
         return short_name(&frame.name).to_owned();
@@ -20,10 +21,10 @@ pub fn frame_line(frame: &SiteFrame) -> String {
     }
 }
 
-/// Whose code a frame is.
+/// The owner of a frame's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The user's own.
+    /// The user.
     User,
     /// An installed Python package other than torch.
     Package,
@@ -31,7 +32,7 @@ pub enum Owner {
     Runtime,
 }
 
-/// Parts of paths of torch's own Python code, and of what it generates.
+/// Parts of the paths of torch's own Python code and of the code that it generates.
 const TORCH: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_"];
 
 fn is_python(frame: &SiteFrame) -> bool {
@@ -44,7 +45,7 @@ fn is_torch_python(frame: &SiteFrame) -> bool {
     is_python(frame) && TORCH.iter().any(|part| frame.file.contains(part))
 }
 
-/// Whose code a frame is, as far as its path tells.
+/// The owner of a frame's code, as far as its path shows it.
 pub fn owner(frame: &SiteFrame) -> Owner {
     const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
     let file = frame.file.as_str();
@@ -60,18 +61,18 @@ pub fn owner(frame: &SiteFrame) -> Owner {
     }
 }
 
-/// Whether a frame belongs to torch, another package, the interpreter or a C++ library rather than
+/// True if a frame belongs to torch, another package, the interpreter or a C++ library rather than
 /// to the user.
 pub fn is_internal(frame: &SiteFrame) -> bool {
     owner(frame) != Owner::User
 }
 
-/// How well a frame names what a stack allocates; less is better.
+/// The rank of a frame as the name of its stack; lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::analysis) enum SiteRank {
     /// The user's own code.
     User,
-    /// A package's.
+    /// Code of a package other than torch.
     Package,
     /// Python code of torch.
     Torch,
@@ -79,7 +80,7 @@ pub(in crate::analysis) enum SiteRank {
     Native(NativeRank),
 }
 
-/// See [`SiteRank`].
+/// The rank of a frame.
 pub(in crate::analysis) fn site_rank(frame: &SiteFrame) -> SiteRank {
     match owner(frame) {
         Owner::User => SiteRank::User,
@@ -90,7 +91,8 @@ pub(in crate::analysis) fn site_rank(frame: &SiteFrame) -> SiteRank {
     }
 }
 
-/// The place of the innermost of the frames that name a stack best.
+/// The index of the frame that names a stack: the innermost of those with the best rank. `None` without
+/// frames.
 pub(in crate::analysis) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> Option<usize> {
     let mut best: Option<(SiteRank, usize)> = None;
     for (at, rank) in ranks.enumerate() {
@@ -104,8 +106,8 @@ pub(in crate::analysis) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> 
     best.map(|(_, at)| at)
 }
 
-/// One line for a stack: its first frame of the user's own code, else of a package, else of torch, else
-/// the compiled function that says most.
+/// The site of a stack in one line: its first frame of the user's own code, else of a package, else of torch,
+/// else the compiled function with the best rank.
 pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
     let frames: Vec<SiteFrame> =
         snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
@@ -113,7 +115,7 @@ pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
     place.map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&frames[at]))
 }
 
-/// The whole stack, a line per frame, innermost first.
+/// The whole stack, a line for each frame, innermost first.
 pub fn stack_lines(snapshot: &Snapshot, stack: StackId) -> impl ExactSizeIterator<Item = String> {
     let line = |&id| {
         let frame = site_frame(snapshot, id);

@@ -1,4 +1,4 @@
-//! A frame as text.
+//! Frames as text.
 
 use crate::model::{Frame, FrameId, Snapshot};
 use crate::units;
@@ -6,15 +6,15 @@ use crate::units;
 /// A frame as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteFrame {
-    /// Full path as recorded.
+    /// The full path, as it was recorded.
     pub file: String,
-    /// Line from 1; 0 where it is not known.
+    /// The line, from 1; 0 if it is unknown.
     pub line: i64,
-    /// Function.
+    /// The function.
     pub name: String,
 }
 
-/// The text of a frame, control characters replaced.
+/// The text of a frame, with control characters replaced.
 pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
     let Frame { file, line, name, .. } = snapshot.frames.get(id);
     SiteFrame {

@@ -1,20 +1,20 @@
-//! The label of every stack, put together once, and the order of the labels.
+//! The label of every stack, made once, and the order of the labels.
 
 use super::site_label;
 use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
-/// Every stack's label in order: see [`site_label`].
+/// The labels of all stacks, with their order; see [`site_label`].
 #[derive(Debug, Default)]
 pub struct SiteLabels {
-    /// Different labels, in alphabetical order; that of the empty stack last.
+    /// The different labels in alphabetical order; that of the empty stack comes last.
     labels: Vec<String>,
     /// Index into `labels`, by stack.
     ranks: Vec<u32>,
 }
 
 impl SiteLabels {
-    /// The labels of a file. The work grows with the number of frames in its stacks.
+    /// The labels of a file. The time grows with the number of frames in its stacks.
     pub fn new(snapshot: &Snapshot) -> Self {
         let stacks = (0..snapshot.stacks.len() as u32).into_par_iter();
         let mut labelled: Vec<(bool, String, u32)> = stacks
@@ -31,12 +31,12 @@ impl SiteLabels {
         out
     }
 
-    /// The label of a stack; empty where the file has no such stack.
+    /// The label of a stack; empty for a stack that the file does not have.
     pub fn label(&self, stack: StackId) -> &str {
         self.labels.get(self.rank(stack) as usize).map_or("", String::as_str)
     }
 
-    /// The place of a stack's label in the order of labels; equal labels have the same.
+    /// The place of a stack's label in the order of labels. Equal labels have equal places.
     #[inline]
     pub fn rank(&self, stack: StackId) -> u32 {
         self.ranks.get(stack.index()).copied().unwrap_or_default()

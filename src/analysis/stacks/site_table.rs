@@ -1,30 +1,31 @@
-//! Allocation sites: the lines of code that stacks are named by, and what was allocated there.
+//! Allocation sites: the lines of code that name stacks, with totals of their allocations.
 
 use super::frame_names::{FrameKey, FrameNames};
 use super::stack_totals::{StackTotal, StackTotals, Totals};
 use crate::model::{Snapshot, StackId};
 
-/// What was allocated at one site, with whichever stacks.
+/// The allocations of one site, with all of its stacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SiteRow {
     /// The frame that names the site.
     pub site: FrameKey,
-    /// The stack with which most of it was allocated, by weight.
+    /// The stack with most of its weight.
     pub stack: StackId,
-    /// How many stacks lead there.
+    /// Number of its stacks.
     pub stacks: usize,
-    /// Its allocations.
+    /// Totals of its allocations.
     pub totals: Totals,
 }
 
 /// The site of every stack.
 #[derive(Debug, Default)]
 pub struct SiteTable {
+    /// By stack.
     site: Vec<FrameKey>,
 }
 
 impl SiteTable {
-    /// Name every stack of a file by its site.
+    /// The sites of a file's stacks.
     pub fn new(snapshot: &Snapshot, names: &FrameNames) -> Self {
         let stacks = (0..snapshot.stacks.len() as u32).map(StackId);
         Self { site: stacks.map(|stack| names.site(snapshot, stack)).collect() }
@@ -35,7 +36,7 @@ impl SiteTable {
         self.site[stack.index()]
     }
 
-    /// Totals by site of the stacks that are wanted: most weight first, then by name.
+    /// Totals of the wanted stacks by site, most weight first, then by name.
     pub fn rows(&self, totals: &StackTotals, is_wanted: impl Fn(StackId) -> bool) -> Vec<SiteRow> {
         let mut by_site: Vec<&StackTotal> = totals.stacks.iter().filter(|row| is_wanted(row.stack)).collect();
         // The heaviest stack of a site comes first and stands for it.

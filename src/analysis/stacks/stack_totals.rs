@@ -1,28 +1,28 @@
-//! What was allocated with every stack: live at a moment, allocated between two moments, or how much
-//! memory was held for how long.
+//! Totals of allocations by stack: live at a moment, allocated between two moments, or bytes multiplied
+//! by the time that they were held.
 
 use crate::analysis::Clock;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 
+/// Stands for a stack without a row.
 const NONE: u32 = u32::MAX;
 
-/// What stacks weigh.
+/// The measure by which stacks are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Bytes that are live at a moment.
+    /// Requested bytes that are live at a moment.
     Live {
         /// The moment.
         at: Moment,
     },
-    /// Bytes that events after one moment and not after another allocated, whether or not they were
-    /// freed again.
+    /// Requested bytes that were allocated between two moments, whether or not they were freed again.
     Allocated {
         /// The state before the first of these events.
         after: Moment,
         /// The state after the last of them.
         until: Moment,
     },
-    /// Bytes multiplied by how long they were live from one moment to another.
+    /// Requested bytes multiplied by the time that they were live between two moments.
     ByteTime {
         /// The first moment.
         from: Moment,
@@ -42,26 +42,25 @@ pub enum WeightUnit {
     ByteEvents,
 }
 
-/// Figures of some allocations.
+/// Totals of some allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// What they weigh, in the measure's unit.
+    /// Their weight, in the measure's unit.
     pub weight: i128,
-    /// Their bytes together.
+    /// Their requested bytes.
     pub bytes: i64,
-    /// How many there are.
+    /// Their number.
     pub count: u64,
-    /// Bytes of the largest.
+    /// Requested bytes of the largest.
     pub largest: i64,
-    /// How long they were live together, as far as the recording shows, in the clock's unit.
+    /// Sum of their recorded lifetimes, in the clock's unit.
     pub lifetime: i128,
-    /// How many began before the recording or survived it, so that they lived longer than that.
+    /// Number of those that began before the recording or survived it, and so lived longer than recorded.
     pub open_ended: u64,
 }
 
 impl Totals {
-    /// How long one of them was live on average, as far as the recording shows: at least that long
-    /// where some are open-ended.
+    /// Their mean recorded lifetime, in the clock's unit; a lower bound if some are open-ended.
     pub fn mean_lifetime(&self) -> i64 {
         let mean = self.lifetime.checked_div(i128::from(self.count)).unwrap_or(0);
         i64::try_from(mean).unwrap_or(i64::MAX)
@@ -77,23 +76,23 @@ impl Totals {
     }
 }
 
-/// What was allocated with one stack.
+/// The totals of one stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackTotal {
     /// The stack.
     pub stack: StackId,
-    /// Its allocations.
+    /// The totals of its allocations.
     pub totals: Totals,
 }
 
-/// What was allocated with every stack, by a measure.
+/// The totals of all stacks by a measure.
 #[derive(Debug, Clone)]
 pub struct StackTotals {
     /// The unit of the weights.
     pub unit: WeightUnit,
     /// The stacks with which anything was allocated, ascending.
     pub stacks: Vec<StackTotal>,
-    /// All of it.
+    /// The totals of all allocations.
     pub all: Totals,
 }
 
@@ -109,7 +108,7 @@ impl StackTotals {
         at.map_or_else(|_| Totals::default(), |at| self.stacks[at].totals)
     }
 
-    /// The totals of all stacks that are wanted, and the one of them that weighs most.
+    /// The totals of all wanted stacks, and the heaviest of these stacks.
     pub fn of_all(&self, is_wanted: impl Fn(StackId) -> bool) -> (Totals, Option<StackId>) {
         let (mut totals, mut heaviest) = (Totals::default(), None);
         for row in self.stacks.iter().filter(|row| is_wanted(row.stack)) {
@@ -122,7 +121,7 @@ impl StackTotals {
     }
 }
 
-/// Weigh every stack by the allocations that a measure is about and that are to be kept.
+/// Weigh every stack by a measure. Only the allocations that `keep` chooses count.
 pub fn stack_totals(
     snapshot: &Snapshot,
     timeline: &Timeline,
@@ -171,12 +170,13 @@ pub fn stack_totals(
     StackTotals { unit, stacks, all }
 }
 
-/// Totals of the stacks that were met so far.
+/// The totals of stacks so far.
 struct Sum<'a> {
     timeline: &'a Timeline,
     clock: Clock,
+    /// The last moment of the timeline.
     last: Moment,
-    /// Index into `rows` by stack.
+    /// Index into `rows` by stack; [`NONE`] for stacks without a row.
     slots: Vec<u32>,
     rows: Vec<StackTotal>,
 }

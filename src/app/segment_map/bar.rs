@@ -8,13 +8,16 @@ use crate::app::device::{Selection, Standpoint};
 use crate::app::swatches::{hatch, stripe};
 use crate::app::theme;
 use crate::draw::Palette;
-use crate::draw::segment_map::{Grouping, Order, REQUEST_PX, fit_text, request};
+use crate::draw::segment_map::{MapGrouping, MapOrder, REQUEST_PX, fit_text, request};
 use crate::model::Timeline;
 use crate::units;
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 
-const ORDERS: [(Order, &str); 3] =
-    [(Order::Address, "By address"), (Order::Size, "Largest first"), (Order::Fill, "Emptiest first")];
+const ORDERS: [(MapOrder, &str); 3] = [
+    (MapOrder::Address, "By address"),
+    (MapOrder::Size, "Largest first"),
+    (MapOrder::Fill, "Emptiest first"),
+];
 
 /// Blocks of the selected segment that are offered.
 const OFFERED_BLOCKS: usize = 4;
@@ -33,11 +36,11 @@ pub(super) fn ui(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
-        let is_grouped = state.arrangement.grouping == Grouping::Pool;
+        let is_grouped = state.arrangement.grouping == MapGrouping::Pool;
         let text = egui::RichText::new("Group by pool").size(12.0);
         let hint = "Memory of one pool, stream and size class cannot serve requests of another";
         if ui.selectable_label(is_grouped, text).on_hover_text(hint).clicked() {
-            state.arrangement.grouping = if is_grouped { Grouping::None } else { Grouping::Pool };
+            state.arrangement.grouping = if is_grouped { MapGrouping::None } else { MapGrouping::Pool };
         }
         if state.is_zoomed() {
             let text = egui::RichText::new("Fit").size(12.0);

@@ -3,7 +3,7 @@
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::Content;
 use crate::app::device::Selection;
-use crate::draw::segment_map::{Hit, Layout, Zoom};
+use crate::draw::segment_map::{MapLayout, MapZoom, SegmentMapHit};
 use crate::model::Timeline;
 use eframe::egui::{self, Vec2, pos2};
 
@@ -17,9 +17,9 @@ const ROW_SHARE: f64 = 0.9;
 pub(in crate::app) fn navigate(
     ui: &egui::Ui,
     response: &egui::Response,
-    zoom: Zoom,
-    layout: &Layout,
-) -> Zoom {
+    zoom: MapZoom,
+    layout: &MapLayout,
+) -> MapZoom {
     let size = response.rect.size();
     let mut zoom = zoom;
     if response.dragged() {
@@ -42,7 +42,7 @@ pub(in crate::app) fn navigate(
 }
 
 /// What a click selects: a block's allocation, else the segment.
-pub(in crate::app) fn selection_of(state: &SegmentState, hit: Hit) -> Selection {
+pub(in crate::app) fn selection_of(state: &SegmentState, hit: SegmentMapHit) -> Selection {
     let part = &state.parts[hit.part];
     match part.content {
         Content::Allocated(Some(id)) | Content::Awaiting(Some(id)) => Selection::Allocation(id),
@@ -54,19 +54,19 @@ pub(in crate::app) fn selection_of(state: &SegmentState, hit: Hit) -> Selection 
 pub(in crate::app) fn zoom_to_row(
     state: &SegmentState,
     row: usize,
-    zoom: Zoom,
-    layout: &Layout,
+    zoom: MapZoom,
+    layout: &MapLayout,
     size: Vec2,
-) -> Zoom {
+) -> MapZoom {
     let Some(found) = state.rows.get(row) else { return zoom };
     let bytes = found.past_end.saturating_sub(found.addr) as f64;
     let wanted = bytes / (f64::from(size.x) * ROW_SHARE);
     let factor = (layout.sheet.bytes_per_px / wanted).max(1.0);
     let is_there = (zoom.factor - factor).abs() <= factor * 0.02;
-    let new = Zoom { factor: if is_there { 1.0 } else { factor }, ..zoom };
+    let new = MapZoom { factor: if is_there { 1.0 } else { factor }, ..zoom };
     let middle = found.addr.saturating_add((found.past_end - found.addr) / 2);
     // From far away, so that the middle of the row comes to the middle.
-    Zoom { x_px: f64::MAX / 4.0, ..new }.within(layout, size).showing(row, middle, layout, size)
+    MapZoom { x_px: f64::MAX / 4.0, ..new }.within(layout, size).showing(row, middle, layout, size)
 }
 
 /// The row and the address of what is selected, if it is there at this moment.

@@ -1,4 +1,4 @@
-//! Memory maps of one device: computed at once in small files, and on a thread in large ones.
+//! Segment maps of one device: computed at once in small files, and on a thread in large ones.
 
 use crate::analysis::segment_state::{Pinned, RequestFit};
 use crate::analysis::{SegmentIndex, SegmentState};

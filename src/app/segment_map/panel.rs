@@ -9,7 +9,7 @@ use crate::analysis::segment_state::Content;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
 use crate::draw::Palette;
-use crate::draw::segment_map::{Hit, Layout, Map, Surface, Zoom, scale_bar};
+use crate::draw::segment_map::{MapLayout, MapSurface, MapZoom, SegmentMapCanvas, SegmentMapHit, scale_bar};
 use crate::model::Timeline;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
@@ -76,7 +76,7 @@ fn follow_selection(
     at: &Standpoint,
     state: &mut State,
     answer: &MomentMap,
-    layout: &Layout,
+    layout: &MapLayout,
     rect: Rect,
 ) {
     if state.seen == at.selection() {
@@ -88,7 +88,7 @@ fn follow_selection(
     }
 }
 
-fn scroll_bar(ui: &mut egui::Ui, zoom: &mut Zoom, layout: &Layout, rect: Rect) {
+fn scroll_bar(ui: &mut egui::Ui, zoom: &mut MapZoom, layout: &MapLayout, rect: Rect) {
     if layout.height_px <= rect.height() {
         return;
     }
@@ -108,14 +108,19 @@ struct View<'a> {
     palette: &'a Palette,
     gutter: Rect,
     rect: Rect,
-    layout: Arc<Layout>,
+    layout: Arc<MapLayout>,
     words: Words<'a>,
 }
 
 impl View<'_> {
-    fn map<'b>(&'b self, painter: &'b egui::Painter, zoom: &'b Zoom, answer: &'b MomentMap) -> Map<'b> {
+    fn map<'b>(
+        &'b self,
+        painter: &'b egui::Painter,
+        zoom: &'b MapZoom,
+        answer: &'b MomentMap,
+    ) -> SegmentMapCanvas<'b> {
         let View { palette, gutter, rect, .. } = *self;
-        Map { painter, rect, gutter, state: &answer.state, layout: &self.layout, zoom, palette }
+        SegmentMapCanvas { painter, rect, gutter, state: &answer.state, layout: &self.layout, zoom, palette }
     }
 
     /// Paint the map; returns what is under the pointer.
@@ -126,10 +131,10 @@ impl View<'_> {
         state: &mut State,
         answer: &Arc<MomentMap>,
         response: &egui::Response,
-    ) -> Option<Hit> {
+    ) -> Option<SegmentMapHit> {
         let scale = ui.pixels_per_point();
         let surface =
-            Surface { rect: self.rect, scale, max_texture_px: ui.input(|input| input.max_texture_side) };
+            MapSurface { rect: self.rect, scale, max_texture_px: ui.input(|input| input.max_texture_side) };
         let zoom = state.zoom;
         let painter = ui.painter();
         let map = self.map(painter, &zoom, answer);
@@ -154,7 +159,7 @@ impl View<'_> {
     }
 
     /// The selection, and at an OOM the largest hole.
-    fn marks(&self, map: &Map<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
+    fn marks(&self, map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
         if let Some((row, part)) = answer.fit.as_ref().and_then(|fit| fit.largest) {
             let part = &answer.state.parts[part];
             let places = map.places(row, part.addr, part.past_end());
@@ -185,7 +190,7 @@ impl View<'_> {
         state: &mut State,
         answer: &MomentMap,
         response: &egui::Response,
-        hit: Option<Hit>,
+        hit: Option<SegmentMapHit>,
     ) {
         let Some(hit) = hit else {
             if response.clicked() {

@@ -4,7 +4,9 @@ use super::maps::MomentMap;
 use crate::analysis::filter::Matches;
 use crate::app::device::{PaneCtx, Selection};
 use crate::app::work::by_ptr::ByPtr;
-use crate::draw::segment_map::{Grouping, Items, Layout, Order, Picture, Sheet, Surface, Zoom, picture};
+use crate::draw::segment_map::{
+    MapGrouping, MapItems, MapLayout, MapOrder, MapPicture, MapSheet, MapSurface, MapZoom, picture,
+};
 use crate::draw::{Coloring, Palette, Rgb};
 use crate::model::{AllocId, StackId, Timeline};
 use eframe::egui::{self, TextureHandle, TextureOptions, Vec2};
@@ -19,8 +21,8 @@ const STACK_SHARE: f32 = 0.45;
 /// How rows are arranged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Arrangement {
-    pub(in crate::app) grouping: Grouping,
-    pub(in crate::app) order: Order,
+    pub(in crate::app) grouping: MapGrouping,
+    pub(in crate::app) order: MapOrder,
 }
 
 /// What was computed last.
@@ -28,7 +30,7 @@ pub(in crate::app) struct Arrangement {
 pub(in crate::app) struct Cache {
     /// The size that the scale was chosen for, and the scale.
     scale: Option<(ScaleKey, f64)>,
-    layout: Option<(Arc<MomentMap>, Arc<Layout>)>,
+    layout: Option<(Arc<MomentMap>, Arc<MapLayout>)>,
     drawn: Option<Drawn>,
 }
 
@@ -37,8 +39,8 @@ type ScaleKey = (usize, Vec2, Arrangement);
 /// A picture, and what it shows.
 pub(in crate::app) struct Drawn {
     request: MapRequest,
-    pub(in crate::app) items: Items,
-    pub(in crate::app) picture: Picture,
+    pub(in crate::app) items: MapItems,
+    pub(in crate::app) picture: MapPicture,
     pub(in crate::app) texture: Option<TextureHandle>,
 }
 
@@ -46,9 +48,9 @@ pub(in crate::app) struct Drawn {
 #[derive(Clone, PartialEq)]
 pub(super) struct MapRequest {
     answer: ByPtr<MomentMap>,
-    layout: ByPtr<Layout>,
-    zoom: Zoom,
-    surface: Surface,
+    layout: ByPtr<MapLayout>,
+    zoom: MapZoom,
+    surface: MapSurface,
     coloring: ByPtr<Coloring>,
     matches: Option<ByPtr<Matches>>,
     stack: Option<StackId>,
@@ -59,9 +61,9 @@ impl MapRequest {
     pub(super) fn new(
         ctx: &PaneCtx<'_>,
         answer: &Arc<MomentMap>,
-        layout: &Arc<Layout>,
-        zoom: Zoom,
-        surface: Surface,
+        layout: &Arc<MapLayout>,
+        zoom: MapZoom,
+        surface: MapSurface,
         palette: &Palette,
     ) -> Self {
         Self {
@@ -88,29 +90,30 @@ impl Cache {
         answer: &Arc<MomentMap>,
         arrangement: Arrangement,
         size: Vec2,
-    ) -> Arc<Layout> {
+    ) -> Arc<MapLayout> {
         let Arrangement { grouping, order } = arrangement;
         let key = (Arc::as_ptr(&answer.common) as usize, size, arrangement);
-        let sheet = Sheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
+        let sheet = MapSheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
         let known = self.scale.filter(|(known, _)| *known == key);
-        let fit = || (key, Layout::fit(&answer.common.fullest, sheet, size.y));
+        let fit = || (key, MapLayout::fit(&answer.common.fullest, sheet, size.y));
         let (_, bytes_per_px) = *self.scale.insert(known.unwrap_or_else(fit));
-        let sheet = Sheet { bytes_per_px, ..sheet };
-        let is_known =
-            |known: &(Arc<MomentMap>, Arc<Layout>)| Arc::ptr_eq(&known.0, answer) && known.1.sheet == sheet;
+        let sheet = MapSheet { bytes_per_px, ..sheet };
+        let is_known = |known: &(Arc<MomentMap>, Arc<MapLayout>)| {
+            Arc::ptr_eq(&known.0, answer) && known.1.sheet == sheet
+        };
         let known = self.layout.take().filter(is_known);
-        let new = || (Arc::clone(answer), Arc::new(Layout::new(&answer.state, sheet)));
+        let new = || (Arc::clone(answer), Arc::new(MapLayout::new(&answer.state, sheet)));
         Arc::clone(&self.layout.insert(known.unwrap_or_else(new)).1)
     }
 
     /// Where rows were put last, and how high the panel was.
-    pub(in crate::app) fn shown(&self) -> Option<(&Layout, f32)> {
+    pub(in crate::app) fn shown(&self) -> Option<(&MapLayout, f32)> {
         let ((_, size, _), _) = self.scale?;
         self.layout.as_ref().map(|(_, layout)| (layout.as_ref(), size.y))
     }
 
     #[cfg(test)]
-    pub(in crate::app) fn last_layout(&self) -> Option<&Layout> {
+    pub(in crate::app) fn last_layout(&self) -> Option<&MapLayout> {
         self.layout.as_ref().map(|(_, layout)| layout.as_ref())
     }
 
@@ -151,8 +154,8 @@ fn draw(
     let (items, picture) =
         picture(&request.answer.state, &request.layout, &request.zoom, &request.surface, palette, &color);
     let texture = match &picture {
-        Picture::Mesh(_) => None,
-        Picture::Pixels(image) => Some(match texture {
+        MapPicture::Mesh(_) => None,
+        MapPicture::Pixels(image) => Some(match texture {
             Some(mut texture) => {
                 texture.set(Arc::clone(image), TextureOptions::NEAREST);
                 texture

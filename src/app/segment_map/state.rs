@@ -3,14 +3,14 @@
 use super::maps::Maps;
 use super::picture::{Arrangement, Cache};
 use crate::app::device::Selection;
-use crate::draw::segment_map::{Look, MapPart, Zoom};
+use crate::draw::segment_map::{MapLook, MapPart, MapZoom};
 
 /// How the map is arranged and zoomed, and what was painted last.
 #[derive(Default)]
 pub(in crate::app) struct State {
     pub(super) maps: Option<Maps>,
     pub(in crate::app) arrangement: Arrangement,
-    pub(super) zoom: Zoom,
+    pub(super) zoom: MapZoom,
     pub(super) cache: Cache,
     /// The selection of the last frame, to notice one that was made elsewhere.
     pub(super) seen: Selection,
@@ -24,14 +24,14 @@ impl State {
 
     /// Show whole lines again.
     pub(in crate::app) fn reset_zoom(&mut self) {
-        self.zoom = Zoom { y_px: self.zoom.y_px, ..Zoom::default() };
+        self.zoom = MapZoom { y_px: self.zoom.y_px, ..MapZoom::default() };
     }
 
     /// What is shown, for a picture.
-    pub(in crate::app) fn exported(&self) -> Look {
+    pub(in crate::app) fn exported(&self) -> MapLook {
         let Arrangement { grouping, order } = self.arrangement;
         let shown = self.cache.shown();
-        Look {
+        MapLook {
             grouping,
             order,
             part: shown.and_then(|(layout, height_px)| MapPart::of(self.zoom, layout, height_px)),
@@ -40,7 +40,7 @@ impl State {
 
     /// Where rows are.
     #[cfg(test)]
-    pub(in crate::app) fn layout(&self) -> Option<&crate::draw::segment_map::Layout> {
+    pub(in crate::app) fn layout(&self) -> Option<&crate::draw::segment_map::MapLayout> {
         self.cache.last_layout()
     }
 

@@ -5,7 +5,7 @@ use crate::analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, P
 use crate::analysis::{SegmentState, site_label};
 use crate::app::device::figures::Figures as DeviceFigures;
 use crate::app::theme;
-use crate::draw::segment_map::{Hit, group_text};
+use crate::draw::segment_map::{SegmentMapHit, group_text};
 use crate::model::{AllocId, Recording, StackId};
 use crate::units;
 use eframe::egui;
@@ -33,7 +33,7 @@ impl Words<'_> {
     }
 
     /// What is under the pointer.
-    pub(super) fn hover_ui(self, response: &egui::Response, answer: &MomentMap, hit: Hit) {
+    pub(super) fn hover_ui(self, response: &egui::Response, answer: &MomentMap, hit: SegmentMapHit) {
         let state = &answer.state;
         let part = &state.parts[hit.part];
         let mut lines = match part.content {
@@ -77,7 +77,7 @@ impl Words<'_> {
         lines
     }
 
-    fn hole_lines(self, state: &SegmentState, hit: Hit) -> Vec<String> {
+    fn hole_lines(self, state: &SegmentState, hit: SegmentMapHit) -> Vec<String> {
         let part = &state.parts[hit.part];
         let [before, after] = state.neighbours(hit.row, hit.part);
         let name = |part: Option<&Part>, edge: &str| match part.map(|part| part.content) {

@@ -10,7 +10,8 @@ use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::{theme, timeline};
 use crate::draw::{
-    Canvas, Palette, Pixel, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas, SegmentTimelineHit, View,
+    Palette, Pixel, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas, SegmentTimelineHit,
+    TimelineCanvas, View,
 };
 use crate::model::{Recording, Timeline};
 use eframe::egui::{self, Rect, ScrollArea, Sense, scroll_area::ScrollSource};
@@ -171,7 +172,7 @@ impl Sight<'_> {
         view: &'c View,
     ) -> SegmentTimelineCanvas<'c> {
         let Self { rows, bands, places, palette } = *self;
-        let canvas = Canvas { painter: ui.painter(), rect: places.rows, view, timeline, palette };
+        let canvas = TimelineCanvas { painter: ui.painter(), rect: places.rows, view, timeline, palette };
         SegmentTimelineCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() }
     }
 

@@ -6,7 +6,7 @@ use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::draw::{
-    Blocks, Coloring, Kept, Palette, RowBand, SegmentTimelineRaster, SegmentTimelineScene, View,
+    BlockFilter, Blocks, Coloring, Palette, RowBand, SegmentTimelineRaster, SegmentTimelineScene, View,
 };
 use crate::model::{Recording, StackId};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
@@ -95,8 +95,8 @@ impl Task for Painter {
         let request = request.as_ref()?;
         let palette = if request.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let contains = |id| request.matches.as_ref().is_none_or(|matches| matches.contains(id));
-        let kept = request.matches.as_ref().map(|_| Kept { contains: &contains, is_alone: false });
-        let blocks = Blocks { timeline, coloring: &request.coloring, kept };
+        let filter = request.matches.as_ref().map(|_| BlockFilter { contains: &contains, hides_rest: false });
+        let blocks = Blocks { timeline, coloring: &request.coloring, filter };
         let map = SegmentTimelineScene {
             blocks,
             rows,

@@ -4,7 +4,7 @@ use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
 use crate::app::tests::{device, open_path, sample, wheel};
 use crate::app::*;
-use crate::draw::segment_map::Order;
+use crate::draw::segment_map::MapOrder;
 use eframe::egui::{Role, Theme};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -92,7 +92,7 @@ fn a_picture_shows_the_view_as_it_stands() {
     device(&mut harness).wanted_pane = Some(Pane::Segments);
     harness.run_steps(4);
     picture(&mut harness, SEGMENTS);
-    device(&mut harness).states.segments.arrangement.order = Order::Fill;
+    device(&mut harness).states.segments.arrangement.order = MapOrder::Fill;
     harness.run_steps(4);
     picture(&mut harness, SEGMENTS);
     let at = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect().center();

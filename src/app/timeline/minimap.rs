@@ -2,7 +2,7 @@
 
 use crate::app::device::Standpoint;
 use crate::app::work::memo::Memo;
-use crate::draw::{Axis, Canvas, Palette, Totals, View};
+use crate::draw::{Axis, ColumnTotals, Palette, TimelineCanvas, View};
 use crate::model::Timeline;
 use eframe::egui::{self, CursorIcon, Rect, Sense};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ const EDGE_PX: f32 = 5.0;
 #[derive(Default)]
 pub(in crate::app) struct State {
     /// By axis and number of columns.
-    totals: Memo<(Axis, usize), Rc<Totals>>,
+    totals: Memo<(Axis, usize), Rc<ColumnTotals>>,
     drag: Option<Drag>,
 }
 
@@ -42,10 +42,10 @@ pub(super) fn ui(
     );
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Minimap"));
     let (full, view) = (at.full, at.view);
-    let canvas = Canvas { painter: ui.painter(), rect, view: &full, timeline, palette };
+    let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &full, timeline, palette };
     let brush = canvas.brush_rect(&view);
     let columns = (rect.width().round() as usize).max(1);
-    let totals = || Rc::new(Totals::of_view(timeline, &full, columns));
+    let totals = || Rc::new(ColumnTotals::of_view(timeline, &full, columns));
     canvas.minimap(&state.totals.get((full.axis, columns), totals), &view, at.cursor);
     if let Some(pointer) = response.hover_pos() {
         ui.set_cursor_icon(cursor_icon(pointer, brush));

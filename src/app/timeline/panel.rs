@@ -9,7 +9,7 @@ use crate::analysis::{Lanes, NamedRange};
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
-use crate::draw::{Canvas, LANE_PX, Labels, Palette, Pixel};
+use crate::draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas};
 use crate::model::{Recording, Timeline};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
@@ -132,11 +132,12 @@ fn paint(
     under: Option<Under>,
 ) {
     let (timeline, derived, at) = (ctx.recording.timeline(), ctx.derived, &*ctx.at);
-    let canvas = Canvas { painter: ui.painter(), rect: places.picture, view: &at.view, timeline, palette };
+    let canvas =
+        TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &at.view, timeline, palette };
     canvas.grid();
     picture(&canvas, rasters, at, under);
     canvas.frame();
-    let mut labels = Labels::default();
+    let mut labels = MarkLabels::default();
     canvas.ooms(&mut labels);
     if !timeline.events.is_empty() {
         canvas.peak(derived.figures.peak, &mut labels);
@@ -163,7 +164,7 @@ fn box_ui(ui: &egui::Ui, from: Option<egui::Pos2>, places: &Places, palette: &Pa
 }
 
 /// The bands, what is hovered and selected, and the total lines.
-fn picture(canvas: &Canvas<'_>, rasters: &mut Rasters, at: &Standpoint, under: Option<Under>) {
+fn picture(canvas: &TimelineCanvas<'_>, rasters: &mut Rasters, at: &Standpoint, under: Option<Under>) {
     let Some(shown) = rasters.shown() else { return };
     canvas.picture(&shown.picture, shown.texture.id());
     let selected = at.selected_allocation().filter(|_| shown.mode == TimelineMode::Blocks);
@@ -198,7 +199,8 @@ fn lanes_ui(
     let response = ui.interact(places.lanes, ui.scope_id().with("lanes"), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Annotations"));
     let (timeline, view) = (recording.timeline(), at.view);
-    let canvas = Canvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
+    let canvas =
+        TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
     let pointer = response.hover_pos();
     let found = pointer.and_then(|pointer| canvas.lane_at(lanes, places.lanes, pointer));
     let Some(range) = found.copied() else { return };

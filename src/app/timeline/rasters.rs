@@ -12,7 +12,8 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::draw::{
-    Blocks, Coloring, Kept, Painted, Palette, Pooled, SegmentStack, Span, View, range_of_band,
+    BlockFilter, Blocks, Coloring, Palette, PixelSpan, Pooled, SegmentStack, TimelineRaster, View,
+    range_of_band,
 };
 use crate::model::{AllocId, Recording, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
@@ -33,13 +34,13 @@ pub(in crate::app) struct TimelineRequest {
 
 /// The picture that is shown.
 pub(in crate::app) struct Shown {
-    pub(in crate::app) picture: Painted,
+    pub(in crate::app) picture: TimelineRaster,
     /// What its bands are.
     pub(in crate::app) mode: TimelineMode,
     pub(in crate::app) texture: TextureHandle,
-    outlines: Vec<(AllocId, Vec<Span>)>,
+    outlines: Vec<(AllocId, Vec<PixelSpan>)>,
     /// Where the selected stack or segment is.
-    selected: Memo<Selection, Rc<[Span]>>,
+    selected: Memo<Selection, Rc<[PixelSpan]>>,
 }
 
 /// Pictures of one device.
@@ -53,7 +54,7 @@ pub(in crate::app) struct Rasters {
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// A picture, and what its bands are.
-type Finished = (TimelineMode, Painted, ColorImage);
+type Finished = (TimelineMode, TimelineRaster, ColorImage);
 
 /// What painting needs.
 #[derive(Clone)]
@@ -100,7 +101,7 @@ impl Rasters {
 
 impl Shown {
     /// Where an allocation is in the picture. The last few are remembered.
-    pub(in crate::app) fn outline(&mut self, id: AllocId) -> &[Span] {
+    pub(in crate::app) fn outline(&mut self, id: AllocId) -> &[PixelSpan] {
         const REMEMBERED: usize = 4;
         let at = self.outlines.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
             if REMEMBERED <= self.outlines.len() {
@@ -115,11 +116,11 @@ impl Shown {
 
 impl Shown {
     /// Where everything with the selected stack, or in the selected segment, is in the picture.
-    pub(in crate::app) fn spans_of(&self, selection: Selection, timeline: &Timeline) -> Rc<[Span]> {
+    pub(in crate::app) fn spans_of(&self, selection: Selection, timeline: &Timeline) -> Rc<[PixelSpan]> {
         self.selected.get(selection, || self.find_spans(selection, timeline).into())
     }
 
-    fn find_spans(&self, selection: Selection, timeline: &Timeline) -> Vec<Span> {
+    fn find_spans(&self, selection: Selection, timeline: &Timeline) -> Vec<PixelSpan> {
         let raster = &self.picture.raster;
         let is_allocation = |id: AllocId| id.index() < timeline.lifetimes.len();
         match (selection, self.mode) {
@@ -148,22 +149,22 @@ impl Task for Painter {
         let palette = if request.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let timeline = self.recording.timeline();
         let contains = |id| request.filter.as_ref().is_none_or(|(matches, _)| matches.contains(id));
-        let kept = request
+        let filter = request
             .filter
             .as_ref()
-            .map(|(_, mode)| Kept { contains: &contains, is_alone: *mode == FilterMode::Only });
-        let blocks = Blocks { timeline, coloring: &request.coloring, kept };
+            .map(|(_, mode)| BlockFilter { contains: &contains, hides_rest: *mode == FilterMode::Only });
+        let blocks = Blocks { timeline, coloring: &request.coloring, filter };
         let picture = match request.mode {
             TimelineMode::Blocks => match self.pools.get_or_init(|| private_pools(timeline)) {
                 Some(pools) => {
                     let pooled = Pooled { blocks, pools };
-                    Painted::paint(timeline, &request.view, request.size_px, palette, &pooled)
+                    TimelineRaster::paint(timeline, &request.view, request.size_px, palette, &pooled)
                 }
-                None => Painted::paint(timeline, &request.view, request.size_px, palette, &blocks),
+                None => TimelineRaster::paint(timeline, &request.view, request.size_px, palette, &blocks),
             },
             TimelineMode::Segments => {
                 let bands = SegmentStack::new(timeline, &request.coloring);
-                Painted::paint(timeline, &request.view, request.size_px, palette, &bands)
+                TimelineRaster::paint(timeline, &request.view, request.size_px, palette, &bands)
             }
         };
         let image = theme::image(&picture.raster);

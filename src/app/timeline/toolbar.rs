@@ -2,7 +2,7 @@
 
 use crate::app::device::{PaneCtx, Standpoint, TimelineMode};
 use crate::app::theme;
-use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
+use crate::draw::{Axis, ColorBy, ColorKey, Palette, Rgb};
 use eframe::egui::{self, Rect, Sense};
 
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
@@ -86,7 +86,7 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
         TimelineMode::Blocks => coloring.keys(ctx.recording),
         TimelineMode::Segments => coloring.reserved_keys(ctx.recording),
     };
-    for Key { label, color, query } in keys {
+    for ColorKey { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
         let response = entry(ui, color, mark, &label);
         if let Some(query) = query

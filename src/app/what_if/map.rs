@@ -7,7 +7,8 @@ use crate::app::theme;
 use crate::app::work::worker::Task;
 use crate::draw::Palette;
 use crate::draw::segment_map::{
-    Grouping, Items, Layout, Map, Order, Picture, Sheet, Surface, Zoom, picture, scale_bar,
+    MapGrouping, MapItems, MapLayout, MapOrder, MapPicture, MapSheet, MapSurface, MapZoom, SegmentMapCanvas,
+    picture, scale_bar,
 };
 use crate::model::{
     Anchor, Block, DeviceId, EventTable, Moment, Segment, SegmentTable, Snapshot, StackId, Timeline,
@@ -78,29 +79,29 @@ pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
 /// A map with its picture, for one size and theme.
 pub(super) struct Drawn {
     state: Arc<SegmentState>,
-    surface: Surface,
+    surface: MapSurface,
     is_dark: bool,
-    layout: Layout,
-    items: Items,
-    picture: Picture,
+    layout: MapLayout,
+    items: MapItems,
+    picture: MapPicture,
     texture: Option<TextureHandle>,
 }
 
 impl Drawn {
-    fn new(ctx: &egui::Context, state: &Arc<SegmentState>, surface: Surface, palette: &Palette) -> Self {
-        let sheet = Sheet {
+    fn new(ctx: &egui::Context, state: &Arc<SegmentState>, surface: MapSurface, palette: &Palette) -> Self {
+        let sheet = MapSheet {
             width_px: surface.rect.width(),
             bytes_per_px: 1.0,
-            grouping: Grouping::Pool,
-            order: Order::Address,
+            grouping: MapGrouping::Pool,
+            order: MapOrder::Address,
         };
-        let bytes_per_px = Layout::fit(state, sheet, surface.rect.height());
-        let layout = Layout::new(state, Sheet { bytes_per_px, ..sheet });
+        let bytes_per_px = MapLayout::fit(state, sheet, surface.rect.height());
+        let layout = MapLayout::new(state, MapSheet { bytes_per_px, ..sheet });
         let color = |_| palette.class(0);
-        let (items, picture) = picture(state, &layout, &Zoom::default(), &surface, palette, &color);
+        let (items, picture) = picture(state, &layout, &MapZoom::default(), &surface, palette, &color);
         let texture = match &picture {
-            Picture::Mesh(_) => None,
-            Picture::Pixels(image) => {
+            MapPicture::Mesh(_) => None,
+            MapPicture::Pixels(image) => {
                 Some(ctx.load_texture("simulated segments", Arc::clone(image), TextureOptions::NEAREST))
             }
         };
@@ -108,7 +109,7 @@ impl Drawn {
         Self { state: Arc::clone(state), surface, is_dark, layout, items, picture, texture }
     }
 
-    fn is_of(&self, state: &Arc<SegmentState>, surface: &Surface, palette: &Palette) -> bool {
+    fn is_of(&self, state: &Arc<SegmentState>, surface: &MapSurface, palette: &Palette) -> bool {
         Arc::ptr_eq(&self.state, state) && self.surface == *surface && self.is_dark == palette.is_dark
     }
 }
@@ -131,11 +132,19 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &mut Optio
     let gutter = Rect::from_min_max(all.min, pos2(split, all.bottom()));
     let rect = Rect::from_min_max(pos2(split, all.top()), all.max);
     let max_texture_px = ui.input(|input| input.max_texture_side);
-    let surface = Surface { rect, scale, max_texture_px };
+    let surface = MapSurface { rect, scale, max_texture_px };
     let known = drawn.take().filter(|known| known.is_of(state, &surface, palette));
     let drawn = drawn.insert(known.unwrap_or_else(|| Drawn::new(ui.ctx(), state, surface, palette)));
-    let (painter, zoom) = (ui.painter_at(all), Zoom::default());
-    let map = Map { painter: &painter, rect, gutter, state, layout: &drawn.layout, zoom: &zoom, palette };
+    let (painter, zoom) = (ui.painter_at(all), MapZoom::default());
+    let map = SegmentMapCanvas {
+        painter: &painter,
+        rect,
+        gutter,
+        state,
+        layout: &drawn.layout,
+        zoom: &zoom,
+        palette,
+    };
     drawn.picture.paint(&painter, rect, drawn.texture.as_ref().map(TextureHandle::id));
     map.labels(&drawn.items, scale, &|_| None);
     map.headings(scale_bar(&painter, rect, drawn.layout.sheet.bytes_per_px, palette));

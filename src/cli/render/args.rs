@@ -8,7 +8,7 @@ use crate::export::PictureKind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// The smallest side of a picture, in points: less has no room for the caption.
+/// The smallest side of a picture in points: below it there is no room for the caption.
 const MIN_SIDE: f32 = 200.0;
 
 /// `--view`.

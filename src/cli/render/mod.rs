@@ -11,7 +11,7 @@ use crate::draw::software::MAX_SIDE_PX;
 use crate::export::{Format, PictureKind};
 use std::path::Path;
 
-/// The most pixels of a picture: four times those of an 8K screen.
+/// Largest number of pixels of a picture, four times those of an 8K screen: they take half a GiB of memory.
 const MAX_PX: f32 = 4.0 * 7680.0 * 4320.0;
 
 pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     destination.write(|out| Ok(out.write_all(&file)?))
 }
 
-/// The format of the output. Refuses pictures that cannot be written, before a large file is read.
+/// The format of the output. Pictures that cannot be written are refused here, before a large file is read.
 fn format(args: &RenderArgs) -> Result<Format, Failure> {
     let [width, height] = args.size.map(|side| side * args.scale);
     if (MAX_SIDE_PX as f32) < width.max(height) || MAX_PX < width * height {

@@ -2,18 +2,18 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A value and its names.
+/// A value with its names on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named<T> {
     pub(super) value: T,
     pub(super) name: &'static str,
     /// A line for `--help`.
     help: Option<&'static str>,
-    /// Another name, which works and is not shown.
+    /// An older name, which works and is not shown.
     old_name: Option<&'static str>,
 }
 
-/// A value with the name to give for it.
+/// A value with its name.
 pub(super) const fn named<T>(name: &'static str, value: T) -> Named<T> {
     Named { value, name, help: None, old_name: None }
 }
@@ -36,7 +36,7 @@ impl<T: Copy> Named<T> {
     }
 }
 
-/// A parser that takes the names of a table and gives their values.
+/// A parser of the names in a table, which returns their values.
 pub(super) fn one_of<T>(table: impl IntoIterator<Item = Named<T>>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The picture that the arguments ask for, of a recording that is open.
+//! From the arguments and an open recording to the picture.
 
 use super::args::{Query, RenderArgs, VIEWS, Weigh};
 use crate::analysis::filter::Prepared;
@@ -6,14 +6,14 @@ use crate::analysis::{Attribution, Categories, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches};
 use crate::draw::picture::{self, view_of};
-use crate::draw::segment_map::Look;
+use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, ColorBy, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
 use crate::model::{Moment, Timeline};
 use crate::units;
 use std::sync::Arc;
 
-/// Check the arguments against the recording, and put the picture together.
+/// The picture that the arguments ask for, or why the recording does not allow it.
 pub(super) fn spec(
     args: &RenderArgs,
     recording: &Opened<'_>,
@@ -35,7 +35,7 @@ pub(super) fn spec(
         moment,
         has_cursor: args.target.names_moment(),
         selected: picture::Selected::None,
-        map: Look::default(),
+        map: MapLook::default(),
         rows: None,
         stacks: StacksView {
             measure: measure(args, timeline, moment),
@@ -55,7 +55,7 @@ fn axis(args: &RenderArgs, recording: &Opened<'_>, timeline: &Timeline) -> Resul
     Ok(args.axis)
 }
 
-/// The first and the last moment to show, if not all.
+/// The first moment to show and the one after the last; `None` for all.
 fn moments(
     args: &RenderArgs,
     recording: &Opened<'_>,
@@ -67,7 +67,8 @@ fn moments(
         let message = format_args!("there is no event {last} among {events}");
         return Err(recording.failure(message, "use a smaller --range"));
     }
-    // From the state before the first event to the one after the last.
+    // From the state before the first event to that after the last, which is `last + 1`; the end is
+    // exclusive.
     Ok(Some([Moment(first), Moment(last + 2)]))
 }
 
@@ -115,10 +116,10 @@ fn filtered(
     let categories = attribution.map_or(&none, |found| &found.categories);
     let prepared = Prepared::with_categories(filter, &recording.snapshot, timeline, categories);
     let matches = Arc::new(matches(&prepared, timeline, moment));
-    Some(Filtered { query: text.clone(), matches, is_alone: args.only })
+    Some(Filtered { query: text.clone(), matches, hides_rest: args.only })
 }
 
-/// The weights of the flame graph: at the moment, or in the range.
+/// The measure of the flame graph: at the moment, or in the range.
 fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment) -> Measure {
     let last = Moment(timeline.events.len() as u32);
     let [from, to] =

@@ -1,4 +1,4 @@
-//! Why nothing can be selected, and the way out.
+//! Errors of selecting a device or a moment, with a way out.
 
 use crate::analysis::MomentError;
 use crate::cli::failure::Failure;
@@ -6,7 +6,7 @@ use crate::model::{DeviceId, Snapshot};
 use std::fmt::Display;
 use std::path::Path;
 
-/// The snapshot lacks the device that was named.
+/// The error that the snapshot lacks the named device.
 pub(super) fn no_such_device(snapshot: &Snapshot, device: DeviceId) -> Failure {
     Failure::new(
         format_args!("device {} is not in the snapshot", device.0),
@@ -14,7 +14,7 @@ pub(super) fn no_such_device(snapshot: &Snapshot, device: DeviceId) -> Failure {
     )
 }
 
-/// The snapshot of the file `name` has no device to choose; `consequence` ends the sentence.
+/// The error that the snapshot of the file `name` has no device; `consequence` ends the sentence.
 pub(in crate::cli) fn no_memory(name: impl Display, consequence: &str) -> Failure {
     Failure::new(
         format_args!("{name}: the snapshot holds no memory of any device{consequence}"),
@@ -22,7 +22,7 @@ pub(in crate::cli) fn no_memory(name: impl Display, consequence: &str) -> Failur
     )
 }
 
-/// The moment does not exist.
+/// The error that a device does not have the moment.
 pub(in crate::cli) fn no_moment(file: &Path, error: MomentError) -> Failure {
     Failure::new(
         format_args!("{}: {error}", file.display()),
@@ -30,7 +30,7 @@ pub(in crate::cli) fn no_moment(file: &Path, error: MomentError) -> Failure {
     )
 }
 
-/// Each device counts its own events.
+/// The error that an event's number is ambiguous, since each device counts its own events.
 pub(super) fn event_of_several_devices(snapshot: &Snapshot) -> Failure {
     Failure::new(
         "an event's number means another moment on each device",

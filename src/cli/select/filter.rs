@@ -4,7 +4,7 @@ use crate::analysis::filter::{Filter, Matches, Prepared};
 use crate::cli::stderr;
 use crate::model::{Moment, Timeline};
 
-/// A filter as the window reads it, too.
+/// Parse a filter, which is written as in the window. The error names the part that is wrong.
 pub(in crate::cli) fn parse_filter(text: &str) -> Result<Filter, String> {
     Filter::parse(text).map_err(|error| {
         let part = text.get(error.range.clone()).unwrap_or_default();
@@ -12,7 +12,7 @@ pub(in crate::cli) fn parse_filter(text: &str) -> Result<Filter, String> {
     })
 }
 
-/// The allocations that match with the cursor at a moment. Doubts about the filter go to standard error.
+/// The allocations that match with the cursor at a moment. Notes on doubtful terms go to standard error.
 pub(in crate::cli) fn matches(prepared: &Prepared, timeline: &Timeline, cursor: Moment) -> Matches {
     for note in prepared.notes() {
         stderr::notice(&format!("{}: {note}", timeline.device));

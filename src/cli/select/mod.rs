@@ -1,8 +1,8 @@
-//! What a command looks at: recordings, the user's rules, a device, a moment.
+//! The selection of a command's subject: recordings, the user's rules, a device, a moment.
 //!
-//! Options that several commands share are declared here once ([`Source`], [`Target`], …) and flattened into the
-//! arguments of each command. They become checked values ([`Opened`], [`Selected`]) here and nowhere else, so
-//! each error has one wording and one hint.
+//! Options that several commands share are declared here once ([`Source`], [`Target`], …) and flattened
+//! into the arguments of each command. They become checked values ([`Opened`], [`Selected`]) here and
+//! nowhere else, so each error has one wording and one hint.
 
 mod errors;
 mod filter;

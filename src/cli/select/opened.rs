@@ -1,4 +1,4 @@
-//! A recording that is open.
+//! An open recording.
 
 use super::errors::{no_memory, no_such_device};
 use crate::analysis::{Attribution, Facts, UserRules};
@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A recording that was read, and the user's rules about it.
+/// A recording that was read, with the user's rules.
 #[derive(Debug)]
 pub(in crate::cli) struct Opened<'a> {
     pub(in crate::cli) file: &'a Path,
@@ -44,7 +44,7 @@ impl Opened<'_> {
         found.ok_or_else(|| no_such_device(&self.snapshot, timeline.device))
     }
 
-    /// The device that is named, or all of them.
+    /// The named device, or all devices.
     pub(super) fn devices(&self, named: Option<DeviceId>) -> Result<Vec<&Timeline>, Failure> {
         match named {
             Some(device) => Ok(vec![self.device(device)?]),
@@ -52,7 +52,7 @@ impl Opened<'_> {
         }
     }
 
-    /// The device that is named, or the one to show first; `None` if the recording has no device.
+    /// The named device, or the one to show first; `None` if the recording has no device.
     pub(super) fn device_or_main(&self, named: Option<DeviceId>) -> Result<Option<&Timeline>, Failure> {
         match named {
             Some(device) => self.device(device).map(Some),
@@ -64,7 +64,7 @@ impl Opened<'_> {
         self.snapshot.timeline(device).ok_or_else(|| no_such_device(&self.snapshot, device))
     }
 
-    /// The recording holds no memory of any device.
+    /// The error that the recording holds no memory of any device.
     pub(super) fn no_memory(&self) -> Failure {
         no_memory(self.file.display(), "")
     }

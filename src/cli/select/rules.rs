@@ -20,8 +20,8 @@ impl RulesFile {
         self.rules.as_deref()
     }
 
-    /// Read the file; without one, there are no rules. A file that lies near a recording is only mentioned: whether
-    /// it applies is the user's decision.
+    /// Read the rules file; without one, there are no rules. A rules file near a recording is only
+    /// mentioned, since it is the user who decides if it applies.
     pub(in crate::cli) fn read(&self, recordings: &[PathBuf]) -> Result<UserRules, Failure> {
         if let Some(path) = self.path() {
             return read(path);

@@ -3,7 +3,7 @@
 use super::errors::{event_of_several_devices, no_moment};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
-use crate::analysis::{At, MomentError, resolve};
+use crate::analysis::{At, MomentError};
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Moment, Timeline};
 use clap::Args;
@@ -45,7 +45,7 @@ pub(in crate::cli) struct Selected<'a> {
 }
 
 impl OneDevice {
-    /// The device that is named, or the one to show first; `None` if the recording has no device.
+    /// The named device, or the one to show first; `None` if the recording has no device.
     pub(in crate::cli) fn find<'a>(
         &self,
         recording: &'a Opened<'_>,
@@ -55,18 +55,18 @@ impl OneDevice {
 }
 
 impl Target {
-    /// Whether the user named a moment.
+    /// True if the user named a moment.
     pub(in crate::cli) fn names_moment(&self) -> bool {
         self.at.is_some()
     }
 
-    /// The device that is named, or the one to show first, at its moment.
+    /// The named device, or the one to show first, at its moment.
     pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
         let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
         self.on(timeline).map_err(|error| no_moment(recording.file, error))
     }
 
-    /// The device that is named, or all of them, whatever the moment.
+    /// The named device, or all devices, without a moment.
     pub(in crate::cli) fn devices<'a>(
         &self,
         recording: &'a Opened<'_>,
@@ -74,8 +74,8 @@ impl Target {
         recording.devices(self.device.device)
     }
 
-    /// The device that is named, or all of them, each at its moment. Devices without the moment are left out, as
-    /// long as one has it.
+    /// The named device, or all devices, each at its moment. Devices without the moment are left out unless
+    /// none has it.
     pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
         let (mut selected, mut missing) = (Vec::new(), None);
         for timeline in self.devices(recording)? {
@@ -90,8 +90,8 @@ impl Target {
         }
     }
 
-    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if it would mean
-    /// unrelated moments of several devices.
+    /// [`Self::each`] for commands that show devices side by side. An event's number is refused if there are
+    /// several devices, on which it would mean unrelated moments.
     pub(in crate::cli) fn each_at_same<'a>(
         &self,
         recording: &'a Opened<'_>,
@@ -104,6 +104,6 @@ impl Target {
 
     fn on<'a>(&self, timeline: &'a Timeline) -> Result<Selected<'a>, MomentError> {
         let at = self.at.unwrap_or_else(|| At::oom_or_peak(timeline));
-        Ok(Selected { timeline, at, moment: resolve(at, timeline)? })
+        Ok(Selected { timeline, at, moment: at.moment(timeline)? })
     }
 }

@@ -13,9 +13,7 @@ pub(super) use shortage::Shortage;
 use super::finding::{Severity, StackBytes};
 use super::share::share;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
-use crate::analysis::{
-    At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at, resolve,
-};
+use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
 use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
@@ -52,7 +50,7 @@ pub(super) struct Case<'a> {
     pub(super) code: CodeSites<'a>,
     /// The live allocations, largest first.
     pub(super) live: Vec<Allocation>,
-    /// The memory map.
+    /// The segment map.
     pub(super) state: SegmentState,
     /// The request that failed at the moment, if one did.
     pub(super) shortage: Option<Shortage>,
@@ -75,7 +73,7 @@ impl<'a> Case<'a> {
         attribution: &'a Attribution,
         request: DiagnosisRequest,
     ) -> Result<Self, MomentError> {
-        let moment = resolve(request.at.unwrap_or_else(|| At::oom_or_peak(timeline)), timeline)?;
+        let moment = request.at.unwrap_or_else(|| At::oom_or_peak(timeline)).moment(timeline)?;
         let index = SegmentIndex::new(snapshot, timeline);
         let state = index.at(timeline, moment);
         let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);

@@ -59,7 +59,7 @@ impl ColorBy {
 
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct ColorKey {
     /// The meaning of the colour.
     pub label: String,
     /// Its colour.
@@ -185,7 +185,7 @@ impl Coloring {
     }
 
     /// The legend of the colours; empty if every stack or allocation has its own.
-    pub fn keys(&self, timeline: &Timeline) -> Vec<Key> {
+    pub fn keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
         let mut keys = match self.by {
             ColorBy::Stack | ColorBy::Allocation => Vec::new(),
             ColorBy::Size => self.size_keys(),
@@ -206,7 +206,7 @@ impl Coloring {
     }
 
     /// The legend of the colours of reserved memory; see [`Self::reserved`].
-    pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<Key> {
+    pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
         // Its colours are those of stacks instead.
         if self.by == ColorBy::Category { Vec::new() } else { self.keys(timeline) }
     }
@@ -219,14 +219,14 @@ impl Coloring {
         self.palette.ramp(class as f32 / (AGES - 1) as f32)
     }
 
-    fn category_keys(&self) -> Vec<Key> {
-        let key = |&category: &Category| Key {
+    fn category_keys(&self) -> Vec<ColorKey> {
+        let key = |&category: &Category| ColorKey {
             label: category.label().to_owned(),
             color: self.palette.category(category),
             query: Some(format!("category:{}", category.key())),
         };
         let known = self.present.iter().map(key);
-        let inferred = Key {
+        let inferred = ColorKey {
             label: "faded: inferred".to_owned(),
             color: self.inferred(self.palette.muted),
             query: Some(format!("basis:{}", Basis::Inferred.key())),
@@ -241,15 +241,15 @@ impl Coloring {
         at.map_or(self.palette.unknown, |at| self.palette.class(at))
     }
 
-    fn class_keys<T>(&self, classes: &[T], name: impl Fn(&T) -> (String, String)) -> Vec<Key> {
+    fn class_keys<T>(&self, classes: &[T], name: impl Fn(&T) -> (String, String)) -> Vec<ColorKey> {
         let key = |(at, class): (usize, &T)| {
             let (label, query) = name(class);
-            Key { label, color: self.palette.class(at), query: Some(query) }
+            ColorKey { label, color: self.palette.class(at), query: Some(query) }
         };
         classes.iter().enumerate().map(key).collect()
     }
 
-    fn size_keys(&self) -> Vec<Key> {
+    fn size_keys(&self) -> Vec<ColorKey> {
         let last = SIZES_BYTES.len() - 1;
         let key = |class: usize| {
             let low = SIZES_BYTES[class];
@@ -263,14 +263,14 @@ impl Coloring {
                 ),
                 None => (format!("from {}", units::bytes_short(low)), format!("size>={}", short(low))),
             };
-            Key { label, color: self.size(class), query: Some(query) }
+            ColorKey { label, color: self.size(class), query: Some(query) }
         };
         (0..=last).map(key).collect()
     }
 
-    fn age_keys(&self, timeline: &Timeline) -> Vec<Key> {
+    fn age_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
         let events = timeline.events.len();
-        let before = (timeline.lifetimes.initial_count() != 0).then(|| Key {
+        let before = (timeline.lifetimes.initial_count() != 0).then(|| ColorKey {
             label: "before the recording".to_owned(),
             color: self.palette.unknown,
             query: Some("before".to_owned()),
@@ -279,7 +279,7 @@ impl Coloring {
             // The inverse of `age_class`, so that the filter keeps exactly the events of the colour.
             let bound = |class: u32| (events as u64 * u64::from(class)).div_ceil(u64::from(AGES));
             let (low, high) = (bound(class), bound(class + 1).saturating_sub(1));
-            Key {
+            ColorKey {
                 label: format!("events {} – {}", units::count(low), units::count(high)),
                 color: self.age(class),
                 query: Some(format!("event:{low}..{high}")),

@@ -5,6 +5,6 @@ mod coloring;
 mod frame_colors;
 mod palette;
 
-pub use coloring::{ColorBy, Coloring, Key};
+pub use coloring::{ColorBy, ColorKey, Coloring};
 pub use frame_colors::FrameColors;
 pub use palette::{BandColors, Palette, Rgb};

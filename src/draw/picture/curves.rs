@@ -1,9 +1,9 @@
 //! A picture of the totals alone.
 
 use super::timeline::{inside_axes, mark_legend, marks};
-use super::{Entry, Mark, Page, Sheet};
+use super::{LegendEntry, LegendMark, Page, PictureSheet};
 use crate::draw::software::Pixels;
-use crate::draw::{Canvas, Palette, Totals, View};
+use crate::draw::{ColumnTotals, Palette, TimelineCanvas, View};
 use crate::model::{Moment, Timeline};
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
@@ -25,11 +25,11 @@ pub struct CurvesPicture<'a> {
 }
 
 /// The legend of the lines and marks.
-pub fn curves_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+pub fn curves_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<LegendEntry> {
     let mut entries = vec![
-        Entry::new(Mark::Line, palette.reserved, "reserved"),
-        Entry::new(Mark::Line, palette.accent, "active"),
-        Entry::new(Mark::Line, palette.allocated, "allocated"),
+        LegendEntry::new(LegendMark::Line, palette.reserved, "reserved"),
+        LegendEntry::new(LegendMark::Line, palette.accent, "active"),
+        LegendEntry::new(LegendMark::Line, palette.allocated, "allocated"),
     ];
     entries.extend(mark_legend(timeline, view, palette));
     entries
@@ -37,13 +37,13 @@ pub fn curves_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec
 
 impl CurvesPicture<'_> {
     /// Paint it on a sheet.
-    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
         let (timeline, view, palette) = (self.timeline, &self.view, sheet.palette);
         page.paint(sheet, |ui, rect| {
             let rect = inside_axes(rect, sheet);
-            let canvas = Canvas { painter: ui.painter(), rect, view, timeline, palette };
+            let canvas = TimelineCanvas { painter: ui.painter(), rect, view, timeline, palette };
             let columns = (rect.width() * sheet.scale).round().max(1.0) as usize;
-            let totals = Totals::of_view(timeline, view, columns);
+            let totals = ColumnTotals::of_view(timeline, view, columns);
             canvas.grid();
             area(&canvas, &totals.active);
             let line = |color, width| Stroke::new(width, Color32::from(color));
@@ -56,7 +56,7 @@ impl CurvesPicture<'_> {
     }
 }
 
-fn area(canvas: &Canvas<'_>, values: &[i64]) {
+fn area(canvas: &TimelineCanvas<'_>, values: &[i64]) {
     let (rect, columns) = (canvas.rect, values.len().max(1) as f32);
     let color = Color32::from(canvas.palette.accent).gamma_multiply(AREA_OPACITY);
     let x = |column: usize| rect.left() + rect.width() * column as f32 / columns;

@@ -1,6 +1,6 @@
 //! A picture of a flame graph.
 
-use super::{Entry, Mark, Page, Sheet, SiteList};
+use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
 use crate::draw::software::Pixels;
 use crate::draw::{
@@ -38,13 +38,13 @@ pub struct FlamePicture<'a> {
 }
 
 /// The legend of the surfaces.
-pub fn flame_legend(palette: &Palette) -> Vec<Entry> {
-    vec![Entry::new(Mark::Area, palette.merged, "frames thinner than a pixel")]
+pub fn flame_legend(palette: &Palette) -> Vec<LegendEntry> {
+    vec![LegendEntry::new(LegendMark::Area, palette.merged, "frames thinner than a pixel")]
 }
 
 impl FlamePicture<'_> {
     /// Paint it on a sheet.
-    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
         page.paint(sheet, |ui, rect| {
             let rect = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
             let place = rect.with_max_y(rect.bottom() - NOTE_PT).round_to_pixels(sheet.scale);

@@ -6,7 +6,7 @@ use egui::{Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2
 
 /// The look of a thing in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum LegendMark {
     /// A line.
     Line,
     /// A broken line.
@@ -21,24 +21,24 @@ pub enum Mark {
 
 /// A thing in the picture, with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct LegendEntry {
     /// Its look.
-    pub mark: Mark,
+    pub mark: LegendMark,
     /// Its colour.
     pub color: Rgb,
     /// Its meaning.
     pub text: String,
 }
 
-impl Entry {
+impl LegendEntry {
     /// An entry.
-    pub fn new(mark: Mark, color: Rgb, text: impl Into<String>) -> Self {
+    pub fn new(mark: LegendMark, color: Rgb, text: impl Into<String>) -> Self {
         Self { mark, color, text: text.into() }
     }
 }
 
 /// Paint a legend from the top left of a rectangle, in rows, as far as there is room. Returns its height.
-pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palette) -> f32 {
+pub fn legend(painter: &Painter, rect: Rect, entries: &[LegendEntry], palette: &Palette) -> f32 {
     /// Height of a row in points.
     const ROW_PT: f32 = 18.0;
     /// Space between entries in points.
@@ -63,19 +63,19 @@ pub fn legend(painter: &Painter, rect: Rect, entries: &[Entry], palette: &Palett
 }
 
 /// Paint the line or surface of an entry.
-fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
+fn mark(painter: &Painter, place: Rect, entry: &LegendEntry, palette: &Palette) {
     let color = Color32::from(entry.color);
     let middle = place.center().y.round();
     let stroke = Stroke::new(2.0, color);
     match entry.mark {
-        Mark::Line => {
+        LegendMark::Line => {
             painter.hline(place.x_range(), middle, stroke);
         }
-        Mark::Dashes => {
+        LegendMark::Dashes => {
             let ends = [pos2(place.left(), middle), pos2(place.right(), middle)];
             painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
         }
-        Mark::Area | Mark::Stripes | Mark::Hatch => {
+        LegendMark::Area | LegendMark::Stripes | LegendMark::Hatch => {
             let area = Rect::from_center_size(pos2(place.center().x, middle), vec2(14.0, 10.0));
             surface(painter, area, entry, palette);
             painter.rect_stroke(area, 1.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
@@ -84,18 +84,18 @@ fn mark(painter: &Painter, place: Rect, entry: &Entry, palette: &Palette) {
 }
 
 /// Paint a surface as the views paint it.
-fn surface(painter: &Painter, area: Rect, entry: &Entry, palette: &Palette) {
+fn surface(painter: &Painter, area: Rect, entry: &LegendEntry, palette: &Palette) {
     let painter = painter.with_clip_rect(area.intersect(painter.clip_rect()));
     let ground = |share| Color32::from(entry.color.mix(palette.window, share));
     match entry.mark {
-        Mark::Stripes => {
+        LegendMark::Stripes => {
             painter.rect_filled(area, 1.0, ground(0.65));
             let rows = (0..).map(|i| area.top() + 1.5 + 3.0 * i as f32).take_while(|&y| y < area.bottom());
             rows.for_each(|y| {
                 painter.hline(area.x_range(), y, Stroke::new(1.0, ground(0.1)));
             });
         }
-        Mark::Hatch => {
+        LegendMark::Hatch => {
             painter.rect_filled(area, 1.0, ground(0.93));
             let height = area.height();
             let columns =

@@ -19,7 +19,7 @@ pub use self::png::png;
 pub use caption::Caption;
 pub use curves::{CurvesPicture, curves_legend};
 pub use flame::{FlamePicture, flame_legend};
-pub use legend::{Entry, Mark, legend};
+pub use legend::{LegendEntry, LegendMark, legend};
 pub use page::Page;
 pub use segment_timeline::{SegmentTimelinePicture, segment_timeline_legend};
 pub use segments::{SegmentsPicture, segments_legend};
@@ -35,7 +35,7 @@ pub const MARGIN_PT: f32 = 20.0;
 
 /// The size, the scale and the colours of a picture.
 #[derive(Debug, Clone, Copy)]
-pub struct Sheet<'a> {
+pub struct PictureSheet<'a> {
     /// Width and height in points.
     pub size: Vec2,
     /// Pixels per point: 2 gives the same picture with twice the detail.
@@ -44,7 +44,7 @@ pub struct Sheet<'a> {
     pub palette: &'a Palette,
 }
 
-impl Sheet<'_> {
+impl PictureSheet<'_> {
     /// Columns and rows of the finished picture.
     pub fn size_px(&self) -> [usize; 2] {
         [self.size.x, self.size.y].map(|points| (points * self.scale).round() as usize)

@@ -1,6 +1,6 @@
 //! The layout that all pictures share: caption, legend, and the content below them.
 
-use super::{Caption, Entry, MARGIN_PT, Sheet, legend};
+use super::{Caption, LegendEntry, MARGIN_PT, PictureSheet, legend};
 use crate::draw::software::Pixels;
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui};
@@ -20,12 +20,12 @@ pub struct Page {
     /// The caption.
     pub caption: Caption,
     /// The entries of the legend.
-    pub legend: Vec<Entry>,
+    pub legend: Vec<LegendEntry>,
 }
 
 impl Page {
     /// Paint a page. The content gets the rest of the sheet, aligned to pixels, unless that is too small.
-    pub fn paint(&self, sheet: &Sheet<'_>, mut content: impl FnMut(&mut Ui, Rect)) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, mut content: impl FnMut(&mut Ui, Rect)) -> Pixels {
         sheet.paint(|ui| {
             let room = Rect::from_min_size(egui::Pos2::ZERO, sheet.size).shrink(MARGIN_PT);
             let painter = ui.painter().clone();

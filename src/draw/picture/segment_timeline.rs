@@ -1,12 +1,12 @@
 //! A picture of the segment timeline: a row for each segment, with the allocations in it.
 
 use super::timeline::mark_legend;
-use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
+use super::{LegendEntry, LegendMark, Page, PictureSheet, Selected, SiteList};
 use crate::analysis::{RowOrder, SegmentRows};
 use crate::draw::software::Pixels;
 use crate::draw::{
-    ArrangedRows, Blocks, Canvas, Expanded, Palette, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
-    SegmentTimelineRaster, SegmentTimelineScene, View, axis_font,
+    ArrangedRows, Blocks, Expanded, Palette, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
+    SegmentTimelineRaster, SegmentTimelineScene, TimelineCanvas, View, axis_font,
 };
 use crate::model::{Moment, Timeline};
 use crate::units;
@@ -55,11 +55,11 @@ pub struct SegmentTimelinePicture<'a> {
 }
 
 /// The legend of the surfaces and marks.
-pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+pub fn segment_timeline_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<LegendEntry> {
     let mut entries = vec![
-        Entry::new(Mark::Area, palette.unknown, "block in use"),
-        Entry::new(Mark::Stripes, palette.unknown, "freed, waiting for a stream"),
-        Entry::new(Mark::Hatch, palette.muted, "hole: reserved and not in use"),
+        LegendEntry::new(LegendMark::Area, palette.unknown, "block in use"),
+        LegendEntry::new(LegendMark::Stripes, palette.unknown, "freed, waiting for a stream"),
+        LegendEntry::new(LegendMark::Hatch, palette.muted, "hole: reserved and not in use"),
     ];
     entries.extend(mark_legend(timeline, view, palette));
     entries
@@ -76,7 +76,7 @@ struct Painted {
 
 impl SegmentTimelinePicture<'_> {
     /// Paint it on a sheet.
-    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
         let mut painted: Option<Painted> = None;
         page.paint(sheet, |ui, rect| {
             let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
@@ -92,7 +92,7 @@ impl SegmentTimelinePicture<'_> {
         })
     }
 
-    fn rows(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
+    fn rows(&self, ui: &Ui, rect: Rect, sheet: &PictureSheet<'_>) -> Painted {
         let px = |points: f32| (points * sheet.scale).round() as u32;
         let height_px = px(rect.height());
         let (layout, hidden_px) = match self.look {
@@ -143,10 +143,15 @@ impl SegmentTimelinePicture<'_> {
         RowLayout::new(self.rows, &order, &Expanded::Rows(BTreeSet::new()), heights(largest_px))
     }
 
-    fn shapes(&self, ui: &Ui, sheet: &Sheet<'_>, painted: &Painted) {
+    fn shapes(&self, ui: &Ui, sheet: &PictureSheet<'_>, painted: &Painted) {
         let (timeline, rect) = (self.blocks.timeline, painted.rect);
-        let canvas =
-            Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette: sheet.palette };
+        let canvas = TimelineCanvas {
+            painter: ui.painter(),
+            rect,
+            view: &self.view,
+            timeline,
+            palette: sheet.palette,
+        };
         let bands: &[RowBand] = &painted.picture.bands;
         let canvas = SegmentTimelineCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
         canvas.ground();

@@ -1,10 +1,11 @@
 //! A picture of the segment map: segments to scale at a moment, with the use of every byte.
 
-use super::{Entry, Mark, Page, Selected, Sheet, SiteList};
+use super::{LegendEntry, LegendMark, Page, PictureSheet, Selected, SiteList};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::{Part, RequestFit};
 use crate::draw::segment_map::{
-    Items, Layout, Look, Map, Picture, REQUEST_PX, Surface, Zoom, fit_text, picture, request, scale_bar,
+    MapItems, MapLayout, MapLook, MapPicture, MapSurface, MapZoom, REQUEST_PX, SegmentMapCanvas, fit_text,
+    picture, request, scale_bar,
 };
 use crate::draw::software::{MAX_SIDE_PX, Pixels};
 use crate::draw::{Palette, Rgb, axis_font};
@@ -36,7 +37,7 @@ pub struct SegmentsPicture<'a> {
     /// Text beside the size of a block, if there is room.
     pub note: &'a dyn Fn(&Part) -> Option<String>,
     /// Its arrangement and the part that is shown.
-    pub look: Look,
+    pub look: MapLook,
     /// The selected allocation; a selected stack has no mark here.
     pub selected: Selected,
     /// The list of sites beside the map.
@@ -44,29 +45,29 @@ pub struct SegmentsPicture<'a> {
 }
 
 /// The legend of the surfaces.
-pub fn segments_legend(palette: &Palette) -> Vec<Entry> {
+pub fn segments_legend(palette: &Palette) -> Vec<LegendEntry> {
     let block = palette.unknown;
     vec![
-        Entry::new(Mark::Area, block, "block in use"),
-        Entry::new(Mark::Area, block.mix(palette.window, 0.55), "rounding"),
-        Entry::new(Mark::Stripes, block, "freed, waiting for a stream"),
-        Entry::new(Mark::Hatch, palette.muted, "hole: reserved and not in use"),
+        LegendEntry::new(LegendMark::Area, block, "block in use"),
+        LegendEntry::new(LegendMark::Area, block.mix(palette.window, 0.55), "rounding"),
+        LegendEntry::new(LegendMark::Stripes, block, "freed, waiting for a stream"),
+        LegendEntry::new(LegendMark::Hatch, palette.muted, "hole: reserved and not in use"),
     ]
 }
 
 /// The painted map. Both calls of the content come to the same place, so it is painted once.
 struct Painted {
     rect: Rect,
-    layout: Layout,
-    zoom: Zoom,
-    items: Items,
-    picture: Picture,
+    layout: MapLayout,
+    zoom: MapZoom,
+    items: MapItems,
+    picture: MapPicture,
     texture: Option<TextureHandle>,
 }
 
 impl SegmentsPicture<'_> {
     /// Paint it on a sheet.
-    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
         let mut painted: Option<Painted> = None;
         page.paint(sheet, |ui, rect| {
             let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
@@ -84,31 +85,31 @@ impl SegmentsPicture<'_> {
     }
 
     /// Paint the request that failed above the map. Returns the rest of the rectangle.
-    fn request(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Rect {
+    fn request(&self, ui: &Ui, rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
         let Some(fit) = self.fit else { return rect };
         let strip = rect.with_max_y(rect.top() + REQUEST_PX).round_to_pixels(sheet.scale);
         request(ui.painter(), strip, fit, &fit_text(fit), sheet.palette, sheet.scale);
         rect.with_min_y(strip.bottom() + REQUEST_GAP_PT)
     }
 
-    fn map(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Painted {
+    fn map(&self, ui: &Ui, rect: Rect, sheet: &PictureSheet<'_>) -> Painted {
         let (layout, zoom) = self.look.place(self.state, rect.size());
-        let surface = Surface { rect, scale: sheet.scale, max_texture_px: MAX_SIDE_PX };
+        let surface = MapSurface { rect, scale: sheet.scale, max_texture_px: MAX_SIDE_PX };
         let (items, picture) = picture(self.state, &layout, &zoom, &surface, sheet.palette, self.color);
         let texture = match &picture {
-            Picture::Mesh(_) => None,
-            Picture::Pixels(image) => {
+            MapPicture::Mesh(_) => None,
+            MapPicture::Pixels(image) => {
                 Some(ui.ctx().load_texture("segments", image.clone(), TextureOptions::NEAREST))
             }
         };
         Painted { rect, layout, zoom, items, picture, texture }
     }
 
-    fn shapes(&self, ui: &Ui, whole: Rect, sheet: &Sheet<'_>, painted: &Painted) {
+    fn shapes(&self, ui: &Ui, whole: Rect, sheet: &PictureSheet<'_>, painted: &Painted) {
         let (painter, palette) = (ui.painter(), sheet.palette);
         let Painted { rect, layout, zoom, items, picture, texture } = painted;
         let gutter = Rect::from_min_max(pos2(whole.left(), rect.top()), rect.left_bottom());
-        let map = Map { painter, rect: *rect, gutter, state: self.state, layout, zoom, palette };
+        let map = SegmentMapCanvas { painter, rect: *rect, gutter, state: self.state, layout, zoom, palette };
         picture.paint(
             &painter.with_clip_rect(rect.expand(1.0)),
             *rect,
@@ -122,7 +123,7 @@ impl SegmentsPicture<'_> {
         footer(ui, whole, painted, palette);
     }
 
-    fn outline(&self, map: &Map<'_>, palette: &Palette) {
+    fn outline(&self, map: &SegmentMapCanvas<'_>, palette: &Palette) {
         let Selected::Allocation(id) = self.selected else { return };
         let addr = self.timeline.addr(id);
         let Some((row, part)) = self.state.find(addr, id) else { return };

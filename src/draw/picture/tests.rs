@@ -3,11 +3,11 @@
 use super::*;
 use egui::{Align2, Color32, FontId, pos2, vec2};
 
-fn sheet(palette: &Palette, scale: f32) -> Sheet<'_> {
-    Sheet { size: vec2(320.0, 120.0), scale, palette }
+fn sheet(palette: &Palette, scale: f32) -> PictureSheet<'_> {
+    PictureSheet { size: vec2(320.0, 120.0), scale, palette }
 }
 
-fn hello(sheet: &Sheet<'_>) -> Pixels {
+fn hello(sheet: &PictureSheet<'_>) -> Pixels {
     sheet.paint(|ui| {
         let color = Color32::from(sheet.palette.text);
         ui.painter().text(pos2(20.0, 20.0), Align2::LEFT_TOP, "2.63 GiB", FontId::proportional(20.0), color);
@@ -86,9 +86,10 @@ fn captions_end_above_what_they_caption_and_are_cut_where_too_long() {
 
 #[test]
 fn legends_wrap_into_as_many_rows_as_they_need() {
-    let entries: Vec<Entry> = [("allocated", Mark::Line), ("peak", Mark::Dashes), ("no stack", Mark::Area)]
-        .map(|(text, mark)| Entry { mark, color: Palette::DARK.accent, text: text.to_owned() })
-        .to_vec();
+    let entries: Vec<LegendEntry> =
+        [("allocated", LegendMark::Line), ("peak", LegendMark::Dashes), ("no stack", LegendMark::Area)]
+            .map(|(text, mark)| LegendEntry { mark, color: Palette::DARK.accent, text: text.to_owned() })
+            .to_vec();
     let sheet = sheet(&Palette::DARK, 1.0);
     let height = |width: f32| {
         let mut height = 0.0;

@@ -1,9 +1,9 @@
 //! A picture of the timeline: stacked bands with their axes, totals and marks.
 
-use super::{Entry, Mark, Page, Sheet, SiteList};
+use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::analysis::Lanes;
 use crate::draw::software::Pixels;
-use crate::draw::{Axis, Bands, Canvas, LANE_PX, Labels, Painted, Palette, View};
+use crate::draw::{Axis, Bands, LANE_PX, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
 use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
@@ -80,24 +80,29 @@ pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) ->
     View { y1: (top as f64 * HEADROOM).max(view.y0 + MIN_BLOCK_SIZE as f64).min(full.y1), ..view }
 }
 
-/// The legend of the lines and marks, and of the colours that no [`Key`](crate::draw::Key) explains.
+/// The legend of the lines and marks, and of the colours that no [`ColorKey`](crate::draw::ColorKey) explains.
 /// `by_stack` is true if colours are those of stacks.
-pub fn timeline_legend(timeline: &Timeline, view: &View, palette: &Palette, by_stack: bool) -> Vec<Entry> {
+pub fn timeline_legend(
+    timeline: &Timeline,
+    view: &View,
+    palette: &Palette,
+    by_stack: bool,
+) -> Vec<LegendEntry> {
     let mut entries = vec![
-        Entry::new(Mark::Line, palette.allocated, "allocated"),
-        Entry::new(Mark::Line, palette.accent, "active"),
-        Entry::new(Mark::Line, palette.reserved, "reserved"),
-        Entry::new(Mark::Area, palette.merged, "thinner than a pixel"),
+        LegendEntry::new(LegendMark::Line, palette.allocated, "allocated"),
+        LegendEntry::new(LegendMark::Line, palette.accent, "active"),
+        LegendEntry::new(LegendMark::Line, palette.reserved, "reserved"),
+        LegendEntry::new(LegendMark::Area, palette.merged, "thinner than a pixel"),
     ];
     if by_stack {
-        entries.push(Entry::new(Mark::Area, palette.unknown, "no stack"));
+        entries.push(LegendEntry::new(LegendMark::Area, palette.unknown, "no stack"));
     }
     entries.extend(mark_legend(timeline, view, palette));
     entries
 }
 
 /// The legend of the marks in a view.
-pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<Entry> {
+pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -> Vec<LegendEntry> {
     let scale = view.on(timeline);
     let is_shown = |moment: Moment| {
         let (from, to) = scale.positions_of(moment);
@@ -105,19 +110,19 @@ pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -
     };
     let mut entries = Vec::new();
     if !timeline.events.is_empty() && is_shown(timeline.active.peak().0) {
-        entries.push(Entry::new(Mark::Dashes, palette.peak, "peak"));
+        entries.push(LegendEntry::new(LegendMark::Dashes, palette.peak, "peak"));
     }
     if timeline.ooms.iter().any(|oom| is_shown(Moment::after(oom.event))) {
-        entries.push(Entry::new(Mark::Line, palette.oom, "out of memory"));
+        entries.push(LegendEntry::new(LegendMark::Line, palette.oom, "out of memory"));
     }
     entries
 }
 
 impl<B: Bands> TimelinePicture<'_, B> {
     /// Paint it on a sheet.
-    pub fn paint(&self, sheet: &Sheet<'_>, page: &Page) -> Pixels {
+    pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
         // Both calls of the content come to the same place, so the bands are painted once.
-        let mut painted: Option<(Places, Painted, TextureHandle)> = None;
+        let mut painted: Option<(Places, TimelineRaster, TextureHandle)> = None;
         page.paint(sheet, |ui, rect| {
             let places = self.places(ui, rect, sheet);
             let known = painted.take().filter(|(at, ..)| *at == places);
@@ -128,7 +133,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
     }
 
     /// The places of lanes and bands, beside the list of sites, which is painted if there is room.
-    fn places(&self, ui: &Ui, rect: Rect, sheet: &Sheet<'_>) -> Places {
+    fn places(&self, ui: &Ui, rect: Rect, sheet: &PictureSheet<'_>) -> Places {
         let rest = SiteList::beside(self.sites, ui.painter(), rect, sheet.palette);
         let rest = inside_axes(rest, sheet);
         let room = ((rest.height() - MIN_BANDS_PT) / LANE_PX).floor().max(0.0);
@@ -140,20 +145,32 @@ impl<B: Bands> TimelinePicture<'_, B> {
         }
     }
 
-    fn raster(&self, ui: &Ui, places: Places, sheet: &Sheet<'_>) -> (Places, Painted, TextureHandle) {
+    fn raster(
+        &self,
+        ui: &Ui,
+        places: Places,
+        sheet: &PictureSheet<'_>,
+    ) -> (Places, TimelineRaster, TextureHandle) {
         let rect = places.picture;
         let size_px =
             [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
-        let picture = Painted::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
+        let picture = TimelineRaster::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
         // Pixels are opaque or empty, for which premultiplied and plain colours are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
         (places, picture, texture)
     }
 
-    fn shapes(&self, ui: &Ui, places: Places, palette: &Palette, picture: &Painted, texture: &TextureHandle) {
+    fn shapes(
+        &self,
+        ui: &Ui,
+        places: Places,
+        palette: &Palette,
+        picture: &TimelineRaster,
+        texture: &TextureHandle,
+    ) {
         let (rect, timeline) = (places.picture, self.timeline);
-        let canvas = Canvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
+        let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
         canvas.grid();
         canvas.picture(picture, texture.id());
         match self.selected {
@@ -172,16 +189,16 @@ impl<B: Bands> TimelinePicture<'_, B> {
 }
 
 /// The part of a rectangle without the labels of the axes.
-pub(super) fn inside_axes(rect: Rect, sheet: &Sheet<'_>) -> Rect {
+pub(super) fn inside_axes(rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
     let min = pos2(rect.left() + Y_LABELS_PT, rect.top() + 1.0);
     Rect::from_min_max(min, pos2(rect.right() - 1.0, rect.bottom() - X_LABELS_PT))
         .round_to_pixels(sheet.scale)
 }
 
 /// Paint the frame, OOMs, the peak, the capacity, snapshots and the cursor.
-pub(super) fn marks(canvas: &Canvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
+pub(super) fn marks(canvas: &TimelineCanvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
     canvas.frame();
-    let mut labels = Labels::default();
+    let mut labels = MarkLabels::default();
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {
         canvas.peak(canvas.timeline.active.peak(), &mut labels);

@@ -1,6 +1,6 @@
 //! The visible parts of a segment map, folded so that none is thinner than a pixel.
 
-use super::{BAR_PX, Layout, Piece, Zoom};
+use super::{BAR_PX, MapLayout, MapZoom, Piece};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::{Content, Part};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct Item {
     /// Columns from the left of the picture; may reach beyond it.
     pub x: Range<i32>,
-    /// Index into [`Items::bars`].
+    /// Index into [`MapItems::bars`].
     pub bar: usize,
     /// Index into [`SegmentState::parts`]: the part with most of the columns' bytes.
     pub part: usize,
@@ -29,7 +29,7 @@ pub struct Bar {
     pub x: Range<i32>,
     /// Rows.
     pub y: Range<i32>,
-    /// Index into [`Layout::pieces`].
+    /// Index into [`MapLayout::pieces`].
     pub piece: usize,
     /// True if the row starts with the piece, and true if it ends with it.
     pub is_edge: [bool; 2],
@@ -37,7 +37,7 @@ pub struct Bar {
 
 /// The visible part of a layout.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Items {
+pub struct MapItems {
     /// Columns and rows of the picture.
     pub size_px: [i32; 2],
     /// Pieces, line by line.
@@ -48,15 +48,15 @@ pub struct Items {
 
 /// A layout with the zoom and the scale of its picture.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame<'a> {
+pub(super) struct MapView<'a> {
     pub(super) state: &'a SegmentState,
-    pub(super) layout: &'a Layout,
-    pub(super) zoom: &'a Zoom,
+    pub(super) layout: &'a MapLayout,
+    pub(super) zoom: &'a MapZoom,
     /// Physical pixels per point.
     pub(super) scale: f32,
 }
 
-impl Frame<'_> {
+impl MapView<'_> {
     fn bytes_per_column(&self) -> f64 {
         self.zoom.bytes_per_px(self.layout) / f64::from(self.scale)
     }
@@ -79,8 +79,8 @@ impl Frame<'_> {
     }
 
     /// The visible items of a picture of a size in physical pixels.
-    pub(super) fn items(&self, size_px: [i32; 2]) -> Items {
-        let mut out = Items { size_px, ..Items::default() };
+    pub(super) fn items(&self, size_px: [i32; 2]) -> MapItems {
+        let mut out = MapItems { size_px, ..MapItems::default() };
         let height = size_px[1] as f32 / self.scale;
         for line in self.layout.lines_between(self.zoom.y_px, self.zoom.y_px + height) {
             let line = &self.layout.lines[line];
@@ -99,14 +99,14 @@ impl Frame<'_> {
         out
     }
 
-    fn bar(&self, piece: &Piece, index: usize, x: Range<i32>, y: Range<i32>, out: &mut Items) {
+    fn bar(&self, piece: &Piece, index: usize, x: Range<i32>, y: Range<i32>, out: &mut MapItems) {
         let row = &self.state.rows[piece.row];
         let is_edge = [row.addr == piece.addr, row.past_end == piece.past_end];
         let bar = out.bars.len();
         // A column more on each side, to see whether an item ends at the edge or goes on.
         let visible = x.start.max(-1)..x.end.min(out.size_px[0] + 1);
         out.bars.push(Bar { x, y, piece: index, is_edge });
-        let fold = Fold {
+        let fold = PieceParts {
             parts: self.state.parts_of(row),
             from: piece.addr,
             to: piece.past_end,
@@ -142,7 +142,7 @@ impl Frame<'_> {
     /// parts in the column.
     pub(super) fn part_at(&self, piece: &Piece, column: i32) -> Option<(usize, usize)> {
         let row = &self.state.rows[piece.row];
-        let fold = Fold {
+        let fold = PieceParts {
             parts: self.state.parts_of(row),
             from: piece.addr,
             to: piece.past_end,
@@ -162,16 +162,16 @@ fn column(x: f64) -> i32 {
 }
 
 /// Neighbouring columns that show one part.
-struct Shown {
+struct ColumnRun {
     x: Range<i32>,
-    /// Index into [`Fold::parts`].
+    /// Index into [`PieceParts::parts`].
     part: usize,
     is_folded: bool,
     has_end: bool,
 }
 
 /// The parts of a piece, which are folded into columns.
-struct Fold<'a> {
+struct PieceParts<'a> {
     /// The parts of the row.
     parts: &'a [Part],
     /// First address of the piece.
@@ -184,7 +184,7 @@ struct Fold<'a> {
     per_column: f64,
 }
 
-impl Fold<'_> {
+impl PieceParts<'_> {
     /// The distance of an address from the piece's start, in bytes.
     fn offset(&self, addr: u64) -> f64 {
         addr.saturating_sub(self.from) as f64
@@ -206,7 +206,7 @@ impl Fold<'_> {
 
     /// Call `show` for the columns in `x` from left to right. Its cost depends on columns and parts in sight,
     /// not on the length of the row.
-    fn columns(&self, x: Range<i32>, mut show: impl FnMut(Shown)) {
+    fn columns(&self, x: Range<i32>, mut show: impl FnMut(ColumnRun)) {
         let mut column = x.start;
         let mut part = self.first_part(self.bytes_of(column)[0]);
         while column < x.end {
@@ -218,14 +218,19 @@ impl Fold<'_> {
             let end = self.offset(found.past_end());
             if end < high {
                 let Some((dominant, count)) = self.dominant(part, low, high) else { return };
-                show(Shown { x: column..column + 1, part: dominant, is_folded: 1 < count, has_end: true });
+                show(ColumnRun {
+                    x: column..column + 1,
+                    part: dominant,
+                    is_folded: 1 < count,
+                    has_end: true,
+                });
                 column += 1;
                 continue;
             }
             // All columns before the one in which the part ends show nothing else.
             let until = (self.start + end / self.per_column).floor().clamp(-1e9, 1e9) as i32;
             let until = until.clamp(column + 1, x.end);
-            show(Shown { x: column..until, part, is_folded: false, has_end: until < x.end });
+            show(ColumnRun { x: column..until, part, is_folded: false, has_end: until < x.end });
             column = until;
         }
     }

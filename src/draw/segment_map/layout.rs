@@ -25,7 +25,7 @@ const MAX_SHORT_SHARE: f32 = 0.42;
 
 /// The grouping of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Grouping {
+pub enum MapGrouping {
     /// One group for each pool, stream and size class.
     #[default]
     Pool,
@@ -35,7 +35,7 @@ pub enum Grouping {
 
 /// The order of rows in a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Order {
+pub enum MapOrder {
     /// Lowest address first.
     #[default]
     Address,
@@ -47,15 +47,15 @@ pub enum Order {
 
 /// The size and the arrangement of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sheet {
+pub struct MapSheet {
     /// Length of a line.
     pub width_px: f32,
     /// The scale.
     pub bytes_per_px: f64,
     /// The grouping of rows.
-    pub grouping: Grouping,
+    pub grouping: MapGrouping,
     /// The order of rows in a group.
-    pub order: Order,
+    pub order: MapOrder,
 }
 
 /// A stretch of a row on one line.
@@ -85,7 +85,7 @@ impl Piece {
 pub struct Line {
     /// Its top on the sheet.
     pub y_px: f32,
-    /// Its pieces: a range of [`Layout::pieces`].
+    /// Its pieces: a range of [`MapLayout::pieces`].
     pub pieces: Range<usize>,
 }
 
@@ -94,7 +94,7 @@ pub struct Line {
 pub struct Heading {
     /// Its top on the sheet.
     pub y_px: f32,
-    /// Index into [`Layout::lines`] of the line that it stands behind; `None` if it has a line of its own.
+    /// Index into [`MapLayout::lines`] of the line that it stands behind; `None` if it has a line of its own.
     pub behind: Option<usize>,
     /// Index into [`SegmentState::groups`]; `None` for the heading of all rows.
     pub group: Option<usize>,
@@ -102,9 +102,9 @@ pub struct Heading {
 
 /// Rows on a sheet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Layout {
+pub struct MapLayout {
     /// Its size and arrangement.
-    pub sheet: Sheet,
+    pub sheet: MapSheet,
     /// Headings from the top.
     pub headings: Vec<Heading>,
     /// Lines from the top.
@@ -117,18 +117,18 @@ pub struct Layout {
     pub height_px: f32,
 }
 
-impl Layout {
+impl MapLayout {
     /// Lay out a map.
-    pub fn new(state: &SegmentState, sheet: Sheet) -> Self {
+    pub fn new(state: &SegmentState, sheet: MapSheet) -> Self {
         let mut writer = Writer::new(state, sheet);
         match sheet.grouping {
-            Grouping::None => {
+            MapGrouping::None => {
                 let mut rows: Vec<usize> = (0..state.rows.len()).collect();
                 sort(&mut rows, state, sheet.order);
                 writer.heading(None);
                 writer.group(&rows);
             }
-            Grouping::Pool => {
+            MapGrouping::Pool => {
                 let mut groups = vec![Vec::new(); state.groups.len()];
                 for (i, row) in state.rows.iter().enumerate() {
                     groups[row.group].push(i);
@@ -152,7 +152,7 @@ impl Layout {
     /// The finest scale, in bytes per point, at which a map is no higher than `height_px`, as far as
     /// headings allow. If a scale that is a little coarser breaks no row, it is that one, since unbroken
     /// rows are easier to compare.
-    pub fn fit(state: &SegmentState, sheet: Sheet, height_px: f32) -> f64 {
+    pub fn fit(state: &SegmentState, sheet: MapSheet, height_px: f32) -> f64 {
         let finest = Self::finest_fit(state, sheet, height_px);
         let longest = state.rows.iter().map(span).fold(0.0, f64::max);
         // A hair more, so that rounding does not break the longest row.
@@ -160,10 +160,10 @@ impl Layout {
         if unbroken <= finest * MAX_COARSER { finest.max(unbroken) } else { finest }
     }
 
-    fn finest_fit(state: &SegmentState, sheet: Sheet, height_px: f32) -> f64 {
+    fn finest_fit(state: &SegmentState, sheet: MapSheet, height_px: f32) -> f64 {
         let bytes: f64 = state.rows.iter().map(span).sum();
         let coarsest = (bytes / f64::from(sheet.width_px.max(1.0))).max(MIN_BYTES_PER_PX);
-        let height = |bytes_per_px| Self::new(state, Sheet { bytes_per_px, ..sheet }).height_px;
+        let height = |bytes_per_px| Self::new(state, MapSheet { bytes_per_px, ..sheet }).height_px;
         // Where hardly the coarsest scale fits, as with many groups, a quarter more height buys a finer one.
         let bound = height_px.max(height(coarsest) * 1.25);
         let lines = f64::from((bound / LINE_PX).max(1.0));
@@ -214,19 +214,19 @@ fn span(row: &Row) -> f64 {
 }
 
 /// Sort rows, which are in address order.
-fn sort(rows: &mut [usize], state: &SegmentState, order: Order) {
+fn sort(rows: &mut [usize], state: &SegmentState, order: MapOrder) {
     let row = |i: &usize| &state.rows[*i];
     match order {
-        Order::Address => {}
-        Order::Size => rows.sort_by_key(|i| Reverse(row(i).past_end.saturating_sub(row(i).addr))),
-        Order::Fill => rows.sort_by(|a, b| row(a).figures.fill().total_cmp(&row(b).figures.fill())),
+        MapOrder::Address => {}
+        MapOrder::Size => rows.sort_by_key(|i| Reverse(row(i).past_end.saturating_sub(row(i).addr))),
+        MapOrder::Fill => rows.sort_by(|a, b| row(a).figures.fill().total_cmp(&row(b).figures.fill())),
     }
 }
 
 /// A layout in progress.
 struct Writer<'a> {
     state: &'a SegmentState,
-    layout: Layout,
+    layout: MapLayout,
     /// Top of the line in progress.
     y_px: f32,
     /// Bytes on the line in progress.
@@ -236,8 +236,8 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(state: &'a SegmentState, sheet: Sheet) -> Self {
-        let layout = Layout {
+    fn new(state: &'a SegmentState, sheet: MapSheet) -> Self {
+        let layout = MapLayout {
             sheet,
             headings: Vec::new(),
             lines: Vec::new(),
@@ -255,7 +255,7 @@ impl<'a> Writer<'a> {
 
     /// True if rows take so small a part of a line that their heading fits behind them.
     fn is_short(&self, rows: &[usize]) -> bool {
-        let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
+        let MapSheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let lengths = rows.iter().map(|&row| span(&self.state.rows[row]) / bytes_per_px);
         let length_px: f64 = lengths.map(|px| px + f64::from(gap_px(px))).sum();
         length_px <= f64::from(width_px * MAX_SHORT_SHARE)
@@ -297,7 +297,7 @@ impl<'a> Writer<'a> {
     }
 
     fn row(&mut self, row: usize) {
-        let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
+        let MapSheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let length_px = span(&self.state.rows[row]) / bytes_per_px;
         let gap_px = gap_px(length_px);
         let mut line_px = f64::from(width_px);
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
 
     /// Cut a row into pieces. The first is at most `first_px` long, the others at most as long as a line.
     fn pieces(&mut self, row: usize, first_px: f64) {
-        let Sheet { width_px, bytes_per_px, .. } = self.layout.sheet;
+        let MapSheet { width_px, bytes_per_px, .. } = self.layout.sheet;
         let (mut addr, past_end) = (self.state.rows[row].addr, self.state.rows[row].past_end);
         let mut room_px = first_px;
         loop {

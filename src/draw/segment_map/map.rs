@@ -1,7 +1,7 @@
 //! A segment map on the screen: the part under a point, and outlines.
 
-use super::items::Frame;
-use super::{BAR_PX, Layout, Zoom};
+use super::items::MapView;
+use super::{BAR_PX, MapLayout, MapZoom};
 use crate::analysis::SegmentState;
 use crate::draw::Palette;
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, pos2};
@@ -11,7 +11,7 @@ const MIN_OUTLINE_PX: f32 = 3.0;
 
 /// A rectangle on the screen with the segment map that it shows.
 #[derive(Clone, Copy)]
-pub struct Map<'a> {
+pub struct SegmentMapCanvas<'a> {
     /// The painter that takes the shapes.
     pub painter: &'a Painter,
     /// The place of the lines.
@@ -21,16 +21,16 @@ pub struct Map<'a> {
     /// The segments and their parts.
     pub state: &'a SegmentState,
     /// The places of rows on the sheet.
-    pub layout: &'a Layout,
+    pub layout: &'a MapLayout,
     /// The part of the sheet in sight.
-    pub zoom: &'a Zoom,
+    pub zoom: &'a MapZoom,
     /// Colours.
     pub palette: &'a Palette,
 }
 
 /// The part under a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hit {
+pub struct SegmentMapHit {
     /// Index into [`SegmentState::rows`].
     pub row: usize,
     /// Index into [`SegmentState::parts`].
@@ -39,9 +39,9 @@ pub struct Hit {
     pub others: usize,
 }
 
-impl Map<'_> {
+impl SegmentMapCanvas<'_> {
     /// The part under a point; `None` between lines and outside. `scale` is physical pixels per point.
-    pub fn hit(&self, at: Pos2, scale: f32) -> Option<Hit> {
+    pub fn hit(&self, at: Pos2, scale: f32) -> Option<SegmentMapHit> {
         if !self.rect.contains(at) {
             return None;
         }
@@ -56,10 +56,10 @@ impl Map<'_> {
         if end < f64::from(inside.x) {
             return None;
         }
-        let frame = Frame { state: self.state, layout: self.layout, zoom: self.zoom, scale };
+        let frame = MapView { state: self.state, layout: self.layout, zoom: self.zoom, scale };
         let column = (inside.x * scale).floor() as i32;
         let (part, count) = frame.part_at(piece, column)?;
-        Some(Hit { row: piece.row, part, others: count - 1 })
+        Some(SegmentMapHit { row: piece.row, part, others: count - 1 })
     }
 
     /// The places of a range of a row's addresses, as far as they are in sight: one for each line.

@@ -1,7 +1,7 @@
 //! Text and marks on a segment map: headings, addresses, sizes of blocks, the scale.
 
-use super::items::{Item, Items};
-use super::{BAR_PX, HEADING_PX, Heading, Line, Map, Piece};
+use super::items::{Item, MapItems};
+use super::{BAR_PX, HEADING_PX, Heading, Line, Piece, SegmentMapCanvas};
 use crate::analysis::segment_state::{Content, Figures, GroupKey, Part, SizeClass};
 use crate::draw::{Palette, axis_font, fonts};
 use crate::model::PoolKey;
@@ -65,7 +65,7 @@ fn figures_text(figures: &Figures, is_outside: bool) -> Vec<String> {
     texts
 }
 
-impl Map<'_> {
+impl SegmentMapCanvas<'_> {
     /// Paint the headings of groups. Their text ends before `taken`, where something else is written.
     pub fn headings(&self, taken: Rect) {
         let text = Color32::from(self.palette.text);
@@ -140,7 +140,7 @@ impl Map<'_> {
 
     /// Paint the sizes of blocks and holes that are wide enough. `note` is added to a block if there is
     /// room for it.
-    pub fn labels(&self, items: &Items, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
+    pub fn labels(&self, items: &MapItems, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
         let width = |item: &Item| item.x.end.min(items.size_px[0]) - item.x.start.max(0);
         let wide = items.items.iter().filter(|item| MIN_LABELLED_PX * scale <= width(item) as f32);
         // A part that is broken over several lines has one label, where it is widest.

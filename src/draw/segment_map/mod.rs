@@ -1,8 +1,8 @@
 //! The segment map as a picture: the segments of one moment, to scale, wrapped over lines.
 //!
-//! [`Layout`] places rows on a sheet of lines, all to one scale. [`Zoom`] is the part of the sheet in
-//! sight and its magnification. [`Items`] are the visible parts, folded so that no item is thinner than a
-//! pixel. [`picture`] turns them into triangles, or into pixels if they are many. [`Map`] adds text and
+//! [`MapLayout`] places rows on a sheet of lines, all to one scale. [`MapZoom`] is the part of the sheet in
+//! sight and its magnification. [`MapItems`] are the visible parts, folded so that no item is thinner than a
+//! pixel. [`picture`] turns them into triangles, or into pixels if they are many. [`SegmentMapCanvas`] adds text and
 //! outlines, and finds the part under a point.
 //!
 //! Distances on the sheet and on the screen, with names in `_px`, are in points. Columns and rows of a
@@ -21,14 +21,14 @@ mod zoom;
 #[cfg(test)]
 mod tests;
 
-pub use items::{Item, Items};
-pub use layout::{Grouping, Heading, Layout, Line, Order, Piece, Sheet};
-pub use map::{Hit, Map};
+pub use items::{Item, MapItems};
+pub use layout::{Heading, Line, MapGrouping, MapLayout, MapOrder, MapSheet, Piece};
+pub use map::{SegmentMapCanvas, SegmentMapHit};
 pub use marks::{group_text, scale_bar};
-pub use part::{Look, MapPart};
-pub use picture::{Picture, Surface, picture};
+pub use part::{MapLook, MapPart};
+pub use picture::{MapPicture, MapSurface, picture};
 pub use request::{REQUEST_PX, fit_text, request};
-pub use zoom::Zoom;
+pub use zoom::MapZoom;
 
 /// Height of the bar of a line: a label fits into it.
 pub const BAR_PX: f32 = 18.0;

@@ -1,16 +1,16 @@
 //! The arrangement and the visible part of a segment map, independent of the size of the surface.
 
-use super::{Grouping, Layout, Order, Sheet, Zoom};
+use super::{MapGrouping, MapLayout, MapOrder, MapSheet, MapZoom};
 use crate::analysis::SegmentState;
 use egui::Vec2;
 
 /// The arrangement of a map, and the part of it that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Look {
+pub struct MapLook {
     /// The grouping of rows.
-    pub grouping: Grouping,
+    pub grouping: MapGrouping,
     /// The order of rows in a group.
-    pub order: Order,
+    pub order: MapOrder,
     /// The part that is shown; `None` for the whole map at the finest scale that fits.
     pub part: Option<MapPart>,
 }
@@ -36,7 +36,7 @@ pub struct MapPart {
 
 impl MapPart {
     /// The part that a surface of a height shows; `None` if that is the whole map, or nothing of it.
-    pub fn of(zoom: Zoom, layout: &Layout, height_px: f32) -> Option<Self> {
+    pub fn of(zoom: MapZoom, layout: &MapLayout, height_px: f32) -> Option<Self> {
         if zoom.factor <= 1.0 && layout.height_px <= height_px {
             return None;
         }
@@ -62,16 +62,16 @@ impl MapPart {
     }
 }
 
-impl Look {
+impl MapLook {
     /// Lay out a map on a surface. Returns the layout and the part of it in sight.
-    pub fn place(&self, state: &SegmentState, size: Vec2) -> (Layout, Zoom) {
+    pub fn place(&self, state: &SegmentState, size: Vec2) -> (MapLayout, MapZoom) {
         let Self { grouping, order, part } = *self;
-        let sheet = Sheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
+        let sheet = MapSheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
         let bytes_per_px = part.map_or_else(
-            || Layout::fit(state, sheet, size.y),
+            || MapLayout::fit(state, sheet, size.y),
             |part| part.line_bytes / f64::from(size.x.max(1.0)),
         );
-        let layout = Layout::new(state, Sheet { bytes_per_px, ..sheet });
+        let layout = MapLayout::new(state, MapSheet { bytes_per_px, ..sheet });
         let zoom = part.and_then(|part| part.zoom(state, &layout)).unwrap_or_default();
         let zoom = zoom.within(&layout, size);
         (layout, zoom)
@@ -80,13 +80,13 @@ impl Look {
 
 impl MapPart {
     /// The zoom that shows this part on another sheet; `None` if its address is not there.
-    fn zoom(&self, state: &SegmentState, layout: &Layout) -> Option<Zoom> {
+    fn zoom(&self, state: &SegmentState, layout: &MapLayout) -> Option<MapZoom> {
         let row = state.row_at(self.addr)?;
         let at = layout.pieces_of(row).partition_point(|piece| piece.addr <= self.addr).checked_sub(1)?;
         let (piece, line) =
             (&layout.pieces_of(row)[at], layout.line_of(layout.piece_indices(row).start + at)?);
-        let zoom = Zoom { factor: self.factor, x_px: 0.0, y_px: line.y_px - self.top_px };
+        let zoom = MapZoom { factor: self.factor, x_px: 0.0, y_px: line.y_px - self.top_px };
         let left_px = self.left_share * f64::from(layout.sheet.width_px);
-        Some(Zoom { x_px: zoom.x_of(layout, piece, self.addr) - left_px, ..zoom })
+        Some(MapZoom { x_px: zoom.x_of(layout, piece, self.addr) - left_px, ..zoom })
     }
 }

@@ -1,8 +1,8 @@
 //! The visible part of a segment map as triangles or pixels.
 
 use super::brush::{Area, Brush, MeshBrush, PixelBrush};
-use super::items::{Bar, Frame, Item, Items};
-use super::{Layout, Zoom};
+use super::items::{Bar, Item, MapItems, MapView};
+use super::{MapLayout, MapZoom};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::Content;
 use crate::draw::{Palette, Rgb};
@@ -22,7 +22,7 @@ const MIN_BORDERED_PX: i32 = 3;
 
 /// A painted map, without text and marks.
 #[derive(Debug, Clone)]
-pub enum Picture {
+pub enum MapPicture {
     /// Triangles, if few items are visible.
     Mesh(Arc<Mesh>),
     /// Pixels, if many are.
@@ -31,7 +31,7 @@ pub enum Picture {
 
 /// The place of a picture on the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Surface {
+pub struct MapSurface {
     /// The rectangle, in points; starts on a whole pixel.
     pub rect: Rect,
     /// Physical pixels per point.
@@ -43,28 +43,28 @@ pub struct Surface {
 /// Paint the visible part of a layout. `color` gives the colours of blocks whose allocation is known.
 pub fn picture(
     state: &SegmentState,
-    layout: &Layout,
-    zoom: &Zoom,
-    surface: &Surface,
+    layout: &MapLayout,
+    zoom: &MapZoom,
+    surface: &MapSurface,
     palette: &Palette,
     color: &dyn Fn(AllocId) -> Rgb,
-) -> (Items, Picture) {
-    let Surface { rect, scale, max_texture_px } = *surface;
+) -> (MapItems, MapPicture) {
+    let MapSurface { rect, scale, max_texture_px } = *surface;
     let size_px = size_px(rect.size(), scale);
-    let items = Frame { state, layout, zoom, scale }.items(size_px);
+    let items = MapView { state, layout, zoom, scale }.items(size_px);
     let painter = Painter { state, palette, color };
     let fits_texture = size_px.iter().all(|&side| side as usize <= max_texture_px);
     let picture = if items.items.len() <= MAX_MESH_ITEMS || !fits_texture {
         let mut brush = MeshBrush { mesh: Mesh::default(), origin: rect.min, scale };
         painter.paint(&items, &mut brush);
-        Picture::Mesh(Arc::new(brush.mesh))
+        MapPicture::Mesh(Arc::new(brush.mesh))
     } else {
-        Picture::Pixels(Arc::new(pixels(&painter, &items)))
+        MapPicture::Pixels(Arc::new(pixels(&painter, &items)))
     };
     (items, picture)
 }
 
-fn pixels(painter: &Painter<'_>, items: &Items) -> ColorImage {
+fn pixels(painter: &Painter<'_>, items: &MapItems) -> ColorImage {
     let mut brush = PixelBrush::new(items.size_px);
     painter.paint(items, &mut brush);
     ColorImage::new(items.size_px.map(|n| n.max(0) as usize), brush.pixels)
@@ -82,7 +82,7 @@ struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    fn paint(&self, items: &Items, brush: &mut impl Brush) {
+    fn paint(&self, items: &MapItems, brush: &mut impl Brush) {
         // Borders come last, as they lie a pixel outside of their bar, where a neighbour's items may be.
         for item in &items.items {
             let bar = &items.bars[item.bar];
@@ -146,7 +146,7 @@ impl Painter<'_> {
     }
 }
 
-impl Picture {
+impl MapPicture {
     /// Paint it. A picture of pixels needs the texture that the caller made of them, else nothing is painted.
     pub fn paint(&self, painter: &egui::Painter, rect: Rect, texture: Option<egui::TextureId>) {
         match (self, texture) {

@@ -1,7 +1,7 @@
 //! The layout, the folding and the pointer against slow versions of themselves.
 
 use super::brush::{Area, Brush as _, PixelBrush};
-use super::items::Frame;
+use super::items::MapView;
 use super::*;
 use crate::analysis::SegmentIndex;
 use crate::analysis::segment_state::fixture::{Request, Toy};
@@ -19,22 +19,22 @@ fn state(requests: &[Request]) -> SegmentState {
     index.at(&timeline, Moment(timeline.events.len() as u32))
 }
 
-fn sheet(bytes_per_px: f64, grouping: Grouping, order: Order) -> Sheet {
-    Sheet { width_px: SIZE.x, bytes_per_px, grouping, order }
+fn sheet(bytes_per_px: f64, grouping: MapGrouping, order: MapOrder) -> MapSheet {
+    MapSheet { width_px: SIZE.x, bytes_per_px, grouping, order }
 }
 
 fn requests() -> impl Strategy<Value = Vec<Request>> {
     proptest::collection::vec(any::<Request>(), 20..200)
 }
 
-fn sheets() -> impl Strategy<Value = Sheet> {
-    let grouping = prop_oneof![Just(Grouping::Pool), Just(Grouping::None)];
-    let order = prop_oneof![Just(Order::Address), Just(Order::Size), Just(Order::Fill)];
+fn sheets() -> impl Strategy<Value = MapSheet> {
+    let grouping = prop_oneof![Just(MapGrouping::Pool), Just(MapGrouping::None)];
+    let order = prop_oneof![Just(MapOrder::Address), Just(MapOrder::Size), Just(MapOrder::Fill)];
     (8.0..900.0f64, grouping, order).prop_map(|(scale, grouping, order)| sheet(scale, grouping, order))
 }
 
-fn zooms() -> impl Strategy<Value = Zoom> {
-    (0.0..5.0f64, 0.0..500.0f64, 0.0..100.0f32).prop_map(|(power, x_px, y_px)| Zoom {
+fn zooms() -> impl Strategy<Value = MapZoom> {
+    (0.0..5.0f64, 0.0..500.0f64, 0.0..100.0f32).prop_map(|(power, x_px, y_px)| MapZoom {
         factor: power.exp2(),
         x_px,
         y_px,
@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn every_byte_has_one_place(requests in requests(), sheet in sheets()) {
         let state = state(&requests);
-        let layout = Layout::new(&state, sheet);
+        let layout = MapLayout::new(&state, sheet);
         for (i, row) in state.rows.iter().enumerate() {
             let mut at = row.addr;
             for piece in layout.pieces_of(i) {
@@ -94,9 +94,9 @@ proptest! {
     #[test]
     fn columns_show_what_they_mostly_hold(requests in requests(), sheet in sheets(), zoom in zooms()) {
         let state = state(&requests);
-        let layout = Layout::new(&state, sheet);
+        let layout = MapLayout::new(&state, sheet);
         let zoom = zoom.within(&layout, SIZE);
-        let frame = Frame { state: &state, layout: &layout, zoom: &zoom, scale: 1.0 };
+        let frame = MapView { state: &state, layout: &layout, zoom: &zoom, scale: 1.0 };
         let items = frame.items([SIZE.x as i32, SIZE.y as i32]);
         let per_column = zoom.bytes_per_px(&layout);
         for (i, bar) in items.bars.iter().enumerate() {
@@ -130,7 +130,7 @@ proptest! {
         x in 0.0..300.0f32, y in 0.0..200.0f32, factor in 0.2..6.0f64,
     ) {
         let state = state(&requests);
-        let layout = Layout::new(&state, sheet);
+        let layout = MapLayout::new(&state, sheet);
         let before = zoom.within(&layout, SIZE);
         let at = pos2(x, y);
         let after = before.zoom_at(at, factor, &layout, SIZE);
@@ -138,7 +138,7 @@ proptest! {
         let unbounded = 1.0 < after.factor && 0.0 < after.x_px
             && after.x_px + 301.0 < f64::from(layout.sheet.width_px) * after.factor;
         if let Some(piece) = before.piece_at(&layout, at).filter(|_| unbounded) {
-            let byte = |zoom: &Zoom| (f64::from(x) - zoom.x_of(&layout, piece, piece.addr)) * zoom.bytes_per_px(&layout);
+            let byte = |zoom: &MapZoom| (f64::from(x) - zoom.x_of(&layout, piece, piece.addr)) * zoom.bytes_per_px(&layout);
             prop_assert!((byte(&before) - byte(&after)).abs() < 1e-3 * sheet.bytes_per_px);
         }
     }
@@ -146,10 +146,10 @@ proptest! {
     #[test]
     fn a_fitted_sheet_is_not_higher_than_asked(requests in requests(), height in 60.0..900.0f32) {
         let state = state(&requests);
-        let sheet = sheet(1.0, Grouping::None, Order::Address);
-        let bytes_per_px = Layout::fit(&state, sheet, height);
-        let layout = Layout::new(&state, Sheet { bytes_per_px, ..sheet });
-        let coarsest = Layout::new(&state, Sheet { bytes_per_px: 1e9, ..sheet }).height_px;
+        let sheet = sheet(1.0, MapGrouping::None, MapOrder::Address);
+        let bytes_per_px = MapLayout::fit(&state, sheet, height);
+        let layout = MapLayout::new(&state, MapSheet { bytes_per_px, ..sheet });
+        let coarsest = MapLayout::new(&state, MapSheet { bytes_per_px: 1e9, ..sheet }).height_px;
         prop_assert!(layout.height_px <= height.max(coarsest * 2.5 + LINE_PX));
         prop_assert!(MIN_BYTES_PER_PX <= bytes_per_px);
     }
@@ -172,13 +172,13 @@ fn lively() -> SegmentState {
 #[test]
 fn triangles_and_pixels_show_the_same() {
     let state = lively();
-    let layout = Layout::new(&state, sheet(200.0, Grouping::Pool, Order::Address));
-    let zoom = Zoom::default();
+    let layout = MapLayout::new(&state, sheet(200.0, MapGrouping::Pool, MapOrder::Address));
+    let zoom = MapZoom::default();
     let rect = Rect::from_min_size(pos2(10.0, 20.0), SIZE);
     let color = |id: crate::model::AllocId| Rgb(100 + id.0 as u8, 50, 10);
-    let surface = Surface { rect, scale: 1.0, max_texture_px: 8192 };
+    let surface = MapSurface { rect, scale: 1.0, max_texture_px: 8192 };
     let (items, drawn) = picture(&state, &layout, &zoom, &surface, &Palette::DARK, &color);
-    let Picture::Mesh(mesh) = drawn else { panic!("few items are triangles") };
+    let MapPicture::Mesh(mesh) = drawn else { panic!("few items are triangles") };
     assert!(mesh.is_valid());
     let allocated = items
         .items
@@ -212,14 +212,22 @@ fn a_brush_stays_within_its_area_and_the_picture() {
 #[test]
 fn a_point_finds_what_is_painted_there_and_places_find_the_point() {
     let state = lively();
-    let layout = Layout::new(&state, sheet(100.0, Grouping::Pool, Order::Address));
+    let layout = MapLayout::new(&state, sheet(100.0, MapGrouping::Pool, MapOrder::Address));
     let ctx = egui::Context::default();
     let painter = egui::Painter::new(ctx, egui::LayerId::background(), Rect::EVERYTHING);
     let rect = Rect::from_min_size(pos2(40.0, 30.0), vec2(300.0, 900.0));
-    let zoom = Zoom { factor: 1.5, x_px: 20.0, y_px: 3.0 };
+    let zoom = MapZoom { factor: 1.5, x_px: 20.0, y_px: 3.0 };
     let gutter = Rect::NOTHING;
     let palette = &Palette::LIGHT;
-    let map = Map { painter: &painter, rect, gutter, state: &state, layout: &layout, zoom: &zoom, palette };
+    let map = SegmentMapCanvas {
+        painter: &painter,
+        rect,
+        gutter,
+        state: &state,
+        layout: &layout,
+        zoom: &zoom,
+        palette,
+    };
     let mut found = 0;
     for x in (0..300).step_by(7) {
         for y in (0..900).step_by(5) {
@@ -239,29 +247,29 @@ fn a_point_finds_what_is_painted_there_and_places_find_the_point() {
 fn emptiest_and_largest_come_first() {
     let state = lively();
     let first = |order| {
-        let layout = Layout::new(&state, sheet(1e6, Grouping::None, order));
+        let layout = MapLayout::new(&state, sheet(1e6, MapGrouping::None, order));
         layout.pieces.iter().map(|piece| piece.row).collect::<Vec<_>>()
     };
     let fill = |row: &usize| state.rows[*row].figures.fill();
-    assert!(first(Order::Fill).is_sorted_by(|a, b| fill(a) <= fill(b)));
+    assert!(first(MapOrder::Fill).is_sorted_by(|a, b| fill(a) <= fill(b)));
     let size = |row: &usize| state.rows[*row].past_end - state.rows[*row].addr;
-    assert!(first(Order::Size).is_sorted_by(|a, b| size(b) <= size(a)));
-    assert!(first(Order::Address).is_sorted());
+    assert!(first(MapOrder::Size).is_sorted_by(|a, b| size(b) <= size(a)));
+    assert!(first(MapOrder::Address).is_sorted());
 }
 
 #[test]
 fn a_part_of_a_map_starts_with_the_same_byte_on_any_surface() {
     let state = lively();
     let size = vec2(80.0, 50.0);
-    let narrow = Sheet { width_px: size.x, ..sheet(16.0, Grouping::Pool, Order::Size) };
-    let layout = Layout::new(&state, narrow);
+    let narrow = MapSheet { width_px: size.x, ..sheet(16.0, MapGrouping::Pool, MapOrder::Size) };
+    let layout = MapLayout::new(&state, narrow);
     assert!(size.y * 4.0 < layout.height_px, "there is something to scroll");
-    assert_eq!(MapPart::of(Zoom::default(), &layout, layout.height_px), None);
+    assert_eq!(MapPart::of(MapZoom::default(), &layout, layout.height_px), None);
     for (factor, y_px) in [(1.0, 0.0), (1.0, 71.0), (3.0, 60.0), (7.5, 110.0)] {
-        let zoom = Zoom { factor, x_px: 40.0 * (factor - 1.0), y_px }.within(&layout, size);
+        let zoom = MapZoom { factor, x_px: 40.0 * (factor - 1.0), y_px }.within(&layout, size);
         let part = MapPart::of(zoom, &layout, size.y);
         assert!(part.is_some());
-        let look = Look { grouping: Grouping::Pool, order: Order::Size, part };
+        let look = MapLook { grouping: MapGrouping::Pool, order: MapOrder::Size, part };
         // On the same surface, it is the same view.
         let (same, placed) = look.place(&state, size);
         assert_eq!(same, layout);

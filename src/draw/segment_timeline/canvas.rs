@@ -4,7 +4,7 @@ use super::geometry::{Bar, bar};
 use super::layout::RowBand;
 use super::raster::{SegmentTimelineScene, raster};
 use crate::analysis::{SegmentRow, SegmentRows, Shared};
-use crate::draw::{Canvas, Pixel, Raster, View};
+use crate::draw::{Pixel, Raster, TimelineCanvas, View};
 use crate::model::{AllocId, Moment, PoolKey};
 use crate::units;
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
@@ -37,7 +37,7 @@ impl SegmentTimelineRaster {
 #[derive(Clone, Copy)]
 pub struct SegmentTimelineCanvas<'a> {
     /// The rectangle and its positions.
-    pub canvas: Canvas<'a>,
+    pub canvas: TimelineCanvas<'a>,
     /// The rows of the device.
     pub rows: &'a SegmentRows,
     /// The rows that are shown; the top of the canvas is 0.

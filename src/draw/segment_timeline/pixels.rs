@@ -37,7 +37,7 @@ impl Finish {
 }
 
 /// Painted columns. One may stand for several columns of the picture.
-pub(super) struct Painted<'a> {
+pub(super) struct PaintedColumns<'a> {
     /// The id in each pixel, column by column from the top.
     pub(super) ids: Vec<u32>,
     /// Red, green, blue and [`Finish`] of each pixel, in the same order.
@@ -48,7 +48,7 @@ pub(super) struct Painted<'a> {
     pub(super) palette: &'a Palette,
 }
 
-impl Painted<'_> {
+impl PaintedColumns<'_> {
     /// The ids and the colours of the picture, row by row from the top.
     pub(super) fn rows(&self) -> (Vec<u32>, Vec<u8>) {
         let width = self.column_of.len();

@@ -8,10 +8,10 @@
 use super::columns::{Column, Columns, Life, touched};
 use super::geometry::{Extent, pixels};
 use super::layout::RowBand;
-use super::pixels::{Finish, Painted};
+use super::pixels::{Finish, PaintedColumns};
 use crate::analysis::SegmentRows;
 use crate::draw::Raster;
-use crate::draw::{Bands as _, Blocks, Fill, Texture};
+use crate::draw::{BandFill, BandTexture, Bands as _, Blocks};
 use crate::draw::{Palette, Rgb, View};
 use crate::model::{AllocId, Moment, StackId};
 use rayon::prelude::*;
@@ -126,7 +126,7 @@ pub(super) fn raster(map: SegmentTimelineScene<'_>, size_px: [usize; 2]) -> Rast
     let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(columns.all.par_chunks(each));
     parts.for_each(|((ids, colors), columns)| painter.columns(columns, ids, colors));
     let moments = columns.of_picture.iter().map(|column| column.and_then(|column| moments[column])).collect();
-    let painted = Painted { ids, colors, column_of: columns.of_picture, height, palette: map.palette };
+    let painted = PaintedColumns { ids, colors, column_of: columns.of_picture, height, palette: map.palette };
     let (ids, rgba) = painted.rows();
     Raster::new(size_px, rgba, ids, moments)
 }
@@ -234,7 +234,7 @@ impl<'a> Painter<'a> {
     /// Turn the cells of a column into ids and colours.
     fn finish(&self, column: &Column, cells: &[Cell], ids: &mut [u32], colors: &mut [[u8; 4]]) {
         // The look of the last id, since neighbouring pixels mostly have the same.
-        let mut known: Option<(u32, Fill)> = None;
+        let mut known: Option<(u32, BandFill)> = None;
         for (cell, (id, color)) in cells.iter().zip(ids.iter_mut().zip(colors)) {
             *id = cell.id;
             let ground = if cell.is_reserved { self.hole } else { self.map.palette.window };
@@ -249,20 +249,20 @@ impl<'a> Painter<'a> {
             known = Some((cell.id, fill));
             let strength = cell.used.clamp(MIN_STRENGTH, 1.0);
             let strength = if fill.is_faded { strength * FADED_STRENGTH } else { strength };
-            let finish = if fill.texture == Texture::Plain { Finish::Plain } else { Finish::Striped };
+            let finish = if fill.texture == BandTexture::Plain { Finish::Plain } else { Finish::Striped };
             *color = finish.of(ground.mix(fill.color, strength));
         }
     }
 
     /// The look of an allocation in the middle of its life within a column.
-    fn fill(&self, id: AllocId, column: &Column) -> Fill {
+    fn fill(&self, id: AllocId, column: &Column) -> BandFill {
         let timeline = self.map.blocks.timeline;
         let lifetimes = &timeline.lifetimes;
         let (start, end) = (lifetimes.start(id).0, lifetimes.end(id).map_or(u32::MAX, |end| end.0));
         let middle = start.max(column.moments.start) + column.overlap(start, end) / 2;
         let fill = self.map.blocks.fill(id.0, Moment(middle));
         if self.map.selected.is_some_and(|stack| timeline.stack(id) == stack) {
-            return Fill { color: fill.color.mix(self.map.palette.accent, SELECTED_SHARE), ..fill };
+            return BandFill { color: fill.color.mix(self.map.palette.accent, SELECTED_SHARE), ..fill };
         }
         fill
     }

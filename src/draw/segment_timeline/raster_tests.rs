@@ -4,7 +4,7 @@ use super::*;
 use crate::draw::fixture::{self, Step};
 use crate::draw::segment_timeline::geometry::{Bar, TOUCH_PX, bar};
 use crate::draw::segment_timeline::layout::{Expanded, RowHeights, RowLayout};
-use crate::draw::{Axis, BandColors, ColorBy, Coloring, Kept, Pixel};
+use crate::draw::{Axis, BandColors, BlockFilter, ColorBy, Coloring, Pixel};
 use crate::model::Snapshot;
 use crate::model::Timeline;
 use proptest::prelude::*;
@@ -35,8 +35,8 @@ impl Scene {
     fn paint(&self, view: &View, size_px: [usize; 2], contains: &(dyn Fn(AllocId) -> bool + Sync)) -> Raster {
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
         let coloring = Coloring::new(ColorBy::Stack, &self.timeline, stacks, &Palette::DARK);
-        let kept = Some(Kept { contains, is_alone: false });
-        let blocks = Blocks { timeline: &self.timeline, coloring: &coloring, kept };
+        let filter = Some(BlockFilter { contains, hides_rest: false });
+        let blocks = Blocks { timeline: &self.timeline, coloring: &coloring, filter };
         let map = SegmentTimelineScene {
             blocks,
             rows: &self.rows,
@@ -237,7 +237,7 @@ fn what_is_selected_is_coloured() {
     let view = View { axis: Axis::Event, x0: 2.0, x1: 3.0, y0: 0.0, y1: 1.0 };
     let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
     let coloring = &Coloring::new(ColorBy::Stack, &scene.timeline, stacks, &Palette::DARK);
-    let blocks = Blocks { timeline: &scene.timeline, coloring, kept: None };
+    let blocks = Blocks { timeline: &scene.timeline, coloring, filter: None };
     let (rows, bands) = (&scene.rows, &scene.bands[..]);
     let [plain, selected, other] = [None, Some(StackId::EMPTY), Some(StackId(7))].map(|selected| {
         let map =

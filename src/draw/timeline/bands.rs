@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The surface of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Texture {
+pub enum BandTexture {
     /// In use.
     Plain,
     /// Waiting for a stream.
@@ -17,11 +17,11 @@ pub enum Texture {
 
 /// The look of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fill {
+pub struct BandFill {
     /// Its colour.
     pub color: Rgb,
     /// Its surface.
-    pub texture: Texture,
+    pub texture: BandTexture,
     /// True if the filter leaves it out.
     pub is_faded: bool,
 }
@@ -29,7 +29,7 @@ pub struct Fill {
 /// A source of bands.
 pub trait Bands: Sync {
     /// State that is carried along from one moment to a later one, to find the bands there faster.
-    type Walk: Default;
+    type Cursor: Default;
 
     /// The moment that stands for a range of moments in a column: the first with the highest total. `None`
     /// if the range is empty.
@@ -37,19 +37,19 @@ pub trait Bands: Sync {
 
     /// Call `visit` with the id and the bytes of every band, from the bottom, until it returns
     /// false. Ids are below `u32::MAX - 1`. Any order of moments is allowed; ascending ones are faster.
-    fn visit(&self, walk: &mut Self::Walk, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
+    fn visit(&self, cursor: &mut Self::Cursor, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
 
     /// The look of a band at a moment.
-    fn fill(&self, id: u32, moment: Moment) -> Fill;
+    fn fill(&self, id: u32, moment: Moment) -> BandFill;
 }
 
 /// The allocations that a filter keeps, and the treatment of the others.
 #[derive(Clone, Copy)]
-pub struct Kept<'a> {
+pub struct BlockFilter<'a> {
     /// True if the filter keeps an allocation.
     pub contains: &'a (dyn Fn(AllocId) -> bool + Sync),
     /// True if only kept allocations are stacked; else the others are faded.
-    pub is_alone: bool,
+    pub hides_rest: bool,
 }
 
 /// Live allocations in allocation order.
@@ -60,23 +60,23 @@ pub struct Blocks<'a> {
     /// Their colours.
     pub coloring: &'a Coloring,
     /// The filter.
-    pub kept: Option<Kept<'a>>,
+    pub filter: Option<BlockFilter<'a>>,
 }
 
 /// The allocations that are live at a moment, carried along to later moments. From one column to the next
 /// most of them stay, and new ones come at the end.
 #[derive(Debug, Default)]
-pub struct LiveWalk {
+pub struct LiveCursor {
     moment: Option<Moment>,
-    /// In allocation order. Some may be gone; see [`LiveWalk::tidy`].
-    live: Vec<Walker>,
+    /// In allocation order. Some may be gone; see [`LiveCursor::tidy`].
+    live: Vec<LiveBand>,
     /// Number of gone allocations that the last visit met.
     gone: usize,
 }
 
 /// An allocation, with the columns of it that every visit reads.
 #[derive(Debug, Clone, Copy)]
-struct Walker {
+struct LiveBand {
     id: AllocId,
     /// First moment at which it is gone.
     end: Moment,
@@ -87,39 +87,40 @@ struct Walker {
 /// more than it needs, and moving the rest is rare.
 const TIDY_SHARE: usize = 8;
 
-impl LiveWalk {
+impl LiveCursor {
     /// Drop the allocations that are gone at a moment once there are many, so that most visits need not move
     /// anything.
     fn tidy(&mut self, moment: Moment) {
         if self.live.len() / TIDY_SHARE <= std::mem::take(&mut self.gone) {
-            self.live.retain(|walker| moment < walker.end);
+            self.live.retain(|band| moment < band.end);
         }
     }
 }
 
 impl Blocks<'_> {
-    fn walk_to(&self, walk: &mut LiveWalk, moment: Moment) {
+    fn advance(&self, cursor: &mut LiveCursor, moment: Moment) {
         let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
-        let walker =
-            |id| Walker { id, end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)), size: timeline.size(id) };
-        let is_stacked = |id: &AllocId| self.kept.is_none_or(|kept| !kept.is_alone || (kept.contains)(*id));
-        match walk.moment.replace(moment) {
+        let band =
+            |id| LiveBand { id, end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)), size: timeline.size(id) };
+        let is_stacked =
+            |id: &AllocId| self.filter.is_none_or(|filter| !filter.hides_rest || (filter.contains)(*id));
+        match cursor.moment.replace(moment) {
             Some(before) if before <= moment => {
-                walk.tidy(moment);
+                cursor.tidy(moment);
                 let new = lifetimes.started_between(before, moment).filter(is_stacked);
-                walk.live.extend(new.map(walker).filter(|walker| moment < walker.end));
+                cursor.live.extend(new.map(band).filter(|band| moment < band.end));
             }
             _ => {
-                walk.live.clear();
-                walk.gone = 0;
-                walk.live.extend(lifetimes.live_at(moment).filter(is_stacked).map(walker));
+                cursor.live.clear();
+                cursor.gone = 0;
+                cursor.live.extend(lifetimes.live_at(moment).filter(is_stacked).map(band));
             }
         }
     }
 }
 
 impl Bands for Blocks<'_> {
-    type Walk = LiveWalk;
+    type Cursor = LiveCursor;
 
     /// The moment with the highest active total, even if a filter hides some allocations: the picture then
     /// shows the same instants as without a filter.
@@ -127,25 +128,25 @@ impl Bands for Blocks<'_> {
         self.timeline.active.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, walk: &mut LiveWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
-        self.walk_to(walk, moment);
-        let LiveWalk { live, gone, .. } = walk;
-        live.iter().all(|walker| {
-            if moment < walker.end {
-                return visit(walker.id.0, walker.size);
+    fn visit(&self, cursor: &mut LiveCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+        self.advance(cursor, moment);
+        let LiveCursor { live, gone, .. } = cursor;
+        live.iter().all(|band| {
+            if moment < band.end {
+                return visit(band.id.0, band.size);
             }
             *gone += 1;
             true
         });
     }
 
-    fn fill(&self, id: u32, moment: Moment) -> Fill {
+    fn fill(&self, id: u32, moment: Moment) -> BandFill {
         let id = AllocId(id);
         let is_awaiting = self.timeline.lifetimes.requested(id).is_some_and(|requested| requested <= moment);
-        Fill {
+        BandFill {
             color: self.coloring.color(self.timeline, id),
-            texture: if is_awaiting { Texture::Striped } else { Texture::Plain },
-            is_faded: self.kept.is_some_and(|kept| !(kept.contains)(id)),
+            texture: if is_awaiting { BandTexture::Striped } else { BandTexture::Plain },
+            is_faded: self.filter.is_some_and(|filter| !(filter.contains)(id)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Painting on top of a picture: coordinates, the picture itself, total lines and outlines.
 
-use super::painted::Painted;
-use super::stacked::Span;
+use super::stacked::PixelSpan;
+use super::timeline_raster::TimelineRaster;
 use crate::draw::{Axis, Palette, View};
 use crate::model::Timeline;
 use egui::epaint::Mesh;
@@ -9,7 +9,7 @@ use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, p
 
 /// A rectangle on the screen with the view that it shows.
 #[derive(Clone, Copy)]
-pub struct Canvas<'a> {
+pub struct TimelineCanvas<'a> {
     /// The painter that takes the shapes.
     pub painter: &'a Painter,
     /// The place of the view, without axes.
@@ -22,7 +22,7 @@ pub struct Canvas<'a> {
     pub palette: &'a Palette,
 }
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// The x coordinate at which a moment starts; `moment` may have a fraction.
     pub fn x(&self, moment: f64) -> f32 {
         self.x_at(self.view.on(self.timeline).position_from_moment(moment))
@@ -63,7 +63,7 @@ impl Canvas<'_> {
     }
 
     /// Paint the picture, stretched if it is that of an earlier view.
-    pub fn picture(&self, picture: &Painted, texture: TextureId) {
+    pub fn picture(&self, picture: &TimelineRaster, texture: TextureId) {
         let old = &picture.view;
         if old.axis != self.view.axis {
             return;
@@ -77,7 +77,7 @@ impl Canvas<'_> {
     }
 
     /// Paint the lines of active, allocated and reserved bytes.
-    pub fn totals(&self, picture: &Painted) {
+    pub fn totals(&self, picture: &TimelineRaster) {
         let totals = &picture.totals;
         self.total(picture, &totals.reserved, Stroke::new(1.5, Color32::from(self.palette.reserved)));
         let active = Color32::from(self.palette.accent).gamma_multiply(0.8);
@@ -87,7 +87,7 @@ impl Canvas<'_> {
     }
 
     /// Paint a total of every column of a picture as a line.
-    pub fn total(&self, picture: &Painted, values: &[i64], stroke: Stroke) {
+    pub fn total(&self, picture: &TimelineRaster, values: &[i64], stroke: Stroke) {
         self.steps(&picture.view, values, stroke);
     }
 
@@ -121,7 +121,7 @@ impl Canvas<'_> {
     }
 
     /// Paint the outline of some spans of a picture; a selected one is also lighter.
-    pub fn outline(&self, picture: &Painted, spans: &[Span], is_selected: bool) {
+    pub fn outline(&self, picture: &TimelineRaster, spans: &[PixelSpan], is_selected: bool) {
         if picture.view.axis != self.view.axis {
             return;
         }
@@ -152,7 +152,7 @@ impl Canvas<'_> {
 
     /// Paint many spans of a picture that are selected together: lighter, and with an edge while there are
     /// few enough to tell apart.
-    pub fn highlight(&self, picture: &Painted, spans: &[Span]) {
+    pub fn highlight(&self, picture: &TimelineRaster, spans: &[PixelSpan]) {
         /// Above this number of spans, edges would hide the colours.
         const MAX_EDGED: usize = 400;
         if picture.view.axis != self.view.axis {
@@ -175,7 +175,7 @@ impl Canvas<'_> {
     }
 
     /// The place on the screen of a span, whose pixels are those of the picture's own view.
-    fn place(&self, picture: &Painted, span: &Span) -> Rect {
+    fn place(&self, picture: &TimelineRaster, span: &PixelSpan) -> Rect {
         let (old, [width, height]) = (&picture.view, picture.raster.size_px);
         let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));
         let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));

@@ -1,6 +1,6 @@
 //! Named ranges in lanes above the timeline.
 
-use super::canvas::Canvas;
+use super::canvas::TimelineCanvas;
 use super::marks::axis_font;
 use crate::analysis::{Lanes, NamedRange, RangeName};
 use crate::draw::Axis;
@@ -18,7 +18,7 @@ const MIN_ITERATION_PX: f32 = 72.0;
 /// Ranges have text from this width on: there is room for about three letters.
 const MIN_TEXT_PX: f32 = 24.0;
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Paint lanes from the top of a rectangle, with the time axis of the view.
     pub fn lanes(&self, snapshot: &Snapshot, lanes: &Lanes, rect: Rect) {
         let painter = self.painter.with_clip_rect(rect.intersect(self.painter.clip_rect()));

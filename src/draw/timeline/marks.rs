@@ -1,6 +1,6 @@
 //! Axes and marks of the timeline.
 
-use super::canvas::Canvas;
+use super::canvas::TimelineCanvas;
 use crate::draw::{Axis, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::{EventIx, Moment, OomEvent};
 use crate::units;
@@ -29,17 +29,17 @@ pub fn axis_font() -> FontId {
 
 /// Labels of marks, each in a place of its own. They wait, as they are painted above all lines.
 #[derive(Default)]
-pub struct Labels {
+pub struct MarkLabels {
     waiting: Vec<(Rect, Arc<Galley>, Color32)>,
 }
 
-impl Labels {
+impl MarkLabels {
     fn is_free(&self, place: Rect) -> bool {
         !self.waiting.iter().any(|(taken, ..)| taken.intersects(place))
     }
 }
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Paint both axes, below everything.
     pub fn grid(&self) {
         self.grid_y();
@@ -87,7 +87,7 @@ impl Canvas<'_> {
     }
 
     /// Paint a line at the peak.
-    pub fn peak(&self, (moment, bytes): (Moment, i64), labels: &mut Labels) {
+    pub fn peak(&self, (moment, bytes): (Moment, i64), labels: &mut MarkLabels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.peak);
         let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
@@ -96,7 +96,7 @@ impl Canvas<'_> {
     }
 
     /// Paint a line at the bytes that memory cannot exceed.
-    pub fn capacity(&self, bytes: i64, labels: &mut Labels) {
+    pub fn capacity(&self, bytes: i64, labels: &mut MarkLabels) {
         let y = self.y(bytes as f64).round();
         if !self.rect.y_range().contains(y) {
             return;
@@ -114,7 +114,7 @@ impl Canvas<'_> {
     }
 
     /// Paint failed requests: a line each, and the request to scale on top of the stack.
-    pub fn ooms(&self, labels: &mut Labels) {
+    pub fn ooms(&self, labels: &mut MarkLabels) {
         for oom in self.shown_ooms() {
             self.oom(oom, labels);
         }
@@ -126,7 +126,7 @@ impl Canvas<'_> {
     }
 
     /// Paint a quiet line where each snapshot was taken.
-    pub fn dumps(&self, labels: &mut Labels) {
+    pub fn dumps(&self, labels: &mut MarkLabels) {
         let color = Color32::from(self.palette.muted);
         for &event in self.shown(&self.timeline.dumps, |&event| event) {
             let x = self.x_middle(Moment::after(event)).round();
@@ -157,7 +157,7 @@ impl Canvas<'_> {
         shown
     }
 
-    fn oom(&self, oom: &OomEvent, labels: &mut Labels) {
+    fn oom(&self, oom: &OomEvent, labels: &mut MarkLabels) {
         let moment = Moment::after(oom.event);
         let active = self.timeline.active.at(moment);
         let color = Color32::from(self.palette.oom);
@@ -175,7 +175,7 @@ impl Canvas<'_> {
     }
 
     /// Paint a line at the moment that the user marked.
-    pub fn mark(&self, moment: Moment, labels: &mut Labels) {
+    pub fn mark(&self, moment: Moment, labels: &mut MarkLabels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.text);
         let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
@@ -196,7 +196,7 @@ impl Canvas<'_> {
 
     /// Add a label at the top beside a line, on a side and in a row that are free; it is left out if there
     /// is no such place. [`Self::labels`] paints it.
-    pub fn label(&self, x: f32, text: &str, color: Color32, labels: &mut Labels) {
+    pub fn label(&self, x: f32, text: &str, color: Color32, labels: &mut MarkLabels) {
         if !self.rect.x_range().contains(x) {
             return;
         }
@@ -213,7 +213,7 @@ impl Canvas<'_> {
     }
 
     /// Paint the labels of all marks, above the marks themselves.
-    pub fn labels(&self, labels: Labels) {
+    pub fn labels(&self, labels: MarkLabels) {
         for (place, galley, color) in labels.waiting {
             self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window).gamma_multiply(0.85));
             self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);

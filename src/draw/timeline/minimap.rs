@@ -1,7 +1,7 @@
 //! The minimap: the whole recording in a strip, with a brush over the part that is shown.
 
-use super::canvas::Canvas;
-use super::totals::Totals;
+use super::canvas::TimelineCanvas;
+use super::totals::ColumnTotals;
 use crate::draw::View;
 use crate::model::Moment;
 use egui::epaint::Mesh;
@@ -10,9 +10,9 @@ use egui::{Color32, Rect, Shape, Stroke, StrokeKind, pos2};
 /// The brush is at least this wide, so that it can be seen and held.
 const MIN_BRUSH_PX: f32 = 4.0;
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Paint the strip. The canvas's view is the whole recording, and `totals` are those of its columns.
-    pub fn minimap(&self, totals: &Totals, shown: &View, cursor: Moment) {
+    pub fn minimap(&self, totals: &ColumnTotals, shown: &View, cursor: Moment) {
         let painter = self.inside();
         painter.rect_filled(self.rect, 2.0, Color32::from(self.palette.window));
         self.area(totals, &painter);
@@ -39,7 +39,7 @@ impl Canvas<'_> {
         Rect::from_min_max(pos2(left, self.rect.top()), pos2(right, self.rect.bottom()))
     }
 
-    fn area(&self, totals: &Totals, painter: &egui::Painter) {
+    fn area(&self, totals: &ColumnTotals, painter: &egui::Painter) {
         let columns = totals.active.len().max(1) as f32;
         let width = self.rect.width() / columns;
         let mut mesh = Mesh::default();

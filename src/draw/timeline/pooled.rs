@@ -1,6 +1,6 @@
 //! Blocks with private pools as envelopes: a pool is as high as its reserved bytes, with its blocks inside.
 
-use super::bands::{Bands, Blocks, Fill, LiveWalk, Texture};
+use super::bands::{BandFill, BandTexture, Bands, Blocks, LiveCursor};
 use crate::analysis::PrivatePools;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
@@ -25,23 +25,23 @@ pub fn pool_of_band(id: AllocId, pools: &PrivatePools) -> Option<usize> {
 }
 
 impl Bands for Pooled<'_> {
-    type Walk = LiveWalk;
+    type Cursor = LiveCursor;
 
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.pools.total.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, walk: &mut LiveWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+    fn visit(&self, cursor: &mut LiveCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
         let mut inside: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.pools.pools.len()];
         let mut outside = Vec::new();
-        self.blocks.visit(walk, moment, |id, size| {
+        self.blocks.visit(cursor, moment, |id, size| {
             match self.pools.owner(AllocId(id)) {
                 None => outside.push((id, size)),
                 Some(pool) => inside[pool].push((id, size)),
             }
             true
         });
-        let has_envelopes = self.blocks.kept.is_none_or(|kept| !kept.is_alone);
+        let has_envelopes = self.blocks.filter.is_none_or(|filter| !filter.hides_rest);
         for (at, (pool, blocks)) in self.pools.pools.iter().zip(&inside).enumerate() {
             let active = blocks.iter().fold(0i64, |sum, &(_, size)| sum.saturating_add(size));
             let rest = pool.reserved.at(moment).saturating_sub(active).max(0);
@@ -53,9 +53,11 @@ impl Bands for Pooled<'_> {
         outside.into_iter().all(|(id, size)| visit(id, size));
     }
 
-    fn fill(&self, id: u32, moment: Moment) -> Fill {
+    fn fill(&self, id: u32, moment: Moment) -> BandFill {
         match pool_of_band(AllocId(id), self.pools) {
-            Some(_) => Fill { color: self.blocks.coloring.free(), texture: Texture::Hollow, is_faded: false },
+            Some(_) => {
+                BandFill { color: self.blocks.coloring.free(), texture: BandTexture::Hollow, is_faded: false }
+            }
             None => self.blocks.fill(id, moment),
         }
     }
@@ -93,11 +95,11 @@ mod tests {
         let pools = private_pools(&timeline).expect("there is one");
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
         let coloring = Coloring::new(ColorBy::Stack, &timeline, stacks, &Palette::DARK);
-        let blocks = Blocks { timeline: &timeline, coloring: &coloring, kept: None };
+        let blocks = Blocks { timeline: &timeline, coloring: &coloring, filter: None };
         let pooled = Pooled { blocks, pools: &pools };
         let bands = |moment| {
             let mut bands = Vec::new();
-            pooled.visit(&mut LiveWalk::default(), Moment(moment), |id, size| {
+            pooled.visit(&mut LiveCursor::default(), Moment(moment), |id, size| {
                 bands.push((id, size));
                 true
             });

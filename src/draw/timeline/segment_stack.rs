@@ -1,6 +1,6 @@
 //! Reserved memory as bands: every reserved range from its reservation to its release.
 
-use super::bands::{Bands, Fill, Texture};
+use super::bands::{BandFill, BandTexture, Bands};
 use crate::draw::Coloring;
 use crate::model::{AllocId, Moment, ReservedRange, StackId, Timeline};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn reserving_stacks(timeline: &Timeline) -> Vec<StackId> {
 
 /// The ranges that are reserved at a moment, carried along to later moments.
 #[derive(Debug)]
-pub struct RangeWalk {
+pub struct RangeCursor {
     moment: Moment,
     /// Number of ranges that have begun.
     begun: usize,
@@ -48,38 +48,38 @@ pub struct RangeWalk {
     live: Vec<usize>,
 }
 
-impl Default for RangeWalk {
+impl Default for RangeCursor {
     fn default() -> Self {
         Self { moment: Moment::START, begun: 0, live: Vec::new() }
     }
 }
 
 impl Bands for SegmentStack<'_> {
-    type Walk = RangeWalk;
+    type Cursor = RangeCursor;
 
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.reserved.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, walk: &mut RangeWalk, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+    fn visit(&self, cursor: &mut RangeCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
         let all = self.timeline.ranges.all();
-        if moment < walk.moment {
-            *walk = RangeWalk::default();
+        if moment < cursor.moment {
+            *cursor = RangeCursor::default();
         }
-        walk.moment = moment;
-        let new = all[walk.begun..].partition_point(|range| range.start <= moment);
-        walk.live.extend(walk.begun..walk.begun + new);
-        walk.begun += new;
-        walk.live.retain(|&at| all[at].is_live_at(moment));
-        walk.live.iter().all(|&at| visit(at as u32, all[at].size));
+        cursor.moment = moment;
+        let new = all[cursor.begun..].partition_point(|range| range.start <= moment);
+        cursor.live.extend(cursor.begun..cursor.begun + new);
+        cursor.begun += new;
+        cursor.live.retain(|&at| all[at].is_live_at(moment));
+        cursor.live.iter().all(|&at| visit(at as u32, all[at].size));
     }
 
-    fn fill(&self, id: u32, _moment: Moment) -> Fill {
+    fn fill(&self, id: u32, _moment: Moment) -> BandFill {
         let range = range_of_band(AllocId(id), self.timeline);
         let color = range.map_or(self.coloring.stack(StackId::EMPTY), |range| {
             self.coloring.reserved(self.timeline, range, self.stacks[id as usize])
         });
-        Fill { color, texture: Texture::Plain, is_faded: false }
+        BandFill { color, texture: BandTexture::Plain, is_faded: false }
     }
 }
 
@@ -147,10 +147,10 @@ mod tests {
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
         let coloring = Coloring::new(ColorBy::Stack, &timeline, stacks, &Palette::DARK);
         let bands = SegmentStack::new(&timeline, &coloring);
-        let mut walk = RangeWalk::default();
+        let mut cursor = RangeCursor::default();
         let mut at = |moment| {
             let mut ids = Vec::new();
-            bands.visit(&mut walk, Moment(moment), |id, _| {
+            bands.visit(&mut cursor, Moment(moment), |id, _| {
                 ids.push(id);
                 true
             });

@@ -3,7 +3,7 @@
 //! Every column shows the instant of its highest total, so that no peak is lost by zooming out. The bands of
 //! that instant are stacked from 0, in the order in which [`Bands`] gives them.
 
-use super::bands::{Bands, Fill, Texture};
+use super::bands::{BandFill, BandTexture, Bands};
 use crate::draw::{Palette, Rgb, View};
 use crate::model::{AllocId, Moment, Timeline};
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ pub struct Raster {
 
 /// Neighbouring columns in which a block has the same rows, in pixels; ends are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct PixelSpan {
     /// Columns.
     pub x: [usize; 2],
     /// Rows, from the top.
@@ -94,7 +94,7 @@ impl Raster {
     }
 
     /// The places of a block in the picture, from the left. A block is contiguous in each column.
-    pub fn spans(&self, id: AllocId) -> Vec<Span> {
+    pub fn spans(&self, id: AllocId) -> Vec<PixelSpan> {
         let [width, height] = self.size_px;
         let mut rows: Vec<Option<[usize; 2]>> = vec![None; width];
         for (y, row) in self.ids.chunks_exact(width.max(1)).take(height).enumerate() {
@@ -102,11 +102,11 @@ impl Raster {
                 rows[x] = Some([rows[x].map_or(y, |[top, _]| top), y + 1]);
             }
         }
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<PixelSpan> = Vec::new();
         for (x, y) in rows.into_iter().enumerate().filter_map(|(x, y)| Some((x, y?))) {
             match spans.last_mut() {
                 Some(last) if last.x[1] == x && last.y == y => last.x[1] = x + 1,
-                _ => spans.push(Span { x: [x, x + 1], y }),
+                _ => spans.push(PixelSpan { x: [x, x + 1], y }),
             }
         }
         spans
@@ -116,9 +116,9 @@ impl Raster {
 impl Raster {
     /// The places of all blocks of a kind in the picture. Neighbouring columns with the same rows are one
     /// span; blocks thinner than a pixel are not found.
-    pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<Span> {
+    pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<PixelSpan> {
         let [width, height] = self.size_px;
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<PixelSpan> = Vec::new();
         // The spans that end at the column before, from the top.
         let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         // The answer for the last id, since neighbouring pixels mostly have the same.
@@ -146,7 +146,7 @@ impl Raster {
                     next.push(at);
                 } else {
                     next.push(spans.len());
-                    spans.push(Span { x: [x, x + 1], y: [top, y] });
+                    spans.push(PixelSpan { x: [x, x + 1], y: [top, y] });
                 }
             }
             std::mem::swap(&mut open, &mut next);
@@ -203,7 +203,7 @@ pub fn raster(
 
 impl<B: Bands> Painter<'_, B> {
     fn columns(&self, moments: &[Option<Moment>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
-        let mut walk = B::Walk::default();
+        let mut cursor = B::Cursor::default();
         for (i, &moment) in moments.iter().enumerate() {
             let Some(moment) = moment else { continue };
             let at = i * self.rows..(i + 1) * self.rows;
@@ -214,17 +214,17 @@ impl<B: Bands> Painter<'_, B> {
                 continue;
             }
             let mut column = Column { ids: &mut ids[at.clone()], colors: &mut colors[at] };
-            self.column(&mut walk, moment, &mut column);
+            self.column(&mut cursor, moment, &mut column);
         }
     }
 
-    fn column(&self, walk: &mut B::Walk, moment: Moment, column: &mut Column<'_>) {
+    fn column(&self, cursor: &mut B::Cursor, moment: Moment, column: &mut Column<'_>) {
         let mut bytes = 0i64;
         let mut row = self.row_at(bytes);
         let mut next_row_bytes = self.bytes_above(row);
         // Size and id of the largest of the blocks that share the pixel: it gives the pixel its hue.
         let mut largest: (i64, u32) = (-1, NONE);
-        self.bands.visit(walk, moment, |id, size| {
+        self.bands.visit(cursor, moment, |id, size| {
             bytes = bytes.saturating_add(size);
             let is_thin = size < self.thick_bytes;
             if is_thin && largest.0 < size {
@@ -268,18 +268,18 @@ impl<B: Bands> Painter<'_, B> {
         bytes
     }
 
-    fn merged(&self, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+    fn merged(&self, fill: BandFill, rows: Range<usize>, column: &mut Column<'_>) {
         column.ids[rows.clone()].fill(MERGED);
         column.colors[rows]
             .fill(self.faded(fill.color.mix(self.palette.merged, MERGED_SHARE), fill.is_faded));
     }
 
-    fn band(&self, id: u32, fill: Fill, rows: Range<usize>, column: &mut Column<'_>) {
+    fn band(&self, id: u32, fill: BandFill, rows: Range<usize>, column: &mut Column<'_>) {
         column.ids[rows.clone()].fill(id);
         let ground = self.palette.window;
         let shade = |share: f32| self.faded(fill.color.mix(ground, share), fill.is_faded);
         let stripes = match fill.texture {
-            Texture::Plain => {
+            BandTexture::Plain => {
                 let edge = (MIN_EDGED_ROWS <= rows.len()).then(|| rows.end - 1);
                 column.colors[rows].fill(shade(0.0));
                 if let Some(edge) = edge {
@@ -287,8 +287,8 @@ impl<B: Bands> Painter<'_, B> {
                 }
                 return;
             }
-            Texture::Striped => [shade(0.65), shade(0.15)],
-            Texture::Hollow => [shade(0.86), shade(0.72)],
+            BandTexture::Striped => [shade(0.65), shade(0.15)],
+            BandTexture::Hollow => [shade(0.86), shade(0.72)],
         };
         for row in rows {
             column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];

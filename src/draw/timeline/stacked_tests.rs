@@ -11,7 +11,7 @@ use std::sync::Arc;
 fn paint(timeline: &Timeline, view: &View, size_px: [usize; 2]) -> Raster {
     let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
     let coloring = Coloring::new(ColorBy::Stack, timeline, stacks, &Palette::DARK);
-    let blocks = Blocks { timeline, coloring: &coloring, kept: None };
+    let blocks = Blocks { timeline, coloring: &coloring, filter: None };
     raster(timeline, view, size_px, &Palette::DARK, &blocks)
 }
 
@@ -110,8 +110,11 @@ fn spans_say_where_a_block_is() {
     let timeline = fixture::timeline(&[Step::Alloc(0, 1000), Step::Alloc(1, 1000), Step::Free(0, 1000)]);
     let view = View { x0: 0.0, x1: 4.0, y0: 0.0, y1: 2000.0, ..View::fit(&timeline) };
     let raster = paint(&timeline, &view, [8, 10]);
-    assert_eq!(raster.spans(AllocId(0)), [Span { x: [2, 6], y: [5, 10] }]);
-    assert_eq!(raster.spans(AllocId(1)), [Span { x: [4, 6], y: [0, 5] }, Span { x: [6, 8], y: [5, 10] }]);
+    assert_eq!(raster.spans(AllocId(0)), [PixelSpan { x: [2, 6], y: [5, 10] }]);
+    assert_eq!(
+        raster.spans(AllocId(1)),
+        [PixelSpan { x: [4, 6], y: [0, 5] }, PixelSpan { x: [6, 8], y: [5, 10] }]
+    );
     assert_eq!(raster.spans(AllocId(7)), []);
 }
 

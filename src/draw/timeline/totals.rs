@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The largest totals within each pixel column; 0 for columns without moments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct ColumnTotals {
     /// Active bytes by column.
     pub active: Vec<i64>,
     /// Allocated bytes by column.
@@ -16,7 +16,7 @@ pub struct Totals {
     pub reserved: Vec<i64>,
 }
 
-impl Totals {
+impl ColumnTotals {
     /// The totals of the columns of a view.
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
         let ranges: Vec<Range<usize>> =
@@ -66,7 +66,7 @@ mod tests {
     fn every_column_has_its_largest_total() {
         let timeline = fixture::timeline(&fixture::sawtooth(500));
         let view = View::fit(&timeline);
-        let totals = Totals::of_view(&timeline, &view, 40);
+        let totals = ColumnTotals::of_view(&timeline, &view, 40);
         let highest = totals.allocated.iter().copied().max();
         assert_eq!(highest, Some(timeline.allocated.peak().1));
         assert_eq!(totals.active.iter().copied().max(), Some(timeline.active.peak().1));

@@ -1,4 +1,4 @@
-//! The simulated memory map.
+//! The simulated segment map.
 
 use super::Allocator;
 use super::blocks::{NONE, State};
@@ -45,7 +45,7 @@ impl LaidSegment {
 }
 
 impl Allocator<'_> {
-    /// The memory map, by address. Each mapped run of an expandable segment counts as a segment.
+    /// The segment map, by address. Each mapped run of an expandable segment counts as a segment.
     pub(in crate::simulator) fn layout(&self) -> Vec<LaidSegment> {
         let mut segments = Vec::new();
         let firsts = self.blocks.iter().filter(|(_, block)| block.prev == NONE);

@@ -87,7 +87,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The memory map after the requests up to a moment, by address. Requests that cannot be met are left out.
+/// The segment map after the requests up to a moment, by address. Requests that cannot be met are left out.
 pub(super) fn layout_at(requests: &Requests, rules: Rules, moment: Moment) -> Vec<LaidSegment> {
     let mut replay = Replay::new(requests, rules);
     for request in requests.all.iter().take_while(|request| request.event < moment.0) {

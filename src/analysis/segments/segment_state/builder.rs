@@ -1,4 +1,4 @@
-//! Puts rows together from parts.
+//! The builder of a segment map: parts become rows.
 
 use super::contradictions::{Contradiction, Contradictions};
 use super::figures::Figures;
@@ -10,16 +10,17 @@ use crate::model::Moment;
 use crate::model::allocator_sizes::is_small;
 use std::collections::BTreeMap;
 
-/// A map in progress. Rows come in address order, and the parts of a row too.
+/// A map in progress. Rows are added in address order, and so are the parts of each row.
 pub(super) struct Builder {
     parts: Vec<Part>,
     rows: Vec<Row>,
     /// The key of each row.
     keys: Vec<GroupKey>,
-    /// Without private pools, pools are not told apart: old torch versions wrote the default pool
-    /// for segments and nothing for events.
+    /// True if groups differ by pool. Without private pools they do not, since old torch versions wrote the
+    /// default pool for segments and nothing for events.
     tells_pools: bool,
-    /// Bytes of the first block in the row in progress.
+    /// Requested bytes of the first block in the row in progress: it shows the class of an expandable
+    /// segment.
     first_block: Option<i64>,
     pub(super) contradictions: Contradictions,
 }
@@ -36,13 +37,13 @@ impl Builder {
         }
     }
 
-    /// Make room for the parts of this many blocks.
+    /// Make room for the parts of a number of blocks.
     pub(super) fn reserve(&mut self, blocks: usize) {
-        // Behind many a block is a hole.
+        // Many blocks have a hole behind them.
         self.parts.reserve(blocks * 2);
     }
 
-    /// Start a run, and if it is the first of its segment, a row.
+    /// Start a run, and a row if the run is the first of its segment.
     pub(super) fn start_run(&mut self, run: &Run) {
         if let Some(row) = self.rows.last_mut().filter(|_| !run.starts_row) {
             let gap = Part {
@@ -70,7 +71,7 @@ impl Builder {
         }
     }
 
-    /// Start a row of blocks that lie in no segment, which goes on as long as blocks touch.
+    /// Add a block that lies in no segment. Such blocks that touch form a row.
     pub(super) fn outside(&mut self, part: Part) {
         self.contradictions.count(Contradiction::OutsideOfSegments);
         if part.size <= 0 {
@@ -106,6 +107,8 @@ impl Builder {
         if part.size <= 0 {
             return;
         }
+        debug_assert!(!self.rows.is_empty(), "a part needs a row");
+        debug_assert_eq!(self.rows.len(), self.keys.len());
         if part.content.is_block() {
             self.first_block.get_or_insert(part.requested);
         }
@@ -115,12 +118,13 @@ impl Builder {
         }
     }
 
-    /// Append a hole, if there is room for one.
+    /// Append a hole between two addresses, unless it is empty.
     #[inline]
     pub(super) fn hole(&mut self, from: u64, to: u64) {
         self.push(Part { addr: from, size: bytes_between(from, to), requested: 0, content: Content::Hole });
     }
 
+    /// Close the row in progress, if there is one.
     fn end_row(&mut self) {
         let (Some(row), Some(key)) = (self.rows.last_mut(), self.keys.last_mut()) else { return };
         row.parts.end = self.parts.len();
@@ -131,7 +135,7 @@ impl Builder {
         }
     }
 
-    /// The finished map. `reserved` is what the sum of all segment events says.
+    /// The finished map. `reserved` is the total by the segment events, in bytes.
     pub(super) fn finish(mut self, moment: Moment, basis: Basis, reserved: i64) -> SegmentState {
         self.end_row();
         let mut places: BTreeMap<GroupKey, Group> = BTreeMap::new();
@@ -146,6 +150,7 @@ impl Builder {
         let groups: Vec<Group> = places.into_values().collect();
         for (row, key) in self.rows.iter_mut().zip(&self.keys) {
             row.group = groups.partition_point(|group| group.key < *key);
+            debug_assert!(groups.get(row.group).is_some_and(|group| group.key == *key));
         }
         let mut contradictions = self.contradictions;
         contradictions.unexplained_reserved_bytes = reserved.saturating_sub(total.reserved_bytes);
@@ -162,7 +167,7 @@ impl Builder {
     }
 }
 
-/// Bytes from one address to another; 0 if that is not above.
+/// Bytes from one address to another; 0 if the second is not above the first.
 pub(super) fn bytes_between(from: u64, to: u64) -> i64 {
     i64::try_from(to.saturating_sub(from)).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What does not fit together in a map.
+//! Contradictions in a segment map.
 
 use crate::model::AllocId;
 
@@ -19,7 +19,7 @@ pub enum Contradiction {
     SegmentsOverlap,
     /// Blocks of the end state that no event or earlier state explains.
     BlockWithoutAllocation,
-    /// Allocations that should be live at the end, and that the end state does not have.
+    /// Allocations that are live at the end by the events, and are missing in the end state.
     AllocationWithoutBlock,
 }
 
@@ -35,7 +35,7 @@ impl Contradiction {
         Self::AllocationWithoutBlock,
     ];
 
-    /// What is counted, to be read after a number.
+    /// A description of the kind, to be read after a number.
     pub fn describe(self) -> &'static str {
         match self {
             Self::OutsideOfSegments => "blocks outside of any segment",
@@ -50,14 +50,14 @@ impl Contradiction {
     }
 }
 
-/// How often each kind occurs.
+/// The contradictions of a map, by kind.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Contradictions {
     counts: [u64; Contradiction::ALL.len()],
-    /// Allocations that no part shows, because others take all of their bytes.
+    /// Allocations without a part, because others take all of their bytes.
     pub hidden: Vec<AllocId>,
-    /// Reserved bytes by the sum of all segment events, less what the map has. Not 0 where segment
-    /// events contradict each other.
+    /// Reserved bytes by the segment events, less those of the map. Not 0 if segment events contradict each
+    /// other.
     pub unexplained_reserved_bytes: i64,
 }
 
@@ -70,7 +70,7 @@ impl Contradictions {
         self.counts[kind as usize] += n;
     }
 
-    /// How often a kind occurs.
+    /// Number of contradictions of a kind.
     pub fn get(&self, kind: Contradiction) -> u64 {
         self.counts[kind as usize]
     }
@@ -80,12 +80,12 @@ impl Contradictions {
         Contradiction::ALL.into_iter().map(|kind| (kind, self.get(kind))).filter(|&(_, n)| n != 0)
     }
 
-    /// Whether everything fits together.
+    /// True if there is no contradiction.
     pub fn is_empty(&self) -> bool {
         self.total() == 0 && self.unexplained_reserved_bytes == 0
     }
 
-    /// Contradictions in all.
+    /// Number of contradictions of all kinds.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

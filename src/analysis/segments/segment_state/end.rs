@@ -1,4 +1,4 @@
-//! The map after the last event: the snapshot's own segments and blocks.
+//! The segment map after the last event, from the snapshot's own segments and blocks.
 
 use super::builder::{Builder, bytes_between};
 use super::contradictions::Contradiction;
@@ -8,7 +8,7 @@ use super::segment_classes::SegmentClasses;
 use super::tiling::Live;
 use crate::model::{AllocId, Block, BlockState, Segment, Timeline};
 
-/// Tile the snapshot's segments. `live` is what the events say, by address.
+/// Tile the snapshot's segments. `live` are the live allocations by the events, ordered by address.
 pub(super) fn tile(
     builder: &mut Builder,
     classes: &SegmentClasses,
@@ -55,12 +55,12 @@ fn run(classes: &SegmentClasses, segment: &Segment) -> Run {
 struct EndState<'a> {
     builder: &'a mut Builder,
     live: &'a [Live],
-    /// How many of `live` have a block.
+    /// Number of allocations of `live` that have a block.
     found: usize,
 }
 
 impl EndState<'_> {
-    /// Tile one segment with its blocks, which should do so by themselves.
+    /// Tile one segment with its blocks. In an intact file they tile it by themselves.
     fn segment(&mut self, run: &Run, blocks: &[Block]) {
         let mut at = run.addr;
         for block in blocks {
@@ -103,7 +103,7 @@ impl EndState<'_> {
         self.builder.push(Part { addr: start, size: bytes_between(start, end), requested, content });
     }
 
-    /// The allocation at a block's address.
+    /// The live allocation at a block's address; `None` counts as a contradiction.
     fn allocation(&mut self, block: &Block) -> Option<AllocId> {
         let found = self.live.binary_search_by_key(&block.addr, |live| live.addr);
         let Ok(i) = found else {

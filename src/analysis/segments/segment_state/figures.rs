@@ -1,8 +1,8 @@
-//! Sums over parts.
+//! Sums over the parts of a segment map. They saturate, as sizes come from the file.
 
 use super::part::{Content, Part};
 
-/// Sums over some parts, in bytes. Those that tile add up:
+/// Sums over some parts. For parts that tile their segments,
 /// `reserved = allocated_rounded + awaiting_rounded + holes`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
@@ -10,43 +10,43 @@ pub struct Figures {
     pub reserved_bytes: i64,
     /// Requested bytes of allocated blocks.
     pub allocated_bytes: i64,
-    /// Bytes of allocated blocks with their rounding.
+    /// Bytes of allocated blocks, with rounding.
     pub allocated_rounded_bytes: i64,
     /// Requested bytes of blocks that wait for a stream.
     pub awaiting_bytes: i64,
-    /// Bytes of blocks that wait for a stream with their rounding.
+    /// Bytes of blocks that wait for a stream, with rounding.
     pub awaiting_rounded_bytes: i64,
-    /// Free bytes.
+    /// Bytes of holes.
     pub hole_bytes: i64,
-    /// Free bytes in one piece, at most.
+    /// Bytes of the largest hole.
     pub largest_hole_bytes: i64,
-    /// Number of free pieces.
+    /// Number of holes.
     pub holes: usize,
-    /// Number of blocks, those that wait included.
+    /// Number of blocks, with those that wait for a stream.
     pub blocks: usize,
     /// Number of blocks that wait for a stream.
     pub awaiting_blocks: usize,
-    /// Number of mapped runs: for what is not expandable, of segments.
+    /// Number of segments; mapped runs of an expandable segment count one by one.
     pub segments: usize,
 }
 
 impl Figures {
-    /// Requested bytes of all blocks, those that wait included.
+    /// Requested bytes of all blocks, with those that wait for a stream.
     pub fn active_bytes(&self) -> i64 {
         self.allocated_bytes.saturating_add(self.awaiting_bytes)
     }
 
-    /// Bytes of all blocks with their rounding.
+    /// Bytes of all blocks, with rounding.
     pub fn active_rounded_bytes(&self) -> i64 {
         self.allocated_rounded_bytes.saturating_add(self.awaiting_rounded_bytes)
     }
 
-    /// Bytes that blocks take and nobody asked for.
+    /// Bytes of blocks beyond the requested ones.
     pub fn rounding_bytes(&self) -> i64 {
         self.active_rounded_bytes().saturating_sub(self.active_bytes())
     }
 
-    /// How much of the reserved bytes blocks take, from 0 to 1; 0 where nothing is reserved.
+    /// Share of the reserved bytes that blocks take, from 0 to 1; 0 if nothing is reserved.
     pub fn fill(&self) -> f64 {
         if self.reserved_bytes <= 0 {
             0.0
@@ -55,7 +55,7 @@ impl Figures {
         }
     }
 
-    /// Count a part. Segments are counted by who knows where they start.
+    /// Add a part. Segments are counted by the builder, which knows where they start.
     pub(super) fn add_part(&mut self, part: &Part, is_reserved: bool) {
         let (rounded, requested) = match part.content {
             Content::Allocated(_) => (&mut self.allocated_rounded_bytes, &mut self.allocated_bytes),

@@ -1,4 +1,4 @@
-//! A request that failed, against the holes that it could have used.
+//! A failed request beside the holes that it could have used.
 
 use super::group::{GroupKey, SizeClass};
 use super::index::SegmentIndex;
@@ -6,44 +6,44 @@ use super::part::{Content, Part};
 use super::state::SegmentState;
 use crate::model::{OomEvent, PoolKey, Timeline, allocator_sizes};
 
-/// Holes that are listed one by one.
+/// Number of holes that are listed one by one; in a picture, more would be too thin to see.
 const MAX_LISTED: usize = 64;
 
-/// A request that failed, and the holes at that moment.
+/// A failed request and the holes at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFit {
-    /// Bytes that were requested, rounded to blocks.
+    /// Bytes that were requested, rounded up to a block size.
     pub requested_bytes: i64,
-    /// Bytes that the device had left.
+    /// Bytes that the device had left; `None` if that was not recorded.
     pub device_free_bytes: Option<i64>,
-    /// The stream that asked.
+    /// The stream of the request; `None` if it was not recorded.
     pub stream: Option<i64>,
-    /// The pool that was asked; `None` before torch 2.10, which did not write it.
+    /// The pool of the request; `None` before torch 2.10, which did not write it.
     pub pool: Option<PoolKey>,
-    /// Which half of the pool serves the request.
+    /// The half of the pool that serves the request.
     pub class: SizeClass,
-    /// The largest hole that it could use: row and part of the map.
+    /// The largest hole that it could use, as indices of a row and a part of the map.
     pub largest: Option<(usize, usize)>,
     /// Bytes of that hole.
     pub largest_bytes: i64,
-    /// Sizes of the largest holes that it could use, largest first; not all where they are many.
+    /// Bytes of the holes that it could use, largest first; at most [`MAX_LISTED`].
     pub largest_holes: Vec<i64>,
     /// Number of holes of its pool, stream and size class.
     pub holes: usize,
-    /// Their bytes.
+    /// Bytes of those holes.
     pub hole_bytes: i64,
-    /// Those of them that are smaller than the request.
+    /// Number of those holes that are smaller than the request.
     pub too_small: usize,
-    /// Their bytes.
+    /// Bytes of the holes that are too small.
     pub too_small_bytes: i64,
-    /// Bytes of holes that are large enough and which `max_split_size_mb` keeps for others.
+    /// Bytes of holes that are large enough, but that `max_split_size_mb` keeps for other requests.
     pub kept_bytes: i64,
     /// Bytes of holes of other pools, streams or size classes.
     pub other_bytes: i64,
 }
 
 impl SegmentState {
-    /// The holes against a request that failed. Meaningful at the moment after its event.
+    /// The holes beside a failed request. The map must be that of the moment after its event.
     pub fn fit(&self, index: &SegmentIndex, timeline: &Timeline, oom: &OomEvent) -> RequestFit {
         let mut fit = RequestFit {
             requested_bytes: oom.requested,
@@ -79,7 +79,8 @@ impl SegmentState {
 }
 
 impl RequestFit {
-    /// Whether a group's holes are for this request. What was not recorded is taken to agree.
+    /// True if a group's holes can serve this request. Pools, streams and classes that were not recorded
+    /// agree with any.
     fn is_served_by(&self, key: GroupKey, has_private_pools: bool) -> bool {
         let agree = |a: Option<i64>, b: Option<i64>| a.zip(b).is_none_or(|(a, b)| a == b);
         let pool = self.pool.unwrap_or(PoolKey::DEFAULT);

@@ -1,4 +1,4 @@
-//! A small allocator for tests: it plays random requests and notes its own state after each event.
+//! A small allocator for tests: it plays random requests and keeps its own state after each event.
 
 use crate::model::{
     Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, PoolKey, Segment, SegmentTable, StackId,
@@ -19,7 +19,7 @@ const REGIONS: u64 = 4;
 
 const BASE: u64 = 0x7f00_0000_0000;
 
-/// One random request; what it means depends on the state.
+/// One random request; its meaning depends on the state.
 pub(crate) type Request = (u8, u8, u8, u16);
 
 /// A block of the toy allocator.
@@ -30,7 +30,7 @@ pub(crate) struct ToyBlock {
     /// Cells that it takes.
     pub(crate) cells: u64,
     pub(crate) is_awaiting: bool,
-    /// When it was allocated, as a position in the whole history.
+    /// The event that allocated it, as a position in the whole history.
     pub(crate) born: usize,
 }
 
@@ -157,7 +157,7 @@ impl Toy {
         }
     }
 
-    /// Whether a block of any state is still there at the end.
+    /// True if a block of any state is there at the end.
     pub(crate) fn survives(&self, block: &ToyBlock) -> bool {
         let end = self.states.last().map(|state| &state.blocks);
         end.is_some_and(|blocks| blocks.values().any(|other| other.born == block.born))

@@ -1,8 +1,8 @@
-//! Which holes serve which requests: pool, stream and size class.
+//! Groups of interchangeable holes: those of one pool, stream and size class.
 
 use crate::model::PoolKey;
 
-/// Which of a pool's two halves a segment serves.
+/// One of the two halves of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SizeClass {
     /// Requests up to [`SMALL_SIZE`](crate::model::allocator_sizes::SMALL_SIZE).
@@ -11,16 +11,15 @@ pub enum SizeClass {
     Large,
 }
 
-/// What holes are interchangeable: a request can only use holes of its own key.
+/// The key of interchangeable holes: a request can only use holes of its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
-    /// Whether these are blocks that lie in no segment.
+    /// True for blocks that lie in no segment.
     pub is_outside: bool,
-    /// The pool; `None` where it was not recorded, or where all memory is of the default pool as
-    /// far as the file tells.
+    /// The pool; `None` if it was not recorded, or if the file mentions no private pool.
     pub pool: Option<PoolKey>,
-    /// The stream; `None` where it was not recorded.
+    /// The stream; `None` if it was not recorded.
     pub stream: Option<i64>,
-    /// Small or large; `None` where that cannot be known.
+    /// Small or large; `None` if that is unknown.
     pub class: Option<SizeClass>,
 }

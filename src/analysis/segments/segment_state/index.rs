@@ -1,4 +1,4 @@
-//! What stays the same from moment to moment, and the map of one moment.
+//! The index of a timeline's segment maps, and the map of one moment.
 
 use super::builder::Builder;
 use super::segment_classes::SegmentClasses;
@@ -9,23 +9,24 @@ use super::{end, reserved};
 use crate::model::{Anchor, BlockState, DeviceId, Moment, Snapshot, Timeline};
 use std::collections::BTreeSet;
 
-/// What the maps of a timeline share. Built once; does not depend on the moment.
+/// The facts that all segment maps of a timeline share. Built once for a timeline.
 #[derive(Debug, Clone)]
 pub struct SegmentIndex {
-    /// Address and size, with rounding, of the blocks that survive, by address.
+    /// Address and size, with rounding, of the blocks of the end state, by address.
     survivors: Vec<(u64, i64)>,
     /// The size class of each final segment.
     classes: SegmentClasses,
-    /// Runs of one expandable segment are at most this far apart.
+    /// Largest distance in bytes between runs of one expandable segment: the peak of reserved memory.
+    /// Gaps are mostly pages that were mapped before, so they are rarely wider.
     max_gap_bytes: i64,
-    /// Whether a private pool is mentioned anywhere.
+    /// True if the file mentions a private pool.
     pub(super) has_private_pools: bool,
-    /// Which holes the allocator does not split.
+    /// The rule by which the allocator does not split some holes.
     pub(super) split: SplitRule,
 }
 
 impl SegmentIndex {
-    /// Prepare for a timeline of a snapshot.
+    /// The index of a timeline of a snapshot.
     pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         let blocks = timeline.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut survivors: Vec<(u64, i64)> = blocks.map(|block| (block.addr, block.size)).collect();
@@ -43,7 +44,7 @@ impl SegmentIndex {
         }
     }
 
-    /// The map at a moment of the timeline that the index was made for.
+    /// The segment map at a moment of the timeline that the index was made for.
     pub fn at(&self, timeline: &Timeline, moment: Moment) -> SegmentState {
         let is_last = timeline.moments() <= moment.index() + 1;
         let live = live_by_address(timeline, moment);

@@ -1,15 +1,15 @@
-//! The memory map at a moment: what every reserved byte is used for.
+//! The segment map at a moment: the use of every reserved byte.
 //!
-//! [`SegmentIndex`] holds what stays the same from moment to moment; [`SegmentIndex::at`] answers for
-//! one moment. A [`Row`] is a segment, or all mapped runs of one expandable segment. Its [`Part`]s
-//! are in address order and tile it without gap or overlap, whatever the file says.
+//! [`SegmentIndex`] holds the part of a map that is the same at every moment; [`SegmentIndex::at`] makes
+//! the map of one moment. A [`Row`] is a segment, or all mapped runs of one expandable segment. Its
+//! [`Part`]s are in address order and tile it without gap or overlap, whatever is in the file.
 //!
-//! How exact the picture is depends on [`Basis`]. After the last event it is the snapshot's own
-//! record of segments and blocks. Before, it follows from the events: a block is known to take its
-//! requested bytes, rounded up to a [`block_size`](allocator_sizes::block_size), except that blocks which
-//! survive the recording have their true size at every moment. What no block is known to take is a hole. In
-//! segments of the large pool the allocator keeps up to [`MAX_SLACK_BYTES`] with a block rather than
-//! split them off, and no event tells; there, an earlier hole may be that much smaller in truth.
+//! The [`Basis`] says how exact a map is. After the last event it is the snapshot's own record of
+//! segments and blocks. Before, it follows from the events: a block takes its requested bytes, rounded up
+//! to a [`block_size`](allocator_sizes::block_size), except that blocks which survive the recording have
+//! their true size at every moment. Bytes that no block takes are a hole. In segments of the large pool,
+//! the allocator leaves a rest of up to [`MAX_SLACK_BYTES`] with a block instead of splitting it off, which
+//! no event records. So an earlier hole there may in truth be smaller by that much.
 
 mod builder;
 mod contradictions;
@@ -42,5 +42,6 @@ pub use state::{Basis, Group, Row, SegmentState};
 
 use crate::model::allocator_sizes;
 
-/// The most bytes that a block of the large pool keeps beyond its rounded request, rather than be split.
+/// Largest number of bytes that a block of the large pool may have beyond its rounded request: a rest is only
+/// split off if it is larger (`should_split` of `CUDACachingAllocator.cpp`).
 pub const MAX_SLACK_BYTES: i64 = allocator_sizes::SMALL_SIZE;

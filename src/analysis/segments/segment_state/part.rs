@@ -1,13 +1,13 @@
-//! A stretch of addresses and its use.
+//! A part of a row: a stretch of addresses with one use.
 
 use crate::model::AllocId;
 
-/// What a part of a row is.
+/// The use of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A block in use. `None` if only the end state knows it.
     Allocated(Option<AllocId>),
-    /// A block that the program gave back and that waits for a stream.
+    /// A block that the program gave back and that waits for a stream. `None` if only the end state knows it.
     Awaiting(Option<AllocId>),
     /// Reserved and free.
     Hole,
@@ -24,7 +24,7 @@ impl Content {
         }
     }
 
-    /// Whether the part is a block.
+    /// True if the part is a block.
     pub fn is_block(self) -> bool {
         matches!(self, Self::Allocated(_) | Self::Awaiting(_))
     }
@@ -35,22 +35,23 @@ impl Content {
 pub struct Part {
     /// Address of the first byte.
     pub addr: u64,
-    /// Bytes, more than 0; of a block with its rounding.
+    /// Bytes, more than 0; for a block, with rounding.
     pub size: i64,
-    /// Bytes that the program asked for, from `addr`; 0 for what is no block, at most `size`.
+    /// Bytes from `addr` that the program asked for, from 0 to `size`; 0 if it is no block.
     pub requested: i64,
-    /// What it is.
+    /// Its use.
     pub content: Content,
 }
 
 impl Part {
-    /// Address behind the last byte.
+    /// First address after it.
     pub fn past_end(&self) -> u64 {
         self.addr.saturating_add(self.size.unsigned_abs())
     }
 
-    /// Bytes of a block that nobody asked for.
+    /// Bytes of a block beyond the requested ones; 0 if it is no block.
     pub fn rounding(&self) -> i64 {
+        debug_assert!((0..=self.size).contains(&self.requested));
         if self.content.is_block() { self.size - self.requested } else { 0 }
     }
 }

@@ -1,4 +1,4 @@
-//! Who keeps mostly empty segments from going back to the driver.
+//! Blocks that keep mostly empty segments from going back to the driver.
 
 use super::part::{Content, Part};
 use super::state::SegmentState;
@@ -24,8 +24,8 @@ impl SegmentState {
         blocks
     }
 
-    /// Rows of which at least half is free and which a few blocks keep, most free bytes first. A row
-    /// without a block is kept by nothing but the cache and is not among them.
+    /// Rows that are at least half free and have from one to `max_blocks` blocks, most free bytes first. Rows
+    /// without a block are not among them, since the allocator can give them back.
     pub fn pinned(&self, max_blocks: usize) -> Vec<Pinned> {
         let is_pinned = |row: &super::Row| {
             let figures = &row.figures;
@@ -40,13 +40,13 @@ impl SegmentState {
         pinned
     }
 
-    /// Bytes of segments without any block, which the allocator only keeps for later.
+    /// Bytes of segments without any block, which the allocator only caches.
     pub fn unused_bytes(&self) -> i64 {
         let unused = self.rows.iter().filter(|row| row.figures.blocks == 0);
         unused.fold(0, |sum, row| sum.saturating_add(row.figures.reserved_bytes))
     }
 
-    /// The part behind and before a part in its row: what a hole lies between.
+    /// The parts before and after a part of a row; `None` at the ends of the row, and for holes.
     pub fn neighbours(&self, row: usize, part: usize) -> [Option<&Part>; 2] {
         let Some(row) = self.rows.get(row) else { return [None, None] };
         let at = |i: Option<usize>| i.filter(|i| row.parts.contains(i)).and_then(|i| self.parts.get(i));

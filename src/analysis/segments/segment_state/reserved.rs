@@ -1,4 +1,4 @@
-//! Which runs of addresses are reserved at a moment.
+//! The runs of reserved addresses at a moment.
 
 use super::group::SizeClass;
 use super::segment_classes::SegmentClasses;
@@ -13,12 +13,12 @@ pub(super) struct Run {
     pub(super) stream: Option<i64>,
     pub(super) class: Option<SizeClass>,
     pub(super) is_expandable: bool,
-    /// Whether it is not a further run of the expandable segment before it.
+    /// False for a further run of the expandable segment before it.
     pub(super) starts_row: bool,
 }
 
 impl Run {
-    /// Whether two runs can be of one expandable segment.
+    /// True if two runs may belong to one expandable segment.
     pub(super) fn is_same_segment(&self, other: &Self) -> bool {
         let is_same_class = self.class.is_none() || other.class.is_none() || self.class == other.class;
         let is_same_owner = self.pool == other.pool && self.stream == other.stream;
@@ -58,7 +58,7 @@ pub(super) fn runs(
     runs
 }
 
-/// Mark where rows start among runs that are ordered by address. Runs of one expandable segment are at
+/// Mark the runs that start a row. Runs are ordered by address, and those of one expandable segment are at
 /// most `max_gap_bytes` apart.
 pub(super) fn mark_rows(runs: &mut [Run], max_gap_bytes: i64) {
     for i in 1..runs.len() {

@@ -1,4 +1,4 @@
-//! Which half of its pool a segment serves, as the snapshot's end says or its size shows.
+//! The size classes of segments: as the end state records them, or as their size shows.
 
 use super::group::SizeClass;
 use crate::model::allocator_sizes::SMALL_BUFFER;
@@ -7,7 +7,7 @@ use crate::model::{DeviceId, ReservedRange, Snapshot, StrId, Timeline};
 /// The size classes of the final segments.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentClasses {
-    /// By address: first byte, byte behind the last, size class.
+    /// First address, first address after it, and size class of each segment, by address.
     by_address: Vec<(u64, u64, SizeClass)>,
 }
 
@@ -31,7 +31,8 @@ impl SegmentClasses {
         Self { by_address }
     }
 
-    /// The class of a reserved range, where its own record tells.
+    /// The class of a reserved range: that of its final segment, else by its size; `None` if neither
+    /// shows it.
     pub(super) fn class_of_range(&self, timeline: &Timeline, range: &ReservedRange) -> Option<SizeClass> {
         if timeline.device == DeviceId::HOST {
             return None;

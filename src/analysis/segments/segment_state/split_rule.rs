@@ -1,16 +1,17 @@
-//! Which holes the allocator does not split.
+//! The rule of `max_split_size_mb`, by which the allocator does not split some holes.
 
 use crate::model::{SettingValue, Snapshot, allocator_sizes};
 
-/// What a free block of at least `max_split_size` may exceed a request by, unless set otherwise.
+/// Default of `max_non_split_rounding_mb`, in bytes: a free block of at least `max_split_size` serves
+/// requests that are smaller than it by less than this.
 const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = allocator_sizes::LARGE_BUFFER;
 
-/// What `max_split_size_mb` says about which holes serve which requests.
+/// The part of `get_free_block` in `CUDACachingAllocator.cpp` that concerns `max_split_size_mb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SplitRule {
-    /// Blocks of at least this size are not split.
+    /// Blocks of at least this size are not split; `i64::MAX` without the setting.
     max_split_bytes: i64,
-    /// How much larger than the request such a block may be.
+    /// Such a block must be larger than the request by less than this.
     max_rounding_bytes: i64,
 }
 
@@ -28,7 +29,7 @@ impl SplitRule {
         Self { max_split_bytes, max_rounding_bytes: from_text.unwrap_or(DEFAULT_NON_SPLIT_ROUNDING_BYTES) }
     }
 
-    /// Whether the allocator gives a hole to a request that fits into it.
+    /// True if the allocator gives a hole to a request that fits into it; sizes are in bytes.
     pub(super) fn allows(&self, request: i64, hole: i64) -> bool {
         if request < self.max_split_bytes {
             hole < self.max_split_bytes
@@ -38,7 +39,7 @@ impl SplitRule {
     }
 }
 
-/// `max_non_split_rounding_mb` stands in the text of the configuration only.
+/// The bytes of `max_non_split_rounding_mb` in the text of the configuration. The snapshot has no key for it.
 fn max_non_split_rounding(text: &str) -> Option<i64> {
     let value = text.split(',').find_map(|entry| {
         let (name, value) = entry.split_once(':')?;

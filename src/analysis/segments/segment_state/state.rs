@@ -1,4 +1,4 @@
-//! The memory map at a moment, as rows of parts.
+//! The segment map at a moment, as rows of parts.
 
 use super::contradictions::Contradictions;
 use super::figures::Figures;
@@ -7,14 +7,14 @@ use super::part::Part;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
-/// Where a map comes from.
+/// The source of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// The snapshot's segments and blocks: exact.
     EndState,
-    /// The events, undone from the snapshot's segments: holes may include slack of large blocks.
+    /// The events, undone from the snapshot's segments. Holes may include slack of large blocks.
     Events,
-    /// The events alone: what they neither allocate nor free is missing.
+    /// The events alone. Memory that they neither allocate nor free is missing.
     TraceOnly,
 }
 
@@ -23,13 +23,13 @@ pub enum Basis {
 pub struct Row {
     /// Address of the first byte.
     pub addr: u64,
-    /// Address behind the last byte.
+    /// First address after it.
     pub past_end: u64,
-    /// Which of [`SegmentState::groups`] it belongs to.
+    /// Its group, as an index into [`SegmentState::groups`].
     pub group: usize,
-    /// Whether it is an expandable segment.
+    /// True if it is an expandable segment.
     pub is_expandable: bool,
-    /// Its parts: a range of [`SegmentState::parts`].
+    /// Its parts, as a range of [`SegmentState::parts`].
     pub parts: Range<usize>,
     /// Its sums.
     pub figures: Figures,
@@ -38,7 +38,7 @@ pub struct Row {
 /// Rows that share a pool, a stream and a size class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// What they share.
+    /// Their common properties.
     pub key: GroupKey,
     /// Number of rows.
     pub rows: usize,
@@ -46,24 +46,24 @@ pub struct Group {
     pub figures: Figures,
 }
 
-/// The memory map at a moment.
+/// The segment map at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentState {
     /// The moment.
     pub moment: Moment,
-    /// How it is known.
+    /// Its source, and so its exactness.
     pub basis: Basis,
-    /// Rows by address; those that are not reserved come last.
+    /// Rows by address; those of blocks outside of any segment come last.
     pub rows: Vec<Row>,
     /// The parts of all rows, each row's in address order.
     pub parts: Vec<Part>,
-    /// Sums by group, ordered by key.
+    /// Groups by key.
     pub groups: Vec<Group>,
-    /// Sums over what is reserved.
+    /// Sums over reserved memory.
     pub total: Figures,
     /// Sums over blocks that lie in no segment.
     pub outside: Figures,
-    /// What does not fit together.
+    /// Contradictions between segments, blocks and events.
     pub contradictions: Contradictions,
 }
 
@@ -73,7 +73,7 @@ impl SegmentState {
         &self.parts[row.parts.clone()]
     }
 
-    /// The row that holds an address.
+    /// The index of the row that holds an address; reserved rows come first.
     pub fn row_at(&self, addr: u64) -> Option<usize> {
         let holds = |row: &Row| row.addr <= addr && addr < row.past_end;
         let reserved = self.rows.partition_point(|row| !self.groups[row.group].key.is_outside);
@@ -83,7 +83,7 @@ impl SegmentState {
         found.or_else(|| before(outside).filter(|&i| holds(&outside[i])).map(|i| reserved + i))
     }
 
-    /// Where an allocation is: its row and its part.
+    /// The indices of the row and the part of an allocation at an address; `None` if it has no part there.
     pub fn find(&self, addr: u64, id: AllocId) -> Option<(usize, usize)> {
         let row = self.row_at(addr)?;
         let parts = self.rows[row].parts.clone();

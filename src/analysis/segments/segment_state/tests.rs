@@ -11,7 +11,7 @@ fn map(timeline: &Timeline, moment: Moment) -> SegmentState {
     SegmentIndex::new(&Snapshot::default(), timeline).at(timeline, moment)
 }
 
-/// What must hold whatever the file says.
+/// Check the invariants that hold for any file.
 fn check_tiling(state: &SegmentState) {
     let mut next_part = 0;
     let mut total = Figures::default();
@@ -48,7 +48,7 @@ fn check_tiling(state: &SegmentState) {
     assert!(state.groups.is_sorted_by(|a, b| a.key < b.key));
 }
 
-/// What a cell is, and of which block: its first cell.
+/// The use of a cell, and its block, by the block's first cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Hole,

@@ -1,4 +1,4 @@
-//! Lays live allocations into reserved runs.
+//! The segment map before the last event: live allocations are laid into reserved runs.
 
 use super::builder::{Builder, bytes_between};
 use super::contradictions::Contradiction;
@@ -15,7 +15,7 @@ pub(super) struct Live {
     pub(super) requested: i64,
     pub(super) id: AllocId,
     pub(super) is_awaiting: bool,
-    /// Whether it is still live after the last event.
+    /// True if it is live after the last event.
     pub(super) survives: bool,
 }
 
@@ -25,22 +25,22 @@ impl Live {
     }
 }
 
-/// What a sweep over addresses needs.
+/// A sweep over addresses, which lays allocations into runs.
 pub(super) struct Tiling<'a> {
     pub(super) builder: &'a mut Builder,
-    /// By address.
+    /// The live allocations, by address.
     pub(super) live: &'a [Live],
-    /// Address and rounded size of the blocks that survive, by address.
+    /// Address and rounded size of the blocks that survive, by address, from the sweep's place on.
     pub(super) survivors: &'a [(u64, i64)],
-    /// Whether a block takes its whole segment, as in pinned host memory.
+    /// True for pinned host memory, where a block takes its whole segment.
     pub(super) is_host: bool,
 }
 
-/// How far a block reaches.
+/// The end of a block.
 struct Extent {
-    /// Behind the requested bytes.
+    /// First address after its requested bytes.
     requested_end: u64,
-    /// Behind its rounding, by its own size.
+    /// First address after its rounding, if no other block is in the way.
     rounded_end: u64,
 }
 
@@ -70,7 +70,7 @@ impl Tiling<'_> {
         self.outside(&outside);
     }
 
-    /// Tile one run with the blocks from `next` on, and return the first block behind it.
+    /// Tile one run with the blocks from `next` on. Returns the index of the first block after the run.
     fn run(&mut self, from: u64, to: u64, mut next: usize) -> usize {
         let mut at = from;
         while let Some(block) = self.live.get(next).copied().filter(|block| block.addr < to) {
@@ -84,6 +84,7 @@ impl Tiling<'_> {
             if is_crowded && !self.is_host {
                 self.builder.contradictions.count(Contradiction::Overlap);
             }
+            // Requested bytes win over the block that follows, rounding does not: it may be a guess.
             let start = block.addr.max(at);
             let end = extent.requested_end.max(extent.rounded_end.min(following)).min(to);
             if end <= start {
@@ -117,7 +118,7 @@ impl Tiling<'_> {
         Extent { requested_end: past(requested), rounded_end }
     }
 
-    /// The true size of a block that survives. Blocks come by address, so known ones are dropped.
+    /// The true size of a block that survives. Blocks come by address, so those before it are dropped.
     fn known_size(&mut self, block: &Live) -> Option<i64> {
         if !block.survives {
             return None;
@@ -127,7 +128,7 @@ impl Tiling<'_> {
         self.survivors.first().filter(|&&(addr, _)| addr == block.addr).map(|&(_, size)| size)
     }
 
-    /// Rows for blocks that lie in no run.
+    /// Add the blocks that lie in no run, by their indices.
     fn outside(&mut self, blocks: &[usize]) {
         for &i in blocks {
             let block = self.live[i];

@@ -2,22 +2,22 @@
 
 use super::bands::Bands;
 use super::stacked::{Raster, raster};
-use super::totals::Totals;
+use super::totals::ColumnTotals;
 use crate::draw::{Palette, View};
 use crate::model::Timeline;
 
 /// A finished picture of a view of the timeline.
 #[derive(Debug, Clone)]
-pub struct Painted {
+pub struct TimelineRaster {
     /// The view that it shows.
     pub view: View,
     /// The pixels.
     pub raster: Raster,
     /// The totals of its columns.
-    pub totals: Totals,
+    pub totals: ColumnTotals,
 }
 
-impl Painted {
+impl TimelineRaster {
     /// Paint a view.
     pub fn paint(
         timeline: &Timeline,
@@ -27,7 +27,7 @@ impl Painted {
         bands: &impl Bands,
     ) -> Self {
         let paint = || raster(timeline, view, size_px, palette, bands);
-        let total = || Totals::of_view(timeline, view, size_px[0]);
+        let total = || ColumnTotals::of_view(timeline, view, size_px[0]);
         let (raster, totals) = rayon::join(paint, total);
         Self { view: *view, raster, totals }
     }
