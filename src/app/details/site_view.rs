@@ -5,11 +5,12 @@ use super::stack_view;
 use super::state::State;
 use crate::app::device::{PaneCtx, Selection};
 use crate::app::theme;
+use crate::model::StackId;
 use eframe::egui;
 
-pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, stack: StackId) {
     let (mut selected, mut filters) = (None, false);
-    let Some(facts) = state.site(ctx) else { return };
+    let facts = state.site(ctx.recording, stack);
     ui.horizontal(|ui| {
         ui.label(theme::strong("Everything with this stack", 14.0));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -27,7 +28,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
         // Links go to the next line as a whole.
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        // What was allocated last before the cursor, and first after it.
+        // Allocations are in the order of their events, so this is the first one after the cursor's event.
         let at_cursor = ctx.recording.lifetimes.first_after(ctx.at.cursor);
         let choices = [
             ("largest", "Select the largest of its allocations", facts.largest),
@@ -53,7 +54,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         filters = ui.link("filter to this site").on_hover_text(hint).clicked();
     });
     ui.add_space(6.0);
-    let live = state.site_live(ctx, &facts);
+    let live = state.site_live(ctx.recording, ctx.at.cursor, &facts);
     rows_ui(ui, "site", &facts.rows(ctx.recording, live));
     ui.add_space(10.0);
     let clicked = stack_view::ui(ui, "Stack", &facts.frames, &mut state.shows_internal_frames);
@@ -61,7 +62,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
     }
     if filters {
-        ctx.at.filter_to_site(facts.stack);
+        ctx.at.filter_to_site(stack);
     }
     if let Some(selected) = selected {
         ctx.at.select(selected);
