@@ -1,8 +1,9 @@
-//! Above the timeline: what it stacks, what colours mean, and the axis.
+//! The tools above the timeline: what it stacks, colours with a legend, and the axis.
 
 use crate::app::device::{PaneCtx, Standpoint, TimelineMode};
 use crate::app::theme;
-use crate::draw::{Axis, ColorBy, Key, Palette, Rgb};
+use crate::draw::{Axis, ColorBy, Coloring, Key, Palette, Rgb};
+use crate::model::Timeline;
 use eframe::egui::{self, Rect, Sense};
 
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
@@ -15,7 +16,9 @@ pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
         }
         ui.add_space(4.0);
         lines_legend(ui, palette, ctx.at.color_by);
-        keys_legend(ui, palette, ctx);
+        // After the chooser, which may have changed the colours.
+        let coloring = ctx.coloring(palette);
+        keys_legend(ui, &coloring, ctx.recording, ctx.at);
     });
 }
 
@@ -37,7 +40,7 @@ fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
 
 fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     let name = |by: ColorBy| format!("Colour by {}", by.name());
-    // Reserved memory serves allocations of many categories.
+    // A segment serves allocations of many categories, so it has none.
     let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || by != ColorBy::Category;
     let shown = if is_offered(at.color_by) { at.color_by } else { ColorBy::Stack };
     let mut chosen = shown;
@@ -79,12 +82,11 @@ fn lines_legend(ui: &mut egui::Ui, palette: &Palette, color_by: ColorBy) {
     }
 }
 
-/// What colours mean; a click keeps just that.
-fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
-    let coloring = ctx.coloring(palette);
-    let keys = match ctx.at.timeline_mode {
-        TimelineMode::Blocks => coloring.keys(ctx.recording),
-        TimelineMode::Segments => coloring.reserved_keys(ctx.recording),
+/// The meanings of colours. A click on one filters to it.
+fn keys_legend(ui: &mut egui::Ui, coloring: &Coloring, timeline: &Timeline, at: &mut Standpoint) {
+    let keys = match at.timeline_mode {
+        TimelineMode::Blocks => coloring.keys(timeline),
+        TimelineMode::Segments => coloring.reserved_keys(timeline),
     };
     for Key { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
@@ -92,12 +94,12 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
         if let Some(query) = query
             && response.on_hover_text(format!("Click to filter: {query}")).clicked()
         {
-            ctx.at.toggle_filter(query);
+            at.toggle_filter(query);
         }
     }
 }
 
-/// What an entry of the legend shows.
+/// The sample in an entry of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     /// A line.
