@@ -1,8 +1,8 @@
-//! Above the segment map: how it is arranged, what surfaces mean, figures, and a failed request.
+//! The tools above the segment map: its arrangement, figures that explain surfaces, and a failed request.
 
 use super::maps::MomentMap;
 use super::state::State;
-use super::text::{Words, basis_text, use_text};
+use super::text::{MapTexts, basis_text, use_text};
 use crate::analysis::segment_state::Basis;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::swatches::{hatch, stripe};
@@ -16,13 +16,13 @@ use eframe::egui::{self, Rect, Sense, pos2, vec2};
 const ORDERS: [(Order, &str); 3] =
     [(Order::Address, "By address"), (Order::Size, "Largest first"), (Order::Fill, "Emptiest first")];
 
-/// Blocks of the selected segment that are offered.
+/// Links to blocks of the selected segment: as many as fit into a line or two.
 const OFFERED_BLOCKS: usize = 4;
 
-/// Contradicting allocations that are listed.
-const LISTED: usize = 6;
+/// Allocations that a hint about contradictions lists at most.
+const LISTED_HIDDEN: usize = 6;
 
-/// How rows are arranged, and sums at the cursor, which explain the surfaces.
+/// The arrangement of rows, and the sums at the cursor, which explain the surfaces.
 pub(super) fn ui(
     ui: &mut egui::Ui,
     timeline: &Timeline,
@@ -102,7 +102,7 @@ fn figures_ui(ui: &mut egui::Ui, answer: &MomentMap) {
     }
 }
 
-/// How rounding looks.
+/// The surface of rounding, beside that of a block.
 fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let middle = mark.left() + mark.width() * 0.55;
     let block = Rect::from_min_max(mark.min, pos2(middle, mark.bottom()));
@@ -130,10 +130,10 @@ fn slack_note(answer: &MomentMap) -> &'static str {
     }
 }
 
-/// Paints how something looks on the map.
+/// Paints a sample of a surface of the map.
 type Swatch = fn(&egui::Painter, Rect, &Palette);
 
-/// A name and a value, which is explained when hovered, behind what it looks like.
+/// A sample of a surface, a name and a value, which is explained under the pointer.
 fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hint: &str) {
     const MARK_PX: f32 = 14.0;
     let palette = theme::palette(ui);
@@ -156,7 +156,7 @@ fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hi
     response.on_hover_text(hint);
 }
 
-/// Text that can be clicked and is not broken over lines.
+/// Text that can be clicked, cut rather than broken over lines.
 fn link(ui: &mut egui::Ui, text: &str) -> egui::Response {
     let color = ui.visuals().hyperlink_color;
     let font = egui::FontId::proportional(12.0);
@@ -200,7 +200,7 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
     }
 }
 
-/// What is missing, and what does not fit together.
+/// Notes on missing parts and contradictions of the recording.
 fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     if let Some(text) = basis_text(&answer.state) {
         ui.label(theme::muted(ui, "Incomplete").size(12.0)).on_hover_text(text);
@@ -216,7 +216,7 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
         lines
             .push(format!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
     }
-    for &id in contradictions.hidden.iter().take(LISTED) {
+    for &id in contradictions.hidden.iter().take(LISTED_HIDDEN) {
         let allocation = timeline.allocation(id);
         let (addr, size) = (units::address(allocation.addr), units::bytes(allocation.size));
         lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
@@ -227,7 +227,7 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
 }
 
 /// The selected segment, and the blocks that keep it.
-pub(super) fn selected_ui(ui: &mut egui::Ui, words: Words<'_>, at: &mut Standpoint, answer: &MomentMap) {
+pub(super) fn selected_ui(ui: &mut egui::Ui, texts: MapTexts<'_>, at: &mut Standpoint, answer: &MomentMap) {
     let Selection::Segment { addr } = at.selection() else { return };
     let Some(row) = answer.state.row_at(addr) else {
         ui.label(theme::muted(ui, format!("No segment at {} now", units::address(addr))).size(12.0));
@@ -242,7 +242,7 @@ pub(super) fn selected_ui(ui: &mut egui::Ui, words: Words<'_>, at: &mut Standpoi
         ui.label(egui::RichText::new(text).size(12.0));
         for part in blocks.iter().take(OFFERED_BLOCKS) {
             let Some(id) = part.content.allocation() else { continue };
-            if link(ui, &words.block_text(part)).on_hover_text("Select this allocation").clicked() {
+            if link(ui, &texts.block_text(part)).on_hover_text("Select this allocation").clicked() {
                 at.select(Selection::Allocation(id));
             }
         }

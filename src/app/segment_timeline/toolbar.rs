@@ -1,4 +1,4 @@
-//! Above the segment timeline: the order of rows, and what surfaces mean.
+//! The tools above the segment timeline: the order of rows, and a legend of surfaces.
 
 use super::state::State;
 use crate::analysis::{RowOrder, SegmentRows};
