@@ -1,4 +1,4 @@
-//! Where memory was allocated: a flame graph of the stacks, and a table of the sites.
+//! Memory by the code that allocated it: a flame graph of the stacks, and a table of the sites.
 
 use super::controls::Controls;
 use super::shown::{Found, Shown};
