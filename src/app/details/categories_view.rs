@@ -11,8 +11,10 @@ const BAR_PX: f32 = 10.0;
 /// Height of a row, in points: a line of text with a little space.
 const ROW_PX: f32 = 20.0;
 
-/// Width of the sample of the colour, and of the share behind the bytes, in points.
+/// Width of the sample of the colour, in points.
 const SWATCH_PX: f32 = 16.0;
+
+/// Width of the share behind the bytes, in points: room for `100.0 %`.
 const SHARE_PX: f32 = 52.0;
 
 /// Smallest width, in points, for which rows have shares.

@@ -13,15 +13,19 @@ use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 /// Height of a site, in points: a line of text, and a bar.
 const SITE_PX: f32 = 40.0;
 
-/// Centres of a site's text and of its bar, in points from its top.
+/// Distance from a site's top to the centre of its text, in points.
 const TEXT_Y_PX: f32 = 13.0;
+
+/// Distance from a site's top to the centre of its bar, in points.
 const BAR_Y_PX: f32 = 29.0;
 
 /// Space between a name and its figure, in points.
 const GAP_PX: f32 = 10.0;
 
-/// Height of a bar, and its smallest length, in points: small sites are seen, too.
+/// Height of a bar, in points.
 const BAR_PX: f32 = 4.0;
+
+/// Smallest length of a bar, in points: small sites are seen, too.
 const MIN_BAR_PX: f32 = 2.0;
 
 /// Largest share of the width that the track of a bar takes, so that all tracks are equally long.

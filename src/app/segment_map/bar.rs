@@ -34,13 +34,13 @@ pub(super) fn ui(
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
         let is_grouped = state.arrangement.grouping == Grouping::Pool;
-        let text = egui::RichText::new("Group by pool").size(12.0);
+        let text = theme::small("Group by pool");
         let hint = "Memory of one pool, stream and size class cannot serve requests of another";
         if ui.selectable_label(is_grouped, text).on_hover_text(hint).clicked() {
             state.arrangement.grouping = if is_grouped { Grouping::None } else { Grouping::Pool };
         }
         if state.is_zoomed() {
-            let text = egui::RichText::new("Fit").size(12.0);
+            let text = theme::small("Fit");
             if ui.button(text).on_hover_text("Show whole lines again").clicked() {
                 state.reset_zoom();
             }
@@ -55,7 +55,7 @@ pub(super) fn ui(
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
     let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
     let order = &mut state.arrangement.order;
-    let text = egui::RichText::new(name(*order)).size(12.0);
+    let text = theme::small(name(*order));
     let shown =
         egui::ComboBox::from_id_salt("segment order").selected_text(text).width(112.0).show_ui(ui, |ui| {
             for (value, name) in ORDERS {
@@ -135,14 +135,16 @@ type Swatch = fn(&egui::Painter, Rect, &Palette);
 
 /// A sample of a surface, a name and a value, which is explained under the pointer.
 fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hint: &str) {
+    /// Width of the sample, and the space between it and the name, in points.
     const MARK_PX: f32 = 14.0;
+    const GAP_PX: f32 = 5.0;
     let palette = theme::palette(ui);
     let mut job = egui::text::LayoutJob::default();
     let format = |color| egui::TextFormat::simple(egui::FontId::proportional(12.0), theme::color(color));
     job.append(name, 0.0, format(palette.muted));
-    job.append(value, 5.0, format(palette.text));
+    job.append(value, GAP_PX, format(palette.text));
     let galley = ui.painter().layout_job(job);
-    let before = if swatch.is_some() { MARK_PX + 5.0 } else { 0.0 };
+    let before = if swatch.is_some() { MARK_PX + GAP_PX } else { 0.0 };
     let size = vec2(galley.size().x + before, 20.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
@@ -223,7 +225,7 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     }
     let n = contradictions.total() + u64::from(unexplained != 0);
     let text = units::counted(n as usize, "contradiction");
-    ui.label(egui::RichText::new(text).size(12.0).underline()).on_hover_text(lines.join("\n"));
+    ui.label(theme::small(text).underline()).on_hover_text(lines.join("\n"));
 }
 
 /// The selected segment, and the blocks that keep it.
@@ -239,7 +241,7 @@ pub(super) fn selected_ui(ui: &mut egui::Ui, texts: MapTexts<'_>, at: &mut Stand
     let blocks = answer.state.blocks_in(row);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(10.0, 2.0);
-        ui.label(egui::RichText::new(text).size(12.0));
+        ui.label(theme::small(text));
         for part in blocks.iter().take(OFFERED_BLOCKS) {
             let Some(id) = part.content.allocation() else { continue };
             if link(ui, &texts.block_text(part)).on_hover_text("Select this allocation").clicked() {
@@ -260,7 +262,7 @@ pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), REQUEST_PX), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
     if !request(ui.painter(), rect, fit, &sentence, palette, ui.pixels_per_point()) {
-        ui.label(egui::RichText::new(&sentence).size(12.0).color(theme::color(palette.oom)));
+        ui.label(theme::small(&sentence).color(theme::color(palette.oom)));
     }
     let hint = [
         format!("Requested: {}", units::bytes_exact(fit.requested_bytes)),

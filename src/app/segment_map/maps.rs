@@ -7,8 +7,10 @@ use crate::model::{Moment, Recording};
 use eframe::egui;
 use std::sync::{Arc, OnceLock};
 
-/// Largest numbers of allocations and of reserved ranges for which a map takes a small part of a frame.
+/// Largest number of allocations for which a map takes a small part of a frame.
 const MAX_SMALL_ALLOCATIONS: usize = 20_000;
+
+/// Largest number of reserved ranges for which a map takes a small part of a frame.
 const MAX_SMALL_RANGES: usize = 5_000;
 
 /// A mostly empty segment with more blocks than this is not offered: nobody would free all of them.

@@ -14,8 +14,10 @@ use crate::model::{Recording, Timeline};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
 
-/// Room for the labels of the axes at the left and at the bottom, in points.
+/// Room for the labels of the axis of bytes, in points.
 pub(in crate::app) const LEFT_PX: f32 = 68.0;
+
+/// Room for the labels of the axis of time, in points.
 pub(in crate::app) const BOTTOM_PX: f32 = 24.0;
 
 /// Height of the minimap, in points: enough for the shape of the totals.

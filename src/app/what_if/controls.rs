@@ -122,6 +122,7 @@ impl Controls {
     }
 
     fn capacity_ui(&mut self, ui: &mut egui::Ui, limit_bytes: Option<u64>) {
+        /// Width of the field, in points: room for `80.00 GiB`.
         const WIDTH_PX: f32 = 84.0;
         let label = ui.label(theme::muted(ui, "Capacity"));
         let hint = limit_bytes.map_or_else(

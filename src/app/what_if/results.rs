@@ -41,7 +41,7 @@ pub(super) fn table_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, shown: usize)
 fn name_ui(ui: &mut egui::Ui, name: &str, is_shown: bool) -> bool {
     ui.scope(|ui| {
         ui.set_max_width(NAME_PX);
-        let text = RichText::new(name).size(12.0);
+        let text = theme::small(name);
         let button = egui::Button::selectable(is_shown, text).truncate();
         ui.add(button).on_hover_text(format!("{name}\nShow its memory over time")).clicked()
     })
