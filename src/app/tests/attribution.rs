@@ -1,4 +1,4 @@
-//! What allocations are for, as the window shows it.
+//! Categories, iterations and phases in the window.
 
 use super::*;
 use crate::analysis::{Category, RangeName};
@@ -41,7 +41,7 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     harness.get_by_label_contains("parameters: made, moved or loaded as a part of a module");
     let device = super::device(&mut harness);
     let matches = device.derived.matches().expect("there is a filter").clone();
-    let all = device.recording.timeline().lifetimes.ids();
+    let all = device.recording.ids();
     let wrong = all.filter(|&id| matches.contains(id) != (found.categories.get(id) == Category::Parameter));
     assert_eq!(wrong.count(), 0);
 }
