@@ -1,11 +1,11 @@
-//! Each layer knows only those before it, and what a layer must not know it does not mention.
+//! Each layer names only those that it may know, and nothing of the world that it must not touch.
 //!
 //! ```text
 //! pickle → snapshot → model → analysis, simulator → diagnosis → report, draw → export → cli, app
-//!     load joins pickle and snapshot to files and threads
+//!     load joins pickle and snapshot to files and threads; those behind the model may use units
 //! ```
 //!
-//! Inside a layer, folders form no circle, and files only small ones.
+//! Inside a layer, folders have no cyclic dependencies, and at most three files depend on each other.
 
 use crate::source_tree::{Mention, Module, SourceTree, mentions_in};
 use crate::support::root;
@@ -24,21 +24,34 @@ struct Layer {
 /// What only the outermost layers use.
 const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "clap"];
 
-const LAYERS: [Layer; 13] = [
+/// What answers are written with.
+const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
+
+const LAYERS: [Layer; 14] = [
+    Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
     Layer { name: "model", knows: &[], is_without: &["std::path", "serde_json"] },
-    Layer { name: "analysis", knows: &["model"], is_without: &["serde_json"] },
-    Layer { name: "simulator", knows: &["model"], is_without: &["serde_json"] },
-    Layer { name: "diagnosis", knows: &["model", "analysis", "simulator"], is_without: &["serde_json"] },
+    Layer { name: "analysis", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
+    Layer { name: "simulator", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
+    Layer {
+        name: "diagnosis",
+        knows: &["units", "model", "analysis", "simulator"],
+        is_without: OUTPUT_FORMATS,
+    },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
-    Layer { name: "report", knows: &["model", "analysis", "simulator", "diagnosis"], is_without: &[] },
-    Layer { name: "draw", knows: &["model", "analysis"], is_without: &[] },
-    Layer { name: "export", knows: &["model", "analysis", "report", "draw"], is_without: &[] },
+    Layer {
+        name: "report",
+        knows: &["units", "model", "analysis", "simulator", "diagnosis"],
+        is_without: &[],
+    },
+    Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
+    Layer { name: "export", knows: &["units", "model", "analysis", "report", "draw"], is_without: &[] },
     Layer {
         name: "cli",
         knows: &[
+            "units",
             "load",
             "save",
             "model",
@@ -54,7 +67,18 @@ const LAYERS: [Layer; 13] = [
     },
     Layer {
         name: "app",
-        knows: &["load", "save", "model", "analysis", "simulator", "diagnosis", "report", "draw", "export"],
+        knows: &[
+            "units",
+            "load",
+            "save",
+            "model",
+            "analysis",
+            "simulator",
+            "diagnosis",
+            "report",
+            "draw",
+            "export",
+        ],
         is_without: &["indicatif"],
     },
 ];
@@ -127,6 +151,14 @@ fn layers_know_only_those_before_them() {
         LAYERS.iter().filter(|rules| rules.name == layer).any(|rules| rules.is_broken_by(mention))
     });
     assert!(wrong.is_empty(), "what a layer must not know:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_module_is_a_layer() {
+    let tree = SourceTree::read();
+    let found: BTreeSet<_> =
+        tree.modules.keys().filter_map(|path| path.first()).map(String::as_str).collect();
+    assert_eq!(found, LAYERS.iter().map(|layer| layer.name).collect());
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Derived {
 
     /// Colours of allocations in a theme.
     pub(in crate::app) fn coloring(&self, color_by: ColorBy, palette: &Palette) -> Arc<Coloring> {
-        let attribution = self.attribution.as_ref().filter(|_| color_by == ColorBy::Category);
+        let attribution = self.attribution.as_ref().filter(|_| color_by.needs_attribution());
         let is_dark = palette.is_dark;
         self.coloring.get(ColoringKey { color_by, is_dark, has_attribution: attribution.is_some() }, || {
             let stacks = &self.stack_colors[usize::from(is_dark)];

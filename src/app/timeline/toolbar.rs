@@ -41,7 +41,7 @@ fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
 fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     let name = |by: ColorBy| format!("Colour by {}", by.name());
     // A segment serves allocations of many categories, so it has none.
-    let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || by != ColorBy::Category;
+    let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || !by.needs_attribution();
     let shown = if is_offered(at.color_by) { at.color_by } else { ColorBy::Stack };
     let mut chosen = shown;
     let text = theme::small(name(chosen));

@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{Axis, BandColors, ColorBy, Coloring};
+use crate::draw::{Axis, BandColors, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
 use crate::model::{Moment, Timeline};
 use crate::units;
@@ -87,7 +87,7 @@ fn needs_attribution(args: &RenderArgs) -> bool {
     let filter = args.filter.as_ref();
     // Pictures over time have lanes of iterations and phases.
     matches!(args.view, PictureKind::Timeline | PictureKind::Reserved)
-        || args.color_by == ColorBy::Category
+        || args.color_by.needs_attribution()
         || filter.is_some_and(|query| query.filter.needs_categories())
 }
 
@@ -100,7 +100,7 @@ fn coloring(
     let stacks = Arc::new(BandColors::new(&recording.snapshot, args.theme));
     let coloring = Coloring::new(args.color_by, timeline, stacks, args.theme);
     match attribution {
-        Some(found) if coloring.by() == ColorBy::Category => coloring.with_attribution(found),
+        Some(found) if coloring.by().needs_attribution() => coloring.with_attribution(found),
         _ => coloring,
     }
 }

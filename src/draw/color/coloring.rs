@@ -2,6 +2,7 @@
 
 use super::palette::{BandColors, Palette, Rgb};
 use crate::analysis::{Attribution, Basis, Category};
+use crate::model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
 use crate::units;
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 /// Lower bounds of the size classes, in bytes; the first is 0. 2 MiB and 20 MiB are the sizes of torch's
 /// small and large segments, the others are round numbers around them.
-const SIZES_BYTES: [i64; 7] = [0, 512 << 10, 2 << 20, 20 << 20, 100 << 20, 500 << 20, 2 << 30];
+const SIZES_BYTES: [i64; 7] = [0, 512 << 10, SMALL_BUFFER, LARGE_BUFFER, 100 << 20, 500 << 20, 2 << 30];
 
 /// Number of equal parts of the recording by which ages differ; more shades of one ramp look alike.
 const AGES: u32 = 6;
@@ -42,6 +43,12 @@ impl ColorBy {
     /// All properties, in the order in which they are offered.
     pub const ALL: [Self; 7] =
         [Self::Stack, Self::Allocation, Self::Size, Self::Age, Self::Stream, Self::Pool, Self::Category];
+
+    /// True if these colours need the attribution. Reserved memory cannot have them, as it serves
+    /// allocations of several categories.
+    pub fn needs_attribution(self) -> bool {
+        self == Self::Category
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -208,7 +215,7 @@ impl Coloring {
     /// The legend of the colours of reserved memory; see [`Self::reserved`].
     pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
         // Its colours are those of stacks instead.
-        if self.by == ColorBy::Category { Vec::new() } else { self.keys(timeline) }
+        if self.by.needs_attribution() { Vec::new() } else { self.keys(timeline) }
     }
 
     fn size(&self, class: usize) -> Rgb {

@@ -3,12 +3,12 @@
 use super::blocks::{Block, NONE, State};
 use super::{Allocator, Segment, is_small_list};
 use crate::simulator::requests::SegmentAction;
-use crate::simulator::settings::SMALL_SEGMENT_BYTES;
+use crate::simulator::settings::SMALL_BUFFER;
 
 impl Allocator<'_> {
     /// Bytes that are mapped at once for a list's blocks.
     pub(super) fn page_bytes(&self, list: u32) -> u64 {
-        if is_small_list(list) { SMALL_SEGMENT_BYTES } else { self.rules.settings.large_segment_bytes }
+        if is_small_list(list) { SMALL_BUFFER } else { self.rules.settings.large_segment_bytes }
     }
 
     /// Map the pages that a block of this size needs. If the device has no memory for all of them, those that were mapped

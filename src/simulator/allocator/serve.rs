@@ -2,7 +2,7 @@
 
 use super::blocks::{Block, NONE, State};
 use super::{Allocator, is_small_list, list_of};
-use crate::simulator::settings::{MIN_BLOCK_BYTES, SMALL_BYTES, block_bytes};
+use crate::simulator::settings::{MIN_BLOCK_SIZE, SMALL_SIZE, block_bytes};
 
 impl Allocator<'_> {
     /// Serve a request; `None` if there is no memory for it. A block that the slot still holds is given back: the
@@ -90,8 +90,8 @@ impl Allocator<'_> {
             return false;
         }
         if is_small_list(list) || self.rules.settings.expandable_segments {
-            return MIN_BLOCK_BYTES <= remaining;
+            return MIN_BLOCK_SIZE <= remaining;
         }
-        size < self.rules.settings.max_split() && SMALL_BYTES < remaining
+        size < self.rules.settings.max_split() && SMALL_SIZE < remaining
     }
 }

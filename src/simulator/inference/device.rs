@@ -4,7 +4,7 @@ use crate::model::{Moment, Timeline};
 use crate::simulator::replay::{MemoryFit, judge_memory};
 use crate::simulator::requests::{Cause, Op, Requests};
 use crate::simulator::settings::{
-    Device, Rules, SMALL_SEGMENT_BYTES, Settings, TieBreak, block_bytes, clamped, is_large, segment_bytes,
+    Device, Rules, SMALL_BUFFER, Settings, TieBreak, block_bytes, clamped, is_large, segment_bytes,
 };
 
 /// The search finds memory to this many bytes: 1 MiB, less than any segment, so that no segment more would fit.
@@ -68,7 +68,7 @@ impl ShownByOoms {
             let size = block_bytes(clamped(oom.requested), settings);
             let wanted = if settings.expandable_segments {
                 let small = !is_large(size);
-                size.next_multiple_of(if small { SMALL_SEGMENT_BYTES } else { settings.large_segment_bytes })
+                size.next_multiple_of(if small { SMALL_BUFFER } else { settings.large_segment_bytes })
             } else {
                 segment_bytes(size, settings)
             };

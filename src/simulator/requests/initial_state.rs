@@ -12,7 +12,7 @@ use crate::model::{
     Timeline,
 };
 use crate::simulator::settings::{
-    MAX_REQUEST_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, Settings, block_bytes, clamped, is_large,
+    MAX_REQUEST_BYTES, SMALL_BUFFER, SMALL_SIZE, Settings, block_bytes, clamped, is_large,
 };
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ impl InitialStateReader<'_> {
         let rounded = block_bytes(requested, self.settings);
         let known = block.end.is_none().then(|| self.survivors.get(&block.addr).copied()).flatten();
         let gap = room.saturating_sub(rounded);
-        let fills = has_slack && (gap <= SMALL_BYTES || self.settings.max_split() <= rounded);
+        let fills = has_slack && (gap <= SMALL_SIZE || self.settings.max_split() <= rounded);
         let size = match known {
             Some(size) => size.max(1).min(room),
             None if fills => room,
@@ -198,7 +198,7 @@ fn find_ends_by_next_block(
                 let before = doubts.range(..=addr).next_back();
                 let Some((&of, doubt)) = before.filter(|(_, doubt)| addr < doubt.limit) else { continue };
                 let slack = addr.saturating_sub(doubt.rounded_end);
-                if slack <= SMALL_BYTES {
+                if slack <= SMALL_SIZE {
                     blocks[doubt.block].size += slack;
                 }
                 doubts.remove(&of);
@@ -231,7 +231,7 @@ impl<'a> SizeClasses<'a> {
 
     fn is_large(&self, range: &ReservedRange, blocks: &[Allocation]) -> bool {
         if !range.is_expandable {
-            return clamped(range.size) != SMALL_SEGMENT_BYTES;
+            return clamped(range.size) != SMALL_BUFFER;
         }
         let segment = self.known.range(..=range.addr).next_back();
         if let Some((_, &(past_end, kind))) = segment
@@ -259,7 +259,7 @@ pub(in crate::simulator) fn find_unsplit_pools(
             let rounded = block_bytes(clamped(block.requested), settings);
             let slack = clamped(block.size).saturating_sub(rounded);
             let splits = if is_large(rounded) {
-                SMALL_BYTES < slack && rounded < settings.max_split()
+                SMALL_SIZE < slack && rounded < settings.max_split()
             } else {
                 slack != 0
             };

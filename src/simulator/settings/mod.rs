@@ -9,20 +9,20 @@ mod rules;
 pub use device::Device;
 pub use error::SettingError;
 pub(super) use rounding::{
-    MAX_REQUEST_BYTES, MIN_BLOCK_BYTES, SMALL_BYTES, SMALL_SEGMENT_BYTES, block_bytes, clamped, is_large,
+    MAX_REQUEST_BYTES, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE, block_bytes, clamped, is_large,
     segment_bytes,
 };
 pub(super) use rules::{Rules, TieBreak};
 
-use crate::model::allocator_sizes::{LARGE_BUFFER, ROUND_LARGE};
+use crate::model::allocator_sizes;
 use crate::model::{Setting, SettingValue, Snapshot};
 use divisions::CLASSES;
 
 const MIB: u64 = 1 << 20;
 
 // The allocator's sizes, as settings count bytes.
-const LARGE_SEGMENT: u64 = LARGE_BUFFER.unsigned_abs();
-const SEGMENT_STEP: u64 = ROUND_LARGE.unsigned_abs();
+const LARGE_BUFFER: u64 = allocator_sizes::LARGE_BUFFER.unsigned_abs();
+const ROUND_LARGE: u64 = allocator_sizes::ROUND_LARGE.unsigned_abs();
 
 /// Keys under which a snapshot has the text of the environment variable.
 const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
@@ -56,11 +56,11 @@ impl Default for Settings {
         Self {
             expandable_segments: false,
             max_split_bytes: None,
-            max_non_split_rounding_bytes: LARGE_SEGMENT,
+            max_non_split_rounding_bytes: LARGE_BUFFER,
             garbage_collection_threshold: 0.0,
             memory_fraction: None,
             roundup_power2_divisions: [0; CLASSES],
-            large_segment_bytes: LARGE_SEGMENT,
+            large_segment_bytes: LARGE_BUFFER,
         }
     }
 }
@@ -139,17 +139,17 @@ impl Settings {
             }
             "max_split_size_mb" => {
                 let off = ["-1", "none", "off"].contains(&value.to_ascii_lowercase().as_str());
-                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_BUFFER < bytes);
                 self.max_split_bytes =
                     if off { None } else { Some(size.ok_or_else(|| wrong("a number above 20, or none"))?) };
             }
             "max_non_split_rounding_mb" => {
-                let size = mebibytes(value).filter(|&bytes| LARGE_SEGMENT < bytes);
+                let size = mebibytes(value).filter(|&bytes| LARGE_BUFFER < bytes);
                 self.max_non_split_rounding_bytes = size.ok_or_else(|| wrong("a number above 20"))?;
             }
             "large_segment_size_mb" => {
                 let size = mebibytes(value)
-                    .filter(|&bytes| LARGE_SEGMENT <= bytes && bytes.is_multiple_of(SEGMENT_STEP));
+                    .filter(|&bytes| LARGE_BUFFER <= bytes && bytes.is_multiple_of(ROUND_LARGE));
                 self.large_segment_bytes = size.ok_or_else(|| wrong("an even number of at least 20"))?;
             }
             "garbage_collection_threshold" => {

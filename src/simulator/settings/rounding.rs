@@ -1,12 +1,12 @@
 //! From the bytes that a program asks for to the bytes of blocks and segments.
 
 use super::Settings;
-use crate::model::allocator_sizes::{self, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE};
+use crate::model::allocator_sizes;
 
 // The allocator's sizes as the simulation counts: without sign, as torch does.
-pub(in crate::simulator) const MIN_BLOCK_BYTES: u64 = MIN_BLOCK_SIZE.unsigned_abs();
-pub(in crate::simulator) const SMALL_BYTES: u64 = SMALL_SIZE.unsigned_abs();
-pub(in crate::simulator) const SMALL_SEGMENT_BYTES: u64 = SMALL_BUFFER.unsigned_abs();
+pub(in crate::simulator) const MIN_BLOCK_SIZE: u64 = allocator_sizes::MIN_BLOCK_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_SIZE: u64 = allocator_sizes::SMALL_SIZE.unsigned_abs();
+pub(in crate::simulator) const SMALL_BUFFER: u64 = allocator_sizes::SMALL_BUFFER.unsigned_abs();
 
 /// The most bytes of a request. Larger ones, which no device could meet, are treated as this large, so that sums of
 /// sizes cannot overflow.
@@ -20,14 +20,14 @@ pub(in crate::simulator) fn clamped(recorded_bytes: i64) -> u64 {
 /// The size of the block that serves a request.
 #[inline]
 pub(in crate::simulator) fn block_bytes(requested: u64, settings: &Settings) -> u64 {
-    if requested < MIN_BLOCK_BYTES {
-        return MIN_BLOCK_BYTES;
+    if requested < MIN_BLOCK_SIZE {
+        return MIN_BLOCK_SIZE;
     }
     let divisions = u64::from(settings.divisions_for(requested));
-    if 1 < divisions && MIN_BLOCK_BYTES * divisions < requested {
+    if 1 < divisions && MIN_BLOCK_SIZE * divisions < requested {
         return next_division(requested, divisions);
     }
-    requested.next_multiple_of(MIN_BLOCK_BYTES)
+    requested.next_multiple_of(MIN_BLOCK_SIZE)
 }
 
 /// The next of the equal parts between two powers of two.
@@ -45,7 +45,7 @@ fn next_division(bytes: u64, divisions: u64) -> u64 {
 /// Whether a block of this size comes from the large pool.
 #[inline]
 pub(in crate::simulator) fn is_large(block_bytes: u64) -> bool {
-    SMALL_BYTES < block_bytes
+    SMALL_SIZE < block_bytes
 }
 
 /// Bytes of the segment that is asked for when no cached block can serve a block of this size.

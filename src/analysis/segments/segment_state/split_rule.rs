@@ -6,6 +6,9 @@ use crate::model::{SettingValue, Snapshot, allocator_sizes};
 /// requests that are smaller than it by less than this.
 const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = allocator_sizes::LARGE_BUFFER;
 
+/// Keys of the text of the whole configuration: before torch 2.9, and since.
+const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
+
 /// The part of `get_free_block` in `CUDACachingAllocator.cpp` that concerns `max_split_size_mb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SplitRule {
@@ -22,10 +25,10 @@ impl SplitRule {
             Some(&SettingValue::Int(bytes)) if 0 < bytes => bytes,
             _ => i64::MAX,
         };
-        let from_text = match setting("PYTORCH_CUDA_ALLOC_CONF") {
+        let from_text = TEXT_KEYS.into_iter().find_map(|key| match setting(key) {
             Some(SettingValue::Text(text)) => max_non_split_rounding(text),
             _ => None,
-        };
+        });
         Self { max_split_bytes, max_rounding_bytes: from_text.unwrap_or(DEFAULT_NON_SPLIT_ROUNDING_BYTES) }
     }
 
@@ -42,8 +45,26 @@ impl SplitRule {
 /// The bytes of `max_non_split_rounding_mb` in the text of the configuration. The snapshot has no key for it.
 fn max_non_split_rounding(text: &str) -> Option<i64> {
     let value = text.split(',').find_map(|entry| {
-        let (name, value) = entry.split_once(':')?;
+        let (name, value) = entry.split_once([':', '='])?;
         (name.trim() == "max_non_split_rounding_mb").then_some(value)
     })?;
     value.trim().parse::<i64>().ok().map(|mib| mib.saturating_mul(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Setting;
+
+    #[test]
+    fn the_rounding_is_read_under_the_old_and_the_new_name_of_the_configuration() {
+        let rounding = |key: &str, text: &str| {
+            let setting = Setting { name: key.to_owned(), value: SettingValue::Text(text.to_owned()) };
+            SplitRule::new(&Snapshot { settings: vec![setting], ..Snapshot::default() }).max_rounding_bytes
+        };
+        assert_eq!(rounding("PYTORCH_CUDA_ALLOC_CONF", "max_non_split_rounding_mb:64"), 64 << 20);
+        assert_eq!(rounding("PYTORCH_ALLOC_CONF", "max_non_split_rounding_mb:64"), 64 << 20);
+        assert_eq!(rounding("PYTORCH_ALLOC_CONF", "a:1, max_non_split_rounding_mb=32"), 32 << 20);
+        assert_eq!(rounding("PYTORCH_ALLOC_CONF", ""), DEFAULT_NON_SPLIT_ROUNDING_BYTES);
+    }
 }
