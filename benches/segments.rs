@@ -1,4 +1,4 @@
-//! How long one step of the cursor takes in the memory map.
+//! How long one step of the cursor takes in the segment map.
 //!
 //! ```text
 //! cargo bench --bench segments

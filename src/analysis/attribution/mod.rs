@@ -12,7 +12,6 @@ mod basis;
 mod because;
 mod categories;
 mod category;
-mod chance;
 mod claims;
 mod facts;
 mod knowledge;
@@ -22,6 +21,7 @@ mod rules;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod user_rules;
 mod view;
 

@@ -1,4 +1,4 @@
-//! Addresses over time as pixels, with the allocation under every pixel.
+//! The segment timeline as pixels, with the allocation under every pixel.
 //!
 //! Every row of segments is a band, with its lowest address at the bottom. An allocation is a bar
 //! from its alloc to its free. Reserved memory that is not in use is a hole and hatched; memory that is not

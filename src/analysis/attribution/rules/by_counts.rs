@@ -4,8 +4,8 @@
 //! there once, and others once or more in each of its layers.
 
 use super::placed_blocks::PlacedBlock;
-use crate::analysis::attribution::chance::{MIN_AGREEING_SIZES, NEGLIGIBLE_PART};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, NEGLIGIBLE_PART};
 use crate::analysis::attribution::{Category, RuleId};
 use std::collections::BTreeMap;
 

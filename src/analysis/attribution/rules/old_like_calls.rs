@@ -1,8 +1,8 @@
 //! Blocks that are older than the recording, and as large as those that calls of models make within it.
 
 use super::gradient_sizes::CountBySize;
-use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;

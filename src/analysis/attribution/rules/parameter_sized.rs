@@ -2,9 +2,9 @@
 //! an optimizer that is no part of torch.
 
 use super::gradient_sizes::CountBySize;
-use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::StackTrait;
+use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};

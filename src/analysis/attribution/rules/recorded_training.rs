@@ -3,10 +3,10 @@
 
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::Category;
-use crate::analysis::attribution::chance::NEGLIGIBLE_PART;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
+use crate::analysis::attribution::thresholds::NEGLIGIBLE_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;

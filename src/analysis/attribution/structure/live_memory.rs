@@ -6,8 +6,8 @@
 
 use super::phase::Phase;
 use super::scalar::SCALAR_BYTES;
-use crate::analysis::attribution::chance::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
+use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
 use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
