@@ -1,7 +1,7 @@
 //! The window without a screen, for measuring the time of frames.
 
 use crate::app::panes::Layout;
-use crate::app::timeline::rasters::Rasters;
+use crate::app::timeline::pictures::TimelinePictures;
 use crate::app::work::worker::WorkMode;
 use crate::app::{App, panes};
 use crate::load::Input;
@@ -57,8 +57,8 @@ impl Headless {
     pub fn is_exact(&mut self) -> bool {
         self.device().is_some_and(|device| {
             let view = device.at.view;
-            let rasters = device.states.timeline.rasters.as_mut();
-            rasters.and_then(Rasters::shown).is_some_and(|shown| shown.picture.view == view)
+            let pictures = device.states.timeline.pictures.as_ref();
+            pictures.and_then(TimelinePictures::shown).is_some_and(|shown| shown.picture.view == view)
         })
     }
 

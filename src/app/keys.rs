@@ -12,7 +12,7 @@ const LONG_STEP: i64 = 100;
 /// Factor by which a key zooms: two presses about double the scale.
 const ZOOM_FACTOR: f64 = 1.5;
 
-/// Share of the view by which a key pans: enough to move on, and most of what was seen stays in sight.
+/// Share of the view by which a key pans: most of the view stays in sight.
 const PAN_SHARE: f64 = 0.15;
 
 /// The effect of a shortcut.
@@ -23,7 +23,7 @@ pub(super) enum KeyAction {
     Device(fn(&mut OpenDevice)),
 }
 
-/// A key and what it does.
+/// A key and its effect.
 pub(super) struct Shortcut {
     modifiers: Modifiers,
     key: Key,

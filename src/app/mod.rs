@@ -28,6 +28,7 @@ mod swatches;
 mod tables;
 mod theme;
 mod timeline;
+mod tooltips;
 mod what_if;
 mod work;
 

@@ -12,7 +12,7 @@ pub(super) fn ui(ui: &mut egui::Ui, timeline: &Timeline, at: &Standpoint, notice
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let keys = "wheel zooms · drag pans · arrows step · P peak · O OOM · F fit · ? help";
             if let Some(notice) = notice {
-                ui.add(egui::Label::new(egui::RichText::new(notice).size(12.0)).truncate());
+                ui.add(egui::Label::new(theme::small(notice)).truncate());
                 return;
             }
             ui.add(egui::Label::new(theme::muted(ui, keys).size(11.0)).truncate());

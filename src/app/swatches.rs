@@ -4,21 +4,35 @@ use crate::app::theme;
 use crate::draw::Palette;
 use eframe::egui::{self, Rect, Sense, Stroke, pos2, vec2};
 
+/// Size of a sample, in points.
+const SAMPLE_PX: egui::Vec2 = vec2(14.0, 10.0);
+
+/// Space between a sample and its meaning, in points.
+const GAP_PX: f32 = 4.0;
+
+/// Height of a sample with its meaning, in points: that of a line of tools.
+const HEIGHT_PX: f32 = 18.0;
+
 /// A sample and its meaning.
 pub(in crate::app) fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&egui::Painter, Rect)) {
     let muted = theme::color(theme::palette(ui).muted);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), theme::axis_font(), muted);
-    let (rect, response) = ui.allocate_exact_size(vec2(19.0 + galley.size().x, 18.0), Sense::hover());
+    // One point more than is needed, so that the text is not cut where it is rounded.
+    let width = SAMPLE_PX.x + GAP_PX + galley.size().x + 1.0;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT_PX), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
-    let mark = Rect::from_center_size(pos2(rect.left() + 7.0, rect.center().y), vec2(14.0, 10.0));
+    let (left, y) = (rect.left(), rect.center().y);
+    let mark = Rect::from_center_size(pos2(left + SAMPLE_PX.x / 2.0, y), SAMPLE_PX);
     paint(&ui.painter().with_clip_rect(mark.intersect(ui.clip_rect())), mark);
-    ui.painter().galley(pos2(rect.left() + 18.0, rect.center().y - galley.size().y / 2.0), galley, muted);
+    let place = pos2(left + SAMPLE_PX.x + GAP_PX, y - galley.size().y / 2.0);
+    ui.painter().galley(place, galley, muted);
 }
 
 /// The surface of memory that is reserved and not in use.
 pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     painter.rect_filled(mark, 0.0, theme::color(palette.window.mix(palette.line, 0.35)));
     let stroke = Stroke::new(1.0, theme::faded(palette.muted, 0.6));
+    // Diagonals every 5 points. The first starts left of the sample, so that its corner is not empty.
     for i in 0..6 {
         let x = mark.left() + i as f32 * 5.0 - 4.0;
         painter.line_segment([pos2(x, mark.top()), pos2(x - mark.height(), mark.bottom())], stroke);
@@ -29,6 +43,7 @@ pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palet
 pub(in crate::app) fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let color = palette.accent;
     painter.rect_filled(mark, 0.0, theme::color(color.mix(palette.window, 0.65)));
+    // Lines every 3 points, in the middle of a pixel.
     for i in 0..4 {
         let y = mark.top() + 0.5 + i as f32 * 3.0;
         painter.hline(mark.x_range(), y, Stroke::new(1.0, theme::color(color.mix(palette.window, 0.15))));

@@ -14,6 +14,7 @@ mod timeline;
 mod what_if;
 
 use super::*;
+use crate::app::timeline::pictures::TimelinePictures;
 use crate::model::Moment;
 use eframe::egui::{Key, Role, Theme};
 use egui_kittest::Harness;
@@ -213,7 +214,7 @@ fn keys_move_the_cursor_and_the_figures_follow() {
 }
 
 #[test]
-fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
+fn pictures_arrive_from_their_thread_until_the_latest_request_is_answered() {
     let mut harness = harness_with(WorkMode::Background);
     let _folder = open(&mut harness, &snapshot_pickle());
     let patience = Instant::now() + Duration::from_secs(20);
@@ -224,10 +225,8 @@ fn pictures_arrive_from_their_thread_and_end_as_the_latest_wish() {
         let file = harness.state_mut().documents[0].open_file().expect("an open file");
         let device = file.device().expect("a device");
         let view = device.at.view;
-        let rasters = device.states.timeline.rasters.as_mut();
-        is_exact = rasters
-            .and_then(crate::app::timeline::rasters::Rasters::shown)
-            .is_some_and(|shown| shown.picture.view == view);
+        let pictures = device.states.timeline.pictures.as_ref();
+        is_exact = pictures.and_then(TimelinePictures::shown).is_some_and(|shown| shown.picture.view == view);
     }
     assert!(is_exact);
 }

@@ -36,6 +36,11 @@ pub(super) fn strong(text: impl Into<String>, size: f32) -> egui::RichText {
     egui::RichText::new(text).font(FontId::new(size, FontFamily::Name(fonts::SEMIBOLD.into())))
 }
 
+/// Text of the tools above a pane, smaller than that of its contents.
+pub(super) fn small(text: impl Into<String>) -> egui::RichText {
+    egui::RichText::new(text).size(12.0)
+}
+
 /// Less important text.
 pub(super) fn muted(ui: &egui::Ui, text: impl Into<String>) -> egui::RichText {
     egui::RichText::new(text).color(color(palette(ui).muted))

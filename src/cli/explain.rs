@@ -63,7 +63,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let snapshot = &*recording.snapshot;
     let (timeline, id) = find(&recording, args)?;
     let (found, claims) = Attribution::explain(&recording.facts(), snapshot, timeline, id);
-    let allocation = timeline.lifetimes.get(id, &timeline.events);
+    let allocation = timeline.allocation(id);
     let explanation = Explanation { snapshot, timeline, allocation, found, claims };
     Destination::STDOUT.write(|out| {
         match args.format {
@@ -113,8 +113,8 @@ fn made_by(timeline: &Timeline, event: i64, addr: u64) -> Option<AllocId> {
 
 /// True if an address is in an allocation's memory. An empty allocation has the address of its first byte.
 fn holds(timeline: &Timeline, id: AllocId, addr: u64) -> bool {
-    let start = timeline.lifetimes.addr(id, &timeline.events);
-    let size = timeline.lifetimes.size(id, &timeline.events).max(1).unsigned_abs();
+    let start = timeline.addr(id);
+    let size = timeline.size(id).max(1).unsigned_abs();
     addr.checked_sub(start).is_some_and(|offset| offset < size)
 }
 

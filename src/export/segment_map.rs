@@ -22,7 +22,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     };
     let note = |part: &Part| {
         let id = part.content.allocation()?;
-        Some(site_label(spec.recording.snapshot(), timeline.lifetimes.stack(id, &timeline.events)))
+        Some(site_label(spec.recording.snapshot(), timeline.stack(id)))
     };
     let picture = SegmentsPicture {
         timeline,

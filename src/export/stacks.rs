@@ -46,10 +46,9 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     let tree = &weighed.tree;
     let is_live = spec.stacks.measure == Measure::Live { at: spec.moment };
     let sites = is_live.then(|| spec.sites(timeline));
-    let events = &timeline.events;
     let stack = match spec.selected {
         Selected::None => None,
-        Selected::Allocation(id) => Some(timeline.lifetimes.stack(id, events)),
+        Selected::Allocation(id) => Some(timeline.stack(id)),
         Selected::Stack(stack) => Some(stack),
     };
     let search = spec.stacks.search.trim();

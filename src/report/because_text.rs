@@ -30,7 +30,7 @@ pub fn because_text(
             known_as.label(),
         ),
         Because::TookThePlaceOf(other) => {
-            let other = timeline.lifetimes.get(other, &timeline.events);
+            let other = timeline.allocation(other);
             format!("took the place of {}", allocation_name(&other))
         }
         Because::Pool => match allocation.pool {

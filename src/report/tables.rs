@@ -69,7 +69,7 @@ pub fn allocations_csv(
     .map_err(io_error)?;
     let mut sites = Sites::new(snapshot);
     for id in rows {
-        let allocation = timeline.lifetimes.get(id, &timeline.events);
+        let allocation = timeline.allocation(id);
         let event = |moment: Option<Moment>| optional(moment.and_then(Moment::event).map(|ix| ix.0.into()));
         let closed =
             |span: Option<LifeSpan>| optional(span.filter(|span| !span.is_open).and_then(|span| span.us));

@@ -24,7 +24,7 @@ impl Repeating {
         for id in lifetimes.ids() {
             let is_freed = lifetimes.end(id).is_some();
             if !is_freed && lifetimes.start(id).index() <= half {
-                kept_sizes.insert(lifetimes.size(id, events));
+                kept_sizes.insert(timeline.size(id));
             }
             if let Origin::Event(event) = lifetimes.origin(id) {
                 let count = counts.entry(events.stack(event)).or_default();

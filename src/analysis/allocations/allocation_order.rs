@@ -48,7 +48,7 @@ impl<'a> AllocationSorter<'a> {
 
     /// All allocations, lowest first. This takes about 30 ns for each.
     pub fn all(self, by: OrderBy) -> Vec<AllocId> {
-        self.sort((0..self.timeline.lifetimes.len() as u32).map(AllocId).collect(), by)
+        self.sort(self.timeline.ids().collect(), by)
     }
 
     /// The allocations that are live at a moment, lowest first.
@@ -102,16 +102,16 @@ impl<'a> Keys<'a> {
     /// A number that grows with the property.
     #[inline]
     fn key(&self, id: AllocId) -> u64 {
-        let (lifetimes, events) = (&self.timeline.lifetimes, &self.timeline.events);
+        let timeline = self.timeline;
         match self.by {
-            OrderBy::Start => u64::from(lifetimes.start(id).0),
-            OrderBy::Age => u64::from(u32::MAX - lifetimes.start(id).0),
-            OrderBy::Size => ascending(lifetimes.size(id, events)),
+            OrderBy::Start => u64::from(timeline.lifetimes.start(id).0),
+            OrderBy::Age => u64::from(u32::MAX - timeline.lifetimes.start(id).0),
+            OrderBy::Size => ascending(timeline.size(id)),
             OrderBy::Lifetime => self.lifetime_key(id),
-            OrderBy::Address => lifetimes.get(id, events).addr,
-            OrderBy::Stream => place(&self.streams, lifetimes.get(id, events).stream),
-            OrderBy::Pool => place(&self.pools, lifetimes.get(id, events).pool),
-            OrderBy::Site => u64::from(self.sites.rank(lifetimes.stack(id, events))),
+            OrderBy::Address => timeline.allocation(id).addr,
+            OrderBy::Stream => place(&self.streams, timeline.allocation(id).stream),
+            OrderBy::Pool => place(&self.pools, timeline.allocation(id).pool),
+            OrderBy::Site => u64::from(self.sites.rank(timeline.stack(id))),
         }
     }
 

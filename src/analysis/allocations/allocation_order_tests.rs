@@ -47,13 +47,13 @@ proptest! {
         let sites = SiteLabels::new(&snapshot);
         let sorter = AllocationSorter::new(timeline, &sites);
         let naive = |by, ids: &mut dyn Iterator<Item = AllocId>| {
-            let mut all: Vec<Allocation> = ids.map(|id| timeline.lifetimes.get(id, &timeline.events)).collect();
+            let mut all: Vec<Allocation> = ids.map(|id| timeline.allocation(id)).collect();
             all.sort_by(|a, b| compare(&snapshot, by, a, b));
             all.into_iter().map(|a| a.id).collect::<Vec<_>>()
         };
         let moment = Moment(at.min(events.len() as u32));
         for by in ALL {
-            let all = &mut (0..timeline.lifetimes.len() as u32).map(AllocId);
+            let all = &mut timeline.ids();
             prop_assert_eq!(sorter.all(by), naive(by, all));
             let live = &mut timeline.lifetimes.live_at(moment);
             prop_assert_eq!(sorter.live_at(moment, by), naive(by, live));

@@ -59,7 +59,7 @@ pub enum MomentError {
 /// The allocations that are live at a moment, largest first; equal ones by address.
 pub fn live_at(timeline: &Timeline, moment: Moment) -> Vec<Allocation> {
     let mut live: Vec<Allocation> =
-        timeline.lifetimes.live_at(moment).map(|id| timeline.lifetimes.get(id, &timeline.events)).collect();
+        timeline.lifetimes.live_at(moment).map(|id| timeline.allocation(id)).collect();
     live.sort_by_key(|a| (std::cmp::Reverse(a.size), a.addr));
     live
 }

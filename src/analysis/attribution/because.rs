@@ -36,12 +36,12 @@ impl Categories {
     /// The evidence of a rule that claims an allocation.
     pub fn because_of(&self, timeline: &Timeline, id: AllocId, rule: RuleId) -> Because {
         let lifetimes = &timeline.lifetimes;
-        let size = lifetimes.size(id, &timeline.events);
+        let size = timeline.size(id);
         match rule.rule().evidence {
             EvidenceKind::Size => Because::Size(size),
             EvidenceKind::Label => Because::Label,
             EvidenceKind::Pool => Because::Pool,
-            EvidenceKind::Frame => match self.stacks.get(lifetimes.stack(id, &timeline.events)).decided_by {
+            EvidenceKind::Frame => match self.stacks.get(timeline.stack(id)).decided_by {
                 Some(frame) => Because::Frame(frame),
                 None => Because::NoStack,
             },

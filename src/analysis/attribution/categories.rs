@@ -72,7 +72,7 @@ impl Categories {
     /// The memory that is live at a moment, by category in the order of [`Category::ALL`]; categories without bytes are left out.
     pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Vec<CategoryBytes> {
         let live = timeline.lifetimes.live_at(moment);
-        self.bytes_of(live.map(|id| (id, timeline.lifetimes.size(id, &timeline.events))))
+        self.bytes_of(live.map(|id| (id, timeline.size(id))))
     }
 
     /// The memory of some allocations with their sizes, by category in the order of [`Category::ALL`]; categories without

@@ -21,11 +21,8 @@ fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
 fn at(snapshot: &Snapshot, moment: Moment) -> impl Fn(u64) -> Category + use<> {
     let timeline = &snapshot.timelines[0];
     let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
-    let live: Vec<(u64, Category)> = timeline
-        .lifetimes
-        .live_at(moment)
-        .map(|id| (timeline.lifetimes.addr(id, &timeline.events), categories.get(id)))
-        .collect();
+    let live: Vec<(u64, Category)> =
+        timeline.lifetimes.live_at(moment).map(|id| (timeline.addr(id), categories.get(id))).collect();
     move |addr| live.iter().find(|(at, _)| *at == addr).map_or(Category::Unknown, |&(_, category)| category)
 }
 
@@ -281,7 +278,7 @@ proptest! {
         let found = Attribution::of(&snapshot, timeline, &UserRules::default());
         for moment in 0..=timeline.events.len() as u32 {
             let live = timeline.lifetimes.live_at(Moment(moment));
-            let naive = live.fold(0i64, |sum, id| sum.saturating_add(timeline.lifetimes.size(id, &timeline.events)));
+            let naive = live.fold(0i64, |sum, id| sum.saturating_add(timeline.size(id)));
             let totals = found.categories.bytes_at(timeline, Moment(moment));
             // Sums of sizes as odd as these may have stopped at the largest number.
             if naive.unsigned_abs() < 1 << 60 {

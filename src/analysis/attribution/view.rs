@@ -55,7 +55,7 @@ impl<'a> View<'a> {
 
     /// All allocations, in the order in which they were made.
     pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = AllocId> + use<> {
-        self.timeline.lifetimes.ids()
+        self.timeline.ids()
     }
 
     /// The allocations that are older than the recording.
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn size(&self, id: AllocId) -> i64 {
-        self.timeline.lifetimes.size(id, &self.timeline.events)
+        self.timeline.size(id)
     }
 
     /// The bytes of several allocations.
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
 
     /// The stack of an allocation: its event's, else that of its block at the end.
     pub(super) fn stack(&self, id: AllocId) -> StackId {
-        self.timeline.lifetimes.stack(id, &self.timeline.events)
+        self.timeline.stack(id)
     }
 
     /// The facts about a stack.
@@ -131,7 +131,7 @@ impl<'a> View<'a> {
 
     /// A key by which allocations with older addresses come first.
     pub(super) fn address_key(&self, id: AllocId) -> AddressKey {
-        self.order.key(self.timeline.lifetimes.addr(id, &self.timeline.events))
+        self.order.key(self.timeline.addr(id))
     }
 
     /// Whether an allocation lies in a private pool.
@@ -139,7 +139,7 @@ impl<'a> View<'a> {
         let pool = match (self.alloc_event(id), &self.pools) {
             (Some(event), None) => self.timeline.events.pool(event),
             (_, pools) => {
-                let allocation = self.timeline.lifetimes.get(id, &self.timeline.events);
+                let allocation = self.timeline.allocation(id);
                 pools.as_ref().map_or(allocation.pool, |pools| pools.pool_of(&allocation))
             }
         };

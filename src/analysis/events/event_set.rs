@@ -44,12 +44,12 @@ mod tests {
         fn events_are_those_that_begin_or_end_an_allocation(events in any_events(), kept in 1u32..4) {
             let snapshot = snapshot(&events);
             let timeline = &snapshot.timelines[0];
-            let ids = || (0..timeline.lifetimes.len() as u32).map(AllocId).filter(|id| id.0 % kept == 0);
+            let ids = || timeline.ids().filter(|id| id.0 % kept == 0);
             let set = EventSet::of_allocations(timeline, ids());
             for event in timeline.events.indices() {
                 let after = Moment::after(event);
                 let is_of = ids().any(|id| {
-                    let a = timeline.lifetimes.get(id, &timeline.events);
+                    let a = timeline.allocation(id);
                     a.start == after || a.requested == Some(after) || a.end == Some(after)
                 });
                 prop_assert_eq!(set.contains(event), is_of);

@@ -154,7 +154,7 @@ impl Row for AllocationRow<'_> {
 
     #[inline]
     fn stack(&self) -> StackId {
-        self.timeline.lifetimes.stack(self.id, &self.timeline.events)
+        self.timeline.stack(self.id)
     }
 
     #[inline]
@@ -168,7 +168,7 @@ impl Row for AllocationRow<'_> {
 
     #[inline]
     fn size(&self) -> i64 {
-        self.timeline.lifetimes.size(self.id, &self.timeline.events)
+        self.timeline.size(self.id)
     }
 
     #[inline]

@@ -150,7 +150,7 @@ fn and(all: &mut Vec<bool>, is_negated: bool, holds: Vec<bool>) {
 fn by_context(timeline: &Timeline, holds: impl Fn(&Context) -> bool + Sync) -> Vec<bool> {
     let lifetimes = &timeline.lifetimes;
     let initial = lifetimes.ids().take(lifetimes.initial_count());
-    let initial = initial.map(|id| holds(&context_of(&lifetimes.get(id, &timeline.events))));
+    let initial = initial.map(|id| holds(&context_of(&timeline.allocation(id))));
     let mut out: Vec<bool> = timeline.events.contexts().par_iter().map(&holds).collect();
     out.extend(initial);
     out

@@ -83,7 +83,7 @@ impl Matches {
             return over_time.curve.at(moment);
         }
         let live = timeline.lifetimes.live_at(moment).filter(|&id| self.contains(id));
-        let sizes = live.map(|id| i128::from(timeline.lifetimes.size(id, &timeline.events)));
+        let sizes = live.map(|id| i128::from(timeline.size(id)));
         sizes.sum::<i128>().clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 

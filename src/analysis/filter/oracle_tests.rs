@@ -299,7 +299,7 @@ fn recording(steps: &[Step], anchor: Anchor) -> Snapshot {
 }
 
 fn all(timeline: &Timeline) -> Vec<Allocation> {
-    timeline.lifetimes.ids().map(|id| timeline.lifetimes.get(id, &timeline.events)).collect()
+    timeline.ids().map(|id| timeline.allocation(id)).collect()
 }
 
 proptest! {

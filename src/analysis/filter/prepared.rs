@@ -80,6 +80,6 @@ impl Matches {
 fn in_pools(pools: &[PoolIs], timeline: &Timeline) -> Vec<bool> {
     let places = PoolPlaces::new(timeline);
     let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
-    let pool = |id| places.pool_of(&timeline.lifetimes.get(id, &timeline.events));
+    let pool = |id| places.pool_of(&timeline.allocation(id));
     ids.map(|id| pool(id).is_some_and(|pool| PoolIs::any(pools, pool))).collect()
 }

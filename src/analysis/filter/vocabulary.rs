@@ -47,17 +47,17 @@ impl Vocabulary {
         let mut by_context = vec![0usize; timeline.events.contexts().len()];
         let (mut streams, mut pools) = (BTreeMap::new(), BTreeMap::new());
         let places = lacks_pools(timeline).then(|| PoolPlaces::new(timeline));
-        for id in timeline.lifetimes.ids() {
-            by_stack[timeline.lifetimes.stack(id, &timeline.events).index()] += 1;
+        for id in timeline.ids() {
+            by_stack[timeline.stack(id).index()] += 1;
             if let Some(event) = timeline.lifetimes.start(id).event() {
                 by_context[timeline.events.context_index(event)] += 1;
             } else {
-                let allocation = timeline.lifetimes.get(id, &timeline.events);
+                let allocation = timeline.allocation(id);
                 add(&mut streams, allocation.stream, 1);
                 add(&mut pools, allocation.pool.filter(|_| places.is_none()), 1);
             }
             if let Some(places) = &places {
-                add(&mut pools, places.pool_of(&timeline.lifetimes.get(id, &timeline.events)), 1);
+                add(&mut pools, places.pool_of(&timeline.allocation(id)), 1);
             }
         }
         let (mut categories, mut metadata) = (BTreeMap::new(), BTreeMap::new());

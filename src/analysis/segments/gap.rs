@@ -31,8 +31,8 @@ pub fn gap_at(timeline: &Timeline, rows: &SegmentRows, addr: u64, moment: Moment
         if rows.place(id, timeline).is_none_or(|place| place.row != row) {
             continue;
         }
-        let start = timeline.lifetimes.addr(id, &timeline.events);
-        let bytes = timeline.lifetimes.size(id, &timeline.events).max(0).unsigned_abs();
+        let start = timeline.addr(id);
+        let bytes = timeline.size(id).max(0).unsigned_abs();
         let end = start.saturating_add(bytes);
         if start <= addr && addr < end {
             return None;

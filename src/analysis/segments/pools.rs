@@ -78,8 +78,8 @@ fn reserved(timeline: &Timeline, key: PoolKey) -> StepCurve {
 fn owners(timeline: &Timeline, keys: &[PoolKey]) -> Vec<u8> {
     let index = |key| keys.binary_search(&key).map_or(0, |at| at as u8 + 1);
     let places = PoolPlaces::new(timeline);
-    let owner = |id: AllocId| places.pool_of(&timeline.lifetimes.get(id, &timeline.events)).map_or(0, index);
-    timeline.lifetimes.ids().map(owner).collect()
+    let owner = |id: AllocId| places.pool_of(&timeline.allocation(id)).map_or(0, index);
+    timeline.ids().map(owner).collect()
 }
 
 /// The pools of allocations. If an allocation's event does not name one, it is that of the reserved range
@@ -140,7 +140,7 @@ fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {
     let mut changes: Vec<(u32, u8, i64)> = Vec::new();
     for (id, &owner) in owner.iter().enumerate().filter(|&(_, &owner)| owner != 0) {
         let id = AllocId(id as u32);
-        let size = timeline.lifetimes.size(id, &timeline.events);
+        let size = timeline.size(id);
         changes.push((timeline.lifetimes.start(id).0, owner, size));
         if let Some(end) = timeline.lifetimes.end(id) {
             changes.push((end.0, owner, size.saturating_neg()));

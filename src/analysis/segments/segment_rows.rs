@@ -104,8 +104,7 @@ impl SegmentRows {
         let place = |addr: u64| place_in(&rows, addr);
         let ids = 0..events.address_count() as u32;
         let places = ids.map(|id| place(events.address(crate::model::AddrId(id)))).collect();
-        let initial =
-            (0..lifetimes.initial_count() as u32).map(|id| place(lifetimes.addr(AllocId(id), events)));
+        let initial = (0..lifetimes.initial_count() as u32).map(|id| place(timeline.addr(AllocId(id))));
         let initial = initial.collect();
         let mut out = Self { rows, ranges, places, initial, outside: 0 };
         out.count(timeline);
@@ -177,7 +176,7 @@ impl SegmentRows {
                 && let Some(place) = self.place(AllocId(ended), timeline)
             {
                 let held = &mut active[place.row as usize];
-                *held = held.saturating_sub(lifetimes.size(AllocId(ended), &timeline.events));
+                *held = held.saturating_sub(timeline.size(AllocId(ended)));
             }
             while next < lifetimes.len() && lifetimes.start(AllocId(next as u32)) <= moment {
                 let id = AllocId(next as u32);
@@ -187,7 +186,7 @@ impl SegmentRows {
                     continue;
                 };
                 let (row, held) = (&mut self.rows[place.row as usize], &mut active[place.row as usize]);
-                *held = held.saturating_add(lifetimes.size(id, &timeline.events));
+                *held = held.saturating_add(timeline.size(id));
                 row.active_bytes = row.active_bytes.max(*held);
                 row.allocations += 1;
             }
@@ -393,7 +392,7 @@ mod tests {
                 let naive = |m: u32| rows.ranges(i, &timeline).filter(|r| r.is_live_at(Moment(m))).map(|r| r.size).sum::<i64>();
                 prop_assert_eq!((0..timeline.moments() as u32).map(naive).max(), Some(row.reserved_bytes));
                 let inside = |id: &AllocId| rows.place(*id, &timeline).is_some_and(|place| place.row == i);
-                let active = |m: u32| timeline.lifetimes.live_at(Moment(m)).filter(inside).map(|id| timeline.lifetimes.size(id, &timeline.events)).sum::<i64>();
+                let active = |m: u32| timeline.lifetimes.live_at(Moment(m)).filter(inside).map(|id| timeline.size(id)).sum::<i64>();
                 prop_assert_eq!((0..timeline.moments() as u32).map(active).max(), Some(row.active_bytes));
             }
         }
@@ -402,9 +401,9 @@ mod tests {
         fn places_lead_back_to_addresses(raw in proptest::collection::vec((0u64..10_000, 1i64..1_000_000), 1..200)) {
             let (timeline, rows) = rows(&fixture::segments_and_blocks(&raw));
             prop_assert_eq!(rows.outside(), 0);
-            for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
+            for id in timeline.ids() {
                 let place = rows.place(id, &timeline).expect("blocks lie in segments");
-                let addr = timeline.lifetimes.addr(id, &timeline.events);
+                let addr = timeline.addr(id);
                 prop_assert_eq!(rows.rows()[place.row as usize].addr + place.offset, addr);
             }
         }

@@ -4,7 +4,7 @@
 //! below a node are one range, and sums over all of them take one pass.
 
 use super::frame_names::{FrameKey, FrameNames};
-use crate::model::{AllocId, Snapshot, StackId};
+use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -194,8 +194,8 @@ impl CallTree {
 fn allocation_stacks(snapshot: &Snapshot) -> impl Iterator<Item = StackId> + use<> {
     let mut is_used = vec![false; snapshot.stacks.len()];
     for timeline in &snapshot.timelines {
-        for id in (0..timeline.lifetimes.len() as u32).map(AllocId) {
-            is_used[timeline.lifetimes.stack(id, &timeline.events).index()] = true;
+        for id in timeline.ids() {
+            is_used[timeline.stack(id).index()] = true;
         }
     }
     (0..).map(StackId).zip(is_used).filter_map(|(stack, is_used)| is_used.then_some(stack))

@@ -183,8 +183,8 @@ struct Sum<'a> {
 
 impl Sum<'_> {
     fn add(&mut self, id: AllocId, weight: impl Fn(i64) -> i128) {
-        let (lifetimes, events) = (&self.timeline.lifetimes, &self.timeline.events);
-        let (size, stack) = (lifetimes.size(id, events), lifetimes.stack(id, events));
+        let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
+        let (size, stack) = (timeline.size(id), timeline.stack(id));
         let (start, end) = (lifetimes.start(id), lifetimes.end(id));
         let lifetime = self.clock.between(self.timeline, start, end.unwrap_or(self.last));
         let one = Totals {

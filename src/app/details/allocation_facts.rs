@@ -2,16 +2,19 @@
 
 use super::facts::{FrameText, frames};
 use crate::analysis::{Attribution, Basis, Lanes, RangeName, RuleId, site_label, stack_lines};
+use crate::app::device::Derived;
 use crate::app::device::figures::Figures;
-use crate::model::allocator_sizes::block_size;
-use crate::model::{AllocId, Allocation, Event, Moment, PoolKey, ReservedRange, Snapshot, StrId, Timeline};
+use crate::model::{
+    AllocId, Allocation, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId, Timeline,
+};
 use crate::{report, units};
+
+/// What blocks are rounded to.
+const BLOCK_BYTES: i64 = 512;
 
 /// One allocation as text.
 pub(in crate::app) struct AllocationFacts {
-    /// The allocation.
-    pub(in crate::app) id: AllocId,
-    /// Where it was made.
+    /// The line of code that made it.
     pub(in crate::app) site: String,
     /// `2.63 GiB`.
     pub(in crate::app) size: String,
@@ -21,34 +24,27 @@ pub(in crate::app) struct AllocationFacts {
     pub(in crate::app) frames: Vec<FrameText>,
     /// For memory of the backward pass, the stack of the forward code.
     pub(in crate::app) forward: Vec<FrameText>,
-    /// Whether it was freed in the recording.
+    /// It was freed in the recording.
     pub(in crate::app) has_end: bool,
     /// Everything, for the clipboard.
     pub(in crate::app) copy: String,
 }
 
 impl AllocationFacts {
-    pub(in crate::app) fn new(
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        figures: &Figures,
-        lanes: &Lanes,
-        attribution: Option<&Attribution>,
-        id: AllocId,
-    ) -> Self {
-        let allocation = timeline.lifetimes.get(id, &timeline.events);
-        let event = allocation.alloc_event().map(|ix| timeline.events.get(ix));
-        let mut rows = rows(timeline, figures, &allocation);
-        rows.extend(
-            attribution.into_iter().flat_map(|found| purpose(snapshot, timeline, found, &allocation)),
-        );
-        rows.extend(world(timeline, &allocation));
+    pub(in crate::app) fn new(recording: &Recording, derived: &Derived, id: AllocId) -> Self {
+        let snapshot = recording.snapshot();
+        let allocation = recording.allocation(id);
+        let event = allocation.alloc_event().map(|ix| recording.events.get(ix));
+        let mut rows = rows(recording, &derived.figures, &allocation);
+        let attribution = derived.attribution().into_iter();
+        rows.extend(attribution.flat_map(|found| purpose(recording, found, &allocation)));
+        rows.push(("Memory then", memory_then(recording, allocation.start)));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
-        rows.extend(annotations(snapshot, lanes, allocation.start).map(|names| ("Annotations", names)));
+        let annotations = annotations(snapshot, &derived.lanes, allocation.start);
+        rows.extend(annotations.map(|names| ("Annotations", names)));
         let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
         Self {
-            id,
             site: site_label(snapshot, allocation.stack),
             size: units::bytes(allocation.size),
             rows,
@@ -85,8 +81,7 @@ fn rows(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<
     ]
 }
 
-/// The block that the allocator made for the request. Only the final state has its size; events do
-/// not.
+/// The block that the allocator made for the request. Its size is in the final state alone, not in events.
 fn block(timeline: &Timeline, allocation: &Allocation) -> String {
     let mut blocks = timeline.segments.blocks.iter().filter(|block| block.addr == allocation.addr);
     if allocation.end.is_none()
@@ -95,7 +90,8 @@ fn block(timeline: &Timeline, allocation: &Allocation) -> String {
         let waste = block.size.saturating_sub(allocation.size);
         return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
     }
-    format!("at least {}", units::bytes_exact(block_size(allocation.size)))
+    let least = allocation.size.saturating_add(BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    format!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
 }
 
 /// The reserved memory that the allocation lies in.
@@ -122,34 +118,29 @@ fn pool_text(PoolKey(a, b): PoolKey) -> String {
     if PoolKey(a, b).is_private() { format!("private {a}.{b}") } else { "default".to_owned() }
 }
 
-/// How full the memory was once it was allocated.
-fn world(timeline: &Timeline, allocation: &Allocation) -> [(&'static str, String); 1] {
-    let at = allocation.start;
-    let text = format!(
-        "{} active, {} reserved",
-        units::bytes(timeline.active.at(at)),
-        units::bytes(timeline.reserved.at(at))
-    );
-    [("Memory then", text)]
+/// The totals at a moment.
+fn memory_then(timeline: &Timeline, at: Moment) -> String {
+    let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
+    format!("{} active, {} reserved", units::bytes(active), units::bytes(reserved))
 }
 
-/// What it is for and why that is so, and when in the program it was made.
+/// The category with its evidence, and the phase in which the allocation was made.
 fn purpose(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     found: &Attribution,
     allocation: &Allocation,
 ) -> Vec<(&'static str, String)> {
     let verdict = found.categories.verdict(allocation.id);
     let basis = verdict.basis();
     let mark = if basis == Basis::Inferred { "≈ " } else { "" };
-    let because = found.categories.because(timeline, allocation.id);
+    let because = found.categories.because(recording, allocation.id);
     let mut rows = vec![
         ("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says)),
         ("Known by", format!("{} · rule {}", basis.explains(), verdict.rule.rule().id)),
     ];
     if verdict.rule != RuleId::Nothing {
-        rows.push(("Because", report::because_text(snapshot, timeline, allocation, because)));
+        let text = report::because_text(recording.snapshot(), recording, allocation, because);
+        rows.push(("Because", text));
     }
     let position = found.phases.position_at(allocation.start);
     if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
@@ -161,7 +152,7 @@ fn purpose(
     rows
 }
 
-/// What the program, the compiler and torch attached to the event.
+/// Texts that the program, the compiler and torch attached to the event.
 fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
     let text = |id: StrId| units::printable(&snapshot.strings.get(id));
     let fields = [
@@ -170,7 +161,7 @@ fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
         ("Internal metadata", event.internal_metadata),
         ("Compile context", event.compile_context),
     ];
-    // "N/A" is what torch writes where nothing is being compiled.
+    // Torch writes "N/A" if nothing is being compiled.
     let says_something = |(_, text): &(_, String)| !text.is_empty() && text != "N/A";
     let known = fields.into_iter().filter_map(|(name, id)| Some((name, text(id?))));
     known.filter(says_something).collect()

@@ -1,4 +1,4 @@
-//! The selected allocation: what it is, its life, its stack, and where to go from there.
+//! The selected allocation: facts, its stack, and links to places that have to do with it.
 
 use super::stack_view;
 use super::state::State;
@@ -7,10 +7,9 @@ use crate::app::theme;
 use crate::model::{AllocId, Moment, Timeline};
 use eframe::egui;
 
-/// What the user asked for.
+/// The action of a link or button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Nothing,
+enum Action {
     Close,
     Stack,
     Filter,
@@ -19,14 +18,14 @@ enum Wanted {
     End,
 }
 
-pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let Some(facts) = state.allocation(ctx) else { return };
-    let mut wanted = Wanted::Nothing;
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id: AllocId) {
+    let facts = state.allocation(ctx.recording, ctx.derived, id);
+    let mut action = None;
     ui.horizontal(|ui| {
         ui.label(theme::strong(format!("{} allocation", facts.size), 14.0));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
-                wanted = Wanted::Close;
+                action = Some(Action::Close);
             }
             if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
                 ui.copy_text(facts.copy.clone());
@@ -35,7 +34,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     });
     ui.add(egui::Label::new(theme::muted(ui, facts.site.as_str())).wrap());
     ui.add_space(6.0);
-    actions_ui(ui, &mut wanted, facts.has_end);
+    action = links_ui(ui, facts.has_end).or(action);
     ui.add_space(6.0);
     rows_ui(ui, "facts", &facts.rows);
     ui.add_space(10.0);
@@ -48,7 +47,9 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     if let Some(frame) = to_open {
         ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
     }
-    act(ctx.recording, ctx.at, facts.id, wanted);
+    if let Some(action) = action {
+        act(ctx.recording, ctx.at, id, action);
+    }
 }
 
 /// Names and values below one another.
@@ -64,37 +65,37 @@ pub(in crate::app) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static s
     });
 }
 
-fn actions_ui(ui: &mut egui::Ui, wanted: &mut Wanted, has_end: bool) {
+/// Links to places that have to do with the allocation. Returns the one that was clicked.
+fn links_ui(ui: &mut egui::Ui, has_end: bool) -> Option<Action> {
+    let links = [
+        (Action::Stack, "all with this stack", "Select everything that was allocated with this stack"),
+        (Action::Filter, "filter to this site", "Find what the same line allocates, at any time"),
+        (Action::Lifetime, "zoom to lifetime", "Show the time from its allocation to its free (Z)"),
+        (Action::Start, "go to allocation", "Put the cursor where it was allocated"),
+        (Action::End, "go to free", "Put the cursor where it was freed"),
+    ];
+    let mut clicked = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
         // Links go to the next line as a whole.
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        let mut link = |is_there: bool, text: &str, hint: &str, what| {
-            if is_there && ui.link(text).on_hover_text(hint).clicked() {
-                *wanted = what;
+        for (action, text, hint) in links {
+            let is_offered = has_end || action != Action::End;
+            if is_offered && ui.link(text).on_hover_text(hint).clicked() {
+                clicked = Some(action);
             }
-        };
-        link(
-            true,
-            "all with this stack",
-            "Select everything that was allocated with this stack",
-            Wanted::Stack,
-        );
-        link(true, "filter to this site", "Find what the same line allocates, at any time", Wanted::Filter);
-        link(true, "zoom to lifetime", "Show the time from its allocation to its free (Z)", Wanted::Lifetime);
-        link(true, "go to allocation", "Put the cursor where it was allocated", Wanted::Start);
-        link(has_end, "go to free", "Put the cursor where it was freed", Wanted::End);
+        }
     });
+    clicked
 }
 
-fn act(timeline: &Timeline, at: &mut Standpoint, id: AllocId, wanted: Wanted) {
-    match wanted {
-        Wanted::Nothing => {}
-        Wanted::Close => at.select(Selection::None),
-        Wanted::Stack => at.select(Selection::Stack(timeline.stack(id))),
-        Wanted::Filter => at.filter_to_site(timeline.stack(id)),
-        Wanted::Lifetime => at.zoom_to_lifetime(id),
-        Wanted::Start => at.go_to(timeline.lifetimes.start(id)),
-        Wanted::End => at.go_to(timeline.gone(id).unwrap_or(Moment::START)),
+fn act(timeline: &Timeline, at: &mut Standpoint, id: AllocId, action: Action) {
+    match action {
+        Action::Close => at.select(Selection::None),
+        Action::Stack => at.select(Selection::Stack(timeline.stack(id))),
+        Action::Filter => at.filter_to_site(timeline.stack(id)),
+        Action::Lifetime => at.zoom_to_lifetime(id),
+        Action::Start => at.go_to(timeline.lifetimes.start(id)),
+        Action::End => at.go_to(timeline.gone(id).unwrap_or(Moment::START)),
     }
 }

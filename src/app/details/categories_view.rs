@@ -1,21 +1,26 @@
-//! What live memory is for: a bar of shares, and a row for each category.
+//! The categories of live memory: a bar of shares, and a row for each.
 
 use crate::analysis::{Category, CategoryBytes, InferredPart};
 use crate::app::theme;
 use crate::{report, units};
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 
+/// Height of the bar of shares, in points.
 const BAR_PX: f32 = 10.0;
+
+/// Height of a row, in points: a line of text with a little space.
 const ROW_PX: f32 = 20.0;
 
-/// Room for the colour, and for the share behind the bytes.
+/// Width of the sample of the colour, in points.
 const SWATCH_PX: f32 = 16.0;
+
+/// Width of the share behind the bytes, in points: room for `100.0 %`.
 const SHARE_PX: f32 = 52.0;
 
-/// Less room has none for the share.
-const NARROW_PX: f32 = 240.0;
+/// Smallest width, in points, for which rows have shares.
+const MIN_WIDTH_FOR_SHARE_PX: f32 = 240.0;
 
-/// How strong the colour of what is only inferred is.
+/// Strength of the colour of inferred bytes, as a factor.
 const INFERRED: f32 = 0.5;
 
 /// Show categories with their bytes and blocks; returns the one that was clicked.
@@ -39,7 +44,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, categories: &[CategoryBytes], total:
     clicked
 }
 
-/// What is only inferred is drawn lighter.
+/// A bar of the shares. Inferred bytes are drawn lighter.
 fn bar_ui(ui: &mut egui::Ui, categories: &[CategoryBytes]) {
     let palette = theme::palette(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PX), Sense::hover());
@@ -79,8 +84,8 @@ fn row_ui(ui: &mut egui::Ui, row: &CategoryBytes, total: i64) -> bool {
     let put = |x: f32, align: egui::Align2, words: String, font: egui::FontId, color| {
         ui.painter().text(pos2(x, y), align, words, font, color)
     };
-    // Names come before shares, which the bar shows as well.
-    let has_share = NARROW_PX <= rect.width();
+    // If there is not room for all, the share goes: the bar shows it as well.
+    let has_share = MIN_WIDTH_FOR_SHARE_PX <= rect.width();
     let right = rect.right() - if has_share { SHARE_PX } else { 0.0 };
     let figure = put(right, egui::Align2::RIGHT_CENTER, size, font.clone(), text);
     let left = rect.left() + SWATCH_PX;

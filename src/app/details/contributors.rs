@@ -1,12 +1,12 @@
-//! What fills the memory at a moment: by what it is for, and by the code that allocated it.
+//! The largest contributors to the memory at a moment: by category, and by the code that allocated it.
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, CategoryBytes, SiteLabels, site_label};
-use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
 
-/// Rows that are kept.
+/// Sites that are listed: the rest is too small to matter.
 const MAX_ROWS: usize = 40;
 
 /// Sites by bytes at a moment.
@@ -18,7 +18,7 @@ pub(in crate::app) struct Contributors {
     pub(in crate::app) categories: Vec<CategoryBytes>,
     /// The largest sites.
     pub(in crate::app) rows: Vec<SiteRow>,
-    /// Sites that are not in `rows`.
+    /// The number of sites that are not in `rows`.
     pub(in crate::app) more: usize,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::app) struct SiteRow {
     pub(in crate::app) example: AllocId,
 }
 
-/// What is live of a stack, a site or a category.
+/// The live blocks of a stack, a site or a category.
 #[derive(Clone, Copy, Default)]
 struct Live {
     bytes: i64,
@@ -54,16 +54,16 @@ struct Site {
 }
 
 impl Contributors {
-    /// `labels` saves putting the label of every live stack together, where they are known.
+    /// Sum up a moment. Without `labels`, it takes longer: the label of every live stack is put together.
     pub(in crate::app) fn new(
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         moment: Moment,
         matches: Option<&Matches>,
         labels: Option<&SiteLabels>,
         attribution: Option<&Attribution>,
     ) -> Self {
-        let stacks = by_stack(timeline, moment, matches);
+        let snapshot = recording.snapshot();
+        let stacks = by_stack(recording, moment, matches);
         let all = stacks.iter().fold(Live::default(), |sum, (_, live)| sum.and(*live));
         let mut sites = match labels {
             Some(labels) => by_site(&stacks, |stack| labels.rank(stack)),
@@ -73,6 +73,7 @@ impl Contributors {
         let order = |a: &Site, b: &Site| {
             b.all.bytes.cmp(&a.all.bytes).then_with(|| label(a).cmp(&label(b))).then(a.stack.cmp(&b.stack))
         };
+        // Only the largest are put in order: there may be very many sites.
         let more = sites.len().saturating_sub(MAX_ROWS);
         if more != 0 {
             sites.select_nth_unstable_by(MAX_ROWS, order);
@@ -87,12 +88,13 @@ impl Contributors {
             example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
-        let categories = by_category(timeline, moment, matches, attribution);
+        let categories = by_category(recording, moment, matches, attribution);
+        debug_assert!(sites.len() <= MAX_ROWS);
         Self { blocks: all.blocks, bytes: all.bytes, categories, rows, more }
     }
 }
 
-/// Categories that something is live of, most bytes first.
+/// The categories of live blocks, most bytes first.
 fn by_category(
     timeline: &Timeline,
     moment: Moment,
@@ -106,7 +108,7 @@ fn by_category(
     rows
 }
 
-/// What is live and passes the filter.
+/// The live allocations that pass the filter.
 fn live<'a>(
     timeline: &'a Timeline,
     moment: Moment,
@@ -123,7 +125,7 @@ impl Live {
     }
 }
 
-/// What is live by stack, in the order in which the stacks were met.
+/// Live blocks by stack, in the order in which the stacks were met.
 fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> Vec<(StackId, Live)> {
     let mut places: HashMap<StackId, usize> = HashMap::default();
     let mut stacks: Vec<(StackId, Live)> = Vec::new();
@@ -139,7 +141,7 @@ fn by_stack(timeline: &Timeline, moment: Moment, matches: Option<&Matches>) -> V
     stacks
 }
 
-/// The sites of stacks, where `site_of` is the same for the stacks of one site.
+/// Live blocks by site: the stacks of one site have the same `site_of`.
 fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -> K) -> Vec<Site> {
     let mut places: HashMap<K, usize> = HashMap::default();
     let mut sites: Vec<Site> = Vec::new();
@@ -163,12 +165,13 @@ mod tests {
     use crate::analysis::{UserRules, live_at, sites};
     use crate::load::{Input, Progress, load};
     use std::collections::BTreeMap;
+    use std::sync::Arc;
 
     /// Bytes, blocks and label of every site, most bytes first.
-    fn naive(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<(i64, usize, String)> {
+    fn naive(recording: &Recording, moment: Moment) -> Vec<(i64, usize, String)> {
         let mut totals: BTreeMap<String, (i64, usize)> = BTreeMap::new();
-        for site in sites(&live_at(timeline, moment)) {
-            let total = totals.entry(site_label(snapshot, site.stack)).or_default();
+        for site in sites(&live_at(recording, moment)) {
+            let total = totals.entry(site_label(recording.snapshot(), site.stack)).or_default();
             *total = (total.0 + site.bytes, total.1 + site.count);
         }
         let mut rows: Vec<_> =
@@ -180,18 +183,17 @@ mod tests {
     #[test]
     fn rows_are_the_largest_sites_with_and_without_labels() {
         let path = crate::app::tests::sample("gpt_oom_forward.pickle");
-        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
-        let timeline = snapshot.main_timeline().expect("a device");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
         let labels = SiteLabels::new(&snapshot);
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        for at in (0..timeline.moments() as u32).step_by(97) {
-            let expected = naive(&snapshot, timeline, Moment(at));
+        let attribution = Attribution::of(&snapshot, &recording, &UserRules::default());
+        for at in (0..recording.moments() as u32).step_by(97) {
+            let expected = naive(&recording, Moment(at));
             for labels in [None, Some(&labels)] {
-                let found =
-                    Contributors::new(&snapshot, timeline, Moment(at), None, labels, Some(&attribution));
+                let found = Contributors::new(&recording, Moment(at), None, labels, Some(&attribution));
                 let rows = found.rows.iter().map(|row| (row.bytes, row.blocks, row.label.clone()));
                 assert_eq!(rows.collect::<Vec<_>>(), expected[..expected.len().min(MAX_ROWS)]);
-                let mut categories = attribution.categories.bytes_at(timeline, Moment(at));
+                let mut categories = attribution.categories.bytes_at(&recording, Moment(at));
                 categories.sort_by_key(|row| std::cmp::Reverse(row.bytes));
                 assert_eq!(found.categories, categories);
                 assert_eq!(found.more, expected.len().saturating_sub(MAX_ROWS));

@@ -1,21 +1,21 @@
-//! Opening a source line in the user's editor: a program of theirs, started without a shell, and only
-//! when they ask for it.
+//! Opening a source line in the user's editor: a program of their choice, started without a shell, and
+//! only when they ask for it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use thiserror::Error;
 
-/// What is started unless the user says otherwise.
+/// The command unless the user sets another one.
 pub(in crate::app) const DEFAULT_COMMAND: &str = "code --goto {file}:{line}";
 
-/// Why the editor was not started.
+/// The reason why the editor was not started.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(in crate::app) enum EditorError {
     /// The path comes from the recording; it may be of another machine.
     #[error("there is no file {0} on this machine")]
     NoFile(String),
-    /// There is no command.
+    /// The command is empty.
     #[error("no editor command is set")]
     NoCommand,
     /// The system refused.
@@ -23,7 +23,7 @@ pub(in crate::app) enum EditorError {
     Refused {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The system's reason.
         reason: String,
     },
 }
@@ -33,7 +33,7 @@ pub(in crate::app) enum EditorError {
 /// # Errors
 /// When the file is not on this machine, or the program cannot be started.
 pub(in crate::app) fn open(command: &str, file: &str, line: i64) -> Result<(), EditorError> {
-    // A full path cannot be taken for an option of the editor.
+    // The path comes from the recording. A full one cannot be taken for an option of the editor.
     let path = Path::new(file).canonicalize().ok().filter(|path| path.is_file());
     let path = path.ok_or_else(|| EditorError::NoFile(file.to_owned()))?;
     let words = words(command, &path.to_string_lossy(), line.max(1));
@@ -43,7 +43,7 @@ pub(in crate::app) fn open(command: &str, file: &str, line: i64) -> Result<(), E
     let refused =
         |error: std::io::Error| EditorError::Refused { program: program.clone(), reason: error.to_string() };
     let mut started = process.spawn().map_err(refused)?;
-    // Someone has to take note when it ends.
+    // Until somebody waits for it, a process that has ended stays in the system's table.
     let waiting =
         thread::Builder::new().name("oomscope-editor".to_owned()).spawn(move || started.wait().ok());
     waiting
@@ -76,7 +76,7 @@ fn words(command: &str, file: &str, line: i64) -> Vec<String> {
     if is_word {
         words.push(word);
     }
-    // The line first: a path may contain anything.
+    // The line comes first: a path may contain `{line}`.
     words.iter().map(|word| word.replace("{line}", &line.to_string()).replace("{file}", file)).collect()
 }
 

@@ -1,22 +1,22 @@
-//! Facts as text, put together once and then only shown.
+//! Texts about failed requests and frames, put together once and then only shown.
 
 use crate::analysis::{SiteFrame, is_internal, site_frame, site_label};
-use crate::model::{FrameId, OomEvent, Snapshot, StackId, StrId, Timeline};
+use crate::model::{FrameId, OomEvent, Recording, Snapshot, StackId, StrId};
 use crate::units;
 
 /// A request that failed, as text.
 pub(in crate::app) struct OomFacts {
     /// `1004 MiB`.
     pub(in crate::app) size: String,
-    /// Where it was made.
+    /// The line of code that made it.
     pub(in crate::app) site: String,
     /// The stack, innermost first.
     pub(in crate::app) frames: Vec<FrameText>,
 }
 
 impl OomFacts {
-    pub(in crate::app) fn new(snapshot: &Snapshot, timeline: &Timeline, oom: &OomEvent) -> Self {
-        let stack = timeline.events.stack(oom.event);
+    pub(in crate::app) fn new(recording: &Recording, oom: &OomEvent) -> Self {
+        let (snapshot, stack) = (recording.snapshot(), recording.events.stack(oom.event));
         Self {
             size: units::bytes(oom.requested),
             site: site_label(snapshot, stack),
@@ -34,7 +34,7 @@ pub(in crate::app) fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameTe
     snapshot.stacks.frames(stack).iter().map(text).collect()
 }
 
-/// What `torch.compile` recorded about generated code: the node, and the model's own lines.
+/// Lines that `torch.compile` recorded about generated code: the node, and the model's own code.
 fn fx_lines(snapshot: &Snapshot, id: FrameId) -> Vec<String> {
     let Some(fx) = snapshot.frames.fx(snapshot.frames.get(id)) else { return Vec::new() };
     let text = |id: StrId| units::printable_lines(&snapshot.strings.get(id));
@@ -47,8 +47,8 @@ fn fx_lines(snapshot: &Snapshot, id: FrameId) -> Vec<String> {
 /// One frame as text.
 pub(in crate::app) struct FrameText {
     pub(in crate::app) frame: SiteFrame,
-    /// Whether it belongs to torch or the interpreter.
+    /// It belongs to torch, the interpreter or a library.
     pub(in crate::app) is_internal: bool,
-    /// What `torch.compile` says about it.
+    /// Lines that `torch.compile` recorded about it.
     pub(in crate::app) fx: Vec<String>,
 }

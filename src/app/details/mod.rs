@@ -1,4 +1,4 @@
-//! What is known of the selection: facts, stack, site, and the way to an editor.
+//! The right side: facts about the selection, its stack and site, and the way to an editor.
 
 pub(in crate::app) mod allocation_facts;
 pub(in crate::app) mod allocation_view;

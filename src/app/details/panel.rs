@@ -1,11 +1,11 @@
-//! The right side: what is selected, or else what fills the memory at the cursor.
+//! The right side: the selection, or without one the largest contributors at the cursor.
 
 use super::state::State;
 use super::{allocation_view, contributors_view, site_view};
 use crate::app::device::{PaneCtx, Selection};
 use eframe::egui;
 
-/// Room for the scroll bar.
+/// Room for the scroll bar, in points.
 const SCROLL_BAR_PX: f32 = 10.0;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
@@ -13,8 +13,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         // The scroll bar floats over the right edge.
         ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
         match ctx.at.selection() {
-            Selection::Allocation(_) => allocation_view::ui(ui, ctx, state),
-            Selection::Stack(_) => site_view::ui(ui, ctx, state),
+            Selection::Allocation(id) => allocation_view::ui(ui, ctx, state, id),
+            Selection::Stack(stack) => site_view::ui(ui, ctx, state, stack),
             Selection::None | Selection::Segment { .. } => contributors_view::ui(ui, ctx, state),
         }
     });

@@ -1,4 +1,4 @@
-//! One stack as text: everything that was allocated with it.
+//! One stack as text, with the figures of everything that was allocated with it.
 
 use super::facts::{FrameText, frames};
 use crate::analysis::{site_label, stack_lines};
@@ -39,7 +39,7 @@ impl SiteFacts {
         live(timeline, self.stack, moment)
     }
 
-    /// Names and values; `here` are the bytes and blocks that are live at the cursor.
+    /// Names and values; `here` is bytes and blocks that are live at the cursor.
     pub(super) fn rows(&self, timeline: &Timeline, here: (i64, usize)) -> Vec<(&'static str, String)> {
         let sum = |bytes: i64, blocks: usize| {
             format!("{} in {} blocks", units::bytes_exact(bytes), units::count(blocks as u64))
@@ -53,7 +53,8 @@ impl SiteFacts {
         ]
     }
 
-    /// The allocation before or after an allocation; the first or the last without one.
+    /// The stack's allocation next to another allocation, after or before it. Without another one, its first
+    /// or its last.
     pub(super) fn neighbour(&self, of: Option<AllocId>, is_next: bool) -> Option<AllocId> {
         let Some(of) = of else {
             return if is_next { self.allocations.first() } else { self.allocations.last() }.copied();

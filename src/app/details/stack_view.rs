@@ -1,4 +1,4 @@
-//! A stack, innermost frame first, with what is not the user's own folded.
+//! A stack, innermost frame first, in which runs of frames that are not the user's own are folded.
 
 use super::editor;
 use super::facts::FrameText;
@@ -7,7 +7,7 @@ use crate::app::theme;
 use crate::units;
 use eframe::egui;
 
-/// Show a stack. The frame that is to be opened in an editor is returned.
+/// Show a stack. Returns the frame that is to be opened in an editor.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     title: &str,
@@ -49,7 +49,7 @@ pub(in crate::app) fn ui(
     to_open
 }
 
-/// Open a frame's line, and say how that went.
+/// Open a frame's line. Returns a message about the outcome.
 pub(in crate::app) fn open_in_editor(command: &str, frame: &SiteFrame) -> String {
     match editor::open(command, &frame.file, frame.line) {
         Ok(()) => format!("Opening {} in the editor", frame_line(frame)),
@@ -57,6 +57,7 @@ pub(in crate::app) fn open_in_editor(command: &str, frame: &SiteFrame) -> String
     }
 }
 
+/// A run of frames that are not shown.
 fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
     if count == 0 {
         return;

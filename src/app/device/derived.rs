@@ -31,7 +31,7 @@ pub(in crate::app) struct Derived {
     pub(in crate::app) lanes: Lanes,
     /// The meaning of the filter, and its result.
     pub(in crate::app) filtering: Filtering,
-    /// Where work is done.
+    /// The place where work is done.
     pub(in crate::app) work_mode: WorkMode,
     attributing: Attributing,
     attribution: Option<Arc<Attribution>>,
@@ -130,7 +130,7 @@ impl Derived {
         self.given_capacity.or(self.figures.capacity)
     }
 
-    /// Where [`Self::capacity`] comes from.
+    /// The source of [`Self::capacity`], for a hint.
     pub(in crate::app) fn capacity_meaning(&self) -> &'static str {
         if self.given_capacity.is_some() {
             "As given on the command line"

@@ -9,7 +9,7 @@ const MAX_STATES: usize = 200;
 /// The selection; all views show it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum Selection {
-    /// Nothing: views show what is at the cursor.
+    /// Nothing: views show the state at the cursor.
     #[default]
     None,
     /// One allocation.

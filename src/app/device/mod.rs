@@ -1,5 +1,5 @@
-//! One device of an open file, as all panes see it: what is derived from the recording, and where the
-//! user is in it. Knows no pane.
+//! One device of an open file, as all panes see it: everything derived from the recording, and the place of
+//! the user in it. Knows no pane.
 
 pub(in crate::app) mod attributing;
 pub(in crate::app) mod curves;

@@ -13,7 +13,7 @@ pub(in crate::app) struct PaneCtx<'a> {
     pub(in crate::app) recording: &'a Recording,
     /// Everything that is known of it.
     pub(in crate::app) derived: &'a Derived,
-    /// Where the user is. Changed at once, so that a drag is followed in the same frame.
+    /// The place of the user. Panes change it at once, so that other panes follow a drag in the same frame.
     pub(in crate::app) at: &'a mut Standpoint,
     /// The file's name, as its tab says it.
     pub(in crate::app) title: &'a str,

@@ -1,4 +1,4 @@
-//! Where the user is in a device, what is selected there, and how it is looked at.
+//! The place of the user in a device: cursor, selection, view, filter and colours, and the way back.
 
 use super::filtering::FilterMode;
 use super::history::{History, NavState, Selection};
@@ -29,7 +29,7 @@ pub(in crate::app) struct Standpoint {
     pub(in crate::app) full: View,
     /// Everything shows the state at this moment.
     pub(in crate::app) cursor: Moment,
-    /// Where ranges start; the user sets it.
+    /// The start of ranges, as the user sets it.
     pub(in crate::app) mark: Option<Moment>,
     /// The moment that the report is about; without one, the last OOM, else the peak.
     pub(in crate::app) report_at: Option<At>,

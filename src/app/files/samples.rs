@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+/// The folder of the samples in the source.
 const FOLDER: &str = "sample_snapshots";
 
 /// A bundled snapshot.

@@ -8,6 +8,7 @@ use crate::app::theme;
 use crate::units;
 use eframe::egui;
 
+/// Code that records a snapshot.
 const RECORD: &str = "from torch.cuda import memory
 memory._record_memory_history()
 try:
@@ -15,8 +16,10 @@ try:
 finally:
     memory._dump_snapshot(\"snapshot.pickle\")";
 
-/// Widths of the two columns in points: the code to copy, and names with their notes.
+/// Width of the left column, in points: the code to copy fits.
 const LEFT_PX: f32 = 400.0;
+
+/// Width of the right column, in points: names with most of their notes fit.
 const RIGHT_PX: f32 = 640.0;
 
 /// Space between the columns, in points.

@@ -9,7 +9,7 @@ use crate::app::{details, filter, segment_map, segment_timeline, stacks, tables,
 use crate::model::Recording;
 use eframe::egui;
 
-/// A device with everything that is known of it, where the user is in it, and the states of its panes.
+/// A device with everything that is known of it, the place of the user in it, and the states of its panes.
 pub(in crate::app) struct OpenDevice {
     pub(in crate::app) recording: Recording,
     pub(in crate::app) derived: Derived,

@@ -5,7 +5,7 @@
 pub(in crate::app) enum Pane {
     /// Memory over time.
     Timeline,
-    /// The selection, or what is at the cursor.
+    /// The selection, or the memory at the cursor.
     Details,
     /// The segment map: addresses at the cursor.
     Segments,

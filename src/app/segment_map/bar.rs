@@ -1,8 +1,8 @@
-//! Above the segment map: how it is arranged, what surfaces mean, figures, and a failed request.
+//! The tools above the segment map: its arrangement, figures that explain surfaces, and a failed request.
 
 use super::maps::MomentMap;
 use super::state::State;
-use super::text::{Words, basis_text, use_text};
+use super::text::{MapTexts, basis_text, use_text};
 use crate::analysis::segment_state::Basis;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::swatches::{hatch, stripe};
@@ -19,13 +19,13 @@ const ORDERS: [(MapOrder, &str); 3] = [
     (MapOrder::Fill, "Emptiest first"),
 ];
 
-/// Blocks of the selected segment that are offered.
+/// Links to blocks of the selected segment: as many as fit into a line or two.
 const OFFERED_BLOCKS: usize = 4;
 
-/// Contradicting allocations that are listed.
-const LISTED: usize = 6;
+/// Allocations that a hint about contradictions lists at most.
+const LISTED_HIDDEN: usize = 6;
 
-/// How rows are arranged, and sums at the cursor, which explain the surfaces.
+/// The arrangement of rows, and the sums at the cursor, which explain the surfaces.
 pub(super) fn ui(
     ui: &mut egui::Ui,
     timeline: &Timeline,
@@ -37,13 +37,13 @@ pub(super) fn ui(
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
         let is_grouped = state.arrangement.grouping == MapGrouping::Pool;
-        let text = egui::RichText::new("Group by pool").size(12.0);
+        let text = theme::small("Group by pool");
         let hint = "Memory of one pool, stream and size class cannot serve requests of another";
         if ui.selectable_label(is_grouped, text).on_hover_text(hint).clicked() {
             state.arrangement.grouping = if is_grouped { MapGrouping::None } else { MapGrouping::Pool };
         }
         if state.is_zoomed() {
-            let text = egui::RichText::new("Fit").size(12.0);
+            let text = theme::small("Fit");
             if ui.button(text).on_hover_text("Show whole lines again").clicked() {
                 state.reset_zoom();
             }
@@ -58,7 +58,7 @@ pub(super) fn ui(
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
     let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
     let order = &mut state.arrangement.order;
-    let text = egui::RichText::new(name(*order)).size(12.0);
+    let text = theme::small(name(*order));
     let shown =
         egui::ComboBox::from_id_salt("segment order").selected_text(text).width(112.0).show_ui(ui, |ui| {
             for (value, name) in ORDERS {
@@ -105,7 +105,7 @@ fn figures_ui(ui: &mut egui::Ui, answer: &MomentMap) {
     }
 }
 
-/// How rounding looks.
+/// The surface of rounding, beside that of a block.
 fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let middle = mark.left() + mark.width() * 0.55;
     let block = Rect::from_min_max(mark.min, pos2(middle, mark.bottom()));
@@ -133,19 +133,21 @@ fn slack_note(answer: &MomentMap) -> &'static str {
     }
 }
 
-/// Paints how something looks on the map.
+/// Paints a sample of a surface of the map.
 type Swatch = fn(&egui::Painter, Rect, &Palette);
 
-/// A name and a value, which is explained when hovered, behind what it looks like.
+/// A sample of a surface, a name and a value, which is explained under the pointer.
 fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hint: &str) {
+    /// Width of the sample, and the space between it and the name, in points.
     const MARK_PX: f32 = 14.0;
+    const GAP_PX: f32 = 5.0;
     let palette = theme::palette(ui);
     let mut job = egui::text::LayoutJob::default();
     let format = |color| egui::TextFormat::simple(egui::FontId::proportional(12.0), theme::color(color));
     job.append(name, 0.0, format(palette.muted));
-    job.append(value, 5.0, format(palette.text));
+    job.append(value, GAP_PX, format(palette.text));
     let galley = ui.painter().layout_job(job);
-    let before = if swatch.is_some() { MARK_PX + 5.0 } else { 0.0 };
+    let before = if swatch.is_some() { MARK_PX + GAP_PX } else { 0.0 };
     let size = vec2(galley.size().x + before, 20.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
@@ -159,7 +161,7 @@ fn figure(ui: &mut egui::Ui, swatch: Option<Swatch>, name: &str, value: &str, hi
     response.on_hover_text(hint);
 }
 
-/// Text that can be clicked and is not broken over lines.
+/// Text that can be clicked, cut rather than broken over lines.
 fn link(ui: &mut egui::Ui, text: &str) -> egui::Response {
     let color = ui.visuals().hyperlink_color;
     let font = egui::FontId::proportional(12.0);
@@ -203,7 +205,7 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
     }
 }
 
-/// What is missing, and what does not fit together.
+/// Notes on missing parts and contradictions of the recording.
 fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     if let Some(text) = basis_text(&answer.state) {
         ui.label(theme::muted(ui, "Incomplete").size(12.0)).on_hover_text(text);
@@ -219,18 +221,18 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
         lines
             .push(format!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
     }
-    for &id in contradictions.hidden.iter().take(LISTED) {
+    for &id in contradictions.hidden.iter().take(LISTED_HIDDEN) {
         let allocation = timeline.allocation(id);
         let (addr, size) = (units::address(allocation.addr), units::bytes(allocation.size));
         lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
     }
     let n = contradictions.total() + u64::from(unexplained != 0);
     let text = units::counted(n as usize, "contradiction");
-    ui.label(egui::RichText::new(text).size(12.0).underline()).on_hover_text(lines.join("\n"));
+    ui.label(theme::small(text).underline()).on_hover_text(lines.join("\n"));
 }
 
 /// The selected segment, and the blocks that keep it.
-pub(super) fn selected_ui(ui: &mut egui::Ui, words: Words<'_>, at: &mut Standpoint, answer: &MomentMap) {
+pub(super) fn selected_ui(ui: &mut egui::Ui, texts: MapTexts<'_>, at: &mut Standpoint, answer: &MomentMap) {
     let Selection::Segment { addr } = at.selection() else { return };
     let Some(row) = answer.state.row_at(addr) else {
         ui.label(theme::muted(ui, format!("No segment at {} now", units::address(addr))).size(12.0));
@@ -242,10 +244,10 @@ pub(super) fn selected_ui(ui: &mut egui::Ui, words: Words<'_>, at: &mut Standpoi
     let blocks = answer.state.blocks_in(row);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(10.0, 2.0);
-        ui.label(egui::RichText::new(text).size(12.0));
+        ui.label(theme::small(text));
         for part in blocks.iter().take(OFFERED_BLOCKS) {
             let Some(id) = part.content.allocation() else { continue };
-            if link(ui, &words.block_text(part)).on_hover_text("Select this allocation").clicked() {
+            if link(ui, &texts.block_text(part)).on_hover_text("Select this allocation").clicked() {
                 at.select(Selection::Allocation(id));
             }
         }
@@ -263,7 +265,7 @@ pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), REQUEST_PX), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
     if !request(ui.painter(), rect, fit, &sentence, palette, ui.pixels_per_point()) {
-        ui.label(egui::RichText::new(&sentence).size(12.0).color(theme::color(palette.oom)));
+        ui.label(theme::small(&sentence).color(theme::color(palette.oom)));
     }
     let hint = [
         format!("Requested: {}", units::bytes_exact(fit.requested_bytes)),

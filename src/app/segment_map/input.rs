@@ -7,13 +7,16 @@ use crate::draw::segment_map::{MapLayout, MapZoom, SegmentMapHit};
 use crate::model::Timeline;
 use eframe::egui::{self, Vec2, pos2};
 
-/// How much one point of wheel movement zooms.
+/// Logarithm of the zoom for each point of wheel movement: a notch of 40 points zooms by about a quarter.
 const ZOOM_PER_POINT: f32 = 0.006;
 
-/// Share of the width that a row takes after zooming to it.
+/// Share of the width that a row takes after zooming to it: its ends are in sight.
 const ROW_SHARE: f64 = 0.9;
 
-/// Drag pans; the wheel zooms at the pointer, with Shift it scrolls.
+/// Relative difference up to which two zooms are the same, so that a second double click zooms out.
+const SAME_ZOOM: f64 = 0.02;
+
+/// Dragging pans; the wheel zooms at the pointer, and with Shift it scrolls.
 pub(in crate::app) fn navigate(
     ui: &egui::Ui,
     response: &egui::Response,
@@ -41,7 +44,7 @@ pub(in crate::app) fn navigate(
     zoom
 }
 
-/// What a click selects: a block's allocation, else the segment.
+/// The selection that a click makes: a block's allocation, or else the segment.
 pub(in crate::app) fn selection_of(state: &SegmentState, hit: SegmentMapHit) -> Selection {
     let part = &state.parts[hit.part];
     match part.content {
@@ -50,7 +53,7 @@ pub(in crate::app) fn selection_of(state: &SegmentState, hit: SegmentMapHit) -> 
     }
 }
 
-/// Zoom so that a row fills the width, or back out if it does already.
+/// MapZoom in until a row fills the width, or out again if it does already.
 pub(in crate::app) fn zoom_to_row(
     state: &SegmentState,
     row: usize,
@@ -59,17 +62,18 @@ pub(in crate::app) fn zoom_to_row(
     size: Vec2,
 ) -> MapZoom {
     let Some(found) = state.rows.get(row) else { return zoom };
+    debug_assert!(found.addr <= found.past_end);
     let bytes = found.past_end.saturating_sub(found.addr) as f64;
     let wanted = bytes / (f64::from(size.x) * ROW_SHARE);
     let factor = (layout.sheet.bytes_per_px / wanted).max(1.0);
-    let is_there = (zoom.factor - factor).abs() <= factor * 0.02;
+    let is_there = (zoom.factor - factor).abs() <= factor * SAME_ZOOM;
     let new = MapZoom { factor: if is_there { 1.0 } else { factor }, ..zoom };
     let middle = found.addr.saturating_add((found.past_end - found.addr) / 2);
-    // From far away, so that the middle of the row comes to the middle.
+    // `showing` moves no further than it must. From far away, it puts the row's middle into the middle.
     MapZoom { x_px: f64::MAX / 4.0, ..new }.within(layout, size).showing(row, middle, layout, size)
 }
 
-/// The row and the address of what is selected, if it is there at this moment.
+/// The row and the address of a selection, if it exists at this moment.
 pub(in crate::app) fn place_of(
     timeline: &Timeline,
     selection: Selection,

@@ -1,39 +1,41 @@
-//! Segment maps of one device: computed at once in small files, and on a thread in large ones.
+//! The segment maps of one device: computed at once in small files, and on a thread in large ones.
 
 use crate::analysis::segment_state::{Pinned, RequestFit};
 use crate::analysis::{SegmentIndex, SegmentState};
 use crate::app::work::worker::{Task, WorkMode, Worker};
-use crate::model::{Moment, Recording, Snapshot, Timeline};
+use crate::model::{Moment, Recording};
 use eframe::egui;
 use std::sync::{Arc, OnceLock};
 
-/// Up to here, a map takes a small part of a frame.
+/// Largest number of allocations for which a map takes a small part of a frame.
 const MAX_SMALL_ALLOCATIONS: usize = 20_000;
+
+/// Largest number of reserved ranges for which a map takes a small part of a frame.
 const MAX_SMALL_RANGES: usize = 5_000;
 
-/// A segment counts as kept by few blocks up to this many.
+/// A mostly empty segment with more blocks than this is not offered: nobody would free all of them.
 const MAX_PINNING_BLOCKS: usize = 8;
 
-/// The map of a moment, and what follows from it.
+/// The map of a moment, and the figures that follow from it.
 pub(in crate::app) struct MomentMap {
     pub(in crate::app) state: SegmentState,
     /// The request that failed at this moment, against the holes.
     pub(in crate::app) fit: Option<RequestFit>,
-    /// Mostly empty segments that few blocks keep.
+    /// Mostly empty segments that a few blocks keep.
     pub(in crate::app) pinned: Vec<Pinned>,
     /// Bytes of segments without any block.
     pub(in crate::app) unused_bytes: i64,
     pub(in crate::app) common: Arc<Common>,
 }
 
-/// What all moments share.
+/// The parts of maps that all moments share.
 pub(in crate::app) struct Common {
     index: SegmentIndex,
-    /// The map when most was reserved: the scale is chosen so that it fits.
+    /// The map at the moment of most reserved memory: the scale is chosen so that it fits.
     pub(in crate::app) fullest: SegmentState,
 }
 
-/// Maps of one device.
+/// The map of the cursor, and the thread that makes others.
 pub(in crate::app) struct Maps {
     worker: Worker<MapTask>,
     shown: Option<Arc<MomentMap>>,
@@ -70,7 +72,7 @@ impl Task for MapTask {
 
     fn run(&self, moment: &Moment) -> Arc<MomentMap> {
         let timeline = self.recording.timeline();
-        let common = self.common.get_or_init(|| Arc::new(Common::new(self.recording.snapshot(), timeline)));
+        let common = self.common.get_or_init(|| Arc::new(Common::new(&self.recording)));
         let state = common.index.at(timeline, *moment);
         let ooms = &timeline.ooms;
         let failed = moment.event().and_then(|event| ooms.binary_search_by_key(&event, |oom| oom.event).ok());
@@ -85,11 +87,12 @@ impl Task for MapTask {
 }
 
 impl Common {
-    fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let index = SegmentIndex::new(snapshot, timeline);
-        let (at, reserved) = timeline.reserved.peak();
-        let fullest = if 0 < reserved { at } else { timeline.active.peak().0 };
-        let fullest = index.at(timeline, fullest);
+    fn new(recording: &Recording) -> Self {
+        let index = SegmentIndex::new(recording.snapshot(), recording);
+        let (at, reserved) = recording.reserved.peak();
+        // Recordings without segments still have blocks.
+        let fullest = if 0 < reserved { at } else { recording.active.peak().0 };
+        let fullest = index.at(recording, fullest);
         Self { index, fullest }
     }
 }

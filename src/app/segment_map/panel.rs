@@ -1,13 +1,14 @@
-//! The segment map: what every reserved byte is used for at the cursor.
+//! The segment map: the use of every reserved byte at the cursor.
 
 use super::maps::{Maps, MomentMap};
 use super::picture::MapRequest;
 use super::state::State;
-use super::text::{Words, lines_ui};
+use super::text::MapTexts;
 use super::{bar, input};
-use crate::analysis::segment_state::Content;
+use crate::analysis::segment_state::{Content, Part};
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
+use crate::app::tooltips::lines_ui;
 use crate::draw::Palette;
 use crate::draw::segment_map::{MapLayout, MapSurface, MapZoom, SegmentMapCanvas, SegmentMapHit, scale_bar};
 use crate::model::Timeline;
@@ -15,11 +16,13 @@ use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
 use std::sync::Arc;
 
-/// Room for addresses, where there is room.
+/// Width of the addresses at the left, in points.
 const GUTTER_PX: f32 = 100.0;
+
+/// Smallest width of the map, in points, that addresses leave; else there are none.
 const MIN_MAP_WITH_GUTTER_PX: f32 = 480.0;
 
-/// Less than this shows nothing.
+/// Smallest width and height of a map, in points: less shows nothing.
 const MIN_MAP_PX: f32 = 40.0;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
@@ -34,10 +37,11 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 
 fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer: &Arc<MomentMap>) {
     let palette = theme::palette(ui);
-    let words = Words { recording: ctx.recording, figures: &ctx.derived.figures };
+    let texts = MapTexts { recording: ctx.recording, figures: &ctx.derived.figures };
     bar::ui(ui, ctx.recording, ctx.at, state, answer);
-    bar::selected_ui(ui, words, ctx.at, answer);
+    bar::selected_ui(ui, texts, ctx.at, answer);
     bar::request_ui(ui, palette, answer);
+    // On whole pixels, so that the picture's pixels are the screen's.
     let all = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
     if answer.state.rows.is_empty() {
         ui.label(theme::muted(ui, "No memory is reserved at this moment."));
@@ -53,14 +57,14 @@ fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer:
     let response = ui.interact(rect, ui.scope_id().with("map"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Segment map"));
     state.zoom = input::navigate(ui, &response, state.zoom, &layout).within(&layout, rect.size());
-    let view = View { palette, gutter, rect, layout, words };
-    let hit = view.paint(ui, ctx, state, answer, &response);
-    view.act(ctx.at, state, answer, &response, hit);
-    view.gutter_ui(ui, ctx.at, state, answer);
-    scroll_bar(ui, &mut state.zoom, &view.layout, rect);
+    let shown = ShownMap { palette, gutter, rect, layout, texts };
+    let hit = shown.paint(ui, ctx, state, answer, &response);
+    shown.act(ctx.at, state, answer, &response, hit);
+    shown.gutter_ui(ui, ctx.at, state, answer);
+    scroll_bar(ui, &mut state.zoom, &shown.layout, rect);
 }
 
-/// Addresses to the left where there is room, and the map.
+/// The rectangles of the addresses, which are empty if there is no room for them, and of the map.
 fn places(all: Rect) -> [Rect; 2] {
     let width = if MIN_MAP_WITH_GUTTER_PX + GUTTER_PX <= all.width() { GUTTER_PX } else { 0.0 };
     let split = all.left() + width;
@@ -70,7 +74,7 @@ fn places(all: Rect) -> [Rect; 2] {
     ]
 }
 
-/// Bring what was selected elsewhere into sight.
+/// Bring a selection that was made elsewhere into sight.
 fn follow_selection(
     timeline: &Timeline,
     at: &Standpoint,
@@ -88,6 +92,7 @@ fn follow_selection(
     }
 }
 
+/// A scroll bar over an area that has nothing in it: the map paints itself.
 fn scroll_bar(ui: &mut egui::Ui, zoom: &mut MapZoom, layout: &MapLayout, rect: Rect) {
     if layout.height_px <= rect.height() {
         return;
@@ -103,27 +108,27 @@ fn scroll_bar(ui: &mut egui::Ui, zoom: &mut MapZoom, layout: &MapLayout, rect: R
     });
 }
 
-/// Where everything is in this frame.
-struct View<'a> {
+/// The map with its place in this frame.
+struct ShownMap<'a> {
     palette: &'a Palette,
     gutter: Rect,
     rect: Rect,
     layout: Arc<MapLayout>,
-    words: Words<'a>,
+    texts: MapTexts<'a>,
 }
 
-impl View<'_> {
+impl ShownMap<'_> {
     fn map<'b>(
         &'b self,
         painter: &'b egui::Painter,
         zoom: &'b MapZoom,
         answer: &'b MomentMap,
     ) -> SegmentMapCanvas<'b> {
-        let View { palette, gutter, rect, .. } = *self;
+        let Self { palette, gutter, rect, .. } = *self;
         SegmentMapCanvas { painter, rect, gutter, state: &answer.state, layout: &self.layout, zoom, palette }
     }
 
-    /// Paint the map; returns what is under the pointer.
+    /// Paint the map. Returns the part under the pointer.
     fn paint(
         &self,
         ui: &egui::Ui,
@@ -142,13 +147,11 @@ impl View<'_> {
         let drawn = state.cache.drawn(ui.ctx(), ctx.recording, self.palette, request);
         let inside = painter.with_clip_rect(self.rect.expand(1.0).intersect(painter.clip_rect()));
         drawn.picture.paint(&inside, self.rect, drawn.texture.as_ref().map(|texture| texture.id()));
-        let note = |part: &crate::analysis::segment_state::Part| {
-            part.content.allocation().map(|id| self.words.site(Some(id)))
-        };
+        let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
         map.labels(&drawn.items, scale, &note);
         map.headings(scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette));
         map.addresses();
-        self.marks(&map, ctx, answer);
+        self.marks(&map, ctx.recording, ctx.at.selection(), answer);
         let hit = response.hover_pos().and_then(|pointer| map.hit(pointer, scale));
         if let Some(hit) = hit {
             let part = &answer.state.parts[hit.part];
@@ -158,17 +161,23 @@ impl View<'_> {
         hit
     }
 
-    /// The selection, and at an OOM the largest hole.
-    fn marks(&self, map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
+    /// Outline the selection, and at an OOM the largest hole.
+    fn marks(
+        &self,
+        map: &SegmentMapCanvas<'_>,
+        timeline: &Timeline,
+        selection: Selection,
+        answer: &MomentMap,
+    ) {
         if let Some((row, part)) = answer.fit.as_ref().and_then(|fit| fit.largest) {
             let part = &answer.state.parts[part];
             let places = map.places(row, part.addr, part.past_end());
             map.outline(&places, theme::color(self.palette.oom), false);
         }
         let accent = theme::color(self.palette.accent);
-        match ctx.at.selection() {
+        match selection {
             Selection::Allocation(id) => {
-                if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
+                if let Some((row, part)) = answer.state.find(timeline.addr(id), id) {
                     let part = &answer.state.parts[part];
                     map.outline(&map.places(row, part.addr, part.past_end()), accent, true);
                 }
@@ -202,6 +211,7 @@ impl View<'_> {
             let size = self.rect.size();
             state.zoom = input::zoom_to_row(&answer.state, hit.row, state.zoom, &self.layout, size);
         } else if response.clicked() {
+            // It is in sight already, so the map does not move.
             let selection = input::selection_of(&answer.state, hit);
             state.seen = selection;
             at.select(selection);
@@ -213,11 +223,11 @@ impl View<'_> {
             } else {
                 response
             };
-            self.words.hover_ui(&response, answer, hit);
+            self.texts.hover_ui(&response, answer, hit);
         }
     }
 
-    /// Addresses: hovering tells about the first segment of the line, a click selects it.
+    /// The addresses. Hovering explains the first segment of a line, and a click selects it.
     fn gutter_ui(&self, ui: &egui::Ui, at: &mut Standpoint, state: &mut State, answer: &MomentMap) {
         if self.gutter.width() < 1.0 {
             return;
@@ -231,7 +241,7 @@ impl View<'_> {
             state.seen = Selection::Segment { addr: answer.state.rows[row].addr };
             at.select(state.seen);
         }
-        let lines = self.words.row_lines(answer, row);
+        let lines = self.texts.row_lines(answer, row);
         response
             .on_hover_cursor(egui::CursorIcon::PointingHand)
             .on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));

@@ -1,9 +1,10 @@
-//! What the segment map keeps from frame to frame: the scale, the layout and the picture.
+//! The scale, the layout and the picture of the segment map, kept until they change.
 
-use super::maps::MomentMap;
+use super::maps::{Common, MomentMap};
 use crate::analysis::filter::Matches;
 use crate::app::device::{PaneCtx, Selection};
 use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
 use crate::draw::segment_map::{
     MapGrouping, MapItems, MapLayout, MapOrder, MapPicture, MapSheet, MapSurface, MapZoom, picture,
 };
@@ -12,31 +13,41 @@ use crate::model::{AllocId, StackId, Timeline};
 use eframe::egui::{self, TextureHandle, TextureOptions, Vec2};
 use std::sync::Arc;
 
-/// Share of its colour that a block loses which the filter leaves out.
+/// Share of the ground's colour in blocks that the filter leaves out: they are there, and do not disturb.
 const FADED_SHARE: f32 = 0.75;
 
-/// Share of the accent in blocks with the selected stack.
+/// Share of the accent in blocks with the selected stack: they stand out and keep their colours.
 const STACK_SHARE: f32 = 0.45;
 
-/// How rows are arranged.
+/// The arrangement of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Arrangement {
     pub(in crate::app) grouping: MapGrouping,
     pub(in crate::app) order: MapOrder,
 }
 
-/// What was computed last.
+/// The latest results.
 #[derive(Default)]
 pub(in crate::app) struct Cache {
-    /// The size that the scale was chosen for, and the scale.
-    scale: Option<(ScaleKey, f64)>,
-    layout: Option<(Arc<MomentMap>, Arc<MapLayout>)>,
+    /// Bytes of a pixel.
+    scale: Memo<ScaleKey, f64>,
+    layout: Memo<(ByPtr<MomentMap>, MapSheet), Arc<MapLayout>>,
+    /// Height of the map in the last frame, in points.
+    height_px: f32,
+    /// Not a [`Memo`]: the texture of the last picture serves the next one.
     drawn: Option<Drawn>,
 }
 
-type ScaleKey = (usize, Vec2, Arrangement);
+/// Everything that the scale depends on. The moment is not among it, so that nothing grows or shrinks
+/// while the user scrubs.
+#[derive(Clone, PartialEq)]
+struct ScaleKey {
+    common: ByPtr<Common>,
+    size: Vec2,
+    arrangement: Arrangement,
+}
 
-/// A picture, and what it shows.
+/// A picture, and the request that it answers.
 pub(in crate::app) struct Drawn {
     request: MapRequest,
     pub(in crate::app) items: MapItems,
@@ -83,8 +94,7 @@ impl MapRequest {
 }
 
 impl Cache {
-    /// Where the rows of a map go. The scale depends on the size and on the file, not on the moment,
-    /// so that nothing grows or shrinks while one scrubs.
+    /// The places of the rows of a map.
     pub(in crate::app) fn layout(
         &mut self,
         answer: &Arc<MomentMap>,
@@ -92,32 +102,22 @@ impl Cache {
         size: Vec2,
     ) -> Arc<MapLayout> {
         let Arrangement { grouping, order } = arrangement;
-        let key = (Arc::as_ptr(&answer.common) as usize, size, arrangement);
+        // Any scale will do until the one that fits is known.
         let sheet = MapSheet { width_px: size.x, bytes_per_px: 1.0, grouping, order };
-        let known = self.scale.filter(|(known, _)| *known == key);
-        let fit = || (key, MapLayout::fit(&answer.common.fullest, sheet, size.y));
-        let (_, bytes_per_px) = *self.scale.insert(known.unwrap_or_else(fit));
+        let key = ScaleKey { common: ByPtr(Arc::clone(&answer.common)), size, arrangement };
+        let bytes_per_px = self.scale.get(key, || MapLayout::fit(&answer.common.fullest, sheet, size.y));
         let sheet = MapSheet { bytes_per_px, ..sheet };
-        let is_known = |known: &(Arc<MomentMap>, Arc<MapLayout>)| {
-            Arc::ptr_eq(&known.0, answer) && known.1.sheet == sheet
-        };
-        let known = self.layout.take().filter(is_known);
-        let new = || (Arc::clone(answer), Arc::new(MapLayout::new(&answer.state, sheet)));
-        Arc::clone(&self.layout.insert(known.unwrap_or_else(new)).1)
+        self.height_px = size.y;
+        let new = || Arc::new(MapLayout::new(&answer.state, sheet));
+        self.layout.get((ByPtr(Arc::clone(answer)), sheet), new)
     }
 
-    /// Where rows were put last, and how high the panel was.
-    pub(in crate::app) fn shown(&self) -> Option<(&MapLayout, f32)> {
-        let ((_, size, _), _) = self.scale?;
-        self.layout.as_ref().map(|(_, layout)| (layout.as_ref(), size.y))
+    /// The layout of the last frame, and the height of the map then.
+    pub(in crate::app) fn shown(&self) -> Option<(Arc<MapLayout>, f32)> {
+        self.layout.latest().map(|layout| (layout, self.height_px))
     }
 
-    #[cfg(test)]
-    pub(in crate::app) fn last_layout(&self) -> Option<&MapLayout> {
-        self.layout.as_ref().map(|(_, layout)| layout.as_ref())
-    }
-
-    /// The picture of what is visible; the last one if it is still right.
+    /// The picture of the part in sight: the last one if nothing has changed, else a new one.
     pub(super) fn drawn(
         &mut self,
         ctx: &egui::Context,

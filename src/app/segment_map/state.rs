@@ -1,23 +1,23 @@
-//! What the segment map remembers between frames.
+//! The segment map's own state, kept between frames.
 
 use super::maps::Maps;
 use super::picture::{Arrangement, Cache};
 use crate::app::device::Selection;
 use crate::draw::segment_map::{MapLook, MapPart, MapZoom};
 
-/// How the map is arranged and zoomed, and what was painted last.
+/// The arrangement and the zoom of the map, and its latest picture.
 #[derive(Default)]
 pub(in crate::app) struct State {
     pub(super) maps: Option<Maps>,
     pub(in crate::app) arrangement: Arrangement,
     pub(super) zoom: MapZoom,
     pub(super) cache: Cache,
-    /// The selection of the last frame, to notice one that was made elsewhere.
+    /// The selection that the map follows already: another one was made elsewhere.
     pub(super) seen: Selection,
 }
 
 impl State {
-    /// Whether lines are longer than the panel.
+    /// True if lines are longer than the panel is wide.
     pub(in crate::app) fn is_zoomed(&self) -> bool {
         1.0 < self.zoom.factor
     }
@@ -27,24 +27,24 @@ impl State {
         self.zoom = MapZoom { y_px: self.zoom.y_px, ..MapZoom::default() };
     }
 
-    /// What is shown, for a picture.
+    /// The map as it is arranged, for a picture.
     pub(in crate::app) fn exported(&self) -> MapLook {
         let Arrangement { grouping, order } = self.arrangement;
         let shown = self.cache.shown();
         MapLook {
             grouping,
             order,
-            part: shown.and_then(|(layout, height_px)| MapPart::of(self.zoom, layout, height_px)),
+            part: shown.and_then(|(layout, height_px)| MapPart::of(self.zoom, &layout, height_px)),
         }
     }
 
-    /// Where rows are.
+    /// The places of rows in the last frame.
     #[cfg(test)]
-    pub(in crate::app) fn layout(&self) -> Option<&crate::draw::segment_map::MapLayout> {
-        self.cache.last_layout()
+    pub(in crate::app) fn layout(&self) -> Option<std::sync::Arc<crate::draw::segment_map::MapLayout>> {
+        self.cache.shown().map(|(layout, _)| layout)
     }
 
-    /// Take over from another version of the file what does not depend on its contents.
+    /// Take over the choices that do not depend on the contents of a file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.arrangement = old.arrangement;
     }

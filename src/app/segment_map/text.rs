@@ -1,38 +1,38 @@
-//! What the segment map says about blocks, holes and segments.
+//! Texts of the segment map about blocks, holes and segments.
 
 use super::maps::MomentMap;
 use crate::analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, SizeClass};
 use crate::analysis::{SegmentState, site_label};
 use crate::app::device::figures::Figures as DeviceFigures;
-use crate::app::theme;
+use crate::app::tooltips::lines_ui;
 use crate::draw::segment_map::{SegmentMapHit, group_text};
 use crate::model::{AllocId, Recording, StackId};
 use crate::units;
 use eframe::egui;
 
-/// Blocks that keep a segment and are named.
+/// Blocks that keep a segment and are named: they fit into a line.
 const NAMED_BLOCKS: usize = 3;
 
-/// What the words are taken from.
+/// The source of the texts.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct MapTexts<'a> {
     pub(super) recording: &'a Recording,
     pub(super) figures: &'a DeviceFigures,
 }
 
-impl Words<'_> {
+impl MapTexts<'_> {
     /// `2.03 MiB train.py:55 attention`.
     pub(super) fn block_text(self, part: &Part) -> String {
         format!("{} {}", units::bytes(part.requested), self.site(part.content.allocation()))
     }
 
-    /// The code that made an allocation.
+    /// The line of code that made an allocation.
     pub(super) fn site(self, id: Option<AllocId>) -> String {
         let stack = id.map_or(StackId::EMPTY, |id| self.recording.stack(id));
         site_label(self.recording.snapshot(), stack)
     }
 
-    /// What is under the pointer.
+    /// Explain the part under the pointer.
     pub(super) fn hover_ui(self, response: &egui::Response, answer: &MomentMap, hit: SegmentMapHit) {
         let state = &answer.state;
         let part = &state.parts[hit.part];
@@ -64,6 +64,7 @@ impl Words<'_> {
             }
             None => lines.push("no event explains this block".to_owned()),
         }
+        // Only the final state has the sizes of blocks, so only blocks that are in it have known ones.
         let is_known = state.basis == Basis::EndState
             || id.is_some_and(|id| state.basis == Basis::Events && timeline.lifetimes.end(id).is_none());
         let size = format!("block of {}", units::bytes(part.size));
@@ -100,7 +101,7 @@ impl Words<'_> {
         lines
     }
 
-    /// A segment in a few lines, and who keeps it if it is mostly empty.
+    /// A segment in a few lines, with the blocks that keep it if it is mostly empty.
     pub(super) fn row_lines(self, answer: &MomentMap, row: usize) -> Vec<String> {
         let state = &answer.state;
         let Some(found) = state.rows.get(row) else { return Vec::new() };
@@ -133,18 +134,7 @@ impl Words<'_> {
     }
 }
 
-/// A title, a line, and less important ones.
-pub(in crate::app) fn lines_ui(ui: &mut egui::Ui, lines: &[String]) {
-    for (i, line) in lines.iter().enumerate() {
-        match i {
-            0 => ui.label(theme::strong(line.as_str(), 13.0)),
-            1 => ui.label(line.as_str()),
-            _ => ui.label(theme::muted(ui, line.as_str())),
-        };
-    }
-}
-
-/// How much of a segment is in use.
+/// The share of a segment that is in use, in words.
 pub(in crate::app) fn use_text(figures: &Figures) -> String {
     let share = units::percent(figures.active_rounded_bytes(), figures.reserved_bytes);
     match figures.holes {
@@ -158,7 +148,7 @@ pub(in crate::app) fn use_text(figures: &Figures) -> String {
     }
 }
 
-/// How exact the map is, where it is not exact.
+/// A note on the exactness of the map; `None` if nothing is missing.
 pub(in crate::app) fn basis_text(state: &SegmentState) -> Option<&'static str> {
     match state.basis {
         Basis::EndState | Basis::Events => None,

@@ -36,7 +36,7 @@ pub(in crate::app) fn navigate(
     }
 }
 
-/// Zoom to the lifetime of what the first click selected, or else to everything.
+/// Zoom to the lifetime of the allocation that the first click selected, or else to everything.
 pub(super) fn double_click(at: &mut Standpoint) {
     match at.selected_allocation() {
         Some(id) => at.zoom_to_lifetime(id),
@@ -44,7 +44,7 @@ pub(super) fn double_click(at: &mut Standpoint) {
     }
 }
 
-/// Put the cursor where the pointer is, select what is there, and expand its row.
+/// Put the cursor where the pointer is, select the block or segment there, and expand its row.
 pub(super) fn click(
     timeline: &Timeline,
     at: &mut Standpoint,
@@ -55,7 +55,7 @@ pub(super) fn click(
     let mut moment = under.moment;
     let selection = match under.pixel {
         Pixel::Block(id) => {
-            // Of the moments of a column, one at which the allocation is there.
+            // A column may show several moments: take one at which the allocation is live.
             let last = timeline.lifetimes.end(id).map_or(u32::MAX, |end| end.0.saturating_sub(1));
             let start = timeline.lifetimes.start(id).0;
             moment = moment.map(|moment| Moment(moment.0.min(last).max(start)));

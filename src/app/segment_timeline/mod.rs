@@ -1,4 +1,4 @@
-//! The segment timeline: addresses over time.
+//! The segment timeline: addresses over time, a row for each segment.
 
 pub(in crate::app) mod input;
 pub(in crate::app) mod panel;

@@ -1,4 +1,4 @@
-//! The segment timeline: addresses over time, a row per segment.
+//! The segment timeline: tools, labels, rows and the axis of time.
 
 use super::input;
 use super::pictures::{RowPictures, RowsRequest};
@@ -8,6 +8,7 @@ use crate::analysis::SegmentRows;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::worker::WorkMode;
 use crate::app::{theme, timeline};
 use crate::draw::{
     Palette, Pixel, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas, SegmentTimelineHit,
@@ -17,13 +18,19 @@ use crate::model::{Recording, Timeline};
 use eframe::egui::{self, Rect, ScrollArea, Sense, scroll_area::ScrollSource};
 use std::sync::Arc;
 
-/// Space between labels and rows.
+/// Space between labels and rows, in points.
 const LABEL_GAP_PX: f32 = 6.0;
+
+/// Space above the rows, in points.
+const TOP_GAP_PX: f32 = 4.0;
+
+/// Smallest width and height of the rows, in points: less shows nothing.
+const MIN_ROWS_PX: f32 = 16.0;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let palette = theme::palette(ui);
     let recording = ctx.recording;
-    let Some(rows) = rows(ui, ctx, state) else {
+    let Some(rows) = rows(ui, recording, ctx.derived.work_mode, state) else {
         ui.label(theme::muted(ui, "Sorting addresses…"));
         return;
     };
@@ -35,6 +42,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     let Some(places) = places(ui.available_rect_before_wrap()) else { return };
     ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
     follow_selection(recording, ctx.at, state, &rows);
+    // The layout comes after the selection, which may expand a row, and before scrolling to that row.
     let layout = layout(ui, state, &rows, places.rows);
     scroll(ui, state, &layout, places.rows);
     let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
@@ -48,33 +56,36 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     if let Some(pictures) = &mut state.pictures {
         pictures.update(ui.ctx(), request);
     }
-    let sight = Sight { rows: &rows, bands: &bands, places, palette };
-    let under = sight.paint(ui, ctx, state.pictures.as_ref(), &response);
+    let visible = VisibleRows { rows: &rows, bands: &bands, places, palette };
+    let under = visible.paint(ui, ctx, state.pictures.as_ref(), &response);
     act(ctx, state, &rows, &response, under);
-    sight.labels(ui, recording, ctx.at, state);
+    visible.labels(ui, recording, ctx.at, state);
     scroll_bar(ui, state, &layout, places.rows);
 }
 
 /// The rows, once they are known.
-fn rows(ui: &egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Option<Arc<SegmentRows>> {
-    let new = || RowPictures::new(ctx.recording.clone(), ui.ctx(), ctx.derived.work_mode);
+fn rows(ui: &egui::Ui, recording: &Recording, mode: WorkMode, state: &mut State) -> Option<Arc<SegmentRows>> {
+    let new = || RowPictures::new(recording.clone(), ui.ctx(), mode);
     state.pictures.get_or_insert_with(new).rows()
 }
 
-/// Room for everything; `None` where there is too little.
+/// The rectangles of all parts; `None` if there is too little room. The rows stand below the picture of the
+/// timeline, so that a moment is at the same x in both.
 fn places(all: Rect) -> Option<Places> {
     let (left, right, bottom) = (all.left() + LEFT_PX, all.right(), all.bottom() - BOTTOM_PX);
-    let rows = Rect::from_min_max(egui::pos2(left, all.top() + 4.0), egui::pos2(right, bottom));
+    let rows = Rect::from_min_max(egui::pos2(left, all.top() + TOP_GAP_PX), egui::pos2(right, bottom));
     let labels = Rect::from_min_max(egui::pos2(all.left(), rows.top()), rows.left_bottom());
     let axis = Rect::from_min_max(rows.left_bottom(), egui::pos2(right, all.bottom()));
-    (16.0 <= rows.width() && 16.0 <= rows.height()).then_some(Places { labels, rows, axis })
+    let is_enough = MIN_ROWS_PX <= rows.width() && MIN_ROWS_PX <= rows.height();
+    is_enough.then_some(Places { labels, rows, axis })
 }
 
+/// Points in whole pixels.
 fn to_px(ui: &egui::Ui, points: f32) -> i64 {
     (points * ui.pixels_per_point()).round() as i64
 }
 
-/// Expand the row of what was selected elsewhere, and bring it into view.
+/// Expand the row of a selection that was made elsewhere, and bring it into view.
 fn follow_selection(timeline: &Timeline, at: &Standpoint, state: &mut State, rows: &SegmentRows) {
     let selection = at.selection();
     if state.seen == selection {
@@ -93,12 +104,12 @@ fn layout(ui: &egui::Ui, state: &State, rows: &SegmentRows, place: Rect) -> RowL
     RowLayout::new(rows, &sorted, &expanded, heights)
 }
 
-/// Bring the wanted row into view, and stay within the rows.
+/// Bring the wanted row into view, and keep the scroll within the rows.
 fn scroll(ui: &egui::Ui, state: &mut State, layout: &RowLayout, place: Rect) {
     let points = |px: i64| px as f32 / ui.pixels_per_point();
     if let Some(band) = state.wanted_row.take().and_then(|row| layout.band_of(row)) {
         let (top, bottom) = (points(band.top_px), points(band.bottom_px()));
-        // As little as possible, and the top rather than the bottom.
+        // Scroll no further than needed. Of a row that does not fit, show the top.
         state.scroll = state.scroll.max(bottom - place.height()).min(top);
     }
     let most = (points(layout.height_px()) - place.height()).max(0.0);
@@ -108,6 +119,7 @@ fn scroll(ui: &egui::Ui, state: &mut State, layout: &RowLayout, place: Rect) {
     state.first = first.filter(|_| 0 < hidden_px).map(|band| band.row);
 }
 
+/// A scroll bar over an area that has nothing in it: the rows are a picture.
 fn scroll_bar(ui: &mut egui::Ui, state: &mut State, layout: &RowLayout, place: Rect) {
     let height = layout.height_px() as f32 / ui.pixels_per_point();
     if height <= place.height() {
@@ -125,7 +137,7 @@ fn scroll_bar(ui: &mut egui::Ui, state: &mut State, layout: &RowLayout, place: R
     });
 }
 
-/// The picture of the rows in sight and a little around them.
+/// A request for the rows in sight and some around them.
 fn request(
     ui: &egui::Ui,
     ctx: &PaneCtx<'_>,
@@ -137,7 +149,7 @@ fn request(
     let largest = ui.input(|input| input.max_texture_side) as i64;
     let (width, height) = (to_px(ui, place.width()), to_px(ui, place.height()));
     let scrolled = to_px(ui, scroll);
-    // So that not every step of scrolling needs another picture.
+    // In steps of half the height, so that not every turn of the wheel needs another picture.
     let step = (height / 2).max(1);
     let first = (scrolled / step * step - step / 2).max(0);
     let last = (scrolled / step * step + step + step / 2 + height).min(layout.height_px().max(height));
@@ -156,15 +168,15 @@ fn request(
     }
 }
 
-/// The rows in sight, and where they are.
-struct Sight<'a> {
+/// The rows in sight, with their places.
+struct VisibleRows<'a> {
     rows: &'a SegmentRows,
     bands: &'a [RowBand],
     places: Places,
     palette: &'a Palette,
 }
 
-impl Sight<'_> {
+impl VisibleRows<'_> {
     fn canvas<'c>(
         &'c self,
         ui: &'c egui::Ui,
@@ -176,7 +188,7 @@ impl Sight<'_> {
         SegmentTimelineCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() }
     }
 
-    /// Paint the rows; returns what is under the pointer.
+    /// Paint the rows. Returns the place under the pointer, if it is in the picture.
     fn paint(
         &self,
         ui: &egui::Ui,
@@ -207,7 +219,7 @@ impl Sight<'_> {
         under
     }
 
-    /// The labels of rows; a click expands a row or makes it thin again.
+    /// The labels of rows. A click expands a row or makes it thin again.
     fn labels(&self, ui: &egui::Ui, recording: &Recording, at: &mut Standpoint, state: &mut State) {
         let view = at.view;
         let canvas = self.canvas(ui, recording, &view);
@@ -233,7 +245,7 @@ impl Sight<'_> {
     }
 }
 
-/// Clicks and hovering.
+/// Clicks and hovering on the rows.
 fn act(
     ctx: &mut PaneCtx<'_>,
     state: &mut State,

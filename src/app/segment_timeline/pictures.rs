@@ -12,16 +12,16 @@ use crate::model::{Recording, StackId};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::sync::{Arc, OnceLock};
 
-/// Which picture is wanted.
+/// Everything that a picture depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct RowsRequest {
-    /// The positions in sight; its bytes do not matter and are always the same.
+    /// The positions in sight. Its bytes do not matter and stay the same, so that they ask for no new picture.
     pub(in crate::app) view: View,
     pub(in crate::app) size_px: [usize; 2],
     pub(in crate::app) bands: Vec<RowBand>,
     pub(in crate::app) is_dark: bool,
     pub(in crate::app) coloring: ByPtr<Coloring>,
-    /// What the filter lets through.
+    /// The allocations that the filter lets through; `None` for all.
     pub(in crate::app) matches: Option<ByPtr<Matches>>,
     /// The selected stack.
     pub(in crate::app) stack: Option<StackId>,
@@ -33,7 +33,7 @@ pub(in crate::app) struct Shown {
     pub(in crate::app) texture: TextureHandle,
 }
 
-/// Pictures of one device.
+/// The latest picture of one device, and the thread that paints others.
 pub(in crate::app) struct RowPictures {
     worker: Worker<Painter>,
     rows: Rows,
@@ -43,7 +43,7 @@ pub(in crate::app) struct RowPictures {
 /// The rows, once they are known.
 type Rows = Arc<OnceLock<Arc<SegmentRows>>>;
 
-/// What painting needs.
+/// Paints the rows of one device.
 #[derive(Clone)]
 struct Painter {
     recording: Recording,
@@ -65,7 +65,7 @@ impl RowPictures {
         self.rows.get().map(Arc::clone)
     }
 
-    /// Ask for a picture, and take what is finished.
+    /// Ask for a picture, and take the last one that is finished.
     pub(in crate::app) fn update(&mut self, ctx: &egui::Context, request: RowsRequest) {
         let Some((picture, image)) = self.worker.ask(Some(request)).flatten() else { return };
         let texture = match self.shown.take() {

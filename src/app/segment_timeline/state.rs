@@ -1,4 +1,4 @@
-//! What the segment timeline remembers between frames.
+//! The segment timeline's own state, kept between frames.
 
 use super::pictures::RowPictures;
 use crate::analysis::RowOrder;
@@ -9,7 +9,7 @@ use eframe::egui::Rect;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// How rows are arranged and scrolled, and the pictures of them.
+/// The arrangement and the scrolling of rows, and their pictures.
 #[derive(Default)]
 pub(in crate::app) struct State {
     pub(in crate::app) pictures: Option<RowPictures>,
@@ -17,11 +17,11 @@ pub(in crate::app) struct State {
     /// Rows that the user expanded.
     pub(in crate::app) expanded: BTreeSet<u32>,
     pub(in crate::app) is_all_expanded: bool,
-    /// How far the rows are scrolled, in points.
+    /// The height that is scrolled out of sight above, in points.
     pub(in crate::app) scroll: f32,
-    /// The first row that is whole in sight, if something is hidden above.
+    /// The first row that is in sight as a whole; `None` if nothing is hidden above.
     pub(super) first: Option<u32>,
-    /// The selection of the last frame, to notice one that was made elsewhere.
+    /// The selection that the rows follow already: another one was made elsewhere.
     pub(super) seen: Selection,
     /// The row to scroll to.
     pub(super) wanted_row: Option<u32>,
@@ -34,16 +34,15 @@ impl State {
         if self.is_all_expanded { Expanded::All } else { Expanded::Rows(self.expanded.clone()) }
     }
 
-    /// What is shown, for a picture.
+    /// The rows as they are arranged, for a picture; `None` if nobody has arranged them.
     pub(in crate::app) fn exported(&self) -> Option<ArrangedRows> {
         let (order, expanded, first) = (self.order, self.expanded(), self.first);
-        // Nobody arranged what is as it was at first.
         let is_arranged =
             order != RowOrder::default() || first.is_some() || expanded != Expanded::Rows(BTreeSet::new());
         is_arranged.then_some(ArrangedRows { order, expanded, first })
     }
 
-    /// Take over what does not depend on the contents of a file.
+    /// Take over the choices that do not depend on the contents of a file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
     }
@@ -56,7 +55,7 @@ impl State {
     }
 }
 
-/// Where the parts of the panel are.
+/// The rectangles of the panel's parts.
 #[derive(Clone, Copy)]
 pub(in crate::app) struct Places {
     /// Labels of rows.

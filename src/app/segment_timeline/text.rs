@@ -1,9 +1,10 @@
-//! What the segment timeline says about rows, allocations and gaps.
+//! Texts of the segment timeline about rows, allocations and gaps.
 
 use crate::analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
 use crate::app::device::figures::Figures;
 use crate::app::theme;
 use crate::app::timeline::hover::reserved_text;
+use crate::app::tooltips::lines_ui;
 use crate::draw::{Pixel, SegmentTimelineHit};
 use crate::model::{AllocId, PoolKey, Recording, Timeline};
 use crate::units;
@@ -58,7 +59,7 @@ pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: 
     ui.label(theme::muted(ui, "Click to expand the row, or to make it thin again"));
 }
 
-/// What is under the pointer.
+/// Explain the place under the pointer.
 pub(in crate::app) fn hover_ui(
     response: &egui::Response,
     recording: &Recording,
@@ -71,15 +72,7 @@ pub(in crate::app) fn hover_ui(
         Pixel::Empty | Pixel::Merged => gap_text(recording, rows, under),
     };
     let Some(lines) = lines else { return };
-    response.clone().on_hover_ui_at_pointer(|ui| {
-        for (i, line) in lines.iter().enumerate() {
-            match i {
-                0 => ui.label(theme::strong(line.as_str(), 13.0)),
-                1 => ui.label(line.as_str()),
-                _ => ui.label(theme::muted(ui, line.as_str())),
-            };
-        }
-    });
+    response.clone().on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));
 }
 
 /// Size, site, lifetime and place.
@@ -105,7 +98,7 @@ fn allocation_text(
     lines
 }
 
-/// How much is free around the pointer.
+/// The free memory around the pointer, if it is in a gap of reserved memory.
 fn gap_text(timeline: &Timeline, rows: &SegmentRows, under: SegmentTimelineHit) -> Option<Vec<String>> {
     let gap = gap_at(timeline, rows, under.addr, under.moment?)?;
     let bytes = i64::try_from(gap.bytes()).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! Above the segment timeline: the order of rows, and what surfaces mean.
+//! The tools above the segment timeline: the order of rows, and a legend of surfaces.
 
 use super::state::State;
 use crate::analysis::{RowOrder, SegmentRows};
@@ -18,7 +18,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, state: &mut State
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
-        let expand = egui::RichText::new("Expand all").size(12.0);
+        let expand = theme::small("Expand all");
         if ui
             .selectable_label(state.is_all_expanded, expand)
             .on_hover_text("Show every row to scale")
@@ -36,7 +36,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, palette: &Palette, state: &mut State
 
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
     let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
-    let text = egui::RichText::new(name(state.order)).size(12.0);
+    let text = theme::small(name(state.order));
     let chooser = egui::ComboBox::from_id_salt("row order").selected_text(text).width(128.0);
     let shown = chooser.show_ui(ui, |ui| {
         for (order, name) in ORDERS {

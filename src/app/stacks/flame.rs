@@ -120,7 +120,7 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>) -> Option<NodeIx> {
     let mut clicked = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        if ui.button(egui::RichText::new("Reset zoom").size(12.0)).clicked() {
+        if ui.button(theme::small("Reset zoom")).clicked() {
             clicked = Some(NodeIx::ROOT);
         }
         let first = path.len().saturating_sub(MAX_CRUMBS).max(1);
@@ -134,7 +134,7 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>) -> Option<NodeIx> {
             ui.scope(|ui| {
                 ui.set_max_width(CRUMB_PX.min(ui.available_width()));
                 let name = shown.weighed.names.frames.get(tree.frame(node));
-                let text = egui::RichText::new(name.label.as_str()).size(12.0);
+                let text = theme::small(name.label.as_str());
                 let crumb = egui::Button::new(text).frame(false).truncate();
                 if ui.add(crumb).on_hover_text("Zoom out to this frame").clicked() {
                     clicked = Some(node);

@@ -1,4 +1,4 @@
-//! Where memory was allocated: a flame graph of the stacks, and a table of the sites.
+//! Memory by the code that allocated it: a flame graph of the stacks, and a table of the sites.
 
 use super::controls::Controls;
 use super::shown::{Found, Shown};
@@ -22,8 +22,10 @@ const MIN_WIDTH_FOR_TABLE_PX: f32 = 620.0;
 /// Share of the width that the table has until the user changes it.
 const TABLE_SHARE: f32 = 0.44;
 
-/// Limits of the table's width: points at least, and a share of the width at most.
+/// Smallest width of the table, in points: room for the figures.
 const MIN_TABLE_PX: f32 = 240.0;
+
+/// Largest share of the width that the table can have: the graph stays readable.
 const MAX_TABLE_SHARE: f32 = 0.7;
 
 /// The user's choices, and the latest results for them.

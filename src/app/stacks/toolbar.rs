@@ -34,7 +34,7 @@ pub(super) fn ui(
         ui.add_space(8.0);
         directions_ui(ui, controls);
         ui.add_space(6.0);
-        ui.checkbox(&mut controls.options.shows_internal, small("Internal frames"))
+        ui.checkbox(&mut controls.options.shows_internal, theme::small("Internal frames"))
             .on_hover_text("Also show frames of torch, the interpreter and libraries");
         ui.add_space(10.0);
         search_ui(ui, controls, counted);
@@ -43,10 +43,6 @@ pub(super) fn ui(
         }
     });
     ui.add_space(2.0);
-}
-
-fn small(text: &str) -> egui::RichText {
-    egui::RichText::new(text).size(12.0)
 }
 
 fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
@@ -65,7 +61,7 @@ fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
         ),
     ];
     for (mode, name, hint) in modes {
-        if ui.selectable_label(controls.mode == mode, small(name)).on_hover_text(hint).clicked() {
+        if ui.selectable_label(controls.mode == mode, theme::small(name)).on_hover_text(hint).clicked() {
             controls.mode = mode;
         }
     }
@@ -82,7 +78,7 @@ fn directions_ui(ui: &mut egui::Ui, controls: &mut Controls) {
     ];
     for (direction, name, hint) in directions {
         let is_chosen = controls.options.direction == direction;
-        if ui.selectable_label(is_chosen, small(name)).on_hover_text(hint).clicked() && !is_chosen {
+        if ui.selectable_label(is_chosen, theme::small(name)).on_hover_text(hint).clicked() && !is_chosen {
             controls.options.direction = direction;
             // The other tree has other paths.
             controls.zoom.clear();
@@ -105,7 +101,7 @@ fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counte
         let share = share_text(found.weight, weighed.totals.all.weight);
         ui.add_space(6.0);
         let text = format!("{share} in {}", units::counted(found.frames, "frame"));
-        ui.label(small(&text)).on_hover_text(format!(
+        ui.label(theme::small(&text)).on_hover_text(format!(
             "{} lie in or below the frames that were found",
             weight_text(unit, found.weight)
         ));
@@ -118,12 +114,12 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
         return;
     }
     let hint = "Start ranges at the cursor (M)";
-    if ui.button(small("Mark here")).on_hover_text(hint).clicked() {
+    if ui.button(theme::small("Mark here")).on_hover_text(hint).clicked() {
         at.mark = Some(at.cursor);
         controls.show_range();
     }
     if at.mark.is_some()
-        && ui.button(small("Clear mark")).on_hover_text("Start ranges at the beginning").clicked()
+        && ui.button(theme::small("Clear mark")).on_hover_text("Start ranges at the beginning").clicked()
     {
         at.mark = None;
     }

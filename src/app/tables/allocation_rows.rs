@@ -70,7 +70,7 @@ pub(in crate::app) struct AllocationRows<'a> {
     labels: Option<&'a SiteLabels>,
 }
 
-/// The order that a column stands for, which also says what it shows.
+/// The order that a column stands for. It names the contents of the column, too.
 fn ordered_by(column: usize) -> Option<OrderBy> {
     TABLE.get(column).map(|&(_, by, _)| by)
 }

@@ -1,4 +1,4 @@
-//! What allocations are for, as the window shows it.
+//! Categories, iterations and phases in the window.
 
 use super::*;
 use crate::analysis::{Category, RangeName};
@@ -14,7 +14,7 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     let found = device.derived.attribution().cloned().expect("it is found at once");
     let timeline = device.recording.timeline();
     let live = timeline.lifetimes.live_at(device.at.cursor);
-    let largest = live.max_by_key(|&id| timeline.lifetimes.size(id, &timeline.events));
+    let largest = live.max_by_key(|&id| timeline.size(id));
     let largest = largest.expect("something is live at the OOM");
     assert_eq!(found.categories.get(largest), Category::Activation);
     let lanes = &device.derived.lanes.lanes;
@@ -23,7 +23,7 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     assert!(lanes.get(1).is_some_and(|lane| {
         lane.iter().any(|range| range.name.text(device.recording.snapshot()) == "forward")
     }));
-    let parameter = timeline.lifetimes.ids().find(|&id| found.categories.get(id) == Category::Parameter);
+    let parameter = timeline.ids().find(|&id| found.categories.get(id) == Category::Parameter);
     let parameter = parameter.expect("a model has parameters");
     device.at.color_by = ColorBy::Category;
     let coloring = device.derived.coloring(device.at.color_by, &Palette::DARK);
@@ -41,7 +41,7 @@ fn colours_filter_details_and_lanes_say_what_memory_is_for() {
     harness.get_by_label_contains("parameters: made, moved or loaded as a part of a module");
     let device = super::device(&mut harness);
     let matches = device.derived.matches().expect("there is a filter").clone();
-    let all = device.recording.timeline().lifetimes.ids();
+    let all = device.recording.ids();
     let wrong = all.filter(|&id| matches.contains(id) != (found.categories.get(id) == Category::Parameter));
     assert_eq!(wrong.count(), 0);
 }

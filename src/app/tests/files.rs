@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::app::device::Selection;
-use crate::model::Timeline;
+
 use eframe::egui::Modifiers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the application keeps, in memory.
+/// A storage in memory.
 #[derive(Default)]
 struct Kept(BTreeMap<String, String>);
 
@@ -138,16 +138,16 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
     device(&mut harness).at.select(selection);
     device(&mut harness).at.query = "size>3MB".to_owned();
     assert!(harness.query_by_label_contains("has changed").is_none());
-    // The same recording with something behind the pickle's end is another version of the file.
+    // Another byte after the pickle's end makes another version of the file, with an equal recording.
     let path = folder.path().join("run.pickle");
     let newer = [snapshot_pickle(), b"\n".to_vec()].concat();
     std::fs::write(&path, newer).expect("a temporary file");
     assert!(wait(&mut harness, |harness| harness
         .query_by_label("The file has changed on the disk.")
         .is_some()));
-    let old = Arc::as_ptr(device(&mut harness).recording.snapshot());
+    let old = device(&mut harness).recording.clone();
     harness.get_by_label("Reload").click();
-    assert!(wait(&mut harness, |harness| Arc::as_ptr(device(harness).recording.snapshot()) != old));
+    assert!(wait(&mut harness, |harness| device(harness).recording != old));
     assert!(harness.query_by_label_contains("has changed").is_none());
     assert_eq!(device(&mut harness).at.cursor, Moment(3));
     assert_eq!(device(&mut harness).at.selection(), selection);
@@ -169,13 +169,13 @@ fn a_selected_stack_is_found_again_after_a_reload() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     let stack = {
-        let Timeline { lifetimes, events, .. } = device(&mut harness).recording.timeline();
-        lifetimes.stack(lifetimes.ids().last().expect("allocations"), events)
+        let recording = &device(&mut harness).recording;
+        recording.stack(recording.ids().last().expect("allocations"))
     };
     device(&mut harness).at.select(Selection::Stack(stack));
-    let old = Arc::as_ptr(device(&mut harness).recording.snapshot());
+    let old = device(&mut harness).recording.clone();
     harness.run_steps(2);
     harness.key_press(Key::F5);
-    assert!(wait(&mut harness, |harness| Arc::as_ptr(device(harness).recording.snapshot()) != old));
+    assert!(wait(&mut harness, |harness| device(harness).recording != old));
     assert_eq!(device(&mut harness).at.selection(), Selection::Stack(stack));
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::analysis::site_label;
 use crate::app::device::Selection;
 use crate::app::device::filtering::FilterMode;
-use crate::app::timeline::rasters::Rasters;
+use crate::app::timeline::pictures::TimelinePictures;
 use crate::draw::Pixel;
-use crate::model::Timeline;
+
 use eframe::egui::Event;
 
 /// Focus the filter with its key, and write.
@@ -17,9 +17,10 @@ fn write(harness: &mut Harness<'static, App>, text: &str) {
     harness.run_steps(3);
 }
 
-/// Whether the picture has any block.
+/// True if the picture has any block.
 fn has_blocks(harness: &mut Harness<'static, App>) -> bool {
-    let shown = device(harness).states.timeline.rasters.as_mut().and_then(Rasters::shown).expect("a picture");
+    let pictures = device(harness).states.timeline.pictures.as_ref();
+    let shown = pictures.and_then(TimelinePictures::shown).expect("a picture");
     let [width, height] = shown.picture.raster.size_px;
     (0..width).any(|x| (0..height).any(|y| matches!(shown.picture.raster.pixel(x, y), Pixel::Block(_))))
 }
@@ -46,19 +47,13 @@ fn what_a_line_allocates_is_found_from_the_details_and_left_again() {
     open_path(&mut harness, sample("frag_oom.pickle"));
     let (stack, of_line) = {
         let device = device(&mut harness);
-        let id = device
-            .recording
-            .timeline()
-            .lifetimes
-            .live_at(device.at.cursor)
-            .last()
-            .expect("something is live");
+        let live = device.recording.lifetimes.live_at(device.at.cursor);
+        let id = live.last().expect("something is live");
         device.at.select(Selection::Allocation(id));
         let snapshot = device.recording.snapshot();
         let label = |stack| site_label(snapshot, stack);
-        let Timeline { lifetimes, events, .. } = device.recording.timeline();
-        let stack = lifetimes.stack(id, events);
-        let same = lifetimes.ids().filter(|&id| label(lifetimes.stack(id, events)) == label(stack));
+        let stack = device.recording.stack(id);
+        let same = device.recording.ids().filter(|&id| label(device.recording.stack(id)) == label(stack));
         (stack, same.count())
     };
     harness.run_steps(3);

@@ -1,4 +1,4 @@
-//! What every pane looks like: no text over another text, and none that is cut, at two sizes.
+//! Every pane as it looks, at two sizes: no text lies over another one, and none is cut.
 
 use super::*;
 use crate::app::device::Selection;
@@ -6,14 +6,14 @@ use crate::app::device::TimelineMode;
 use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
 use crate::draw::ColorBy;
-use crate::model::Timeline;
+
 use eframe::egui::epaint::{ClippedShape, Shape, TextShape};
 use eframe::egui::{Rect, pos2, vec2};
 
-/// Overlaps smaller than this are the roundings of two neighbours.
+/// Largest overlap, in points, that two neighbours have by rounding.
 const TOLERANCE_PX: f32 = 1.5;
 
-/// A text where it is on the window, and what is visible of it.
+/// A text with its place in the window, and the visible part of it.
 struct Text {
     words: String,
     rect: Rect,
@@ -44,7 +44,7 @@ fn texts(harness: &Harness<'static, App>) -> Vec<Text> {
     out
 }
 
-/// What is wrong with the texts of a picture.
+/// Descriptions of texts that are cut or lie over another one.
 fn faults(texts: &[Text]) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, text) in texts.iter().enumerate() {
@@ -72,7 +72,7 @@ const PANES: [Pane; 8] = [
     Pane::Events,
 ];
 
-/// Every pane on a sample, in both themes at a size; pictures of them are kept for looking at.
+/// Check every pane on a sample, in both themes at a size. Their pictures are kept for looking at.
 fn check(name: &str, size: [f32; 2], prepare: impl Fn(&mut Harness<'static, App>)) {
     let mut faults_of_all = Vec::new();
     for theme in [Theme::Dark, Theme::Light] {
@@ -115,8 +115,8 @@ fn panes_with_a_selected_allocation_and_a_filter() {
     check("gpt_oom_forward.pickle", [1280.0, 800.0], |harness| {
         let device = device(harness);
         let largest = {
-            let Timeline { lifetimes, events, .. } = device.recording.timeline();
-            lifetimes.live_at(device.at.cursor).max_by_key(|&id| lifetimes.size(id, events))
+            let live = device.recording.lifetimes.live_at(device.at.cursor);
+            live.max_by_key(|&id| device.recording.size(id))
         };
         device.at.select(Selection::Allocation(largest.expect("something is live")));
         device.at.filter("size>1MiB".to_owned());
@@ -136,7 +136,7 @@ fn panes_of_a_recording_without_history() {
     check("history_state_only.pickle", [1280.0, 800.0], |_| ());
 }
 
-/// A page that is no pane, in both themes and sizes.
+/// Check a page that is no pane, in both themes and sizes.
 fn check_page(name: &str, prepare: impl Fn(&mut Harness<'static, App>)) {
     let mut faults_of_all = Vec::new();
     for size in [[1280.0, 800.0], [2560.0, 1440.0]] {

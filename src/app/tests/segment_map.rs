@@ -25,15 +25,14 @@ fn show(harness: &mut Harness<'static, App>) {
     harness.run_steps(4);
 }
 
-/// What the model says at the cursor.
+/// The model's figures at the cursor.
 fn truth(harness: &mut Harness<'static, App>) -> (Figures, Option<RequestFit>) {
     let device = device(harness);
-    let (snapshot, cursor) = (device.recording.snapshot(), device.at.cursor);
-    let timeline = &snapshot.timelines[device.recording.index()];
-    let index = SegmentIndex::new(snapshot, timeline);
-    let state = index.at(timeline, cursor);
-    let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == cursor);
-    (state.total, oom.map(|oom| state.fit(&index, timeline, oom)))
+    let (recording, cursor) = (&device.recording, device.at.cursor);
+    let index = SegmentIndex::new(recording.snapshot(), recording);
+    let state = index.at(recording, cursor);
+    let oom = recording.ooms.iter().find(|oom| Moment::after(oom.event) == cursor);
+    (state.total, oom.map(|oom| state.fit(&index, recording, oom)))
 }
 
 /// The panel's figures are those of the model.
@@ -116,7 +115,7 @@ fn a_click_on_a_block_selects_it_and_on_a_hole_its_segment() {
     assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(2)));
 }
 
-/// How long the only segment is drawn.
+/// The length of the only segment, in points.
 fn line_width(harness: &mut Harness<'static, App>) -> f32 {
     let width = map_rect(harness).width();
     let layout = device(harness).states.segments.layout().expect("a layout");

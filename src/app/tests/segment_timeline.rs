@@ -27,7 +27,7 @@ fn canvas(harness: &Harness<'_, App>, name: &str) -> Rect {
     harness.get_by_role_and_label(Role::Canvas, name).rect()
 }
 
-/// Where a moment and a part of the only row, from its lowest address, are.
+/// The place of a moment and of a share of the only row, counted from its lowest address.
 fn place(harness: &mut Harness<'static, App>, moment: f64, up: f32) -> Pos2 {
     let row = harness.get_by_label(ROW).rect();
     let rect = canvas(harness, "Segment timeline");

@@ -15,7 +15,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What `model.py:58` holds when a training step of the sample runs out of memory: six activations.
+/// The site of six activations in the sample, and their bytes when a training step runs out of memory.
 const SITE: &str = "model.py:58 forward";
 const SITE_BYTES: &str = "7.03 GiB (7,549,747,200 bytes)";
 
@@ -32,7 +32,7 @@ fn sample() -> (Window, tempfile::TempDir) {
     (harness, folder)
 }
 
-/// Wait until what is shown is what was asked for.
+/// Wait until the answer to the present choices is shown.
 fn wait(harness: &mut Window) {
     let patience = Instant::now() + Duration::from_secs(20);
     harness.run_steps(2);
@@ -71,7 +71,7 @@ fn rect_of(harness: &mut Window, wanted: &str) -> FlameRect {
     found.unwrap_or_else(|| panic!("no {wanted} in {all:?}")).0
 }
 
-/// Where the middle of a rectangle is in the window.
+/// The middle of a rectangle of the graph, in the window.
 fn middle(harness: &Window, rect: FlameRect) -> egui::Pos2 {
     let graph = harness.get_by_role_and_label(Role::Canvas, "Flame graph").rect();
     let y = graph.top() + (rect.row as f32 + 0.5) * FLAME_ROW_PX;
@@ -205,7 +205,7 @@ fn the_filter_leaves_only_what_matches() {
     let expected = device(&mut harness, |device| {
         let timeline = device.recording.timeline();
         let live = timeline.lifetimes.live_at(device.at.cursor);
-        let sizes = live.map(|id| timeline.lifetimes.size(id, &timeline.events));
+        let sizes = live.map(|id| timeline.size(id));
         sizes.filter(|&size| 1 << 30 < size).map(i128::from).sum::<i128>()
     });
     assert!(0 < expected);

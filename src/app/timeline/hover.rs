@@ -1,24 +1,25 @@
-//! What the timeline says about the block under the pointer.
+//! Texts of the timeline about the band under the pointer.
 
 use super::input::Under;
-use super::rasters::Rasters;
-use crate::analysis::site_label;
-use crate::app::device::{Derived, TimelineMode};
+use crate::analysis::{PrivatePools, site_label};
+use crate::app::device::TimelineMode;
+use crate::app::device::figures::Figures;
 use crate::app::theme;
 use crate::draw::{Pixel, pool_of_band, range_of_band};
 use crate::model::{AllocId, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
 use crate::{report, units};
 use eframe::egui;
 
-/// What the words are taken from.
-pub(super) struct HoverWords<'a> {
+/// The source of the texts.
+pub(super) struct HoverTexts<'a> {
     pub(super) recording: &'a Recording,
-    pub(super) derived: &'a Derived,
-    pub(super) rasters: &'a Rasters,
+    pub(super) figures: &'a Figures,
+    /// The private pools of the picture, whose free parts are bands, too.
+    pub(super) pools: Option<&'a PrivatePools>,
 }
 
-impl HoverWords<'_> {
-    /// Explain what is under the pointer.
+impl HoverTexts<'_> {
+    /// Explain the band under the pointer.
     pub(super) fn ui(&self, response: &egui::Response, under: Option<Under>) {
         let Some(under) = under else { return };
         match under.pixel {
@@ -41,20 +42,20 @@ impl HoverWords<'_> {
         }
     }
 
-    /// When the column under the pointer was, with the wall clock.
+    /// The moment of the column under the pointer, with the wall clock.
     fn when_ui(&self, ui: &mut egui::Ui, under: Under) {
         if let Some(moment) = under.moment {
             ui.label(theme::muted(ui, report::when_text(self.recording, moment)));
         }
     }
 
-    /// Size, site, lifetime; of the free part of a pool, what it reserves.
+    /// Size, site and lifetime of a block; for the free part of a pool, its reserved bytes.
     fn text(&self, id: AllocId, under: Under) -> [String; 3] {
         let timeline = self.recording;
         if under.mode == TimelineMode::Segments {
             return self.segment_text(id);
         }
-        if let Some(pools) = self.rasters.pools()
+        if let Some(pools) = self.pools
             && let Some(at) = pool_of_band(id, pools)
         {
             let pool = &pools.pools[at];
@@ -71,11 +72,11 @@ impl HoverWords<'_> {
         [
             units::bytes_exact(allocation.size),
             site_label(self.recording.snapshot(), allocation.stack),
-            format!("lives {}{state}", self.derived.figures.lifetime(timeline, &allocation)),
+            format!("lives {}{state}", self.figures.lifetime(timeline, &allocation)),
         ]
     }
 
-    /// Size, what it serves, and since when it is reserved.
+    /// Size, kind and place of reserved memory, and the time for which it is reserved.
     fn segment_text(&self, id: AllocId) -> [String; 3] {
         let Some(range) = range_of_band(id, self.recording) else { return Default::default() };
         let kind = if range.is_expandable { "pages of an expandable segment" } else { "segment" };
@@ -87,7 +88,7 @@ impl HoverWords<'_> {
     }
 }
 
-/// What reserved memory serves, and from when to when.
+/// The stream and the pool of reserved memory, and its first and last event.
 pub(in crate::app) fn reserved_text(timeline: &Timeline, range: &ReservedRange) -> String {
     let stream = range.stream.map(|stream| format!("stream {stream}"));
     let pool =

@@ -1,26 +1,26 @@
 //! The mouse on the timeline.
 
-use super::rasters::Shown;
+use super::pictures::Shown;
 use crate::app::device::{Selection, Standpoint, TimelineMode};
 use crate::draw::{Pixel, View, range_of_band};
 use crate::model::{Moment, Timeline};
 use crate::report;
 use eframe::egui::{self, Pos2, Rect, Sense};
 
-/// How much one point of wheel movement zooms.
+/// Logarithm of the zoom for each point of wheel movement: a notch of 40 points zooms by about a fifth.
 const ZOOM_PER_POINT: f32 = 0.005;
 
-/// What is under the pointer.
+/// The place under the pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) struct Under {
     pub(in crate::app) pixel: Pixel,
-    /// What the bands of the picture are.
+    /// The memory that the bands of the picture are.
     pub(in crate::app) mode: TimelineMode,
     /// The moment that the column shows.
     pub(in crate::app) moment: Option<Moment>,
 }
 
-/// Zoom, and pan if drags are for that.
+/// Zoom by the wheel, and pan by dragging if `pans`.
 pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, at: &mut Standpoint, pans: bool) {
     let rect = response.rect;
     let size = rect.size().max(egui::vec2(1.0, 1.0));
@@ -30,8 +30,8 @@ pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, at: &mu
     }
     let Some(pointer) = response.hover_pos() else { return };
     let (scroll, is_vertical) = ui.input(|input| (input.smooth_scroll_delta, input.modifiers.shift));
-    let part = (pointer - rect.min) / size;
-    let (x, y) = (f64::from(part.x), f64::from(1.0 - part.y));
+    let place = (pointer - rect.min) / size;
+    let (x, y) = (f64::from(place.x), f64::from(1.0 - place.y));
     if is_vertical {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
         let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
@@ -41,17 +41,17 @@ pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, at: &mu
     }
 }
 
-/// Follow the wheel: zoom at the fraction `x` from the left, and pan.
-pub(in crate::app) fn zoom_in_time(ui: &egui::Ui, at: &mut Standpoint, x: f64, width: f32) {
+/// Follow the wheel: zoom at the fraction `x` of the width from the left, and pan.
+pub(in crate::app) fn zoom_in_time(ui: &egui::Ui, at: &mut Standpoint, x: f64, width_px: f32) {
     let (scroll, zoom) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
     if scroll != egui::Vec2::ZERO || zoom != 1.0 {
         let factor = f64::from((scroll.y * ZOOM_PER_POINT).exp() * zoom);
         let zoomed = at.view.zoom_at(x, 0.0, factor, 1.0, &at.full);
-        at.view = zoomed.pan(f64::from(-scroll.x / width), 0.0, &at.full);
+        at.view = zoomed.pan(f64::from(-scroll.x / width_px), 0.0, &at.full);
     }
 }
 
-/// Drag along the axis below the picture: the cursor follows.
+/// The axis below the picture. The cursor follows a drag along it.
 pub(in crate::app) fn scrub(
     ui: &egui::Ui,
     axis: Rect,
@@ -61,6 +61,7 @@ pub(in crate::app) fn scrub(
 ) {
     let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
+    // Once for a whole drag, so that one step back undoes it.
     if response.drag_started() || response.clicked() {
         at.leave();
     }
@@ -81,7 +82,7 @@ pub(in crate::app) fn scrub(
     }
 }
 
-/// Double click: zoom to the lifetime of what is there, or else to everything.
+/// Zoom to the lifetime of the block at a double click, or else to everything.
 pub(super) fn double_click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
     match selection(timeline, under) {
         Selection::Allocation(id) => at.zoom_to_lifetime(id),
@@ -89,7 +90,7 @@ pub(super) fn double_click(timeline: &Timeline, at: &mut Standpoint, under: Unde
     }
 }
 
-/// Click: put the cursor where the pointer is, and select what is there.
+/// Put the cursor where a click was, and select the block or segment there.
 pub(super) fn click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
     if let Some(moment) = under.moment {
         at.go_to(moment);
@@ -97,9 +98,11 @@ pub(super) fn click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
     at.select(selection(timeline, under));
 }
 
+/// The selection that a click on a band makes.
 fn selection(timeline: &Timeline, under: Under) -> Selection {
     let Pixel::Block(id) = under.pixel else { return Selection::None };
     match under.mode {
+        // Larger ids are bands of pools.
         TimelineMode::Blocks if id.index() < timeline.lifetimes.len() => Selection::Allocation(id),
         TimelineMode::Blocks => Selection::None,
         TimelineMode::Segments => range_of_band(id, timeline)
@@ -107,7 +110,7 @@ fn selection(timeline: &Timeline, under: Under) -> Selection {
     }
 }
 
-/// What the picture has under a point.
+/// The place of the picture under a point. The picture may be one of an earlier view, which is stretched.
 pub(in crate::app) fn under(shown: &Shown, rect: Rect, view: &View, pointer: Pos2) -> Under {
     let nothing = Under { pixel: Pixel::Empty, mode: shown.mode, moment: None };
     let (old, [width, height]) = (&shown.picture.view, shown.picture.raster.size_px);

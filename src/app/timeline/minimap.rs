@@ -7,10 +7,10 @@ use crate::model::Timeline;
 use eframe::egui::{self, CursorIcon, Rect, Sense};
 use std::rc::Rc;
 
-/// How near to an edge of the brush a drag must start to move just that edge.
+/// Largest distance from an edge of the brush, in points, at which a drag moves just that edge.
 const EDGE_PX: f32 = 5.0;
 
-/// What the strip remembers between frames.
+/// The minimap's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     /// By axis and number of columns.
@@ -18,7 +18,7 @@ pub(in crate::app) struct State {
     drag: Option<Drag>,
 }
 
-/// What is being dragged, as positions on the axis.
+/// The thing that is dragged, with positions on the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
     /// The brush; its start lies this far before the pointer.
@@ -35,6 +35,7 @@ pub(super) fn ui(
     at: &mut Standpoint,
     state: &mut State,
 ) {
+    // Wider than the strip, so that an edge of the brush at its end can be taken from both sides.
     let response = ui.interact(
         rect.expand2(egui::vec2(EDGE_PX, 0.0)),
         ui.scope_id().with("minimap"),
@@ -69,7 +70,7 @@ fn cursor_icon(pointer: egui::Pos2, brush: Rect) -> CursorIcon {
     }
 }
 
-/// Which edge of the brush is under the pointer: the left one is 0.
+/// The edge of the brush under the pointer: 0 for the left one, 1 for the right one.
 fn edge(pointer: egui::Pos2, brush: Rect) -> Option<usize> {
     let far = [brush.left(), brush.right()].map(|x| (pointer.x - x).abs());
     let nearest = usize::from(far[1] < far[0]);
@@ -86,6 +87,7 @@ fn drag(
 ) {
     let view = at.view;
     if response.drag_started() {
+        // A drag is only noticed some points later: its first point decides.
         let start = response.ctx.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
         at.leave();
         *state = Some(match edge(start, brush) {

@@ -4,6 +4,6 @@ pub(in crate::app) mod hover;
 pub(in crate::app) mod input;
 pub(in crate::app) mod minimap;
 pub(in crate::app) mod panel;
-pub(in crate::app) mod rasters;
+pub(in crate::app) mod pictures;
 pub(in crate::app) mod state;
 pub(in crate::app) mod toolbar;

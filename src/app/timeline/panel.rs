@@ -1,31 +1,44 @@
 //! The timeline: toolbar, minimap, lanes, the stacked picture with its axes, hover and click.
 
-use super::hover::HoverWords;
+use super::hover::HoverTexts;
 use super::input::{self, Under};
-use super::rasters::{Rasters, TimelineRequest};
+use super::pictures::{TimelinePictures, TimelineRequest};
 use super::state::State;
 use super::{minimap, toolbar};
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
-use crate::draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas};
+use crate::draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas, View};
 use crate::model::{Recording, Timeline};
 use crate::units;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind};
 
-/// Room for the labels of the axes.
+/// Room for the labels of the axis of bytes, in points.
 pub(in crate::app) const LEFT_PX: f32 = 68.0;
+
+/// Room for the labels of the axis of time, in points.
 pub(in crate::app) const BOTTOM_PX: f32 = 24.0;
 
-/// Height of the minimap, and of the space around it.
+/// Height of the minimap, in points: enough for the shape of the totals.
 const MINIMAP_PX: f32 = 34.0;
+
+/// Space above and below the minimap, in points.
 const GAP_PX: f32 = 6.0;
 
-/// Lanes leave at least this much for the picture.
+/// Height that lanes leave to the picture at least, in points.
 const MIN_PICTURE_PX: f32 = 80.0;
 
-/// Where the parts of the panel are.
+/// Space between lanes and the picture, in points.
+const LANES_GAP_PX: f32 = 2.0;
+
+/// Smallest width and height of the picture, in points: less shows nothing.
+const MIN_SHOWN_PX: f32 = 16.0;
+
+/// Boxes that are smaller than this in both directions, in points, are shaky clicks.
+const MIN_BOX_PX: f32 = 3.0;
+
+/// The rectangles of the panel's parts.
 struct Places {
     minimap: Rect,
     lanes: Rect,
@@ -42,14 +55,16 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
     let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Allocation timeline"));
+    // Everything that changes the view comes before the request, so that the picture follows at once.
     input::scrub(ui, places.axis, places.picture, recording, ctx.at);
     box_zoom(&response, ctx.at, state);
     input::navigate(ui, &response, ctx.at, !state.is_drawing_box());
     let request = request(ui, places.picture, ctx, palette);
-    let new = || Rasters::new(recording.clone(), ui.ctx(), derived.work_mode);
-    let rasters = state.rasters.get_or_insert_with(new);
-    rasters.update(ui.ctx(), request);
-    let under = response.hover_pos().and_then(|pointer| under(rasters, places.picture, ctx.at, pointer));
+    let new = || TimelinePictures::new(recording.clone(), ui.ctx(), derived.work_mode);
+    let pictures = state.pictures.get_or_insert_with(new);
+    pictures.update(ui.ctx(), request);
+    let pointed = response.hover_pos().zip(pictures.shown());
+    let under = pointed.map(|(pointer, shown)| input::under(shown, places.picture, &ctx.at.view, pointer));
     if let Some(under) = under {
         if response.double_clicked() {
             input::double_click(recording, ctx.at, under);
@@ -57,16 +72,16 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
             input::click(recording, ctx.at, under);
         }
     }
-    paint(ui, ctx, rasters, &places, palette, under);
+    paint(ui, ctx, pictures, &places, palette, under);
     box_ui(ui, state.box_from, &places, palette);
     if !response.dragged() {
-        let words = HoverWords { recording, derived, rasters };
-        words.ui(&response, under);
+        let texts = HoverTexts { recording, figures: &derived.figures, pools: pictures.pools() };
+        texts.ui(&response, under);
     }
     lanes_ui(ui, recording, &derived.lanes, ctx.at, &places, palette);
 }
 
-/// Room for everything; `None` where there is too little.
+/// The rectangles of all parts; `None` if there is too little room.
 fn places(all: Rect, lanes: &Lanes) -> Option<Places> {
     let (left, right) = (all.left() + LEFT_PX, all.right());
     let minimap = Rect::from_min_max(
@@ -75,17 +90,15 @@ fn places(all: Rect, lanes: &Lanes) -> Option<Places> {
     );
     let bottom = all.bottom() - BOTTOM_PX;
     let room = bottom - minimap.bottom() - GAP_PX - MIN_PICTURE_PX;
+    // Whole lanes only.
     let lanes = (lanes.lanes.len() as f32).min((room / LANE_PX).floor()).max(0.0) * LANE_PX;
     let lanes_top = minimap.bottom() + GAP_PX;
     let lanes = Rect::from_min_max(egui::pos2(left, lanes_top), egui::pos2(right, lanes_top + lanes));
-    let picture_top = if lanes.height() == 0.0 { lanes_top } else { lanes.bottom() + 2.0 };
+    let picture_top = if lanes.height() == 0.0 { lanes_top } else { lanes.bottom() + LANES_GAP_PX };
     let picture = Rect::from_min_max(egui::pos2(left, picture_top), egui::pos2(right, bottom));
     let axis = Rect::from_min_max(egui::pos2(left, bottom), egui::pos2(right, all.bottom()));
-    (16.0 <= picture.width() && 16.0 <= picture.height()).then_some(Places { minimap, lanes, picture, axis })
-}
-
-fn under(rasters: &mut Rasters, rect: Rect, at: &Standpoint, pointer: egui::Pos2) -> Option<Under> {
-    rasters.shown().map(|shown| input::under(shown, rect, &at.view, pointer))
+    let is_enough = MIN_SHOWN_PX <= picture.width() && MIN_SHOWN_PX <= picture.height();
+    is_enough.then_some(Places { minimap, lanes, picture, axis })
 }
 
 fn request(ui: &egui::Ui, rect: Rect, ctx: &PaneCtx<'_>, palette: &Palette) -> TimelineRequest {
@@ -113,20 +126,20 @@ fn box_zoom(response: &egui::Response, at: &mut Standpoint, state: &mut State) {
     let Some((from, to)) = state.box_from.take().zip(pointer) else { return };
     let (rect, view) = (response.rect, at.view);
     let drawn = Rect::from_two_pos(from, to).intersect(rect);
-    if drawn.width() < 3.0 && drawn.height() < 3.0 {
+    if drawn.width() < MIN_BOX_PX && drawn.height() < MIN_BOX_PX {
         return;
     }
-    let part = |value: f32, start: f32, length: f32| f64::from((value - start) / length.max(1.0));
-    let x = [drawn.left(), drawn.right()].map(|x| view.position_from_x(part(x, rect.left(), rect.width())));
+    let share = |value: f32, start: f32, length: f32| f64::from((value - start) / length.max(1.0));
+    let x = [drawn.left(), drawn.right()].map(|x| view.position_from_x(share(x, rect.left(), rect.width())));
     let y =
-        [drawn.bottom(), drawn.top()].map(|y| view.bytes_from_y(1.0 - part(y, rect.top(), rect.height())));
+        [drawn.bottom(), drawn.top()].map(|y| view.bytes_from_y(1.0 - share(y, rect.top(), rect.height())));
     at.show(view.of_box(x, y, &at.full));
 }
 
 fn paint(
     ui: &egui::Ui,
     ctx: &PaneCtx<'_>,
-    rasters: &mut Rasters,
+    pictures: &TimelinePictures,
     places: &Places,
     palette: &Palette,
     under: Option<Under>,
@@ -134,8 +147,9 @@ fn paint(
     let (timeline, derived, at) = (ctx.recording.timeline(), ctx.derived, &*ctx.at);
     let canvas =
         TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &at.view, timeline, palette };
+    // From the ground up: labels come last, so that nothing lies over them.
     canvas.grid();
-    picture(&canvas, rasters, at, under);
+    picture(&canvas, pictures, at, under);
     canvas.frame();
     let mut labels = MarkLabels::default();
     canvas.ooms(&mut labels);
@@ -163,20 +177,20 @@ fn box_ui(ui: &egui::Ui, from: Option<egui::Pos2>, places: &Places, palette: &Pa
     }
 }
 
-/// The bands, what is hovered and selected, and the total lines.
-fn picture(canvas: &TimelineCanvas<'_>, rasters: &mut Rasters, at: &Standpoint, under: Option<Under>) {
-    let Some(shown) = rasters.shown() else { return };
+/// The bands, the outlines of the hovered and the selected one, and the lines of totals.
+fn picture(canvas: &TimelineCanvas<'_>, pictures: &TimelinePictures, at: &Standpoint, under: Option<Under>) {
+    let Some(shown) = pictures.shown() else { return };
     canvas.picture(&shown.picture, shown.texture.id());
     let selected = at.selected_allocation().filter(|_| shown.mode == TimelineMode::Blocks);
     let hovered = match under {
         Some(Under { pixel: Pixel::Block(id), .. }) => Some(id),
         _ => None,
     };
-    for (id, is_selected) in [(hovered, false), (selected, true)] {
-        if let Some(id) = id {
-            let spans = shown.outline(id).to_vec();
-            canvas.outline(&shown.picture, &spans, is_selected);
-        }
+    if let Some(id) = hovered {
+        canvas.outline(&shown.picture, &shown.hovered_outline(id), false);
+    }
+    if let Some(id) = selected {
+        canvas.outline(&shown.picture, &shown.selected_outline(id), true);
     }
     if let selection @ (Selection::Stack(_) | Selection::Segment { .. }) = at.selection() {
         let spans = shown.spans_of(selection, canvas.timeline);
@@ -185,6 +199,7 @@ fn picture(canvas: &TimelineCanvas<'_>, rasters: &mut Rasters, at: &Standpoint, 
     canvas.totals(&shown.picture);
 }
 
+/// The lanes. A click zooms to the range under the pointer, and hovering names it.
 fn lanes_ui(
     ui: &egui::Ui,
     recording: &Recording,
@@ -218,6 +233,6 @@ fn lanes_ui(
     });
 }
 
-fn lane_positions(view: &crate::draw::View, timeline: &Timeline, range: &NamedRange) -> [f64; 2] {
+fn lane_positions(view: &View, timeline: &Timeline, range: &NamedRange) -> [f64; 2] {
     range.moments.map(|moment| view.on(timeline).position_from_moment(f64::from(moment.0)))
 }

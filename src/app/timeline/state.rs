@@ -1,7 +1,7 @@
-//! What the timeline remembers between frames.
+//! The timeline's own state, kept between frames.
 
 use super::minimap;
-use super::rasters::Rasters;
+use super::pictures::TimelinePictures;
 use eframe::egui::Pos2;
 
 /// The timeline's own state.
@@ -9,13 +9,13 @@ use eframe::egui::Pos2;
 pub(in crate::app) struct State {
     pub(super) minimap: minimap::State,
     /// Pictures; painted from the first frame on.
-    pub(in crate::app) rasters: Option<Rasters>,
-    /// Where a box to zoom to started.
+    pub(in crate::app) pictures: Option<TimelinePictures>,
+    /// The first corner of a box to zoom to, while it is drawn.
     pub(super) box_from: Option<Pos2>,
 }
 
 impl State {
-    /// Whether a box is being drawn, so that the drag does not pan.
+    /// True while a box is drawn, so that the drag does not pan.
     pub(super) fn is_drawing_box(&self) -> bool {
         self.box_from.is_some()
     }

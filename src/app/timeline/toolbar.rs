@@ -1,8 +1,9 @@
-//! Above the timeline: what it stacks, what colours mean, and the axis.
+//! The tools above the timeline: what it stacks, colours with a legend, and the axis.
 
 use crate::app::device::{PaneCtx, Standpoint, TimelineMode};
 use crate::app::theme;
-use crate::draw::{Axis, ColorBy, ColorKey, Palette, Rgb};
+use crate::draw::{Axis, ColorBy, ColorKey, Coloring, Palette, Rgb};
+use crate::model::Timeline;
 use eframe::egui::{self, Rect, Sense};
 
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
@@ -15,7 +16,9 @@ pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
         }
         ui.add_space(4.0);
         lines_legend(ui, palette, ctx.at.color_by);
-        keys_legend(ui, palette, ctx);
+        // After the chooser, which may have changed the colours.
+        let coloring = ctx.coloring(palette);
+        keys_legend(ui, &coloring, ctx.recording, ctx.at);
     });
 }
 
@@ -26,7 +29,7 @@ fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
         (TimelineMode::Segments, "Segments", "Reserved memory, in the order of reservation"),
     ];
     for (mode, name, hint) in modes {
-        let text = egui::RichText::new(name).size(12.0);
+        let text = theme::small(name);
         if ui.selectable_label(at.timeline_mode == mode, text).on_hover_text(hint).clicked() {
             at.timeline_mode = mode;
         }
@@ -37,11 +40,11 @@ fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
 
 fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     let name = |by: ColorBy| format!("Colour by {}", by.name());
-    // Reserved memory serves allocations of many categories.
+    // A segment serves allocations of many categories, so it has none.
     let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || by != ColorBy::Category;
     let shown = if is_offered(at.color_by) { at.color_by } else { ColorBy::Stack };
     let mut chosen = shown;
-    let text = egui::RichText::new(name(chosen)).size(12.0);
+    let text = theme::small(name(chosen));
     let chooser = egui::ComboBox::from_id_salt("colour by").selected_text(text).width(128.0);
     let response = chooser.show_ui(ui, |ui| {
         for by in ColorBy::ALL.into_iter().filter(|&by| is_offered(by)) {
@@ -59,7 +62,7 @@ fn axis_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     for (axis, name, hint) in
         [(Axis::Event, "Events", "Every event is equally wide"), (Axis::Time, "Time", "As long as it took")]
     {
-        let text = egui::RichText::new(name).size(12.0);
+        let text = theme::small(name);
         if ui.selectable_label(at.view.axis == axis, text).on_hover_text(hint).clicked() {
             at.set_axis(axis);
         }
@@ -79,12 +82,11 @@ fn lines_legend(ui: &mut egui::Ui, palette: &Palette, color_by: ColorBy) {
     }
 }
 
-/// What colours mean; a click keeps just that.
-fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
-    let coloring = ctx.coloring(palette);
-    let keys = match ctx.at.timeline_mode {
-        TimelineMode::Blocks => coloring.keys(ctx.recording),
-        TimelineMode::Segments => coloring.reserved_keys(ctx.recording),
+/// The meanings of colours. A click on one filters to it.
+fn keys_legend(ui: &mut egui::Ui, coloring: &Coloring, timeline: &Timeline, at: &mut Standpoint) {
+    let keys = match at.timeline_mode {
+        TimelineMode::Blocks => coloring.keys(timeline),
+        TimelineMode::Segments => coloring.reserved_keys(timeline),
     };
     for ColorKey { label, color, query } in keys {
         let mark = if query.is_some() { Mark::Button } else { Mark::Band };
@@ -92,12 +94,12 @@ fn keys_legend(ui: &mut egui::Ui, palette: &Palette, ctx: &mut PaneCtx<'_>) {
         if let Some(query) = query
             && response.on_hover_text(format!("Click to filter: {query}")).clicked()
         {
-            ctx.at.toggle_filter(query);
+            at.toggle_filter(query);
         }
     }
 }
 
-/// What an entry of the legend shows.
+/// The sample in an entry of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     /// A line.
@@ -108,23 +110,33 @@ enum Mark {
     Button,
 }
 
+/// Width of the sample in an entry, and the space between it and the text, in points.
+const SAMPLE_PX: f32 = 10.0;
+const GAP_PX: f32 = 5.0;
+
+/// Heights of a line, of a surface, and of a whole entry, in points.
+const LINE_PX: f32 = 2.0;
+const BAND_PX: f32 = 10.0;
+const ENTRY_PX: f32 = 18.0;
+
 fn entry(ui: &mut egui::Ui, color: Rgb, mark: Mark, text: &str) -> egui::Response {
     let is_link = mark == Mark::Button;
     let sense = if is_link { Sense::click() } else { Sense::hover() };
     let font = theme::axis_font();
     let muted = theme::color(theme::palette(ui).muted);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), font, muted);
-    let size = egui::vec2(16.0 + galley.size().x, 18.0);
+    // One point more than is needed, so that the text is not cut where it is rounded.
+    let size = egui::vec2(SAMPLE_PX + GAP_PX + galley.size().x + 1.0, ENTRY_PX);
     let (rect, response) = ui.allocate_exact_size(size, sense);
     response.widget_info(|| {
         let role = if is_link { egui::Role::Button } else { egui::Role::Label };
         egui::WidgetInfo::labeled(role, true, text)
     });
-    let height = if mark == Mark::Line { 2.0 } else { 10.0 };
-    let mark =
-        Rect::from_center_size(egui::pos2(rect.left() + 5.0, rect.center().y), egui::vec2(10.0, height));
-    ui.painter().rect_filled(mark, 1.0, theme::color(color));
-    let place = egui::pos2(rect.left() + 15.0, rect.center().y - galley.size().y / 2.0);
+    let height = if mark == Mark::Line { LINE_PX } else { BAND_PX };
+    let (left, y) = (rect.left(), rect.center().y);
+    let sample = Rect::from_center_size(egui::pos2(left + SAMPLE_PX / 2.0, y), egui::vec2(SAMPLE_PX, height));
+    ui.painter().rect_filled(sample, 1.0, theme::color(color));
+    let place = egui::pos2(left + SAMPLE_PX + GAP_PX, y - galley.size().y / 2.0);
     let text_color =
         if is_link && response.hovered() { theme::color(theme::palette(ui).text) } else { muted };
     ui.painter().galley_with_override_text_color(place, galley, text_color);

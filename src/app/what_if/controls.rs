@@ -8,11 +8,13 @@ use eframe::egui::{self, ComboBox, DragValue, TextEdit};
 
 const MIB: u64 = 1 << 20;
 
-/// What the user tries.
+/// The user's choices, some still as they are written.
 pub(super) struct Controls {
     settings: Settings,
     capacity: String,
+    /// Factor on the requests of stacks that repeat.
     batch: f64,
+    /// The useful settings are tried, too.
     sweeps: bool,
 }
 
@@ -22,7 +24,7 @@ impl Controls {
         Self { settings: recorded, capacity: String::new(), batch: 1.0, sweeps: false }
     }
 
-    /// What that asks; without the capacity while it cannot be read.
+    /// The request that these choices make; without the capacity while it cannot be read.
     pub(super) fn request(&self) -> WhatIfRequest {
         let capacity = units::parse_bytes(&self.capacity).and_then(|bytes| u64::try_from(bytes).ok());
         WhatIfRequest {
@@ -33,7 +35,7 @@ impl Controls {
         }
     }
 
-    /// The controls. `limit_bytes` is what holds without a capacity.
+    /// The controls. `limit_bytes` is the limit that holds without a capacity.
     pub(super) fn ui(&mut self, ui: &mut egui::Ui, recorded: &Settings, limit_bytes: Option<u64>) {
         ui.horizontal_wrapped(|ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
@@ -120,6 +122,7 @@ impl Controls {
     }
 
     fn capacity_ui(&mut self, ui: &mut egui::Ui, limit_bytes: Option<u64>) {
+        /// Width of the field, in points: room for `80.00 GiB`.
         const WIDTH_PX: f32 = 84.0;
         let label = ui.label(theme::muted(ui, "Capacity"));
         let hint = limit_bytes.map_or_else(

@@ -4,6 +4,8 @@ use super::simulating::{SimulateTask, WhatIfRequest};
 use crate::analysis::segment_state::{Content, Part};
 use crate::analysis::{SegmentIndex, SegmentState};
 use crate::app::theme;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
 use crate::app::work::worker::Task;
 use crate::draw::Palette;
 use crate::draw::segment_map::{
@@ -18,13 +20,14 @@ use crate::simulator::LaidSegment;
 use crate::units;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, Sense, TextureHandle, TextureOptions, pos2};
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// Room for the addresses.
+/// Width of the addresses at the left, in points.
 const GUTTER_PX: f32 = 128.0;
 
-/// Less than this shows nothing.
-const MIN_PX: f32 = 60.0;
+/// Smallest width and height of a map, in points: less shows nothing.
+const MIN_MAP_PX: f32 = 60.0;
 
 /// Lays out the memory of a simulation.
 #[derive(Clone)]
@@ -40,7 +43,7 @@ impl Task for LayoutTask {
     }
 }
 
-/// Simulated segments as those that a snapshot lists.
+/// The state of simulated segments, found as if a snapshot listed them.
 pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
     let mut snapshot = Snapshot::default();
     let [small, large] = ["small", "large"].map(|kind| snapshot.strings.intern(kind.as_bytes()).0);
@@ -76,11 +79,11 @@ pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
     SegmentIndex::new(&snapshot, &timeline).at(&timeline, Moment::START)
 }
 
+/// The latest map. The key is the state, its place, and true for the dark theme.
+pub(super) type DrawnMap = Memo<(ByPtr<SegmentState>, MapSurface, bool), Rc<Drawn>>;
+
 /// A map with its picture, for one size and theme.
 pub(super) struct Drawn {
-    state: Arc<SegmentState>,
-    surface: MapSurface,
-    is_dark: bool,
     layout: MapLayout,
     items: MapItems,
     picture: MapPicture,
@@ -88,7 +91,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    fn new(ctx: &egui::Context, state: &Arc<SegmentState>, surface: MapSurface, palette: &Palette) -> Self {
+    fn new(ctx: &egui::Context, state: &SegmentState, surface: &MapSurface, palette: &Palette) -> Self {
+        // Any scale will do until the one that fits is known.
         let sheet = MapSheet {
             width_px: surface.rect.width(),
             bytes_per_px: 1.0,
@@ -97,29 +101,25 @@ impl Drawn {
         };
         let bytes_per_px = MapLayout::fit(state, sheet, surface.rect.height());
         let layout = MapLayout::new(state, MapSheet { bytes_per_px, ..sheet });
+        // Simulated blocks have no stacks, so there is nothing to tell apart by colours.
         let color = |_| palette.class(0);
-        let (items, picture) = picture(state, &layout, &MapZoom::default(), &surface, palette, &color);
+        let (items, picture) = picture(state, &layout, &MapZoom::default(), surface, palette, &color);
         let texture = match &picture {
             MapPicture::Mesh(_) => None,
             MapPicture::Pixels(image) => {
                 Some(ctx.load_texture("simulated segments", Arc::clone(image), TextureOptions::NEAREST))
             }
         };
-        let is_dark = palette.is_dark;
-        Self { state: Arc::clone(state), surface, is_dark, layout, items, picture, texture }
-    }
-
-    fn is_of(&self, state: &Arc<SegmentState>, surface: &MapSurface, palette: &Palette) -> bool {
-        Arc::ptr_eq(&self.state, state) && self.surface == *surface && self.is_dark == palette.is_dark
+        Self { layout, items, picture, texture }
     }
 }
 
-/// Show a map in what room there is.
-pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &mut Option<Drawn>) {
+/// Show a map in all room that is left.
+pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &DrawnMap) {
     let palette = theme::palette(ui);
     let scale = ui.pixels_per_point();
     let all = ui.available_rect_before_wrap().round_to_pixels(scale);
-    if all.width() < GUTTER_PX + MIN_PX || all.height() < MIN_PX {
+    if all.width() < GUTTER_PX + MIN_MAP_PX || all.height() < MIN_MAP_PX {
         return;
     }
     if state.rows.is_empty() {
@@ -133,8 +133,8 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &mut Optio
     let rect = Rect::from_min_max(pos2(split, all.top()), all.max);
     let max_texture_px = ui.input(|input| input.max_texture_side);
     let surface = MapSurface { rect, scale, max_texture_px };
-    let known = drawn.take().filter(|known| known.is_of(state, &surface, palette));
-    let drawn = drawn.insert(known.unwrap_or_else(|| Drawn::new(ui.ctx(), state, surface, palette)));
+    let new = || Rc::new(Drawn::new(ui.ctx(), state, &surface, palette));
+    let drawn = drawn.get((ByPtr(Arc::clone(state)), surface, palette.is_dark), new);
     let (painter, zoom) = (ui.painter_at(all), MapZoom::default());
     let map = SegmentMapCanvas {
         painter: &painter,

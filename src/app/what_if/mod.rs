@@ -1,4 +1,4 @@
-//! What if: the recording under other allocator settings, beside what was recorded.
+//! The pane *What if*: the recording under other allocator settings, beside the recorded outcome.
 
 pub(in crate::app) mod controls;
 pub(in crate::app) mod map;

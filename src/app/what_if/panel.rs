@@ -1,7 +1,7 @@
-//! What if: controls, results, and how far they can be trusted.
+//! The pane *What if*: controls, results, and how far they can be trusted.
 
 use super::controls::Controls;
-use super::map::{self, Drawn, LayoutTask};
+use super::map::{self, DrawnMap, LayoutTask};
 use super::results;
 use super::simulating::{SimulateTask, Simulated, WhatIfRequest, WhatIfResponse, has_requests};
 use crate::app::device::PaneCtx;
@@ -13,17 +13,19 @@ use crate::units;
 use eframe::egui;
 use std::sync::Arc;
 
-/// With so much room, the curves stand beside the table.
+/// Width, in points, from which the curves stand beside the table, not below it.
 const MIN_TWO_COLUMNS_PX: f32 = 860.0;
 
-/// The table's share of the width then, and the space behind it.
+/// The table's share of the width if the curves stand beside it: most tables fit.
 const TABLE_SHARE: f32 = 0.6;
+
+/// Space between the table and the curves, in points.
 const GAP_PX: f32 = 12.0;
 
-/// Height of the curves below the table.
+/// Height of the curves below the table, in points.
 const PLOT_PX: f32 = 180.0;
 
-/// What the panel remembers between frames.
+/// The pane's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
     recorded: Option<Settings>,
@@ -31,8 +33,8 @@ pub(in crate::app) struct State {
     task: Option<SimulateTask>,
     background: Background<SimulateTask>,
     maps: Background<LayoutTask>,
-    drawn: Option<Drawn>,
-    /// Whether the segment map is shown, not the curves.
+    drawn: DrawnMap,
+    /// The segment map is shown, not the curves.
     shows_map: bool,
     /// The row whose curve is shown; the last one if there are fewer.
     shown: Option<usize>,
@@ -72,6 +74,7 @@ impl State {
         answer: &Arc<WhatIfResponse>,
         request: &WhatIfRequest,
     ) {
+        debug_assert!(answer.recommended.is_none_or(|row| row < answer.rows.len()));
         let last = answer.rows.len().saturating_sub(1);
         let shown = self.shown.map_or(answer.recommended.unwrap_or(last), |shown| shown.min(last));
         let Some(row) = answer.rows.get(shown) else { return };
@@ -111,7 +114,7 @@ impl State {
             ui.selectable_value(&mut self.shows_map, true, "Segment map at the cursor").on_hover_text(hint);
         });
         if !self.shows_map {
-            results::plot_ui(ui, ctx, row);
+            results::plot_ui(ui, ctx.recording, &ctx.derived.curves, ctx.at, row);
             return;
         }
         let wanted =
@@ -120,7 +123,7 @@ impl State {
         let layout = || LayoutTask(task.clone());
         let found = self.maps.ask(&wanted, ui.ctx(), ctx.derived.work_mode, "simulated map", layout).cloned();
         match found.or_else(|| self.maps.latest().cloned()) {
-            Some(state) => map::ui(ui, &state, &mut self.drawn),
+            Some(state) => map::ui(ui, &state, &self.drawn),
             None => {
                 ui.label(theme::muted(ui, "Simulating…"));
             }
@@ -128,13 +131,13 @@ impl State {
     }
 }
 
-/// Room for the table, and beside it for the curves or the map.
+/// The rectangles of the table, and of the curves or the map beside it.
 fn split(all: egui::Rect) -> [egui::Rect; 2] {
     let (left, right) = all.split_left_right_at_x(all.left() + all.width() * TABLE_SHARE);
     [left, right.with_min_x(right.left() + GAP_PX)]
 }
 
-/// How far the answer can be trusted, and to where it reaches.
+/// Notes on the answer: how far it can be trusted, and up to which event it holds.
 fn notes_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, is_current: bool) {
     let mut text = fidelity_text(answer.fidelity);
     if let Some(event) = answer.recorded_oom {

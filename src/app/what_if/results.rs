@@ -1,18 +1,22 @@
-//! What came of the simulations: a row each, and reserved memory over time beside the recorded.
+//! The outcomes of simulations: a row for each, and reserved memory over time beside the recorded.
 
 use super::simulating::{Simulated, WhatIfResponse};
 use crate::app::curves_panel::{curve, plot};
-use crate::app::device::PaneCtx;
+use crate::app::device::Standpoint;
+use crate::app::device::curves::Curves;
 use crate::app::theme;
 use crate::draw::Axis;
-use crate::model::Moment;
+use crate::model::{Moment, Timeline};
 use crate::report::{export_line, outcome_text};
 use crate::simulator::{Outcome, Reach};
 use crate::units;
 use eframe::egui::{self, RichText};
 
-/// Longer names of settings are cut.
+/// Largest width of the names of settings, in points; longer ones are cut.
 const NAME_PX: f32 = 190.0;
+
+/// Room above the highest point of a curve, as a factor on it.
+const HEADROOM: f64 = 1.05;
 
 /// The table. Returns the row that was clicked, if one was.
 pub(super) fn table_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, shown: usize) -> Option<usize> {
@@ -37,7 +41,7 @@ pub(super) fn table_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, shown: usize)
 fn name_ui(ui: &mut egui::Ui, name: &str, is_shown: bool) -> bool {
     ui.scope(|ui| {
         ui.set_max_width(NAME_PX);
-        let text = RichText::new(name).size(12.0);
+        let text = theme::small(name);
         let button = egui::Button::selectable(is_shown, text).truncate();
         ui.add(button).on_hover_text(format!("{name}\nShow its memory over time")).clicked()
     })
@@ -53,7 +57,7 @@ fn settings_name(at: usize, row: &Simulated) -> String {
     }
 }
 
-/// What became of the requests, in fewer words than [`outcome_text`].
+/// The outcome in fewer words than [`outcome_text`].
 fn outcome_in_short(outcome: &Outcome) -> String {
     match (outcome.oom, outcome.reach) {
         (Some(oom), _) => format!("OOM at event {}", units::count(oom.event.0)),
@@ -84,7 +88,7 @@ fn copy_ui(ui: &mut egui::Ui, row: &Simulated) {
     }
 }
 
-/// The smallest change with which everything fits, where one was looked for and found.
+/// The smallest change with which everything fits, if one was looked for and found.
 pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
     let Some(row) = answer.recommended.and_then(|at| answer.rows.get(at)) else { return };
     ui.horizontal(|ui| {
@@ -95,29 +99,31 @@ pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
 }
 
 /// Reserved memory as recorded and as simulated, on the same axes. A click moves the cursor.
-pub(super) fn plot_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, row: &Simulated) {
+pub(super) fn plot_ui(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    curves: &Curves,
+    at: &mut Standpoint,
+    row: &Simulated,
+) {
     let palette = theme::palette(ui);
-    let top = row.outcome.peak_reserved_bytes() as f64 * 1.05;
-    let full = ctx.at.full;
-    let clicked = {
-        let curves = &ctx.derived.curves;
-        let lines = [
-            ("allocated", &curves.allocated, palette.allocated),
-            ("reserved, recorded", &curves.reserved, palette.reserved),
-            ("reserved, simulated", &row.reserved, palette.accent),
-        ];
-        let shown = plot(ui, "what if", Axis::Event).show(ui, |plot| {
-            plot.set_plot_bounds_x(0.0..=ctx.recording.moments() as f64);
-            plot.set_plot_bounds_y(full.y0..=full.y1.max(top));
-            for (name, points, color) in lines {
-                plot.line(curve(name, points, color));
-            }
-            plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
-        });
-        shown.inner
-    };
-    if let Some(at) = clicked {
-        let last = ctx.recording.moments().saturating_sub(1) as f64;
-        ctx.at.go_to(Moment(at.x.clamp(0.0, last) as u32));
+    let top = row.outcome.peak_reserved_bytes() as f64 * HEADROOM;
+    let full = at.full;
+    let lines = [
+        ("allocated", &curves.allocated, palette.allocated),
+        ("reserved, recorded", &curves.reserved, palette.reserved),
+        ("reserved, simulated", &row.reserved, palette.accent),
+    ];
+    let clicked = plot(ui, "what if", Axis::Event).show(ui, |plot| {
+        plot.set_plot_bounds_x(0.0..=timeline.moments() as f64);
+        plot.set_plot_bounds_y(full.y0..=full.y1.max(top));
+        for (name, points, color) in lines {
+            plot.line(curve(name, points, color));
+        }
+        plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
+    });
+    if let Some(clicked) = clicked.inner {
+        let last = timeline.moments().saturating_sub(1) as f64;
+        at.go_to(Moment(clicked.x.clamp(0.0, last) as u32));
     }
 }

@@ -1,7 +1,7 @@
 //! Simulations, in the background.
 
+use crate::app::device::curves;
 use crate::app::work::worker::Task;
-use crate::draw::totals;
 use crate::model::{DeviceId, EventIx, Moment, Recording, Timeline};
 use crate::simulator::{
     Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, useful_settings,
@@ -9,19 +9,16 @@ use crate::simulator::{
 use egui_plot::PlotPoint;
 use std::sync::{Arc, OnceLock};
 
-/// Points of a curve: more than most windows have columns.
-const MAX_CURVE_POINTS: usize = 2000;
-
 /// Settings to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct WhatIfRequest {
     /// The settings to try beside the recorded ones.
     pub(in crate::app) settings: Settings,
-    /// Bytes that PyTorch may reserve; as recorded where it is not given.
+    /// Bytes that PyTorch may reserve; as recorded if it is not given.
     pub(in crate::app) capacity_bytes: Option<u64>,
     /// Factor on the requests of stacks that repeat: a guess at another batch size.
     pub(in crate::app) batch: f64,
-    /// Whether to try the useful settings, too.
+    /// Try the useful settings, too.
     pub(in crate::app) sweeps: bool,
 }
 
@@ -37,7 +34,7 @@ pub(in crate::app) struct WhatIfResponse {
     pub(in crate::app) fidelity: Fidelity,
     pub(in crate::app) limit_bytes: Option<u64>,
     pub(in crate::app) recorded_oom: Option<EventIx>,
-    /// The recorded settings first, the wanted ones last.
+    /// The recorded settings first, the requested ones last.
     pub(in crate::app) rows: Vec<Simulated>,
     /// The smallest change with which everything fits.
     pub(in crate::app) recommended: Option<usize>,
@@ -50,7 +47,7 @@ pub(in crate::app) struct SimulateTask {
     subject: Arc<OnceLock<Subject>>,
 }
 
-/// Whether there is anything to simulate.
+/// True if there is anything to simulate.
 pub(in crate::app) fn has_requests(timeline: &Timeline) -> bool {
     timeline.device != DeviceId::HOST && !timeline.events.is_empty()
 }
@@ -60,24 +57,22 @@ impl SimulateTask {
         Self { recording, subject: Arc::default() }
     }
 
-    /// The program with requests of another batch size; `None` where they stay.
+    /// The program with requests of another batch size; `None` if the batch size stays.
     fn scaled(&self, subject: &Subject, batch: f64) -> Option<Subject> {
         let timeline = self.recording.timeline();
-        // Exactly 1 is what the control starts with.
+        // The control starts with exactly 1.
         let is_same = (batch - 1.0).abs() < f64::EPSILON;
         (!is_same).then(|| {
             let repeating = Repeating::new(timeline);
             subject.scaled(|event| if repeating.contains(timeline, event) { batch } else { 1.0 })
         })
     }
-}
 
-impl SimulateTask {
     fn subject(&self) -> &Subject {
         self.subject.get_or_init(|| Subject::new(self.recording.snapshot(), &self.recording))
     }
 
-    /// What PyTorch may reserve, as recorded or as the request says.
+    /// The device as recorded, or with the capacity of the request.
     fn device(&self, request: &WhatIfRequest) -> Device {
         let device = self.subject().device();
         match request.capacity_bytes {
@@ -106,6 +101,7 @@ impl Task for SimulateTask {
         let mut settings = vec![recorded.clone()];
         let useful = if request.sweeps { useful_settings(recorded, &device) } else { Vec::new() };
         for one in useful.into_iter().chain([request.settings.clone()]) {
+            // Settings that are requested and useful stand last, where the user looks for them.
             settings.retain(|known| *known == *recorded || *known != one);
             if one != *recorded {
                 settings.push(one);
@@ -117,9 +113,7 @@ impl Task for SimulateTask {
         let best = best.and_then(|best| outcomes.iter().position(|outcome| std::ptr::eq(outcome, best)));
         let moments = self.recording.moments();
         let rows = outcomes.into_iter().map(|outcome| Simulated {
-            reserved: totals::ranges(moments, MAX_CURVE_POINTS)
-                .map(|range| PlotPoint::new(range.start as f64, outcome.reserved.max_in(range) as f64))
-                .collect(),
+            reserved: curves::maxima(moments, |range| outcome.reserved.max_in(range) as f64),
             outcome,
         });
         Arc::new(WhatIfResponse {

@@ -1,4 +1,4 @@
-//! Answers of a worker, kept with the questions that they are for.
+//! A worker's latest answer, kept with the question that it answers.
 
 use super::worker::{Task, WorkMode, Worker};
 use eframe::egui;
@@ -9,7 +9,7 @@ pub(in crate::app) struct Background<T: Task> {
     latest: Option<(T::Request, T::Response)>,
 }
 
-/// A task that says what it was asked.
+/// A task that returns its question with the answer.
 #[derive(Clone)]
 struct Paired<T>(T);
 
@@ -29,8 +29,8 @@ impl<T: Task> Default for Background<T> {
 }
 
 impl<T: Task> Background<T> {
-    /// The answer to a question if it is there, else it is on its way. To be asked in every frame;
-    /// `task` is only called for the first question.
+    /// The answer to a question; `None` while it is on its way. Call it in every frame until then. `task` is
+    /// only called for the first question.
     pub(in crate::app) fn ask(
         &mut self,
         request: &T::Request,

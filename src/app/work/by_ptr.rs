@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// A shared value that is equal to nothing but itself.
 ///
-/// Results of a search are made anew when the question changes and are too large to be compared, so
-/// their identity stands for their contents.
+/// Results of the background are too large to be compared, and are made anew when the question changes.
+/// So their identity stands for their contents.
 #[derive(Debug)]
 pub(in crate::app) struct ByPtr<T: ?Sized>(pub(in crate::app) Arc<T>);
 

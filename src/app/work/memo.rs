@@ -1,10 +1,10 @@
-//! A value that is kept until it is needed for something else.
+//! A value that is kept until it is needed for another key.
 
 use std::cell::RefCell;
 
 /// The last value that was made, and the key that it was made for.
 ///
-/// It is a cell, so that a pane can be given what is derived from a file without the right to change it.
+/// It is a cell, so that a pane which may only read a device can still fill it.
 #[derive(Debug)]
 pub(in crate::app) struct Memo<K, V> {
     last: RefCell<Option<(K, V)>>,
@@ -17,7 +17,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> Memo<K, V> {
-    /// The value for a key: the last one if that was made for an equal key, else a new one.
+    /// The value for a key: the last one if it was made for an equal key, else a new one.
     pub(in crate::app) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
         if let Some((_, value)) = self.last.borrow().as_ref().filter(|(known, _)| *known == key) {
             return value.clone();
@@ -28,8 +28,7 @@ impl<K: PartialEq, V: Clone> Memo<K, V> {
         value
     }
 
-    /// The last value.
-    #[cfg(test)]
+    /// The last value, which may be for another key.
     pub(in crate::app) fn latest(&self) -> Option<V> {
         self.last.borrow().as_ref().map(|(_, value)| value.clone())
     }

@@ -1,13 +1,13 @@
-//! How files are looked at.
+//! The settings of a window from its start to its end.
 
 use super::worker::WorkMode;
 use crate::analysis::UserRules;
 use std::sync::Arc;
 
-/// How files are looked at, from the start of the window to its end.
+/// The settings of a window from its start to its end.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Setup {
-    /// Where work is done.
+    /// The place where work is done.
     pub(in crate::app) mode: WorkMode,
     /// The user's own rules for categories.
     pub(in crate::app) rules: Arc<UserRules>,

@@ -1,13 +1,13 @@
 //! Work that does not fit into a frame, on a thread of its own.
 //!
-//! The window says what it wants in every frame. Only the latest request counts: earlier ones that were
+//! The window repeats its request in every frame. Only the latest request counts: earlier ones that were
 //! not begun are dropped, and the window shows the last finished result until the right one lands.
 
 use eframe::egui;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Where work is done.
+/// The place where work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum WorkMode {
     /// On another thread.
@@ -18,7 +18,7 @@ pub(in crate::app) enum WorkMode {
 
 /// Work that a [`Worker`] does.
 pub(in crate::app) trait Task: Clone + Send + 'static {
-    /// The question; equal ones have the same answer.
+    /// The question: everything that the answer depends on, so that equal ones have the same answer.
     type Request: Clone + PartialEq + Send;
     /// The answer.
     type Response: Send;
@@ -30,8 +30,9 @@ pub(in crate::app) trait Task: Clone + Send + 'static {
 /// A task, and the thread that does it.
 pub(in crate::app) struct Worker<T: Task> {
     shared: Arc<Shared<T>>,
-    /// The task, where there is no thread.
+    /// The task, if there is no thread to do it.
     here: Option<T>,
+    /// The latest request, to notice another one.
     requested: Option<T::Request>,
 }
 
@@ -42,13 +43,14 @@ struct Shared<T: Task> {
 }
 
 struct Slots<T: Task> {
+    /// The next request; a newer one takes its place.
     request: Option<T::Request>,
     response: Option<T::Response>,
     is_closed: bool,
 }
 
 impl<T: Task> Worker<T> {
-    /// Start a thread, or do without one.
+    /// Start a thread, unless `mode` or the system wants it to be done without one.
     pub(in crate::app) fn new(name: &str, task: T, ctx: &egui::Context, mode: WorkMode) -> Self {
         let slots = Mutex::new(Slots { request: None, response: None, is_closed: false });
         let shared = Arc::new(Shared { slots, has_news: Condvar::new() });
@@ -56,7 +58,7 @@ impl<T: Task> Worker<T> {
         Self { shared, here: (!has_thread).then_some(task), requested: None }
     }
 
-    /// Ask for something, and take what is finished: the answer to this request or to an earlier one.
+    /// Make a request, and take the answer that is finished: to this request or to an earlier one.
     pub(in crate::app) fn ask(&mut self, request: T::Request) -> Option<T::Response> {
         let is_new = self.requested.as_ref() != Some(&request);
         if is_new {
@@ -82,7 +84,7 @@ impl<T: Task> Drop for Worker<T> {
 }
 
 impl<T: Task> Shared<T> {
-    /// A thread that panicked leaves nothing half-written here.
+    /// The slots, also after a panic: a thread leaves nothing half-written here.
     fn lock(&self) -> MutexGuard<'_, Slots<T>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use crate::diagnosis::finding::{
 };
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::share::share;
-use crate::model::{AllocId, Allocation, Timeline};
+use crate::model::{AllocId, Allocation};
 use crate::units;
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 /// Whether most large parameters have a copy of half their size, as autocast makes them for each forward pass. `None` if
 /// too few large parameters are known.
 fn has_half_copies(case: &Case<'_>) -> Option<bool> {
-    let Timeline { lifetimes, events, .. } = case.timeline;
+    let timeline = case.timeline;
     let is_parameter = |id: AllocId| case.category(id) == Category::Parameter;
     let live = case.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size && is_parameter(a.id));
     let sizes: BTreeSet<i64> = live.map(|a| a.size).collect();
@@ -104,8 +104,8 @@ fn has_half_copies(case: &Case<'_>) -> Option<bool> {
     let halves: Vec<i64> = sizes.iter().map(|size| size / 2).filter(|half| !sizes.contains(half)).collect();
     let mut is_made = vec![false; halves.len()];
     let is_passing = |&id: &AllocId| matches!(case.category(id), Category::Activation | Category::Temporary);
-    for id in lifetimes.ids().filter(is_passing) {
-        if let Ok(at) = halves.binary_search(&lifetimes.size(id, events)) {
+    for id in timeline.ids().filter(is_passing) {
+        if let Ok(at) = halves.binary_search(&timeline.size(id)) {
             is_made[at] = true;
         }
     }

@@ -4,7 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::share::share;
-use crate::model::{Action, AllocId, Anchor, Moment, StackId, Timeline};
+use crate::model::{Action, Anchor, Moment, StackId};
 use crate::units;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
@@ -144,11 +144,10 @@ fn late(case: &Case<'_>) -> Option<Gap> {
 /// Whether memory of this device was recorded before its first event: an older block has a stack, or no other device was
 /// in use when steps were announced.
 fn was_on_before(case: &Case<'_>) -> bool {
-    let Timeline { lifetimes, events, device, .. } = case.timeline;
-    let mut older = (0..lifetimes.initial_count() as u32).map(AllocId);
-    let mut others = case.snapshot.timelines.iter().filter(|other| other.device != *device);
-    older.any(|id| lifetimes.stack(id, events) != StackId::EMPTY)
-        || others.all(|other| other.events.is_empty())
+    let timeline = case.timeline;
+    let mut older = timeline.ids().take(timeline.lifetimes.initial_count());
+    let mut others = case.snapshot.timelines.iter().filter(|other| other.device != timeline.device);
+    older.any(|id| timeline.stack(id) != StackId::EMPTY) || others.all(|other| other.events.is_empty())
 }
 
 fn no_stacks(case: &Case<'_>) -> Option<Gap> {

@@ -135,23 +135,23 @@ impl Coloring {
     pub fn color(&self, timeline: &Timeline, id: AllocId) -> Rgb {
         let Timeline { lifetimes, events, .. } = timeline;
         match self.by {
-            ColorBy::Stack => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Stack => self.stacks.get(timeline.stack(id)),
             ColorBy::Allocation => self.palette.hashed(u64::from(id.0)),
-            ColorBy::Size => self.size(size_class(lifetimes.size(id, events))),
+            ColorBy::Size => self.size(size_class(timeline.size(id))),
             ColorBy::Age => match lifetimes.origin(id) {
                 Origin::Before => self.palette.unknown,
                 Origin::Event(ix) => self.age(age_class(ix.0, events.len())),
             },
-            ColorBy::Stream => self.class(self.streams.as_slice(), lifetimes.get(id, events).stream),
-            ColorBy::Pool => self.class(self.pools.as_slice(), lifetimes.get(id, events).pool),
+            ColorBy::Stream => self.class(self.streams.as_slice(), timeline.allocation(id).stream),
+            ColorBy::Pool => self.class(self.pools.as_slice(), timeline.allocation(id).pool),
             // Until categories are known, stacks give the colours.
-            ColorBy::Category if self.present.is_empty() => self.stacks.get(lifetimes.stack(id, events)),
+            ColorBy::Category if self.present.is_empty() => self.stacks.get(timeline.stack(id)),
             ColorBy::Category => {
                 let verdict = self.attribution.categories.verdict(id);
                 let color = self.palette.category(verdict.category);
                 let is_inferred = verdict.basis() == Basis::Inferred;
                 let color = if is_inferred { self.inferred(color) } else { color };
-                self.shaded(color, lifetimes.stack(id, events))
+                self.shaded(color, timeline.stack(id))
             }
         }
     }

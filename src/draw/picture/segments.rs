@@ -125,7 +125,7 @@ impl SegmentsPicture<'_> {
 
     fn outline(&self, map: &SegmentMapCanvas<'_>, palette: &Palette) {
         let Selected::Allocation(id) = self.selected else { return };
-        let addr = self.timeline.lifetimes.addr(id, &self.timeline.events);
+        let addr = self.timeline.addr(id);
         let Some((row, part)) = self.state.find(addr, id) else { return };
         let part = &self.state.parts[part];
         let places = map.places(row, part.addr, part.past_end());

@@ -169,7 +169,6 @@ impl<B: Bands> TimelinePicture<'_, B> {
         picture: &TimelineRaster,
         texture: &TextureHandle,
     ) {
-        let Timeline { lifetimes, events, .. } = self.timeline;
         let (rect, timeline) = (places.picture, self.timeline);
         let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
         canvas.grid();
@@ -179,7 +178,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
             Selected::Allocation(id) => canvas.outline(picture, &picture.raster.spans(id), true),
             Selected::Stack(stack) => {
                 let is_same =
-                    |id: AllocId| id.index() < lifetimes.len() && lifetimes.stack(id, events) == stack;
+                    |id: AllocId| id.index() < timeline.lifetimes.len() && timeline.stack(id) == stack;
                 canvas.highlight(picture, &picture.raster.spans_where(is_same));
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn bar(timeline: &Timeline, rows: &SegmentRows, bands: &[RowBand], id
     Some(Bar {
         start: lifetimes.start(id),
         end: lifetimes.end(id).unwrap_or(last),
-        y_px: extent.y(place.offset, lifetimes.size(id, &timeline.events)),
+        y_px: extent.y(place.offset, timeline.size(id)),
     })
 }
 

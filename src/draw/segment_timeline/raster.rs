@@ -13,7 +13,7 @@ use crate::analysis::SegmentRows;
 use crate::draw::Raster;
 use crate::draw::{BandFill, BandTexture, Bands as _, Blocks};
 use crate::draw::{Palette, Rgb, View};
-use crate::model::{AllocId, Moment, StackId, Timeline};
+use crate::model::{AllocId, Moment, StackId};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -213,7 +213,7 @@ impl<'a> Painter<'a> {
         let SegmentTimelineScene { blocks: Blocks { timeline, .. }, rows, view, .. } = self.map;
         let place = rows.place(id, timeline)?;
         let extent = self.extents[place.row as usize].as_ref()?;
-        let bytes = timeline.lifetimes.size(id, &timeline.events);
+        let bytes = timeline.size(id);
         let y_px = extent.y(place.offset, bytes);
         let pixels = pixels(y_px[0], y_px[1], self.height);
         if pixels.is_empty() || bytes <= 0 {
@@ -256,11 +256,12 @@ impl<'a> Painter<'a> {
 
     /// The look of an allocation in the middle of its life within a column.
     fn fill(&self, id: AllocId, column: &Column) -> BandFill {
-        let Timeline { lifetimes, events, .. } = self.map.blocks.timeline;
+        let timeline = self.map.blocks.timeline;
+        let lifetimes = &timeline.lifetimes;
         let (start, end) = (lifetimes.start(id).0, lifetimes.end(id).map_or(u32::MAX, |end| end.0));
         let middle = start.max(column.moments.start) + column.overlap(start, end) / 2;
         let fill = self.map.blocks.fill(id.0, Moment(middle));
-        if self.map.selected.is_some_and(|stack| lifetimes.stack(id, events) == stack) {
+        if self.map.selected.is_some_and(|stack| timeline.stack(id) == stack) {
             return BandFill { color: fill.color.mix(self.map.palette.accent, SELECTED_SHARE), ..fill };
         }
         fill

@@ -6,6 +6,7 @@ use crate::draw::segment_timeline::geometry::{Bar, TOUCH_PX, bar};
 use crate::draw::segment_timeline::layout::{Expanded, RowHeights, RowLayout};
 use crate::draw::{Axis, BandColors, BlockFilter, ColorBy, Coloring, Pixel};
 use crate::model::Snapshot;
+use crate::model::Timeline;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ proptest! {
                     prop_assert_eq!((pixel, alpha(&raster, x, y)), (Pixel::Empty, 0));
                     continue;
                 }
-                let ids = (0..scene.timeline.lifetimes.len() as u32).map(AllocId);
+                let ids = scene.timeline.ids();
                 let parts: Vec<(f64, f64)> = ids.map(|id| scene.parts(id, &moments, y)).collect();
                 let area = |&(high, long): &(f64, f64)| high.max(0.0) * long;
                 let most = parts.iter().map(area).fold(0.0, f64::max);
@@ -154,11 +155,11 @@ proptest! {
                 let row = &scene.rows.rows()[band.row as usize];
                 let up = (band.bottom_px() as f64 - y as f64 - 0.5) / f64::from(band.height_px);
                 let addr = row.addr + (up * row.size_bytes as f64) as u64;
-                let (lifetimes, events) = (&scene.timeline.lifetimes, &scene.timeline.events);
-                let holds = |id: &AllocId| (lifetimes.addr(*id, events)..lifetimes.addr(*id, events) + lifetimes.size(*id, events) as u64).contains(&addr);
+                let timeline = &scene.timeline;
+                let holds = |id: &AllocId| (timeline.addr(*id)..timeline.addr(*id) + timeline.size(*id) as u64).contains(&addr);
                 // What has the middle of a pixel, and is large, has most of it.
-                let holder = lifetimes.live_at(moment).find(holds);
-                let is_large = |id: AllocId| 1.0 < lifetimes.size(id, events) as f64 * f64::from(band.height_px) / row.size_bytes as f64;
+                let holder = timeline.lifetimes.live_at(moment).find(holds);
+                let is_large = |id: AllocId| 1.0 < timeline.size(id) as f64 * f64::from(band.height_px) / row.size_bytes as f64;
                 if let Some(id) = holder.filter(|&id| is_large(id)) {
                     prop_assert_eq!(raster.pixel(x, y), Pixel::Block(id));
                 }

@@ -99,12 +99,9 @@ impl LiveCursor {
 
 impl Blocks<'_> {
     fn advance(&self, cursor: &mut LiveCursor, moment: Moment) {
-        let Timeline { lifetimes, events, .. } = self.timeline;
-        let band = |id| LiveBand {
-            id,
-            end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)),
-            size: lifetimes.size(id, events),
-        };
+        let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
+        let band =
+            |id| LiveBand { id, end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)), size: timeline.size(id) };
         let is_stacked =
             |id: &AllocId| self.filter.is_none_or(|filter| !filter.hides_rest || (filter.contains)(*id));
         match cursor.moment.replace(moment) {

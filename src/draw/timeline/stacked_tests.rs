@@ -69,8 +69,8 @@ proptest! {
             for y in 0..53 {
                 if let Pixel::Block(id) = raster.pixel(x, y) {
                     let live: Vec<AllocId> = timeline.lifetimes.live_at(moment).collect();
-                    let below: i64 = live.iter().take_while(|&&other| other < id).map(|&other| timeline.lifetimes.size(other, &timeline.events)).sum();
-                    let size = timeline.lifetimes.size(id, &timeline.events);
+                    let below: i64 = live.iter().take_while(|&&other| other < id).map(|&other| timeline.size(other)).sum();
+                    let size = timeline.size(id);
                     let bytes = view.bytes_from_y((53.0 - y as f64 - 0.5) / 53.0);
                     prop_assert!(live.contains(&id));
                     prop_assert!(below as f64 - 1e-3 <= bytes && bytes <= (below + size) as f64 + 1e-3);

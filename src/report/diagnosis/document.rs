@@ -181,7 +181,7 @@ fn frames(snapshot: &Snapshot, clean: Clean, stack: StackId) -> Vec<SiteFrame> {
 
 fn allocation(input: &ReportInput<'_>, clean: Clean, id: AllocId) -> AllocationText {
     let timeline = input.timeline;
-    let allocation = timeline.lifetimes.get(id, &timeline.events);
+    let allocation = timeline.allocation(id);
     AllocationText {
         address: allocation.addr,
         bytes: allocation.size,

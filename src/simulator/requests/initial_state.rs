@@ -76,8 +76,7 @@ pub(in crate::simulator) fn find(
     if ranges.is_empty() {
         return InitialState { unplaced: count, ..InitialState::default() };
     }
-    let initial: Vec<Allocation> =
-        (0..count as u32).map(|id| timeline.lifetimes.get(AllocId(id), &timeline.events)).collect();
+    let initial: Vec<Allocation> = (0..count as u32).map(|id| timeline.allocation(AllocId(id))).collect();
     let classes = SizeClasses::new(snapshot, timeline, settings);
     let mut reader = InitialStateReader {
         settings,

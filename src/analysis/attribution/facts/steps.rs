@@ -6,7 +6,7 @@ use super::frees::free_event;
 use super::stack_traits::StackTrait;
 use crate::model::Timeline;
 
-/// If fewer backwards than this drop their gradients, it does not show that every backward leads to a step.
+/// Fewer backwards than this do not show a pattern of steps.
 const MIN_BACKWARDS: usize = 3;
 
 /// A stretch of backward work without a model's call or an optimizer's step in it.
@@ -68,7 +68,8 @@ fn step_pattern(stretches: &[BackwardStretch]) -> impl Fn(usize, &BackwardStretc
     let mut shown = (0..).zip(stretches).filter(|(_, s)| s.shows_step()).map(|(at, _)| at);
     let (first, second): (Option<usize>, Option<usize>) = (shown.next(), shown.next());
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
-    let are_all_seen = 2 < stretches.len() && stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step);
+    let are_all_seen =
+        MIN_BACKWARDS <= stretches.len() && stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step);
     // Each backward but the first leaves gradients to be dropped: a program may keep its first.
     let ended = stretches.len().saturating_sub(1);
     let keeps_first = first == Some(1)
@@ -183,7 +184,7 @@ fn sum_gradients(stretches: &mut [BackwardStretch], timeline: &Timeline, activit
             continue;
         }
         // Sizes of a damaged file may add up to more than any number holds.
-        let size = lifetimes.size(id, &timeline.events).max(0);
+        let size = timeline.size(id).max(0);
         growth_bytes[at] = growth_bytes[at].saturating_add(size);
         growth_bytes[last] = growth_bytes[last].saturating_sub(size);
         let is_between = freed.is_some_and(|freed| stretches.get(last).is_none_or(|s| freed.0 < s.start));

@@ -55,9 +55,7 @@ mod tests {
         (0..timeline.lifetimes.len() as u32)
             .map(AllocId)
             .filter(|&id| timeline.lifetimes.end(id).is_none())
-            .map(|id| {
-                (timeline.lifetimes.size(id, &timeline.events), categories.get(id), categories.rule(id))
-            })
+            .map(|id| (timeline.size(id), categories.get(id), categories.rule(id)))
             .collect()
     }
 

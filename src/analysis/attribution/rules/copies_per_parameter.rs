@@ -40,6 +40,7 @@ impl SizeCount {
     pub(super) fn parameters(&self, each: usize) -> Option<usize> {
         let parameters = self.all / each;
         let is_even = self.all.is_multiple_of(each);
+        // Some gradients or state may lie among the parameters, but not most of them.
         (is_even && parameters <= self.early && self.early <= 2 * parameters).then_some(parameters)
     }
 }

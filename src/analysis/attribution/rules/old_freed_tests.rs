@@ -2,7 +2,7 @@
 
 use crate::analysis::attribution::facts::fixture::{DATA, EVALUATE, LOAD, Program};
 use crate::analysis::{Attribution, Category, RuleId, UserRules, Verdict};
-use crate::model::{AllocId, Snapshot};
+use crate::model::Snapshot;
 
 const MIB: i64 = 1 << 20;
 /// The sizes of the blocks that a call of the model makes.
@@ -12,7 +12,7 @@ const CALL: [i64; 3] = [3 * MIB, 7 * MIB, 9 * MIB];
 fn claims(snapshot: &Snapshot) -> Vec<Verdict> {
     let timeline = &snapshot.timelines[0];
     let found = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
-    let ids = (0..timeline.lifetimes.len() as u32).map(AllocId);
+    let ids = timeline.ids();
     ids.map(|id| found.verdict(id)).collect()
 }
 

@@ -12,7 +12,7 @@ fn at_end(program: Program, addr: u64) -> Category {
     let timeline = &snapshot.timelines[0];
     let categories = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
     let mut live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
-    let id = live.find(|&id| timeline.lifetimes.addr(id, &timeline.events) == addr);
+    let id = live.find(|&id| timeline.addr(id) == addr);
     categories.get(id.expect("live at the end"))
 }
 

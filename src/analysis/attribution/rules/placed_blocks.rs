@@ -43,7 +43,7 @@ impl SharedSegmentSizes {
 /// The blocks in the order of their addresses, older ones first. Up to `other_segments` segments in the region of the
 /// parameters may have been made for something else.
 pub(super) fn placed_blocks(view: &View<'_>, ids: &[AllocId], other_segments: usize) -> Vec<PlacedBlock> {
-    let addr = |id: AllocId| view.timeline.lifetimes.addr(id, &view.timeline.events);
+    let addr = |id: AllocId| view.timeline.addr(id);
     let ids: HashMap<u64, AllocId> = ids.iter().map(|&id| (addr(id), id)).collect();
     let table = &view.timeline.segments;
     let mut segments: Vec<&Segment> = table.segments.iter().collect();

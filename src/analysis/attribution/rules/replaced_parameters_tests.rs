@@ -13,7 +13,7 @@ fn at_end(snapshot: &Snapshot, wanted: &[u64]) -> Vec<Category> {
     let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
     let end = Moment(timeline.events.len() as u32);
     let live: Vec<_> = timeline.lifetimes.live_at(end).collect();
-    let addr = |id| timeline.lifetimes.addr(id, &timeline.events);
+    let addr = |id| timeline.addr(id);
     let find = |&addr_wanted: &u64| live.iter().copied().find(|&id| addr(id) == addr_wanted);
     wanted.iter().map(|wanted| categories.get(find(wanted).expect("live at the end"))).collect()
 }

@@ -69,7 +69,6 @@ mod tests {
         BACKWARD, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME,
     };
     use crate::analysis::{Attribution, Category, UserRules};
-    use crate::model::AllocId;
 
     /// The categories of the blocks of an unfinished step that follows `steps` finished ones. Each step makes a temporary for
     /// every parameter, and the first may make state before.
@@ -103,7 +102,7 @@ mod tests {
         let snapshot = program.finish();
         let timeline = &snapshot.timelines[0];
         let categories = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
-        let ids = (0..timeline.lifetimes.len() as u32).rev().map(AllocId);
+        let ids = timeline.ids().rev();
         ids.take(SIZES.len()).map(|id| categories.get(id)).collect()
     }
 

@@ -151,7 +151,7 @@ mod tests {
                 let end = Moment(timeline.events.len() as u32);
                 let category = |addr| {
                     let mut live = timeline.lifetimes.live_at(end);
-                    let id = live.find(|&id| timeline.lifetimes.addr(id, &timeline.events) == addr);
+                    let id = live.find(|&id| timeline.addr(id) == addr);
                     found.categories.get(id.expect("live at the end"))
                 };
                 let of = [weights[0], batch, kept[0], kept[1]].map(category);

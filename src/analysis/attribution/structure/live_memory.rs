@@ -56,13 +56,13 @@ impl LiveMemory {
         let block_stacks: HashMap<u64, StackId> = active.map(|block| (block.addr, block.stack)).collect();
         let live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
         let blocks = live.map(|id| {
-            let addr = timeline.lifetimes.addr(id, &timeline.events);
-            let stack = match timeline.lifetimes.stack(id, &timeline.events) {
+            let addr = timeline.addr(id);
+            let stack = match timeline.stack(id) {
                 StackId::EMPTY => block_stacks.get(&addr).copied().unwrap_or(StackId::EMPTY),
                 stack => stack,
             };
             LiveBlock {
-                size: timeline.lifetimes.size(id, &timeline.events),
+                size: timeline.size(id),
                 category: categories.get(id),
                 facts: stacks.get(stack),
                 stack,

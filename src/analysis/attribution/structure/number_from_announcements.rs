@@ -97,7 +97,7 @@ fn are_parameters_recorded(timeline: &Timeline, categories: &Categories) -> bool
         .take(lifetimes.initial_count())
         .filter(|&id| lifetimes.end(id).is_none())
         .filter(|&id| matches!(categories.get(id), Category::Parameter | Category::OptimizerState))
-        .map(|id| lifetimes.stack(id, &timeline.events) != StackId::EMPTY)
+        .map(|id| timeline.stack(id) != StackId::EMPTY)
         .peekable();
     parameters.peek().is_some() && parameters.all(|is_recorded| is_recorded)
 }

@@ -52,7 +52,7 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
             Category::Parameter if id.index() < initial => &mut parameter_bytes,
             _ => continue,
         };
-        *sum = sum.saturating_add(lifetimes.size(id, &timeline.events).max(0));
+        *sum = sum.saturating_add(timeline.size(id).max(0));
     }
     let is_for_all = parameter_bytes - parameter_bytes / MISSING_STATE_PART <= early_bytes;
     let has_parameters = 0 < parameter_bytes;

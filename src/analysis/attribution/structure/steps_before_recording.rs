@@ -21,8 +21,8 @@ pub(super) fn note_steps_before_recording(
     let (mut state_bytes, mut parameter_bytes) = (0i64, 0i64);
     let mut is_made_in_step = false;
     for id in lifetimes.ids().take(lifetimes.initial_count()) {
-        let size = lifetimes.size(id, &timeline.events).max(0);
-        let stack = lifetimes.stack(id, &timeline.events);
+        let size = timeline.size(id).max(0);
+        let stack = timeline.stack(id);
         let is_counted = stack == StackId::EMPTY && COUNTING.contains(&categories.rule(id));
         match categories.get(id) {
             Category::OptimizerState if is_counted => state_bytes = state_bytes.saturating_add(size),

@@ -68,10 +68,10 @@ impl SegmentIndex {
 
 /// The live allocations by address.
 fn live_by_address(timeline: &Timeline, moment: Moment) -> Vec<Live> {
-    let (lifetimes, events) = (&timeline.lifetimes, &timeline.events);
+    let lifetimes = &timeline.lifetimes;
     let place = |id| Live {
-        addr: lifetimes.addr(id, events),
-        requested: lifetimes.size(id, events),
+        addr: timeline.addr(id),
+        requested: timeline.size(id),
         id,
         is_awaiting: lifetimes.requested(id).is_some_and(|requested| requested <= moment),
         survives: lifetimes.end(id).is_none(),

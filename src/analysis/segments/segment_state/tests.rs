@@ -121,7 +121,7 @@ fn check_moment(toy: &Toy, timeline: &Timeline, state: &ToyState, moment: Moment
         state.runs().iter().map(|&(_, _, region)| Some(stream_of(region))).collect();
     assert_eq!(found.groups.iter().map(|group| group.key.stream).collect::<BTreeSet<_>>(), streams);
     for id in timeline.lifetimes.live_at(moment) {
-        let addr = timeline.lifetimes.addr(id, &timeline.events);
+        let addr = timeline.addr(id);
         let (row, part) = found.find(addr, id).expect("every block is found");
         assert!(found.rows[row].parts.contains(&part));
     }

@@ -46,7 +46,7 @@ impl<'a> LifetimesByEvent<'a> {
             };
             put(free_event(lifetimes, id), Change::Free(id));
             put(lifetimes.start(id).event(), Change::Alloc(id));
-            are_parameter_sized.push(sizes.contains(&lifetimes.size(id, &timeline.events)));
+            are_parameter_sized.push(sizes.contains(&timeline.size(id)));
         }
         let first_other = lifetimes.ids().nth(first_other);
         let after_parameters = first_other.and_then(|id| lifetimes.start(id).event());
@@ -88,7 +88,7 @@ impl<'a> LifetimesByEvent<'a> {
     }
 
     pub(super) fn size(&self, id: AllocId) -> i64 {
-        self.timeline.lifetimes.size(id, &self.timeline.events)
+        self.timeline.size(id)
     }
 
     /// The event that makes an allocation; 0 if it is older than the recording.
@@ -156,5 +156,5 @@ fn parameters(timeline: &Timeline) -> (usize, Vec<i64>) {
         initial => initial,
     };
     let kept = lifetimes.ids().take(count).filter(|&id| free_moment(lifetimes, id).is_none());
-    (count, kept.map(|id| lifetimes.size(id, &timeline.events)).collect())
+    (count, kept.map(|id| timeline.size(id)).collect())
 }

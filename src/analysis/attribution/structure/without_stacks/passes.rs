@@ -5,6 +5,7 @@ use super::lifetimes_by_event::{Change, LifetimesByEvent, NEVER};
 use super::window::{ActivationPeak, Window};
 use crate::model::AllocId;
 use foldhash::HashSet;
+use std::ops::Range;
 
 /// A pass that is not over keeps at least this many blocks, and more than [`OPEN_PASS_TIMES`] as many as passes before it:
 /// a few outputs are kept by any.
@@ -142,16 +143,7 @@ fn read_pass(
         None => (peak.top, fallen),
     };
     let end = if is_over { end } else { lifetimes.event_count() };
-    let (mut activations, mut gradients) = (Vec::new(), Vec::new());
-    for event in floor..end {
-        let Some(id) = lifetimes.allocated_at(event) else { continue };
-        let is_for_backward = event < backward && backward <= lifetimes.free_event(id);
-        if lifetimes.is_parameter_sized(id) && backward <= event {
-            gradients.push(id);
-        } else if is_for_backward && (!is_over || lifetimes.is_freed_activation(id)) {
-            activations.push(id);
-        }
-    }
+    let MadeInPass { activations, gradients } = MadeInPass::of(lifetimes, floor..end, backward, is_over);
     let activations = without_stragglers(lifetimes, &activations);
     // A batch outlives the backward; activations do not.
     let is_data = |&&id: &&AllocId| end <= lifetimes.free_event(id) && !lifetimes.is_scalar(id);
@@ -175,6 +167,30 @@ fn read_pass(
         kept,
         gradients: gradients.len(),
     })
+}
+
+/// The blocks that count in a pass.
+struct MadeInPass {
+    /// Blocks of the forward that are live when the backward begins.
+    activations: Vec<AllocId>,
+    /// Blocks of the backward that are as large as parameters.
+    gradients: Vec<AllocId>,
+}
+
+impl MadeInPass {
+    fn of(lifetimes: &LifetimesByEvent<'_>, events: Range<u32>, backward: u32, is_over: bool) -> Self {
+        let mut out = Self { activations: Vec::new(), gradients: Vec::new() };
+        for event in events {
+            let Some(id) = lifetimes.allocated_at(event) else { continue };
+            let is_for_backward = event < backward && backward <= lifetimes.free_event(id);
+            if lifetimes.is_parameter_sized(id) && backward <= event {
+                out.gradients.push(id);
+            } else if is_for_backward && (!is_over || lifetimes.is_freed_activation(id)) {
+                out.activations.push(id);
+            }
+        }
+        out
+    }
 }
 
 /// The gradient of the loss: a scalar that is live from before the first event of the backward until after the last.

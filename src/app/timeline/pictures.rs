@@ -20,7 +20,7 @@ use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-/// Which picture is wanted.
+/// Everything that a picture depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct TimelineRequest {
     pub(in crate::app) view: View,
@@ -28,23 +28,24 @@ pub(in crate::app) struct TimelineRequest {
     pub(in crate::app) is_dark: bool,
     pub(in crate::app) mode: TimelineMode,
     pub(in crate::app) coloring: ByPtr<Coloring>,
-    /// What the filter lets through, and what happens to the rest.
+    /// The allocations that the filter lets through, and the treatment of the others.
     pub(in crate::app) filter: Option<(ByPtr<Matches>, FilterMode)>,
 }
 
 /// The picture that is shown.
 pub(in crate::app) struct Shown {
     pub(in crate::app) picture: TimelineRaster,
-    /// What its bands are.
+    /// The memory that its bands are.
     pub(in crate::app) mode: TimelineMode,
     pub(in crate::app) texture: TextureHandle,
-    outlines: Vec<(AllocId, Vec<PixelSpan>)>,
-    /// Where the selected stack or segment is.
-    selected: Memo<Selection, Rc<[PixelSpan]>>,
+    hovered_outline: Memo<AllocId, Rc<[PixelSpan]>>,
+    selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
+    /// The places of the selected stack or segment.
+    highlighted: Memo<Selection, Rc<[PixelSpan]>>,
 }
 
-/// Pictures of one device.
-pub(in crate::app) struct Rasters {
+/// The latest picture of one device, and the thread that paints others.
+pub(in crate::app) struct TimelinePictures {
     worker: Worker<Painter>,
     pools: Pools,
     shown: Option<Shown>,
@@ -53,24 +54,24 @@ pub(in crate::app) struct Rasters {
 /// The private pools, once they are known.
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
-/// A picture, and what its bands are.
+/// A picture, and the memory that its bands are.
 type Finished = (TimelineMode, TimelineRaster, ColorImage);
 
-/// What painting needs.
+/// Paints pictures of one device.
 #[derive(Clone)]
 struct Painter {
     recording: Recording,
     pools: Pools,
 }
 
-impl Rasters {
+impl TimelinePictures {
     pub(in crate::app) fn new(recording: Recording, ctx: &egui::Context, mode: WorkMode) -> Self {
         let pools = Pools::default();
         let painter = Painter { recording, pools: Arc::clone(&pools) };
         Self { worker: Worker::new("timeline", painter, ctx, mode), pools, shown: None }
     }
 
-    /// Ask for a picture, and take what is finished.
+    /// Ask for a picture, and take the last one that is finished.
     pub(in crate::app) fn update(&mut self, ctx: &egui::Context, request: TimelineRequest) {
         if let Some(finished) = self.worker.ask(request) {
             self.show(ctx, finished);
@@ -85,7 +86,15 @@ impl Rasters {
             }
             None => ctx.load_texture("timeline", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { picture, mode, texture, outlines: Vec::new(), selected: Memo::default() });
+        // Places in the last picture mean nothing in this one, so their cells are new.
+        self.shown = Some(Shown {
+            picture,
+            mode,
+            texture,
+            hovered_outline: Memo::default(),
+            selected_outline: Memo::default(),
+            highlighted: Memo::default(),
+        });
     }
 
     /// The private pools, once the first picture is there.
@@ -94,34 +103,30 @@ impl Rasters {
     }
 
     /// The latest picture, which may be one of an earlier view.
-    pub(in crate::app) fn shown(&mut self) -> Option<&mut Shown> {
-        self.shown.as_mut()
+    pub(in crate::app) fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
     }
 }
 
 impl Shown {
-    /// Where an allocation is in the picture. The last few are remembered.
-    pub(in crate::app) fn outline(&mut self, id: AllocId) -> &[PixelSpan] {
-        const REMEMBERED: usize = 4;
-        let at = self.outlines.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
-            if REMEMBERED <= self.outlines.len() {
-                self.outlines.remove(0);
-            }
-            self.outlines.push((id, self.picture.raster.spans(id)));
-            self.outlines.len() - 1
-        });
-        &self.outlines[at].1
+    /// The place of the hovered band in the picture.
+    pub(in crate::app) fn hovered_outline(&self, id: AllocId) -> Rc<[PixelSpan]> {
+        self.hovered_outline.get(id, || self.picture.raster.spans(id).into())
     }
-}
 
-impl Shown {
-    /// Where everything with the selected stack, or in the selected segment, is in the picture.
+    /// The place of the selected allocation in the picture.
+    pub(in crate::app) fn selected_outline(&self, id: AllocId) -> Rc<[PixelSpan]> {
+        self.selected_outline.get(id, || self.picture.raster.spans(id).into())
+    }
+
+    /// The places of everything with the selected stack, or in the selected segment, in the picture.
     pub(in crate::app) fn spans_of(&self, selection: Selection, timeline: &Timeline) -> Rc<[PixelSpan]> {
-        self.selected.get(selection, || self.find_spans(selection, timeline).into())
+        self.highlighted.get(selection, || self.find_spans(selection, timeline).into())
     }
 
     fn find_spans(&self, selection: Selection, timeline: &Timeline) -> Vec<PixelSpan> {
         let raster = &self.picture.raster;
+        // Larger ids are bands of pools.
         let is_allocation = |id: AllocId| id.index() < timeline.lifetimes.len();
         match (selection, self.mode) {
             (Selection::Stack(stack), TimelineMode::Blocks) => {
