@@ -53,7 +53,7 @@ pub(in crate::app) fn selection_of(state: &SegmentState, hit: SegmentMapHit) -> 
     }
 }
 
-/// MapZoom in until a row fills the width, or out again if it does already.
+/// Zoom in until a row fills the width, or out again if it does already.
 pub(in crate::app) fn zoom_to_row(
     state: &SegmentState,
     row: usize,
