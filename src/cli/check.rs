@@ -70,6 +70,7 @@ impl Verdict {
     }
 
     fn write(&mut self, write: impl FnOnce() -> io::Result<()>) {
+        // After a failed write, as to a closed pipe, the checks go on: the exit code counts.
         if self.unwritten.is_none() {
             self.unwritten = write().err();
         }
@@ -118,6 +119,7 @@ fn check(out: &mut dyn Write, verdict: &mut Verdict, args: &CheckArgs, path: &Pa
     Ok(())
 }
 
+/// The GPUs of a snapshot. Limits are about them, not about pinned host memory.
 fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
     snapshot.timelines.iter().filter(|timeline| timeline.device != DeviceId::HOST)
 }

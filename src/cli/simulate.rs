@@ -75,6 +75,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let device = device(args, &subject);
     let settings = settings(args, subject.recorded_settings(), &device)?;
     let (changed, change) = changed(args, &recording, timeline, &subject);
+    // Of the recorded requests: only they can be compared with the recording.
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
     let outcomes = sweep(&subject, &settings, &device);

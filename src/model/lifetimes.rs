@@ -118,6 +118,7 @@ impl Lifetimes {
                     *slot = out.start.len() as u32;
                     out.push(after, NEVER);
                 }
+                // The first request counts; `rewind` counts a second one as a contradiction.
                 Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => {
                     out.requested[id] = after;
                 }

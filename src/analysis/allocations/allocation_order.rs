@@ -59,6 +59,7 @@ impl<'a> AllocationSorter<'a> {
     /// Sort allocations, which are given in allocation order.
     pub fn sort(self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
         debug_assert!(ids.is_sorted(), "the order by start, and among equals, is that of the input");
+        // Ids break ties in `keyed`, so that an unstable sort, which is faster, keeps allocation order.
         let keys = Keys::new(self, by);
         match by {
             OrderBy::Start => {}

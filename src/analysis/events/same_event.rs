@@ -18,6 +18,7 @@ pub fn same_event(old: &EventTable, event: EventIx, new: &EventTable) -> Option<
             && new.time_us(ix) == old.time_us(event)
             && new.stream(ix) == old.stream(event)
     };
+    // The common case: the history was long enough that no event was dropped from its start.
     if event.index() < new.len() && is_same(event) {
         return Some(event);
     }

@@ -26,6 +26,7 @@ pub fn gap_at(timeline: &Timeline, rows: &SegmentRows, addr: u64, moment: Moment
     let row = rows.row_at(addr)?;
     let range = rows.ranges(row, timeline).find(|range| range.is_live_at(moment) && range.contains(addr))?;
     let (mut low, mut high) = (range.addr, range.past_end());
+    // For one address, a scan of the live allocations is fast enough and needs no index by address.
     for id in timeline.lifetimes.live_at(moment) {
         if rows.place(id, timeline).is_none_or(|place| place.row != row) {
             continue;

@@ -161,13 +161,17 @@ impl SegmentRows {
         // An event ends at most one allocation.
         let mut ended = vec![u32::MAX; timeline.moments()];
         for id in 0..lifetimes.len() as u32 {
-            if let Some(slot) = lifetimes.end(AllocId(id)).and_then(|end| ended.get_mut(end.index())) {
-                *slot = id;
+            if let Some(end) = lifetimes.end(AllocId(id)) {
+                debug_assert!(end.index() < ended.len(), "an allocation ends with an event");
+                if let Some(slot) = ended.get_mut(end.index()) {
+                    *slot = id;
+                }
             }
         }
         let mut active = vec![0i64; self.rows.len()];
         let mut next = 0;
         for (moment, &ended) in (0..).map(Moment).zip(&ended) {
+            // An event may end one allocation and start another at the same address: the end comes first.
             if ended != u32::MAX
                 && let Some(place) = self.place(AllocId(ended), timeline)
             {
@@ -192,6 +196,7 @@ impl SegmentRows {
 
 /// The place of an address in rows, which are ordered by address.
 fn place_in(rows: &[SegmentRow], addr: u64) -> RowOffset {
+    // Rows do not overlap, so only the last that starts at or before the address can hold it.
     let after = rows.partition_point(|row| row.addr <= addr);
     let found = after.checked_sub(1).map(|at| (at, addr - rows[at].addr));
     let inside = found.filter(|&(at, offset)| offset < rows[at].size_bytes);
@@ -219,6 +224,7 @@ fn group(all: &[ReservedRange]) -> (Vec<SegmentRow>, Vec<u32>) {
     for (members, tail) in groups {
         let of_row = &mut by_addr[members.clone()];
         let addr = of_row.first().map_or(0, |&i| all[i as usize].addr);
+        // Indices of ranges are in the order of their starts.
         of_row.sort_unstable();
         let ranges = || of_row.iter().map(|&i| &all[i as usize]);
         rows.push(SegmentRow {

@@ -256,6 +256,7 @@ impl Paths {
     }
 
     fn into_tree(mut self, options: TreeOptions, names: &FrameNames, stacks: usize) -> CallTree {
+        // Sorted paths with common frames follow one another, so that the tree is built in one pass.
         let frames = &self.frames;
         self.stacks.par_sort_unstable_by(|(a, path_a), (b, path_b)| {
             frames[path_a.clone()].cmp(&frames[path_b.clone()]).then(a.cmp(b))

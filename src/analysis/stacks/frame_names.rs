@@ -82,6 +82,7 @@ impl FrameNames {
         let mut order: Vec<u32> = (0..readable.len() as u32).collect();
         let text = |i: u32| {
             let SiteFrame { file, line, name } = &texts[i as usize];
+            // The index comes last and makes the order total, so that keys are the same in every run.
             (units::basename(file), *line, name, file, i)
         };
         order.par_sort_unstable_by(|&a, &b| text(a).cmp(&text(b)));

@@ -50,6 +50,7 @@ pub fn owner(frame: &SiteFrame) -> Owner {
     const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
     let file = frame.file.as_str();
     let has = |part: &str| file.contains(part);
+    // Torch lies among the packages, and packages lie below the interpreter: the inner one decides.
     if !is_python(frame) || TORCH.iter().any(|part| has(part)) {
         Owner::Runtime
     } else if PACKAGES.iter().any(|part| has(part)) {

@@ -20,6 +20,7 @@ impl SiteLabels {
         let mut labelled: Vec<(bool, String, u32)> = stacks
             .map(|stack| (stack == StackId::EMPTY.0, site_label(snapshot, StackId(stack)), stack))
             .collect();
+        // `false` sorts before `true`: the label of the empty stack comes last.
         labelled.par_sort_unstable();
         let mut out = Self { labels: Vec::new(), ranks: vec![0; labelled.len()] };
         for (is_empty, label, stack) in labelled {

@@ -49,6 +49,7 @@ fn read(path: &Path) -> Result<UserRules, Failure> {
 fn mention_nearby(recordings: &[PathBuf]) {
     let mut nearby: Vec<PathBuf> =
         recordings.iter().filter_map(|path| rules_nearby(&Input::File(path.clone()))).collect();
+    // Recordings of one folder, which mostly follow one another, share the file.
     nearby.dedup();
     for file in nearby {
         stderr::notice(&format!("{0} is not used; --rules {0} uses it", file.display()));

@@ -75,6 +75,7 @@ impl EndState<'_> {
             if run.past_end < past_end {
                 self.builder.contradictions.count(Contradiction::BeyondSegment);
             }
+            // Parts are laid end to end, whatever the addresses and sizes of blocks are.
             let start = block.addr.clamp(at, run.past_end);
             self.builder.hole(at, start);
             let end = past_end.clamp(start, run.past_end);

@@ -46,6 +46,7 @@ pub(super) fn runs(
     runs.sort_unstable_by_key(|run| run.addr);
     // Pages that touch are one run, however they were mapped.
     runs.dedup_by(|run, before| {
+        // Sizes of parts are signed; a damaged file may have addresses that are farther apart.
         let fits = i64::try_from(run.past_end.saturating_sub(before.addr)).is_ok();
         let is_joined = before.past_end == run.addr && before.is_same_segment(run) && fits;
         if is_joined {

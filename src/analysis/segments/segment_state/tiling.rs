@@ -81,6 +81,8 @@ impl Tiling<'_> {
             }
             let following = self.live.get(next).map_or(u64::MAX, |block| block.addr);
             let is_crowded = following < extent.requested_end.max(extent.rounded_end) && following < to;
+            // In host memory the end of a block is a guess, so that another block before it is no
+            // contradiction.
             if is_crowded && !self.is_host {
                 self.builder.contradictions.count(Contradiction::Overlap);
             }
