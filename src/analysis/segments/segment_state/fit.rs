@@ -26,7 +26,7 @@ pub struct RequestFit {
     pub largest: Option<(usize, usize)>,
     /// Bytes of that hole.
     pub largest_bytes: i64,
-    /// Bytes of the holes that it could use, largest first; at most [`MAX_LISTED`].
+    /// Bytes of the holes that it could use, largest first; at most 64.
     pub largest_holes: Vec<i64>,
     /// Number of holes of its pool, stream and size class.
     pub holes: usize,
