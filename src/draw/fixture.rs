@@ -20,6 +20,8 @@ pub(crate) enum Step {
     Map(u64, i64),
     /// Unmap pages of an expandable segment.
     Unmap(u64, i64),
+    /// Ask for bytes that the device does not have.
+    Oom(i64),
 }
 
 /// Eight blocks that pile up and are freed, again and again.
@@ -96,6 +98,7 @@ fn build(steps: impl Iterator<Item = (Step, Option<i64>)>) -> Timeline {
             Step::Release(slot, size) => (Action::SegmentFree, slot, size),
             Step::Map(slot, size) => (Action::SegmentMap, slot, size),
             Step::Unmap(slot, size) => (Action::SegmentUnmap, slot, size),
+            Step::Oom(size) => (Action::Oom, 0, size),
         };
         events.push(&Event { time_us, stream: Some(0), ..Event::new(action, address(slot), size) });
     }

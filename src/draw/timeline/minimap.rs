@@ -16,13 +16,9 @@ impl TimelineCanvas<'_> {
         let painter = self.inside();
         painter.rect_filled(self.rect, 2.0, Color32::from(self.palette.window));
         self.area(totals, &painter);
-        for oom in &self.timeline.ooms {
+        for oom in self.shown_ooms() {
             let x = self.x_middle(Moment::after(oom.event)).round();
             painter.vline(x, self.rect.y_range(), Stroke::new(1.0, Color32::from(self.palette.oom)));
-            // With many, lines end up in the same pixels; one says enough.
-            if 64 < self.timeline.ooms.len() {
-                break;
-            }
         }
         let x = self.x_middle(cursor).round();
         painter.vline(x, self.rect.y_range(), Stroke::new(1.0, Color32::from(self.palette.text)));
@@ -72,5 +68,38 @@ impl TimelineCanvas<'_> {
             let handle = Rect::from_center_size(pos2(x, brush.center().y), egui::vec2(4.0, 14.0));
             painter.rect_filled(handle, 2.0, accent.color);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Palette;
+    use crate::draw::fixture::{Step, timeline};
+
+    /// How many lines the strip has where requests failed.
+    fn oom_lines(ooms: usize) -> usize {
+        let steps = (0..ooms).flat_map(|_| (0..50).map(|_| Step::Reserve(0, 1)).chain([Step::Oom(1)]));
+        let timeline = timeline(&steps.collect::<Vec<_>>());
+        let view = View::fit(&timeline);
+        let rect = Rect::from_min_size(pos2(0.0, 0.0), egui::vec2(2000.0, 30.0));
+        let totals = ColumnTotals::of_view(&timeline, &view, 2000);
+        let ctx = egui::Context::default();
+        let output = ctx.run_ui(egui::RawInput { screen_rect: Some(rect), ..Default::default() }, |ui| {
+            let painter = ui.painter();
+            let canvas =
+                TimelineCanvas { painter, rect, view: &view, timeline: &timeline, palette: &Palette::LIGHT };
+            canvas.minimap(&totals, &view, Moment::START);
+        });
+        let color = Color32::from(Palette::LIGHT.oom);
+        let is_oom = |shape: &&egui::epaint::ClippedShape| matches!(&shape.shape, Shape::LineSegment { stroke, .. } if stroke.color == color);
+        let lines = output.shapes.iter().filter(is_oom).count();
+        output.drop_without_applying_deltas();
+        lines
+    }
+
+    #[test]
+    fn every_failed_request_has_a_line_also_where_they_are_many() {
+        assert_eq!([0, 1, 64, 100].map(oom_lines), [0, 1, 64, 100]);
     }
 }
