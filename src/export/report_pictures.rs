@@ -93,4 +93,23 @@ mod tests {
         assert!(lanes[1].iter().any(|range| range.name.text(&snapshot) == "backward"));
         assert!(2 < lanes.len(), "annotations come below");
     }
+
+    #[test]
+    fn a_legend_explains_the_colours_that_the_picture_has() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/frag_oom.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let of = |kind, by| {
+            let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
+            let coloring = Arc::new(Coloring::new(by, &recording, stacks, &Palette::DARK));
+            let spec = spec(&recording, &attribution, Moment::START, "a", &Palette::DARK);
+            !PictureSpec { kind, coloring, ..spec }.color_keys(&recording).is_empty()
+        };
+        assert!(of(PictureKind::Timeline, ColorBy::Size));
+        assert!(of(PictureKind::Reserved, ColorBy::Size));
+        // Reserved memory serves allocations of several categories.
+        assert!(!of(PictureKind::Reserved, ColorBy::Category));
+        assert!(!of(PictureKind::Curves, ColorBy::Size));
+    }
 }

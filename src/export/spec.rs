@@ -5,7 +5,7 @@ use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes};
 use crate::draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{ArrangedRows, BlockFilter, ColorBy, Coloring, Palette, View};
+use crate::draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Palette, View};
 use crate::model::{AllocId, Moment, Recording, Timeline};
 use crate::{report, units};
 use std::sync::Arc;
@@ -76,10 +76,8 @@ impl PictureSpec {
         let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
         let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
         lines.extend(self.filter_text(timeline));
-        if self.has_band_colors() {
-            let keys = self.coloring.keys(timeline).into_iter();
-            legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
-        }
+        let keys = self.color_keys(timeline).into_iter();
+        legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
         Page { caption: Caption { title, headline, lines }, legend }
     }
 
@@ -90,9 +88,15 @@ impl PictureSpec {
         Some(format!("Filter: {} · {found} of {all} allocations", units::printable(query)))
     }
 
-    /// Whether allocations have the colours of `coloring`.
-    fn has_band_colors(&self) -> bool {
-        !matches!(self.kind, PictureKind::Curves | PictureKind::Reserved | PictureKind::Stacks)
+    /// The legend of the colours of `coloring`, as far as this kind of picture has them.
+    pub(super) fn color_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
+        match self.kind {
+            PictureKind::Timeline | PictureKind::SegmentMap | PictureKind::SegmentTimeline => {
+                self.coloring.keys(timeline)
+            }
+            PictureKind::Reserved => self.coloring.reserved_keys(timeline),
+            PictureKind::Curves | PictureKind::Stacks => Vec::new(),
+        }
     }
 
     /// The sites that hold most memory at the moment.

@@ -28,7 +28,10 @@ pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Pictu
 
 /// Reserved memory.
 pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
-    let legend = timeline_legend(timeline, &spec.view, sheet.palette, true);
+    // Reserved memory has the colours of stacks where it cannot have those of the property.
+    let by = spec.coloring.by();
+    let by_stack = by == ColorBy::Stack || by.needs_attribution();
+    let legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
     paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), legend)
 }
 

@@ -62,6 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_change_is_a_setting() {
+        for change in CHANGES {
+            assert_eq!(Settings::default().set_all(change), Ok(()), "{change}");
+        }
+    }
+
+    #[test]
     fn settings_are_tried_once_and_the_recorded_ones_first() {
         let mut recorded = Settings::default();
         recorded.set_all("max_split_size_mb:128").expect("the setting is valid");

@@ -42,12 +42,20 @@ impl AllocationTest {
         match self {
             Self::Live(moments) => moments.contains(&When::Cursor),
             Self::Awaiting => true,
-            _ => false,
+            Self::Lifetime(_)
+            | Self::Category(_)
+            | Self::Basis(_)
+            | Self::Rule(_)
+            | Self::Kept
+            | Self::Before => false,
         }
     }
 
     pub(super) fn needs_categories(&self) -> bool {
-        matches!(self, Self::Category(_) | Self::Basis(_) | Self::Rule(_))
+        match self {
+            Self::Category(_) | Self::Basis(_) | Self::Rule(_) => true,
+            Self::Lifetime(_) | Self::Live(_) | Self::Awaiting | Self::Kept | Self::Before => false,
+        }
     }
 
     /// Why the test cannot hold for anything on a device: it asks for what was not recorded.
