@@ -1,4 +1,4 @@
-//! Requests of panes and keys to the whole window.
+//! Requests of tabs, pages and keys to the whole window.
 
 use crate::app::export::ExportChoice;
 use std::path::PathBuf;
@@ -12,12 +12,8 @@ pub(in crate::app) enum Command {
     OpenFile(PathBuf),
     /// Load the file of a tab again.
     Reload(usize),
-    /// Load the file that is shown again.
-    ReloadCurrent,
     /// Close a tab.
     Close(usize),
-    /// Close the tab that is shown.
-    CloseCurrent,
     /// Show a tab.
     Show(usize),
     /// Show the tab some tabs further, around the ends.

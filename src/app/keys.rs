@@ -19,6 +19,10 @@ const PAN_SHARE: f64 = 0.15;
 pub(super) enum KeyAction {
     /// The whole window.
     Window(Command),
+    /// Closes the file that is shown.
+    CloseShown,
+    /// Loads the file that is shown again.
+    ReloadShown,
     /// The device that is shown.
     Device(fn(&mut OpenDevice)),
 }
@@ -55,7 +59,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "next file, file before",
         KeyAction::Window(Command::ShowNext(1)),
     ),
-    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", KeyAction::Window(Command::CloseCurrent)),
+    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", KeyAction::CloseShown),
     key(
         Modifiers::ALT,
         Key::ArrowLeft,
@@ -148,7 +152,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         KeyAction::Device(|device| device.at.select(Selection::None)),
     ),
     key(Modifiers::NONE, Key::Questionmark, "?", "show or hide this help", KeyAction::Window(Command::Help)),
-    key(Modifiers::NONE, Key::F5, "F5", "load the file again", KeyAction::Window(Command::ReloadCurrent)),
+    key(Modifiers::NONE, Key::F5, "F5", "load the file again", KeyAction::ReloadShown),
     key(Modifiers::NONE, Key::F1, "", "", KeyAction::Window(Command::Help)),
 ];
 

@@ -192,9 +192,7 @@ impl App {
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::Reload(at) => self.reload(at, ctx),
-                Command::ReloadCurrent => self.reload(self.current, ctx),
                 Command::Close(at) => self.close(at),
-                Command::CloseCurrent => self.close(self.current),
                 Command::Show(at) => self.current = at,
                 Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.recent = RecentFiles::default(),
@@ -306,6 +304,9 @@ impl App {
         }
         for action in keys::pressed(ctx) {
             match action {
+                // The tab that is shown now: a file that is opened in this frame becomes the next one.
+                KeyAction::CloseShown => self.commands.push(Command::Close(self.current)),
+                KeyAction::ReloadShown => self.commands.push(Command::Reload(self.current)),
                 KeyAction::Window(command) => self.commands.push(command.clone()),
                 KeyAction::Device(run) => {
                     let document = self.documents.get_mut(self.current);

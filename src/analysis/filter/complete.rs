@@ -1,11 +1,11 @@
 //! Completion: ways for a query to go on.
 
-use super::event_terms::is_meant;
+use super::event_terms::begins_with;
 use super::keys::{FLAGS, KEYS, KeyWord};
 use super::lex::Lexer;
 use super::offers::{self, Offer, Offers};
 use super::term::Subject;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Name, Vocabulary};
 use super::words;
 use crate::units::quantity::{Unit, unit_named};
 use std::ops::Range;
@@ -89,10 +89,11 @@ impl CaretContext<'_> {
 fn plain(caret: &CaretContext<'_>, subject: Subject, vocabulary: &Vocabulary) -> Vec<Completion> {
     let actions = if subject == Subject::Events { offers::actions(vocabulary) } else { Vec::new() };
     // A function that is called like an action is meant only in quotes.
-    let is_action = |text: &str| actions.iter().any(|offer| is_meant(&offer.value, &text.to_lowercase()));
-    let write = |text: &str| if is_action(text) { in_quotes(text) } else { quoted(text) };
+    let lower: Vec<String> = actions.iter().map(|offer| offer.value.to_lowercase()).collect();
+    let is_action = |name: &Name| lower.iter().any(|action| begins_with(action, &name.lower));
+    let write = |name: &Name| if is_action(name) { in_quotes(&name.text) } else { quoted(&name.text) };
     let names = names(caret, vocabulary, false).filter(|_| !caret.start.is_empty());
-    let names = names.map(|(text, explanation)| caret.offer(write(text), explanation, true));
+    let names = names.map(|(name, explanation)| caret.offer(write(name), explanation, true));
     let begun = actions.iter().filter(|offer| offer.value.to_lowercase().starts_with(&caret.start));
     let begun = begun.map(|offer| caret.offer(quoted(&offer.value), offer.explanation.clone(), true));
     begun.chain(terms(caret, subject)).chain(names).collect()
@@ -118,7 +119,7 @@ fn values(word: &KeyWord, caret: &CaretContext<'_>, vocabulary: &Vocabulary) -> 
         Offers::Units(names) => units(names, word.scale.map_or(&[], |scale| scale.units), caret),
         Offers::Names { only_own } => {
             let names = names(caret, vocabulary, only_own);
-            names.map(|(text, explanation)| caret.offer(quoted(text), explanation, true)).collect()
+            names.map(|(name, explanation)| caret.offer(quoted(&name.text), explanation, true)).collect()
         }
         Offers::Listed(list) => {
             let written = |offer: &Offer| {
@@ -137,12 +138,12 @@ fn names<'a>(
     caret: &'a CaretContext<'_>,
     vocabulary: &'a Vocabulary,
     only_own: bool,
-) -> impl Iterator<Item = (&'a str, String)> {
+) -> impl Iterator<Item = (&'a Name, String)> {
     let names = vocabulary.names.iter().filter(move |name| name.is_own || !only_own);
     let meant = names.filter(|name| name.lower.contains(&caret.start));
     meant.map(|name| {
         let explanation = format!("in the stack of {}", offers::allocations(name.allocations));
-        (name.text.as_str(), explanation)
+        (name, explanation)
     })
 }
 

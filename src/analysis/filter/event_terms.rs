@@ -57,7 +57,11 @@ fn actions_named(snapshot: &Snapshot, word: &str) -> Vec<Action> {
 /// Whether an action is meant by a word in lower case: it is called so, or its name goes on after it
 /// with `_`.
 pub(super) fn is_meant(action: &str, word: &str) -> bool {
-    let action = action.to_lowercase();
+    begins_with(&action.to_lowercase(), word)
+}
+
+/// [`is_meant`] of an action in lower case.
+pub(super) fn begins_with(action: &str, word: &str) -> bool {
     action.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 

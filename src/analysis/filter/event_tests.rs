@@ -259,3 +259,13 @@ fn completion_offers_what_events_can_be_asked() {
     let first = complete("free", 4, Subject::Events, &vocabulary).into_iter().next().expect("an action");
     assert_eq!((first.text.as_str(), first.explanation.as_str()), ("free_requested", "2 events"));
 }
+
+#[test]
+fn a_key_of_the_other_subject_is_a_plain_word_where_it_stands_alone() {
+    use super::Filter;
+    for word in ["lifetime", "category", "basis", "rule"] {
+        assert!(EventQuery::parse(word).is_ok(), "{word}");
+    }
+    assert_eq!(Filter::parse("action"), Filter::parse("\"action\""));
+    assert!(Filter::parse("lifetime").is_err(), "its own key needs a value");
+}

@@ -127,7 +127,8 @@ impl<'a> Lexer<'a> {
                 self.at = name_range.end;
                 Ok(RawKind::Flag { word, range: name_range })
             }
-            (Some(word), None, None) if head.stands_alone => {
+            // A key of the other subject is a plain word.
+            (Some(word), None, None) if head.stands_alone && word.asks.says(self.subject).is_some() => {
                 let problem = Problem::MissingValue { key: word.names[0], expected: word.expects };
                 Err(FilterError::new(name_range, problem))
             }

@@ -3,7 +3,7 @@
 use super::shown::{Shown, mean_lifetime, share_text};
 use super::toolbar::cut_notes;
 use super::weighing::StacksRequest;
-use crate::analysis::{FrameKey, NodeIx, Totals, WeightUnit, stack_lines};
+use crate::analysis::{FrameKey, NodeIx, Totals, TreeOptions, WeightUnit, stack_lines};
 use crate::app::device::{Selection, Standpoint};
 use crate::app::theme;
 use crate::app::work::memo::Memo;
@@ -33,8 +33,8 @@ const CRUMB_PX: f32 = 190.0;
 pub(in crate::app) struct State {
     layout: Memo<(StacksRequest, FlameView), Rc<FlameLayout>>,
     hovered: Memo<(StacksRequest, NodeIx), Facts>,
-    /// The node of the context menu.
-    menu: Option<NodeIx>,
+    /// The node of the context menu, and how its tree was built: another tree has other nodes.
+    menu: Option<(TreeOptions, NodeIx)>,
 }
 
 /// The totals of the stacks below a node, and the one that weighs most.
@@ -162,7 +162,7 @@ fn graph_ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, layout: &Fl
     let facts = facts(state, shown, node);
     let click = click(shown, under, &facts);
     if response.secondary_clicked() {
-        state.menu = Some(node);
+        state.menu = Some((shown.weighed.tree.options(), node));
     }
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
     if response.clicked() {
@@ -285,10 +285,14 @@ fn figures_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, totals: &Total
 
 /// The context menu of a node. Returns the effect of the chosen entry.
 fn menu_ui(response: &egui::Response, state: &mut State, shown: &Shown<'_>) -> Option<Click> {
-    let node = state.menu?;
-    let facts = facts(state, shown, node);
+    let (options, node) = state.menu?;
+    if options != shown.weighed.tree.options() {
+        state.menu = None;
+        return None;
+    }
     let mut chosen = None;
     response.context_menu(|ui| {
+        let facts = facts(state, shown, node);
         if ui.button("Zoom in on this frame").clicked() {
             chosen = Some(Click::Zoom(node));
         }

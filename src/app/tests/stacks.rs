@@ -7,7 +7,7 @@ use crate::app::panes::OpenDevice;
 use crate::app::panes::Pane;
 use crate::app::stacks::controls::Mode;
 use crate::app::tests::{harness, open};
-use crate::draw::{FLAME_ROW_PX, FlameRect};
+use crate::draw::{FLAME_ROW_PX, FlameItem, FlameRect};
 use crate::model::Moment;
 use eframe::egui::{self, Key, Role};
 use egui_kittest::Harness;
@@ -243,4 +243,29 @@ fn stepping_changes_the_graph_at_once() {
         let shown = rects(&mut harness).first().map_or(0, |(rect, _)| rect.weight);
         assert_eq!(shown, i128::from(active), "after {key:?}");
     }
+}
+
+#[test]
+fn a_context_menu_of_another_tree_is_forgotten() {
+    let (mut harness, _folder) = sample();
+    device(&mut harness, |device| device.states.stacks.controls.options.shows_internal = true);
+    wait(&mut harness);
+    // The last node of the larger tree is none of the smaller one.
+    let node = |rect: &FlameRect| match rect.item {
+        FlameItem::Single(node) => node,
+        FlameItem::Merged { parent, .. } => parent,
+    };
+    let last = rects(&mut harness).into_iter().map(|(rect, _)| rect).max_by_key(node).expect("a graph");
+    hover(&mut harness, last);
+    let at = middle(&harness, last);
+    for pressed in [true, false] {
+        let modifiers = egui::Modifiers::NONE;
+        let button = egui::PointerButton::Secondary;
+        harness.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        harness.run_steps(2);
+    }
+    assert!(harness.query_by_label("Zoom in on this frame").is_some(), "the menu is open");
+    device(&mut harness, |device| device.states.stacks.controls.options.shows_internal = false);
+    wait(&mut harness);
+    assert!(harness.query_by_label("Zoom in on this frame").is_none(), "its frame is not in the graph");
 }

@@ -27,7 +27,7 @@ pub(in crate::analysis) use declared::Labels;
 pub(in crate::analysis) use device_facts::DeviceFacts;
 pub(in crate::analysis) use facts_by_stack::FactsByStack;
 pub use file_facts::Facts;
-pub(in crate::analysis) use frees::{free_event, free_moment};
+pub(in crate::analysis) use frees::free_event;
 pub(in crate::analysis) use leading_parameters::{SCRATCH_EVENTS, leading_parameters};
 pub(in crate::analysis) use stack_facts::{Part, StackFacts};
 pub(in crate::analysis) use stack_traits::StackTrait;

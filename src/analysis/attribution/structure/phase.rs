@@ -85,6 +85,7 @@ pub struct PhaseStart {
 }
 
 /// The start of the phase that an event lies in.
+#[inline]
 pub(super) fn phase_start_at(phases: &[PhaseStart], event: u32) -> Option<&PhaseStart> {
     let after = phases.partition_point(|start| start.event.0 <= event);
     after.checked_sub(1).and_then(|at| phases.get(at))

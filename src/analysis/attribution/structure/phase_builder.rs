@@ -1,9 +1,7 @@
 //! Phases from activities, and the calls from which iterations may start.
 
 use super::phase::{Phase, PhaseStart};
-use crate::analysis::attribution::facts::{
-    Activity, DeviceFacts, FactsByStack, Run, StackTrait, free_moment,
-};
+use crate::analysis::attribution::facts::{Activity, DeviceFacts, FactsByStack, Run, StackTrait};
 use crate::model::{EventIx, StackId, Timeline};
 
 /// The start of a model's call.
@@ -106,7 +104,7 @@ impl PhaseBuilder<'_> {
         let calls = &self.device.calls;
         let next = calls.get(calls.partition_point(|call| call.start < run.start)).map(|call| call.start);
         let input = run.allocations(self.timeline).find(|&(id, event)| {
-            let freed = free_moment(&self.timeline.lifetimes, id);
+            let freed = self.timeline.lifetimes.gone(id);
             let is_live_at_call = freed.is_none_or(|freed| next.is_some_and(|next| next < freed.0));
             is_live_at_call && self.may_be_input(run, self.timeline.events.stack(event), next)
         });
@@ -132,7 +130,7 @@ impl PhaseBuilder<'_> {
             let makes_weights = [StackTrait::InInit, StackTrait::MakesWeights, StackTrait::InitOnDevice]
                 .into_iter()
                 .any(|weights| facts.has(weights));
-            let freed = free_moment(&self.timeline.lifetimes, id);
+            let freed = self.timeline.lifetimes.gone(id);
             !makes_weights && freed.is_none_or(|freed| run.end < freed.0)
         });
         kept.map(|(_, event)| event.0)

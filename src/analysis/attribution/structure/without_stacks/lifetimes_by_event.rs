@@ -1,6 +1,6 @@
 //! A recording without stacks, event by event: which allocation is made or freed.
 
-use crate::analysis::attribution::facts::{free_event, free_moment, leading_parameters};
+use crate::analysis::attribution::facts::{free_event, leading_parameters};
 use crate::analysis::attribution::structure::scalar::SCALAR_BYTES;
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 use foldhash::HashSet;
@@ -102,6 +102,7 @@ impl<'a> LifetimesByEvent<'a> {
     }
 
     /// Whether an allocation is a single number.
+    #[inline]
     pub(super) fn is_scalar(&self, id: AllocId) -> bool {
         self.size(id) <= SCALAR_BYTES
     }
@@ -118,6 +119,7 @@ impl<'a> LifetimesByEvent<'a> {
     }
 
     /// Whether an allocation may be an activation of a complete pass: it is freed.
+    #[inline]
     pub(super) fn is_freed_activation(&self, id: AllocId) -> bool {
         self.free_event(id) != NEVER && self.may_be_activation(id)
     }
@@ -148,13 +150,13 @@ impl<'a> LifetimesByEvent<'a> {
 fn parameters(timeline: &Timeline) -> (usize, Vec<i64>) {
     let lifetimes = &timeline.lifetimes;
     let life = |id: AllocId| -> Option<u32> {
-        let freed: Moment = free_moment(lifetimes, id)?;
+        let freed: Moment = lifetimes.gone(id)?;
         Some(freed.0.saturating_sub(lifetimes.start(id).0))
     };
     let count = match lifetimes.initial_count() {
         0 => leading_parameters((0..lifetimes.len() as u32).map(|id| life(AllocId(id)))),
         initial => initial,
     };
-    let kept = lifetimes.ids().take(count).filter(|&id| free_moment(lifetimes, id).is_none());
+    let kept = lifetimes.ids().take(count).filter(|&id| lifetimes.gone(id).is_none());
     (count, kept.map(|id| timeline.size(id)).collect())
 }
