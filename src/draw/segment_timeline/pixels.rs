@@ -1,8 +1,10 @@
 //! The last step of a segment timeline's picture: from columns to rows, with hatching, stripes and edges.
 
-use super::raster::NONE;
 use crate::draw::{Palette, Rgb};
 use rayon::prelude::*;
+
+/// The id of pixels without an allocation.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Number of rows of pixels that one task writes.
 const ROWS_PER_TASK: usize = 16;

@@ -8,7 +8,7 @@
 use super::columns::{Column, Columns, Life, touched};
 use super::geometry::{Extent, pixels};
 use super::layout::RowBand;
-use super::pixels::{Finish, PaintedColumns};
+use super::pixels::{Finish, NONE, PaintedColumns};
 use crate::analysis::SegmentRows;
 use crate::draw::Raster;
 use crate::draw::{BandFill, BandTexture, Bands as _, Blocks};
@@ -32,9 +32,6 @@ const FADED_STRENGTH: f32 = 0.25;
 
 /// Share of the accent colour in that of selected allocations.
 const SELECTED_SHARE: f32 = 0.6;
-
-/// The id of pixels without an allocation.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// The content of a segment timeline's picture.
 #[derive(Clone, Copy)]
