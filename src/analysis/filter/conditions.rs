@@ -123,16 +123,24 @@ impl<C> Conditions<C> {
     where
         C: OwnCheck<R>,
     {
+        // Small enough to be inlined into the loop over rows, most of which the tables refuse.
         (self.by_context.is_empty() || self.by_context[row.context()])
             && (self.by_stack.is_empty() || self.by_stack[row.stack().index()])
-            && self.checks.iter().all(|SignedCheck { is_negated, check }| {
-                let holds = match check {
-                    Check::Row(check) => check.holds(row),
-                    Check::Listed(holds) => holds[row.index()],
-                    Check::Own(check) => check.holds(row),
-                };
-                holds != *is_negated
-            })
+            && (self.checks.is_empty() || self.checks_hold(row))
+    }
+
+    fn checks_hold<R: Row>(&self, row: &R) -> bool
+    where
+        C: OwnCheck<R>,
+    {
+        self.checks.iter().all(|SignedCheck { is_negated, check }| {
+            let holds = match check {
+                Check::Row(check) => check.holds(row),
+                Check::Listed(holds) => holds[row.index()],
+                Check::Own(check) => check.holds(row),
+            };
+            holds != *is_negated
+        })
     }
 }
 
