@@ -1,5 +1,7 @@
 //! A finding: one statement, with everything that it rests on.
 
+use super::figure::{self, Figure};
+use super::sentence::Sentence;
 use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
 
@@ -34,31 +36,6 @@ impl Severity {
     }
 }
 
-/// A figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
-    /// Bytes.
-    Bytes(i64),
-    /// A number of things.
-    Count(u64),
-    /// A share, from 0 to 1.
-    Share(f64),
-    /// An event: its index in the trace.
-    Event(EventIx),
-}
-
-impl Value {
-    /// The figure as text.
-    pub fn text(self) -> String {
-        match self {
-            Self::Bytes(bytes) => units::bytes(bytes),
-            Self::Count(n) => units::count(n),
-            Self::Share(share) => format!("{:.0} %", share * 100.0),
-            Self::Event(event) => format!("event {}", units::count(event.0)),
-        }
-    }
-}
-
 /// A named figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
@@ -67,7 +44,7 @@ pub struct Number {
     /// Its name in words.
     pub label: &'static str,
     /// The figure.
-    pub value: Value,
+    pub figure: Figure,
 }
 
 /// The role of a line's bytes in a finding.
@@ -134,6 +111,18 @@ pub struct Site {
     pub role: Role,
 }
 
+impl Site {
+    /// The line as text: `train.py:55 attention`.
+    pub(super) fn label(&self) -> String {
+        format!("{} {}", self.place(), self.name)
+    }
+
+    /// The file and the line alone: `train.py:55`.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", units::basename(&self.file), self.line)
+    }
+}
+
 /// A stack, and bytes that it answers for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackBytes {
@@ -162,43 +151,51 @@ pub struct Evidence {
 
 impl Evidence {
     /// Add a size.
-    pub fn bytes(&mut self, key: &'static str, label: &'static str, bytes: i64) {
-        self.numbers.push(Number { key, label, value: Value::Bytes(bytes) });
+    pub(super) fn bytes(&mut self, key: &'static str, label: &'static str, bytes: i64) {
+        self.number(key, label, figure::bytes(bytes));
+    }
+
+    /// Add a size that is a part of another. It is left out if it is larger, which only a damaged or contradictory
+    /// recording shows.
+    pub(super) fn part(&mut self, key: &'static str, label: &'static str, bytes: i64, whole_bytes: i64) {
+        self.number(key, label, figure::bytes(bytes).of(whole_bytes));
     }
 
     /// Add a number of things.
-    pub fn count(&mut self, key: &'static str, label: &'static str, n: usize) {
-        self.numbers.push(Number { key, label, value: Value::Count(n as u64) });
-    }
-
-    /// Add a share, from 0 to 1.
-    pub fn share(&mut self, key: &'static str, label: &'static str, share: f64) {
-        self.numbers.push(Number { key, label, value: Value::Share(share) });
+    pub(super) fn count(&mut self, key: &'static str, label: &'static str, n: usize) {
+        self.number(key, label, figure::count(n));
     }
 
     /// Add an event as a figure, and to the events.
-    pub fn event(&mut self, key: &'static str, label: &'static str, event: EventIx) {
-        self.numbers.push(Number { key, label, value: Value::Event(event) });
+    pub(super) fn event(&mut self, key: &'static str, label: &'static str, event: EventIx) {
+        self.number(key, label, figure::event(event));
         self.events.push(event);
+    }
+
+    /// Add a figure, unless it is larger than its whole.
+    pub(super) fn number(&mut self, key: &'static str, label: &'static str, figure: Figure) {
+        if !figure.is_refused() {
+            self.numbers.push(Number { key, label, figure });
+        }
     }
 }
 
 /// Something to try.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     /// The advice in a sentence.
-    pub text: String,
+    pub text: Sentence,
     /// The code or setting to write, where there is one.
     pub code: Option<String>,
 }
 
 /// An estimate of the bytes that advice would save.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Saving {
     /// Bytes.
     pub bytes: i64,
     /// How they are estimated.
-    pub formula: String,
+    pub formula: Sentence,
 }
 
 /// One statement about a recording.
@@ -209,9 +206,9 @@ pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// The statement in a line.
-    pub title: String,
+    pub title: Sentence,
     /// What happened, a sentence or two each.
-    pub explanation: Vec<String>,
+    pub explanation: Vec<Sentence>,
     /// The facts that it rests on.
     pub evidence: Evidence,
     /// Things to try, most promising first.
@@ -219,14 +216,14 @@ pub struct Finding {
     /// How much that would save, if it can be estimated.
     pub saving: Option<Saving>,
     /// An observation that would confirm it.
-    pub confirm: Option<String>,
+    pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
-    pub limits: Vec<String>,
+    pub limits: Vec<Sentence>,
 }
 
 impl Finding {
     /// A finding that has only its statement so far.
-    pub fn new(id: &'static str, severity: Severity, title: impl Into<String>) -> Self {
+    pub(super) fn new(id: &'static str, severity: Severity, title: impl Into<Sentence>) -> Self {
         Self {
             id,
             severity,
@@ -240,23 +237,66 @@ impl Finding {
         }
     }
 
-    /// Say what happened.
-    pub fn explain(&mut self, text: impl Into<String>) {
-        self.explanation.push(text.into());
+    /// Say what happened, unless a figure in it contradicts another.
+    pub(super) fn explain(&mut self, text: impl Into<Sentence>) {
+        self.explanation.extend(stated(text));
+    }
+
+    /// Say what happened, if there is something to say.
+    pub(super) fn explain_if(&mut self, text: Option<impl Into<Sentence>>) {
+        self.explanation.extend(text.and_then(stated));
     }
 
     /// Say what to try.
-    pub fn advise(&mut self, text: impl Into<String>) {
-        self.advice.push(Advice { text: text.into(), code: None });
+    pub(super) fn advise(&mut self, text: impl Into<Sentence>) {
+        self.advice.extend(stated(text).map(|text| Advice { text, code: None }));
     }
 
     /// Say what to try, and the code for it.
-    pub fn advise_code(&mut self, text: impl Into<String>, code: impl Into<String>) {
-        self.advice.push(Advice { text: text.into(), code: Some(code.into()) });
+    pub(super) fn advise_code(&mut self, text: impl Into<Sentence>, code: impl Into<String>) {
+        let code = Some(code.into());
+        self.advice.extend(stated(text).map(|text| Advice { text, code }));
+    }
+
+    /// Say how many bytes that would save, and how they are estimated.
+    pub(super) fn saves(&mut self, bytes: i64, formula: impl Into<Sentence>) {
+        self.saving = Some(Saving { bytes, formula: formula.into() });
+    }
+
+    /// Say what would confirm it.
+    pub(super) fn confirm(&mut self, text: impl Into<Sentence>) {
+        self.confirm = stated(text);
     }
 
     /// Say what is not known.
-    pub fn limit(&mut self, text: impl Into<String>) {
-        self.limits.push(text.into());
+    pub(super) fn limit(&mut self, text: impl Into<Sentence>) {
+        self.limits.extend(stated(text));
     }
+
+    /// Whether its statement has a figure that is larger than its whole.
+    pub(super) fn is_refused(&self) -> bool {
+        self.title.is_refused()
+    }
+
+    /// Every sentence of it that may have figures, the statement first.
+    pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
+        let advice = self.advice.iter().map(|advice| &advice.text);
+        let formula = self.saving.iter().map(|saving| &saving.formula);
+        std::iter::once(&self.title)
+            .chain(&self.explanation)
+            .chain(advice)
+            .chain(formula)
+            .chain(&self.confirm)
+            .chain(&self.limits)
+    }
+}
+
+/// A command or a setting with its value, to be copied.
+pub(super) fn command(words: &'static str, value: impl std::fmt::Display) -> String {
+    format!("{words} {value}")
+}
+
+/// The sentence, unless a figure in it is larger than its whole.
+fn stated(text: impl Into<Sentence>) -> Option<Sentence> {
+    Some(text.into()).filter(|sentence| !sentence.is_refused())
 }

@@ -12,11 +12,13 @@ mod batch_estimate;
 mod case;
 mod cause;
 mod detectors;
+mod figure;
 mod finding;
 mod growing_tensors;
 mod inferred;
 mod pinning;
 mod retained;
+mod sentence;
 mod share;
 mod verdict;
 
@@ -24,7 +26,9 @@ mod verdict;
 mod tests;
 
 pub use case::{CodeSites, DiagnosisRequest};
-pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};
+pub use figure::{Figure, Value};
+pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes};
+pub use sentence::Sentence;
 
 use crate::analysis::{Attribution, MomentError, Position};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
@@ -75,7 +79,7 @@ pub fn diagnose(
     let assessment = Assessment::of(&case);
     let mut findings = vec![verdict::verdict(&assessment)];
     let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
-    findings.extend(detected);
+    findings.extend(detected.filter(|finding| !finding.is_refused()));
     let weight = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.bytes);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
     findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(weight(finding))));

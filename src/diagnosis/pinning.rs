@@ -3,8 +3,9 @@
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::segment_state::{Content, Part, Row};
+use crate::diagnosis::figure;
+use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::AllocId;
-use crate::units;
 use std::cmp::Reverse;
 
 /// A segment is pinned if at least one in this many of its bytes is free: fewer are no loss.
@@ -53,13 +54,13 @@ impl Pinning {
     }
 
     /// The small blocks that keep much memory, in a sentence.
-    pub(super) fn sentence(&self) -> String {
-        format!(
-            "{} in {} blocks keep {} of free memory in {} segments.",
-            units::bytes(self.block_bytes),
-            units::count(self.blocks.len() as u64),
-            units::bytes(self.hole_bytes),
-            units::count(self.segments as u64)
+    pub(super) fn sentence(&self) -> Sentence {
+        say!(
+            "{} in {} blocks keep {} of free memory in {} segments",
+            figure::bytes(self.block_bytes),
+            figure::count(self.blocks.len()),
+            figure::bytes(self.hole_bytes),
+            figure::count(self.segments)
         )
     }
 }

@@ -210,7 +210,7 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         let request = DiagnosisRequest { at: Some(At::End), device_memory: None };
         let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
         let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
-        breakdown.explanation.iter().any(|line| line.contains("on their way"))
+        breakdown.explanation.iter().any(|line| line.text().contains("on their way"))
     };
     assert!(says_so(&[3]), "one backward makes them all");
     assert!(!says_so(&[1, 1, 1]), "each makes fewer than there are parameters");

@@ -230,6 +230,29 @@ fn described(circle: &[PathBuf], edges: &Edges) -> String {
     out
 }
 
+/// Files of the diagnosis that turn numbers and names into text; all others get their sentences from these.
+const WRITE_FIGURES: [&str; 2] = ["diagnosis/figure.rs", "diagnosis/finding.rs"];
+
+#[test]
+fn sentences_of_findings_have_only_typed_figures() {
+    let tree = SourceTree::read();
+    let mut wrong = Vec::new();
+    for module in tree.modules.values().filter(|module| module.file.starts_with("diagnosis")) {
+        if WRITE_FIGURES.iter().any(|file| module.file == Path::new(file))
+            || tree.test_files.contains(&module.file)
+        {
+            continue;
+        }
+        let is_plain = |call: &&Mention| {
+            call.path.last().is_some_and(|last| ["format", "write", "writeln"].contains(&last.as_str()))
+        };
+        wrong.extend(module.macros.iter().filter(is_plain).map(|call| shown(module, call)));
+        let formats = module.mentions.iter().filter(|mention| mention.is_within("crate::units"));
+        wrong.extend(formats.map(|mention| shown(module, mention)));
+    }
+    assert!(wrong.is_empty(), "text that is not built with say!:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn there_is_no_unsafe_code_and_nothing_unfinished() {
     let tree = SourceTree::read();

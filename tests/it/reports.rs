@@ -42,6 +42,55 @@ fn a_report_for_a_ticket_reads_as_it_should() {
     assert_eq!(found, golden("frag_oom.md", &found));
 }
 
+/// What is wrong with the figures of a report: parts that are larger than their wholes, lines that hold more than was
+/// ever in use, savings of more than there was.
+fn impossible(report: &Value, most_bytes: i64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for finding in report["findings"].as_array().expect("findings") {
+        for figure in finding["figures"].as_array().expect("figures") {
+            let is_above =
+                figure["part_of"].as_f64().is_some_and(|whole| figure["value"].as_f64() > Some(whole));
+            if is_above {
+                wrong.push(format!("{}: {figure}", finding["title"]));
+            }
+        }
+        let sites = finding["evidence"]["sites"].as_array().expect("sites");
+        let held = sites.iter().filter(|site| site["role"] == "live" || site["role"] == "kept");
+        for site in held.filter(|site| site["bytes"].as_i64() > Some(most_bytes)) {
+            wrong.push(format!("{}: {site}", finding["title"]));
+        }
+        if finding["estimated_saving_bytes"].as_i64() > Some(most_bytes) {
+            wrong.push(format!("{}: saves {}", finding["title"], finding["estimated_saving_bytes"]));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn no_figure_is_larger_than_its_whole() {
+    let mut paths = support::pickles_in(&support::sample(""), false);
+    match support::shared("") {
+        Some(folder) => paths.extend(support::pickles_in(&folder.join("rig"), true)),
+        None => support::skipped("the figures of the shared recordings: the folder is missing"),
+    }
+    let mut figures = 0;
+    for path in paths {
+        let name = path.to_string_lossy();
+        let report = support::json(["report", &name, "--format", "json"]);
+        let stats = support::json(["stats", &name, "--format", "json"]);
+        // What failed counts as well: a request may be larger than all that there was.
+        let devices = stats.as_array().expect("devices");
+        let most =
+            |key: &str| devices.iter().filter_map(|device| device["peak"][key].as_i64()).max().unwrap_or(0);
+        let requested = report["findings"][0]["evidence"]["requested_bytes"].as_i64().unwrap_or(0);
+        let most = most("reserved").max(most("active")).max(requested);
+        assert_eq!(impossible(&report, most), Vec::<String>::new(), "{name}");
+        let said = report["findings"].as_array().expect("findings").iter();
+        figures += said.map(|finding| finding["figures"].as_array().map_or(0, Vec::len)).sum::<usize>();
+    }
+    assert!(1000 < figures, "only {figures} figures were looked at");
+}
+
 #[test]
 fn the_json_has_what_its_description_says() {
     let file = path("gpt_oom_forward.pickle");

@@ -80,7 +80,7 @@ impl Diagnosing {
             && self.verdict.is_none()
         {
             let verdict = report.diagnosis.verdict();
-            self.verdict = verdict.map(|finding| (finding.severity, finding.title.clone()));
+            self.verdict = verdict.map(|finding| (finding.severity, finding.title.to_string()));
         }
     }
 

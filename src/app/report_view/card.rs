@@ -68,7 +68,7 @@ pub(in crate::app) fn ui(
 fn words_ui(ui: &mut egui::Ui, finding: &Finding, is_whole: bool) {
     title_ui(ui, finding);
     for sentence in &finding.explanation {
-        text_ui(ui, sentence);
+        text_ui(ui, sentence.text());
     }
     if is_whole {
         advice_ui(ui, finding);
@@ -102,7 +102,7 @@ fn edge_color(ui: &egui::Ui, severity: Severity) -> Rgb {
 
 fn title_ui(ui: &mut egui::Ui, finding: &Finding) {
     ui.horizontal_wrapped(|ui| {
-        ui.add(egui::Label::new(theme::strong(finding.title.as_str(), 14.0)).wrap());
+        ui.add(egui::Label::new(theme::strong(finding.title.text(), 14.0)).wrap());
     });
     let text = format!("{} · {}", finding.severity.name(), finding.id);
     ui.label(theme::muted(ui, text).size(11.0));
@@ -136,16 +136,18 @@ fn numbers_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Option<Target>)
         return;
     }
     ui.add_space(4.0);
-    for Number { label, value, .. } in &finding.evidence.numbers {
+    for Number { label, figure, .. } in &finding.evidence.numbers {
         ui.horizontal(|ui| {
-            let (hint, wanted) = match *value {
+            let (hint, wanted) = match figure.value() {
                 Value::Event(event) => ("Go to the event".to_owned(), Target::Event(event)),
                 Value::Bytes(bytes) => {
                     (format!("{}\nGo to the moment", units::bytes_exact(bytes)), Target::Evidence)
                 }
-                Value::Count(_) | Value::Share(_) => ("Go to the moment".to_owned(), Target::Evidence),
+                Value::Count(_) | Value::Share(_) | Value::Times(_) => {
+                    ("Go to the moment".to_owned(), Target::Evidence)
+                }
             };
-            if figure_ui(ui, &value.text(), &hint) {
+            if figure_ui(ui, &figure.text(), &hint) {
                 *target = Some(wanted);
             }
             ui.label(*label);
@@ -214,7 +216,8 @@ fn allocations_ui(
 
 /// Events that are not among the figures.
 fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Option<Target>) {
-    let is_figure = |event| finding.evidence.numbers.iter().any(|number| number.value == Value::Event(event));
+    let is_figure =
+        |event| finding.evidence.numbers.iter().any(|number| number.figure.value() == Value::Event(event));
     let events: Vec<EventIx> = finding.evidence.events.iter().copied().filter(|&e| !is_figure(e)).collect();
     if events.is_empty() {
         return;
@@ -237,7 +240,7 @@ fn advice_ui(ui: &mut egui::Ui, finding: &Finding) {
     }
     part_ui(ui, "What to do");
     for advice in &finding.advice {
-        text_ui(ui, &advice.text);
+        text_ui(ui, advice.text.text());
         let Some(code) = &advice.code else { continue };
         ui.horizontal(|ui| {
             if ui.small_button("Copy").on_hover_text("Copy this").clicked() {

@@ -115,11 +115,10 @@ impl<'a> CodeSites<'a> {
     }
 
     /// A note for stacks whose bytes count for two lines: a package's line, and the one that called it.
-    pub fn overlap(&self, stacks: &[StackBytes]) -> Option<String> {
-        stacks.iter().any(|row| row.bytes != 0 && 1 < self.lines(row.stack).len()).then(|| {
-            "Lines overlap: what a package's line allocated counts for the line that called it as well."
-                .to_owned()
-        })
+    pub fn overlap(&self, stacks: &[StackBytes]) -> Option<&'static str> {
+        stacks.iter().any(|row| row.bytes != 0 && 1 < self.lines(row.stack).len()).then_some(
+            "Lines overlap: what a package's line allocated counts for the line that called it as well.",
+        )
     }
 
     /// A line, and the bytes that it answers for.

@@ -3,13 +3,12 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
-use crate::diagnosis::finding::{
-    Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity, Site, StackBytes,
-};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::{AllocId, Allocation};
-use crate::units;
 use std::collections::BTreeSet;
 
 /// Activations below this share of the live bytes are not worth a finding: something else is larger.
@@ -41,9 +40,12 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     let sites = case.code.sites(&stacks, Role::Live);
-    let share = share(bytes, case.live_bytes()) * 100.0;
     let inferred = case.inferred_bytes(live.iter().copied());
-    let title = format!("Activations take {} ({share:.0} % of what is in use)", amount(bytes, inferred));
+    let title = say!(
+        "Activations take {} ({} of what is in use)",
+        amount(bytes, inferred).of(case.live_bytes()),
+        figure::share(bytes, case.live_bytes())
+    );
     let mut finding = Finding::new("activations", case.severity_of(bytes / 2), title);
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
@@ -52,14 +54,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         |a: &&Allocation| awaiting.contains(&a.id) && case.category(a.id) == Category::Activation;
     let waiting = case.live.iter().filter(is_waiting).fold(0i64, |sum, a| sum.saturating_add(a.size));
     if 0 < waiting {
-        finding.explain(format!(
+        finding.explain(say!(
             "{} more were given back and wait for a stream: they are not counted here.",
-            units::bytes(waiting)
+            figure::bytes(waiting).of(case.live_bytes())
         ));
     }
-    finding.explanation.extend(case.code.overlap(&stacks));
+    finding.explain_if(case.code.overlap(&stacks));
     finding.limit_inferred("activations", bytes, inferred);
-    finding.evidence.bytes("activation_bytes", "activations", bytes);
+    finding.evidence.part("activation_bytes", "activations", bytes, case.live_bytes());
     finding.evidence.count("activations", "allocations", live.len());
     finding.evidence.allocations = live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect::<Vec<AllocId>>();
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
@@ -68,10 +70,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let checkpointed = live.iter().filter(is_checkpointed).fold(0i64, |sum, a| sum.saturating_add(a.size));
     let rest = bytes.saturating_sub(checkpointed);
     if 0 < checkpointed {
-        finding.explain(format!(
-            "{} of them were made in parts that checkpointing computes again: only their inputs, and what is being worked on, are kept.",
-            units::bytes(checkpointed)
-        ));
+        finding.explain(say!("{} of them were made in parts that checkpointing computes again: only their inputs, and what is being worked on, are kept.", figure::bytes(checkpointed).of(bytes)));
     }
     if checkpointed < rest {
         finding.advise_code(
@@ -79,9 +78,9 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
         );
         let which = if checkpointed == 0 { "" } else { " that are not checkpointed" };
-        let formula = format!("half of the activations{which}, by checkpointing");
-        finding.saving = Some(Saving { bytes: rest / 2, formula });
-        finding.confirm = Some("Checkpoint the largest block alone and compare the peaks.".to_owned());
+        let formula = say!("half of the activations{}, by checkpointing", which);
+        finding.saves(rest / 2, formula);
+        finding.confirm("Checkpoint the largest block alone and compare the peaks.");
     }
     match has_half_copies(case) {
         Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
@@ -90,7 +89,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
     let attention = attention(case, &live);
-    std::iter::once(finding).chain(attention.map(|sites| quadratic(case, sites))).collect()
+    std::iter::once(finding).chain(attention.map(|sites| quadratic(case, sites, bytes))).collect()
 }
 
 /// Whether most large parameters have a copy of half their size, as autocast makes them for each forward pass. `None` if
@@ -143,22 +142,21 @@ fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
     (ATTENTION_SHARE <= share(held, all)).then_some(sites)
 }
 
-fn quadratic(case: &Case<'_>, sites: Vec<Site>) -> Finding {
+fn quadratic(case: &Case<'_>, sites: Vec<Site>, activations: i64) -> Finding {
     let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
     let severity: Severity = case.severity_of(held);
-    let title = format!("Code around a softmax holds {} of the activations", units::bytes(held));
+    let title =
+        say!("Code around a softmax holds {} of the activations", figure::bytes(held).of(activations));
     let mut finding = Finding::new("attention-scores", severity, title);
     finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
-    finding.evidence.bytes("attention_bytes", "held by the lines around it", held);
+    finding.evidence.part("attention_bytes", "held by the lines around it", held, activations);
     finding.evidence.sites = sites;
     finding.advise_code(
         "Use the fused operator, which never holds the scores:",
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",
     );
-    finding.saving =
-        Some(Saving { bytes: held, formula: "all that these lines hold; an upper bound".to_owned() });
-    finding.confirm =
-        Some("Halve the sequence length: scores become a quarter, other activations half.".to_owned());
+    finding.saves(held, "all that these lines hold; an upper bound");
+    finding.confirm("Halve the sequence length: scores become a quarter, other activations half.");
     finding
         .limit("Found by the calls of softmax and the lines next to them; that it is attention is a guess.");
     finding

@@ -4,11 +4,11 @@ use super::optimizer::MOST_STATE_TIMES;
 use crate::analysis::Category;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::share::share;
+use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::Allocation;
-use crate::units;
 
 /// There are more gradients than parameters if they are larger by at least one in this many bytes: rounding and buffers
 /// make smaller differences.
@@ -21,15 +21,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = case.live_bytes();
     let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
-    let share = share(bytes, total) * 100.0;
-    let amount = amount(bytes, case.inferred_bytes_of(first));
-    let title = format!("Most in use: {} with {amount} ({share:.0} %)", first.label());
+    let amount = amount(bytes, case.inferred_bytes_of(first)).of(total);
+    let title = say!("Most in use: {} with {} ({})", first.label(), amount, figure::share(bytes, total));
     let mut finding = Finding::new("breakdown", Severity::Info, title);
     for of in case.by_category() {
         let [all, of_these] = keys(of.category);
-        finding.evidence.bytes(all, of.category.label(), of.bytes);
+        finding.evidence.part(all, of.category.label(), of.bytes, total);
         if of.inferred_bytes != 0 {
-            finding.evidence.bytes(of_these, "of these inferred", of.inferred_bytes);
+            finding.evidence.part(of_these, "of these inferred", of.inferred_bytes, of.bytes);
         }
     }
     against_parameters(case, &mut finding, total);
@@ -43,19 +42,18 @@ fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
     if parameters <= 0 {
         return;
     }
-    finding.explain(format!(
-        "{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.",
-        units::bytes(parameters),
-        units::count(parameters / 4),
-        units::count(parameters / 2)
-    ));
+    finding.explain(say!("{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.", figure::bytes(parameters).of(total), figure::count(parameters / 4), figure::count(parameters / 2)));
     let states = case.bytes_of(Category::OptimizerState);
     let times = states as f64 / parameters as f64;
     if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {
         return;
     }
     if 0 < states {
-        finding.explain(format!("Optimizer state is {times:.1} times the parameters{}.", kept_as(times)));
+        finding.explain(say!(
+            "Optimizer state is {} times the parameters{}.",
+            figure::times(times),
+            kept_as(times)
+        ));
     }
     if parameters.saturating_add(parameters / MORE_PART) < gradients_of_this_backward(case) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
@@ -78,11 +76,11 @@ fn kept_as(times: f64) -> &'static str {
 }
 
 /// The bytes that a model in training takes by this formula, and the rest.
-fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> String {
+fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> Sentence {
     let fixed = case.fixed_bytes();
     let depends = match total.saturating_sub(fixed) {
-        0 => "Nothing else is in use.".to_owned(),
-        rest => format!("{} depend on the batch, or on what the program keeps.", units::bytes(rest)),
+        0 => "Nothing else is in use.".into(),
+        rest => say!("{} depend on the batch, or on what the program keeps.", figure::bytes(rest).of(total)),
     };
     if states == 0 && case.bytes_of(Category::Gradient) == 0 {
         return depends;
@@ -90,11 +88,17 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> String {
     let whole = parameters.saturating_mul(2).saturating_add(states);
     let with = if states == 0 { "" } else { " and this state" };
     let in_use = if fixed == whole {
-        "all of it is in use".to_owned()
+        "all of it is in use".into()
     } else {
-        format!("{} of that are in use", units::bytes(fixed))
+        say!("{} of that are in use", figure::bytes(fixed).of(whole))
     };
-    format!("With a gradient for each{with}, the model takes {}; {in_use}. {depends}", units::bytes(whole))
+    say!(
+        "With a gradient for each{}, the model takes {}; {}. {}",
+        with,
+        figure::bytes(whole),
+        in_use,
+        depends
+    )
 }
 
 /// Bytes of the gradients that the backward pass at the moment has made. Those of earlier ones are finished and wait for a

@@ -2,9 +2,10 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::{Action, EventIx};
-use crate::units;
 
 /// Bursts that a finding lists, at most.
 const MAX_EVENTS: usize = 10;
@@ -93,7 +94,7 @@ fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
         return None;
     }
     let severity = if case.is_oom() && MANY_RETRIES <= n { Severity::Warning } else { Severity::Info };
-    let title = format!("The cache was emptied {} to serve a request", times(n));
+    let title = say!("The cache was emptied {} to serve a request", times(n));
     let mut finding = Finding::new("allocation-retries", severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
     evidence(case, &mut finding, bursts);
@@ -106,7 +107,7 @@ fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     if bursts.len() < MIN_EMPTIED {
         return None;
     }
-    let title = format!("The cache was emptied {} times without need", units::count(bursts.len() as u64));
+    let title = say!("The cache was emptied {} times without need", figure::count(bursts.len()));
     let mut finding = Finding::new("empty-cache", Severity::Info, title);
     finding.explain("Segments went back to the driver although no request was waiting for them. Calls of torch.cuda.empty_cache() in the loop do that; every segment that is needed again costs a cudaMalloc.");
     evidence(case, &mut finding, bursts);
@@ -115,6 +116,6 @@ fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     Some(finding)
 }
 
-fn times(n: usize) -> String {
-    if n == 1 { "once".to_owned() } else { format!("{} times", units::count(n as u64)) }
+fn times(n: usize) -> Sentence {
+    if n == 1 { "once".into() } else { say!("{} times", figure::count(n)) }
 }

@@ -2,10 +2,11 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::sentence::{name, say};
 use crate::diagnosis::share::share;
 use crate::model::Allocation;
-use crate::units;
 
 /// The rise within an iteration is shown if at least this share of the live bytes is older: else the largest holders show
 /// the same.
@@ -24,28 +25,37 @@ fn holders(case: &Case<'_>) -> Option<Finding> {
     let stacks = case.live_stacks();
     let sites = case.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
-    let place = format!("{}:{}", units::basename(&first.file), first.line);
+    let place = first.place();
     let unnamed = stacks.iter().filter(|row| case.code.lines(row.stack).is_empty());
     let unnamed = unnamed.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let part = |bytes| {
-        let share = share(bytes, total) * 100.0;
-        format!("{} of {} in use ({share:.0} %)", units::bytes(bytes), units::bytes(total))
+        say!(
+            "{} of {} in use ({})",
+            figure::bytes(bytes).of(total),
+            figure::bytes(total),
+            figure::share(bytes, total)
+        )
     };
     let title = if first.bytes < unnamed {
-        let largest = units::bytes(first.bytes);
-        format!("{} have no line of your own code; the largest line is {place} with {largest}", part(unnamed))
+        let largest = figure::bytes(first.bytes).of(total);
+        say!(
+            "{} have no line of your own code; the largest line is {} with {}",
+            part(unnamed),
+            name(place),
+            largest
+        )
     } else {
-        format!("Largest line of code: {place} with {}", part(first.bytes))
+        say!("Largest line of code: {} with {}", name(place), part(first.bytes))
     };
     let mut finding = Finding::new("top-contributors", Severity::Info, title);
-    finding.explanation.extend(case.code.overlap(&stacks));
+    finding.explain_if(case.code.overlap(&stacks));
     let named: usize = sites.len().min(MAX_NAMED);
     let evidence = &mut finding.evidence;
     evidence.bytes("live_bytes", "in use, as requested", total);
     evidence.count("live_allocations", "allocations", case.live.len());
     evidence.count("lines", "lines of code that hold them", sites.len());
     if 0 < unnamed {
-        evidence.bytes("without_own_code_bytes", "without a line of your own code", unnamed);
+        evidence.part("without_own_code_bytes", "without a line of your own code", unnamed, total);
     }
     evidence.allocations = case.live.iter().take(MAX_NAMED).map(|a| a.id).collect();
     evidence.sites = sites.into_iter().take(named).collect();
@@ -67,14 +77,14 @@ fn rise(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let title =
-        format!("This iteration added {} to the {} before it", units::bytes(bytes), units::bytes(before));
+        say!("This iteration added {} to the {} before it", figure::bytes(bytes), figure::bytes(before));
     let mut finding = Finding::new("rise", Severity::Info, title);
     let stacks = by_stack(added.iter().map(|a| (a.stack, a.size)));
     finding.evidence.event("iteration_start", "start of the iteration", start);
-    finding.evidence.bytes("added_bytes", "allocated since, and in use", bytes);
+    finding.evidence.part("added_bytes", "allocated since, and in use", bytes, case.live_bytes());
     finding.evidence.bytes("before_bytes", "in use from before", before);
     let sites = case.code.sites(&stacks, Role::Live);
-    finding.explanation.extend(case.code.overlap(&stacks));
+    finding.explain_if(case.code.overlap(&stacks));
     finding.evidence.sites = sites.into_iter().take(MAX_NAMED).collect();
     finding.evidence.allocations = added.iter().take(MAX_NAMED).map(|a| a.id).collect();
     Some(finding)

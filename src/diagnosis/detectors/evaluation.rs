@@ -3,11 +3,12 @@
 use crate::analysis::{Category, FrameKey, Phase, Phases};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
-use crate::diagnosis::finding::{Finding, Role, Saving};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
-use crate::units;
 use std::collections::BTreeSet;
 
 /// An evaluation kept a graph if results of at least this many lines of the forward pass are live after it: without a
@@ -40,20 +41,17 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     if lines.len() < MIN_LINES || share(bytes, peak) < MIN_SHARE {
         return None;
     }
-    let title = format!("Evaluation keeps {} for a backward pass that never comes", units::bytes(bytes));
+    let title =
+        say!("Evaluation keeps {} for a backward pass that never comes", figure::bytes(bytes).of(peak));
     let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes), title);
-    finding.explain(format!(
-        "After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.",
-        units::count(lines.len() as u64)
-    ));
+    finding.explain(say!("After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.", figure::count(lines.len())));
     finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
     finding.evidence.count("lines", "lines that made them", lines.len());
     finding.evidence.events.extend(end.event());
     finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
-    finding.saving =
-        Some(Saving { bytes, formula: "activations of the evaluation that outlived it".to_owned() });
+    finding.saves(bytes, "activations of the evaluation that outlived it");
     finding.limit("Evaluation is told from training by what follows: no backward pass, no step.");
     Some(finding)
 }
@@ -83,7 +81,10 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let inferred = case.inferred_bytes(activations.iter().chain(&gradients).copied());
-    let title = format!("{} of the training are held while an evaluation runs", amount(bytes, inferred));
+    let title = say!(
+        "{} of the training are held while an evaluation runs",
+        amount(bytes, inferred).of(case.live_bytes())
+    );
     let mut finding = Finding::new("training-resident", case.severity_of(bytes), title);
     finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
@@ -97,7 +98,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         "Let go of both before evaluating:",
         "del loss, outputs\noptimizer.zero_grad(set_to_none=True)",
     );
-    finding.saving = Some(Saving { bytes, formula: "both together".to_owned() });
+    finding.saves(bytes, "both together");
     finding.limit("What the evaluation itself needs of them, as a distillation would, is not known.");
     Some(finding)
 }

@@ -2,10 +2,11 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::finding::{Finding, Saving, Severity};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::Moment;
-use crate::units;
 
 /// Fewer iterations show no direction.
 const MIN_ITERATIONS: usize = 4;
@@ -26,7 +27,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if gaps.len() < MIN_ITERATIONS || share(grown, reserved) < MIN_SHARE {
         return Vec::new();
     }
-    let title = format!("What is reserved and not in use grew by {}", units::bytes(grown));
+    let title = say!("What is reserved and not in use grew by {}", figure::bytes(grown).of(reserved));
     let mut finding = Finding::new("growing-gap", Severity::Info, title);
     finding.explain("In each iteration, at the moment at which most is in use: the difference between what PyTorch reserved and what is in use. Where it grows, freed memory does not fit the requests that come next.");
     let evidence = &mut finding.evidence;
@@ -38,7 +39,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.events.extend([first, largest, last].iter().filter_map(|gap| gap.0.event()));
     evidence.events.dedup();
     finding.advise("Keep request sizes the same from iteration to iteration (pad to a few lengths), or compare allocator settings with oomscope simulate FILE --sweep.");
-    finding.saving = Some(Saving { bytes: grown, formula: "last difference - second one".to_owned() });
+    finding.saves(grown, "last difference - second one");
     finding.limit("The cache alone does not cause an OOM: it is given back before a request fails, as far as no block keeps it.");
     vec![finding]
 }

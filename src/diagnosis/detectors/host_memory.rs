@@ -1,9 +1,10 @@
 //! Pinned host memory.
 
 use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::sentence::say;
 use crate::model::DeviceId;
-use crate::units;
 
 /// Bytes below which pinned memory is not worth a finding: every data loader takes some.
 const MIN_BYTES: i64 = 1 << 30;
@@ -15,7 +16,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if case.timeline.device == DeviceId::HOST || reserved < MIN_BYTES {
         return Vec::new();
     }
-    let title = format!("{} of host memory were pinned", units::bytes(reserved));
+    let title = say!("{} of host memory were pinned", figure::bytes(reserved));
     let mut finding = Finding::new("pinned-host-memory", Severity::Info, title);
     finding.explain("Pinned memory is taken from all processes of the machine. Its allocator rounds each block up to a power of two and never gives it back.");
     finding.evidence.bytes("host_peak_reserved_bytes", "pinned at most", reserved);

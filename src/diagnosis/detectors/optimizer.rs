@@ -3,8 +3,10 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Saving};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role};
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::Allocation;
 
@@ -44,9 +46,9 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     }
     let times = share(bytes, parameters);
     let inferred = case.inferred_bytes(live.iter().copied());
-    let mut title = format!("Optimizer state takes {}", amount(bytes, inferred));
+    let mut title = say!("Optimizer state takes {}", amount(bytes, inferred).of(case.live_bytes()));
     if 0 < parameters {
-        title = format!("{title}, {times:.1} times the parameters");
+        title = say!("{}, {} times the parameters", title, figure::times(times));
     }
     // Other optimizers keep more, and have no variant with 8 bits.
     let is_usual = times <= MOST_STATE_TIMES;
@@ -55,8 +57,8 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     }
     let saved = if is_usual { bytes / 4 * 3 } else { 0 };
     let mut finding = Finding::new("optimizer-state", case.severity_of(saved), title);
-    finding.evidence.bytes("optimizer_state_bytes", "optimizer state", bytes);
-    finding.evidence.bytes("parameter_bytes", "parameters", parameters);
+    finding.evidence.part("optimizer_state_bytes", "optimizer state", bytes, case.live_bytes());
+    finding.evidence.part("parameter_bytes", "parameters", parameters, case.live_bytes());
     places(case, &mut finding, &live);
     finding.limit_inferred("optimizer state", bytes, inferred);
     if !is_usual {
@@ -67,10 +69,7 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
     finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
     finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
-    finding.saving = Some(Saving {
-        bytes: saved,
-        formula: "three quarters of the state: 8 bits instead of 32".to_owned(),
-    });
+    finding.saves(saved, "three quarters of the state: 8 bits instead of 32");
     finding.limit("The state's dtype is not recorded; if it has 16 bits already, 8 bits save half.");
     Some(finding)
 }
@@ -83,19 +82,20 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
         return None;
     }
     let inferred = case.inferred_bytes(live.iter().copied());
-    let title = format!("The optimizer's step holds {} of temporaries", amount(bytes, inferred));
+    let title =
+        say!("The optimizer's step holds {} of temporaries", amount(bytes, inferred).of(case.live_bytes()));
     let mut finding = Finding::new("optimizer-temporaries", case.severity_of(bytes), title);
     finding.explain(
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );
-    finding.evidence.bytes("temporary_bytes", "temporaries", bytes);
+    finding.evidence.part("temporary_bytes", "temporaries", bytes, case.live_bytes());
     places(case, &mut finding, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
     finding.advise_code(
         "Use one kernel for all of it, or one parameter at a time:",
         "torch.optim.AdamW(params, fused=True)   # or foreach=False",
     );
-    finding.saving = Some(Saving { bytes, formula: "all temporaries of the step".to_owned() });
+    finding.saves(bytes, "all temporaries of the step");
     Some(finding)
 }
 
@@ -110,17 +110,18 @@ fn gradients(assessment: &Assessment<'_>) -> Option<Finding> {
     }
     let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
     let inferred = case.inferred_bytes(live.iter().copied());
-    let title = format!("{} of gradients are held during {during}", amount(bytes, inferred));
+    let title =
+        say!("{} of gradients are held during {}", amount(bytes, inferred).of(case.live_bytes()), during);
     let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
-    finding.evidence.bytes("gradient_bytes", "gradients", bytes);
+    finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(case, &mut finding, &live);
     finding.limit_inferred("gradients", bytes, inferred);
     finding.advise_code(
         "Unless gradients are accumulated on purpose, free them after each step:",
         "optimizer.zero_grad(set_to_none=True)",
     );
-    finding.saving = Some(Saving { bytes, formula: "all gradients at this moment".to_owned() });
+    finding.saves(bytes, "all gradients at this moment");
     finding.limit("Whether gradients are accumulated on purpose is not recorded.");
     Some(finding)
 }

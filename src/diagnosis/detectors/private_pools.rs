@@ -3,9 +3,10 @@
 use crate::analysis::segment_state::Group;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::sentence::say;
 use crate::model::PoolKey;
-use crate::units;
 use std::collections::BTreeMap;
 
 /// The reserved and the free bytes of a pool.
@@ -34,18 +35,19 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(free));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
     let noun = if pools.len() == 1 { "private pool reserves" } else { "private pools reserve" };
-    let title = format!(
-        "{} {noun} {}, {} of them free",
-        units::count(pools.len() as u64),
-        units::bytes(reserved),
-        units::bytes(free)
+    let title = say!(
+        "{} {} {}, {} of them free",
+        figure::count(pools.len()),
+        noun,
+        figure::bytes(reserved).of(case.state.total.reserved_bytes),
+        figure::bytes(free).of(reserved)
     );
     let mut finding = Finding::new("private-pools", severity, title);
     finding.explain("A captured CUDA graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.");
     let evidence = &mut finding.evidence;
     evidence.count("pools", "private pools", pools.len());
-    evidence.bytes("private_reserved_bytes", "reserved in them", reserved);
-    evidence.bytes("private_free_bytes", "free in them", free);
+    evidence.part("private_reserved_bytes", "reserved in them", reserved, case.state.total.reserved_bytes);
+    evidence.part("private_free_bytes", "free in them", free, reserved);
     evidence.bytes("reserved_bytes", "reserved in all", case.state.total.reserved_bytes);
     let rows = state.rows.iter().filter(|row| private(&&state.groups[row.group]));
     let blocks = rows.flat_map(|row| state.parts_of(row)).filter_map(|part| part.content.allocation());

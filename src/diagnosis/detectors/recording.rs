@@ -2,10 +2,11 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::share;
 use crate::model::{Action, Anchor, Moment, StackId};
-use crate::units;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks=\"all\")";
@@ -25,7 +26,7 @@ struct Fix {
 /// Something that the recording does not show, and how to record it.
 struct Gap {
     title: &'static str,
-    text: String,
+    text: Sentence,
     fix: Option<Fix>,
 }
 
@@ -39,11 +40,11 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut finding = Finding::new(
         "recording-limits",
         Severity::Info,
-        format!("What the recording cannot show: {}", first.title),
+        say!("What the recording cannot show: {}", first.title),
     );
     if 1 < gaps.len() {
-        let titles: Vec<&str> = gaps.iter().map(|gap| gap.title).collect();
-        finding.title = format!("What the recording cannot show: {}", titles.join(", "));
+        let titles = gaps.iter().map(|gap| gap.title.into());
+        finding.title = say!("What the recording cannot show: {}", Sentence::joined(titles, ", "));
     }
     let timeline = case.timeline;
     finding.evidence.count("events", "events", timeline.events.len());
@@ -52,12 +53,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.evidence.bytes("active_before_bytes", "in use before the first event", before);
     }
     let fixes: Vec<Fix> = gaps.iter().filter_map(|gap| gap.fix).collect();
-    finding.explanation.extend(gaps.into_iter().map(|gap| gap.text));
+    for gap in gaps {
+        finding.explain(gap.text);
+    }
     if !fixes.is_empty() {
         // One call that has all of it.
-        let how: Vec<&str> = fixes.iter().map(|fix| fix.how).collect();
+        let how = fixes.iter().map(|fix| fix.how.into());
         let code = if fixes.iter().any(|fix| fix.needs_native) { RECORD_ALL } else { RECORD };
-        finding.advise_code(format!("Record {}:", how.join("; ")), code);
+        finding.advise_code(say!("Record {}:", Sentence::joined(how, "; ")), code);
     }
     vec![finding]
 }
@@ -66,16 +69,20 @@ fn contradictory(case: &Case<'_>) -> Option<Gap> {
     if !case.is_contradictory() {
         return None;
     }
-    let active = units::bytes(case.timeline.active.at(case.moment));
-    let reserved = units::bytes(case.timeline.reserved.at(case.moment));
+    let active = figure::bytes(case.timeline.active.at(case.moment));
+    let reserved = figure::bytes(case.timeline.reserved.at(case.moment));
     let outside = &case.state.outside;
-    let blocks = units::counted(outside.blocks, "block");
+    let blocks = figure::counted(outside.blocks, "block");
     let verb = if outside.blocks == 1 { "lies" } else { "lie" };
     Some(Gap {
         title: "where its memory was",
-        text: format!(
-            "The recording contradicts itself: {active} in use against {reserved} reserved, and {blocks} with {} {verb} outside of all segments. Segment events are missing, or the file was changed; figures of reserved memory and the memory map cannot be trusted.",
-            units::bytes(outside.active_rounded_bytes()),
+        text: say!(
+            "The recording contradicts itself: {} in use against {} reserved, and {} with {} {} outside of all segments. Segment events are missing, or the file was changed; figures of reserved memory and the memory map cannot be trusted.",
+            active,
+            reserved,
+            blocks,
+            figure::bytes(outside.active_rounded_bytes()),
+            verb
         ),
         fix: None,
     })
@@ -83,13 +90,17 @@ fn contradictory(case: &Case<'_>) -> Option<Gap> {
 
 fn damage(case: &Case<'_>) -> Option<Gap> {
     let damage = case.snapshot.damage.as_ref()?;
-    let mut text = format!(
+    let read = say!(
         "The file is damaged at byte {}; only what is whole before it was read.",
-        units::count(damage.offset)
+        figure::count(damage.offset)
     );
-    if case.timeline.anchor == Anchor::TraceOnly {
-        text.push_str(" Its end state is missing, so memory from before the recording is unknown.");
-    }
+    let is_cut = case.timeline.anchor == Anchor::TraceOnly;
+    let end = if is_cut {
+        " Its end state is missing, so memory from before the recording is unknown."
+    } else {
+        ""
+    };
+    let text = say!("{}{}", read, end);
     Some(Gap { title: "the rest of a damaged file", text, fix: None })
 }
 
@@ -100,7 +111,7 @@ fn no_history(case: &Case<'_>) -> Option<Gap> {
     Some(Gap {
         title: "what came before the dump",
         text: "No allocations or frees were recorded: the history was off, or kept with enabled=\"state\"."
-            .to_owned(),
+            .into(),
         fix: Some(Fix {
             how: "from the start of the program, before the model is built",
             needs_native: false,
@@ -114,25 +125,28 @@ fn late(case: &Case<'_>) -> Option<Gap> {
     if !case.starts_late() {
         return None;
     }
-    let entries =
-        format!("max_entries was reached ({} events are here)", units::count(timeline.events.len() as u64));
+    let entries = say!("max_entries was reached ({} events are here)", figure::count(timeline.events.len()));
     let steps = if was_on_before(case) { case.phases().steps_before } else { 0 };
     let why = match steps {
-        0 => format!("Either recording started late, or the oldest events were dropped because {entries}."),
-        1 => format!(
-            "The oldest events were dropped because {entries}: an optimizer stepped before the first of these while memory was recorded."
+        0 => say!("Either recording started late, or the oldest events were dropped because {}.", entries),
+        1 => say!(
+            "The oldest events were dropped because {}: an optimizer stepped before the first of these while memory was recorded.",
+            entries
         ),
-        steps => format!(
-            "The oldest events were dropped because {entries}: optimizers stepped {} times before the first of these while memory was recorded.",
-            units::count(steps as u64)
+        steps => say!(
+            "The oldest events were dropped because {}: optimizers stepped {} times before the first of these while memory was recorded.",
+            entries,
+            figure::count(steps)
         ),
     };
-    let blocks = units::count(timeline.initial_live_blocks as u64);
+    let blocks = figure::count(timeline.initial_live_blocks);
     Some(Gap {
         title: "the beginning",
-        text: format!(
-            "{} in {blocks} blocks were in use before the first event. {why}",
-            units::bytes(before)
+        text: say!(
+            "{} in {} blocks were in use before the first event. {}",
+            figure::bytes(before),
+            blocks,
+            why
         ),
         fix: Some(Fix {
             how: "from the start of the program, with room for all events",
@@ -154,8 +168,7 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
     if case.has_history() && case.snapshot.frames.is_empty() {
         return Some(Gap {
             title: "lines of code",
-            text: "No event has a stack: history was recorded with context=None or without stacks."
-                .to_owned(),
+            text: "No event has a stack: history was recorded with context=None or without stacks.".into(),
             fix: Some(Fix { how: "with stacks, as context=\"all\" does (the default)", needs_native: false }),
         });
     }
@@ -165,7 +178,6 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
     if share(bytes, total) < MIN_SHARE {
         return None;
     }
-    let share = share(bytes, total) * 100.0;
     let is_recorded = without().any(|a| a.alloc_event().is_some());
     let is_older = without().any(|a| a.alloc_event().is_none());
     let why = match (is_older, is_recorded) {
@@ -181,7 +193,12 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
         Fix { how: "with C++ frames, which show the operator of a backward allocation", needs_native: true };
     Some(Gap {
         title: "who allocated some of it",
-        text: format!("{} ({share:.0} %) of what is in use have no stack: {why}.", units::bytes(bytes)),
+        text: say!(
+            "{} ({}) of what is in use have no stack: {}.",
+            figure::bytes(bytes).of(total),
+            figure::share(bytes, total),
+            why
+        ),
         // More frames do not help where nothing was recorded.
         fix: is_recorded.then_some(fix),
     })
@@ -195,7 +212,7 @@ fn no_own_code(case: &Case<'_>) -> Option<Gap> {
     }
     Some(Gap {
         title: "Python lines",
-        text: "No stack of what is in use has a line of Python outside of torch.".to_owned(),
+        text: "No stack of what is in use has a line of Python outside of torch.".into(),
         fix: Some(Fix { how: "Python and C++ frames", needs_native: true }),
     })
 }
@@ -214,8 +231,9 @@ fn no_frees(case: &Case<'_>) -> Option<Gap> {
     let what = if frees_without_request { "free_requested" } else { "segment_alloc" };
     Some(Gap {
         title: "some kinds of events",
-        text: format!(
-            "There is no {what} event: skip_actions left it out, or an old version of PyTorch wrote the file."
+        text: say!(
+            "There is no {} event: skip_actions left it out, or an old version of PyTorch wrote the file.",
+            what
         ),
         fix: Some(Fix { how: "without skip_actions", needs_native: false }),
     })

@@ -2,10 +2,11 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::retained;
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
-use crate::units;
 
 /// Retained memory below this share of the live bytes is not worth a finding.
 const MIN_SHARE: f64 = 0.02;
@@ -22,10 +23,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if is_small || assessment.is_leak() {
         return Vec::new();
     }
-    let title = format!(
+    let title = say!(
         "{} stay from {} earlier iterations or batches",
-        units::bytes(retained.bytes),
-        units::count(retained.repetitions as u64)
+        figure::bytes(retained.bytes).of(case.live_bytes()),
+        figure::count(retained.repetitions)
     );
     let mut finding = Finding::new("memory-growth", Severity::Info, title);
     retained::describe(&mut finding, case, retained);
@@ -35,11 +36,11 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         && let Some(more) = room.checked_div(retained.per_repetition_bytes)
     {
         finding.explain(match more {
-            0 => format!("The {} of room that are left are less than one more adds.", units::bytes(room)),
-            more => format!(
+            0 => say!("The {} of room that are left are less than one more adds.", figure::bytes(room)),
+            more => say!(
                 "At this rate {} of room are used up after {} more.",
-                units::bytes(room),
-                units::count(more)
+                figure::bytes(room),
+                figure::count(more)
             ),
         });
     }

@@ -3,10 +3,11 @@
 use crate::analysis::segment_state::{MAX_SLACK_BYTES, Part};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity};
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::{AllocId, PoolKey};
-use crate::units;
 use std::cmp::Reverse;
 
 /// Rounding below this share of the bytes in use is not worth a finding.
@@ -31,17 +32,21 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let whole = whole_blocks(case);
     let (title, reason, advice) = if bytes / 2 <= whole.bytes.saturating_sub(whole.requested) {
         (
-            format!(
-                "{} lie idle in blocks that were not split ({:.0} % of what is in use, with rounding)",
-                units::bytes(bytes),
-                share * 100.0
+            say!(
+                "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
+                figure::bytes(bytes).of(total.active_rounded_bytes()),
+                figure::share(bytes, total.active_rounded_bytes())
             ),
             None,
             "Make the pool without no_split, or allocate one large tensor in it and use parts of that.",
         )
     } else {
         (
-            format!("{} in use are rounding ({:.0} %)", units::bytes(bytes), share * 100.0),
+            say!(
+                "{} in use are rounding ({})",
+                figure::bytes(bytes).of(total.active_rounded_bytes()),
+                figure::share(bytes, total.active_rounded_bytes())
+            ),
             Some(
                 "Blocks are multiples of 512 bytes, or of a fraction of a power of two with roundup_power2_divisions; large blocks keep up to 1 MiB rather than be split.",
             ),
@@ -50,18 +55,18 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     };
     let mut finding = Finding::new("rounding", Severity::Info, title);
     if 0 < whole.blocks {
-        finding.explain(format!(
+        finding.explain(say!(
             "{} of private pools take {} for {} that were requested: their pool did not split its blocks.",
-            units::counted(whole.blocks, "block"),
-            units::bytes(whole.bytes),
-            units::bytes(whole.requested)
+            figure::counted(whole.blocks, "block"),
+            figure::bytes(whole.bytes),
+            figure::bytes(whole.requested).of(whole.bytes)
         ));
     }
-    finding.explanation.extend(reason.map(str::to_owned));
-    finding.evidence.bytes("rounding_bytes", "not asked for", bytes);
+    finding.explain_if(reason);
+    finding.evidence.part("rounding_bytes", "not asked for", bytes, total.active_rounded_bytes());
     finding.evidence.count("blocks", "blocks", total.blocks);
     places(&mut finding, case);
-    finding.saving = Some(Saving { bytes, formula: "block bytes - requested bytes".to_owned() });
+    finding.saves(bytes, "block bytes - requested bytes");
     finding.advise(advice);
     finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");
     vec![finding]

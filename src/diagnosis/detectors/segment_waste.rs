@@ -3,10 +3,11 @@
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::cause::Cause;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Saving, Severity};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity};
 use crate::diagnosis::pinning::hole_sizes;
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
-use crate::units;
 
 /// Holes of pinned segments below this share of the reserved bytes are not worth a finding.
 const MIN_PINNED_SHARE: f64 = 0.1;
@@ -30,12 +31,12 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     }
     let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
-    let title = pinning.sentence().trim_end_matches('.').to_owned();
+    let title = pinning.sentence();
     let mut finding = Finding::new("pinned-segments", severity, title);
     finding.explain("A segment goes back to the driver only when every block in it is free, and its holes serve only requests that fit into one of them.");
     let holes = hole_sizes(case);
     let evidence = &mut finding.evidence;
-    evidence.bytes("kept_hole_bytes", "free bytes that blocks keep", bytes);
+    evidence.part("kept_hole_bytes", "free bytes that blocks keep", bytes, case.state.total.reserved_bytes);
     evidence.bytes("block_bytes", "bytes in those blocks", pinning.block_bytes);
     evidence.count("segments", "segments", pinning.segments);
     evidence.count("holes", "holes in all", holes.len());
@@ -45,8 +46,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     evidence.allocations = pinning.blocks.iter().take(MAX_ALLOCATIONS).copied().collect();
     finding
         .advise("Free or move the blocks of the lines named here, or allocate them before the large ones.");
-    finding.saving =
-        Some(Saving { bytes, formula: "free bytes of segments that are at least a quarter free".to_owned() });
+    finding.saves(bytes, "free bytes of segments that are at least a quarter free");
     finding.limit("Where several blocks keep a segment, its free bytes are shared equally among them.");
     Some(finding)
 }
@@ -58,11 +58,14 @@ fn cached(case: &Case<'_>) -> Option<Finding> {
     if case.is_oom() || share(bytes, reserved) < MIN_CACHED_SHARE || case.is_contradictory() {
         return None;
     }
-    let title =
-        format!("{} of {} reserved are cached and in no use", units::bytes(bytes), units::bytes(reserved));
+    let title = say!(
+        "{} of {} reserved are cached and in no use",
+        figure::bytes(bytes).of(reserved),
+        figure::bytes(reserved)
+    );
     let mut finding = Finding::new("cached-segments", Severity::Info, title);
     finding.explain("The allocator keeps empty segments for later requests and gives them back when a request would fail otherwise. nvidia-smi counts them as used.");
-    finding.evidence.bytes("cached_bytes", "in segments without a block", bytes);
+    finding.evidence.part("cached_bytes", "in segments without a block", bytes, reserved);
     finding.evidence.bytes("reserved_bytes", "reserved", reserved);
     finding.advise("Nothing to do, unless another process needs the memory.");
     Some(finding)

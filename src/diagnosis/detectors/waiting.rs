@@ -2,10 +2,11 @@
 
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Saving, Severity};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Severity};
+use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::AllocId;
-use crate::units;
 
 /// Waiting blocks below this share of the bytes in use are not worth a finding.
 const MIN_SHARE: f64 = 0.01;
@@ -21,10 +22,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.allocation(id).size), id));
     let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
-    let title = format!(
-        "{} are free for the program but wait for another stream ({} blocks)",
-        units::bytes(bytes),
-        units::count(total.awaiting_blocks as u64)
+    let title = say!(
+        "{} are free for the program but wait for another stream ({})",
+        figure::bytes(bytes).of(total.active_rounded_bytes()),
+        figure::counted(total.awaiting_blocks, "block")
     );
     let mut finding = Finding::new("record-stream", severity, title);
     finding.explain("After record_stream() a block can be used again only when the other stream has passed the point at which it was freed. When the host runs ahead of the device, such blocks pile up.");
@@ -36,15 +37,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         (allocation.stack, allocation.size)
     }));
     let evidence = &mut finding.evidence;
-    evidence.bytes("awaiting_bytes", "waiting for a stream", bytes);
+    evidence.part("awaiting_bytes", "waiting for a stream", bytes, total.active_rounded_bytes());
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);
     evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
     evidence.allocations = waiting.into_iter().take(MAX_ALLOCATIONS).collect();
     finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");
     finding.advise_code("With FSDP, DDP or NCCL collectives:", "TORCH_NCCL_AVOID_RECORD_STREAMS=1");
-    finding.saving =
-        Some(Saving { bytes, formula: "blocks that wait at this moment, with rounding".to_owned() });
+    finding.saves(bytes, "blocks that wait at this moment, with rounding");
     finding.limit("When the other stream would have been done is not in the recording.");
     vec![finding]
 }

@@ -4,10 +4,11 @@ use super::failed_request::with_rounding;
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, Shortage, add_sites, main_caller};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role};
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::share::share;
-use crate::units;
 use std::cmp::Reverse;
 
 /// The second largest category is named as well if it has at least this share of the live bytes.
@@ -17,16 +18,28 @@ const SECOND_SHARE: f64 = 0.25;
 const USUAL_DEVICE_BYTES: i64 = 6 << 30;
 
 /// The statement: what is too much or, if the bytes alone would have been enough, what is missing.
-pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> String {
-    let requested = units::bytes(shortage.oom.requested);
+pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
+    let requested = figure::bytes(shortage.oom.requested);
     let rounding = with_rounding(case, shortage);
-    let active = units::bytes(shortage.active_bytes);
+    let active = shortage.active_bytes;
     let had = if shortage.is_refused_by_limit() { None } else { shortage.available_bytes() };
-    let had = units::bytes(had.unwrap_or(shortage.reserved_bytes));
+    let had = had.unwrap_or(shortage.reserved_bytes);
+    let (active, had) = (figure::bytes(active).of(had), figure::bytes(had));
     if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
-        format!("Out of memory: {active} in use{rounding} and {requested} more are too much for the device")
+        say!(
+            "Out of memory: {} in use{} and {} more are too much for the device",
+            active,
+            rounding,
+            requested
+        )
     } else {
-        format!("Out of memory: {active} of {had} are in use{rounding}, and no piece of {requested} is left")
+        say!(
+            "Out of memory: {} of {} are in use{}, and no piece of {} is left",
+            active,
+            had,
+            rounding,
+            requested
+        )
     }
 }
 
@@ -34,17 +47,11 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> String {
 pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
     let case = assessment.case;
     let excess = shortage.excess_bytes().unwrap_or(0);
-    let requested = units::bytes(shortage.oom.requested);
+    let requested = figure::bytes(shortage.oom.requested);
     if 0 < excess {
-        finding.explain(format!(
-            "Even if what is reserved had no holes, {} less would have to be in use at this moment for the {requested} to fit.",
-            units::bytes(excess),
-        ));
+        finding.explain(say!("Even if what is reserved had no holes, {} less would have to be in use at this moment for the {} to fit.", figure::bytes(excess), requested));
     } else {
-        finding.explain(format!(
-            "Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.",
-            units::percent(shortage.hole_bytes, shortage.reserved_bytes),
-        ));
+        finding.explain(say!("Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.", figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
     }
     if case.phases().phase_at(case.moment) == Phase::Optimizer {
         finding.explain(if is_first_step(case) {
@@ -56,10 +63,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if case.device_memory.is_none()
         && let Some(available) = shortage.available_bytes().filter(|&bytes| bytes < USUAL_DEVICE_BYTES)
     {
-        finding.limit(format!(
-            "PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.",
-            units::bytes(available)
-        ));
+        finding.limit(say!("PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.", figure::bytes(available)));
     }
     advise_by_category(finding, assessment);
 }
@@ -82,10 +86,10 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
     categories.sort_by_key(|of| Reverse(of.bytes));
     let Some(largest) = categories.first().filter(|of| 0 < of.bytes) else { return };
     let named =
-        |of: &CategoryBytes| format!("{} ({})", of.category.label(), amount(of.bytes, of.inferred_bytes));
+        |of: &CategoryBytes| say!("{} ({})", of.category.label(), amount(of.bytes, of.inferred_bytes));
     let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
-    let then = second.map_or_else(String::new, |second| format!(", then {}", named(second)));
-    finding.explain(format!("Most of what is in use is {}{then}.", named(largest)));
+    let then = second.map(|second| say!(", then {}", named(second)));
+    finding.explain(say!("Most of what is in use is {}{}.", named(largest), then));
     finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
     let is_fixed = is_there_whatever_the_batch(largest.category);
     if !is_fixed && assessment.batch.is_none() {
@@ -97,16 +101,16 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
     if let Some(second) = second.filter(|of| is_there_whatever_the_batch(of.category) != is_fixed) {
         finding.advise(advice_for(second.category).0);
     }
-    finding.confirm = Some(confirm.to_owned());
+    finding.confirm(confirm);
 }
 
 /// Name the call below which most of the live memory was made, if the user's own code has one.
 pub(super) fn name_caller(finding: &mut Finding, case: &Case<'_>) {
     let Some(caller) = main_caller(case, &case.live_stacks()) else { return };
-    finding.explain(format!(
+    finding.explain(say!(
         "{} of what is in use were made below {}.",
-        units::bytes(caller.bytes),
-        case.code.label(caller.key)
+        figure::bytes(caller.bytes).of(case.live_bytes()),
+        name(case.code.label(caller.key))
     ));
     let site = case.code.site(caller.key, caller.bytes, caller.count, Role::Live);
     let sites = &mut finding.evidence.sites;

@@ -1,9 +1,10 @@
 //! The failed request in words: who asked, what there was, and why nothing could serve it.
 
 use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, StackBytes};
+use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::model::{Action, EventIx, StackId};
-use crate::units;
 use std::collections::BTreeSet;
 
 /// Code that records so that an OOM can be explained.
@@ -18,62 +19,66 @@ const HANDLED_EVENTS: usize = 1000;
 
 /// Explain the request, the memory that there was, and why neither a hole nor the device could serve it.
 pub(super) fn explain(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
-    let event = units::count(shortage.oom.event.0);
-    let requested = units::bytes(shortage.oom.requested);
+    let event = figure::event(shortage.oom.event);
+    let requested = figure::bytes(shortage.oom.requested);
     let asked = case.code.lines(request_stack(case, shortage));
-    let by = asked.first().map_or_else(String::new, |&key| format!(" by {}", case.code.label(key)));
-    finding.explain(format!("The request{by} for {requested} failed (event {event})."));
-    finding.explain(format!(
+    let by = asked.first().map(|&key| say!(" by {}", name(case.code.label(key))));
+    finding.explain(say!("The request{} for {} failed ({}).", by, requested, event));
+    finding.explain(say!(
         "PyTorch had reserved {}: {} in use{} and {} free in {}. {}",
-        units::bytes(shortage.reserved_bytes),
-        units::bytes(shortage.active_bytes),
+        figure::bytes(shortage.reserved_bytes),
+        figure::bytes(shortage.active_bytes).of(shortage.reserved_bytes),
         with_rounding(case, shortage),
-        units::bytes(shortage.hole_bytes),
-        units::counted(case.state.total.holes, "hole"),
-        largest_hole(shortage),
+        figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes),
+        figure::counted(case.state.total.holes, "hole"),
+        largest_hole(shortage)
     ));
     finding.explain(device(shortage));
     if case.timeline.ooms.len() > 1 {
-        let n = units::count(case.timeline.ooms.len() as u64);
-        finding.explain(format!(
-            "The recording has {n} failed requests; this is about the one at event {event}."
-        ));
+        let n = figure::count(case.timeline.ooms.len());
+        finding.explain(say!("The recording has {} failed requests; this is about {}.", n, event));
     }
     let after = case.timeline.events.len() - shortage.oom.event.index() - 1;
     if HANDLED_EVENTS < after {
-        let after = units::count(after as u64);
-        finding.explain(format!("The program went on for {after} more events."));
+        let after = figure::count(after);
+        finding.explain(say!("The program went on for {} more events.", after));
     }
 }
 
 /// Words behind the bytes in use, if these read differently from the requested bytes.
 pub(super) fn with_rounding(case: &Case<'_>, shortage: &Shortage) -> &'static str {
     let requested = case.timeline.active.at(case.moment);
-    if units::bytes(requested) == units::bytes(shortage.active_bytes) { "" } else { " with rounding" }
+    let [requested, active] = [requested, shortage.active_bytes].map(|bytes| figure::bytes(bytes).text());
+    if requested == active { "" } else { " with rounding" }
 }
 
-fn largest_hole(shortage: &Shortage) -> String {
+fn largest_hole(shortage: &Shortage) -> Sentence {
     let fit = &shortage.fit;
     if fit.holes == 0 {
-        "None of the holes is for this request.".to_owned()
+        "None of the holes is for this request.".into()
     } else {
-        format!("The largest that this request could use has {}.", units::bytes(fit.largest_bytes))
+        say!(
+            "The largest that this request could use has {}.",
+            figure::bytes(fit.largest_bytes).of(shortage.hole_bytes)
+        )
     }
 }
 
-fn device(shortage: &Shortage) -> String {
-    let needed = units::bytes(shortage.needed_bytes);
+fn device(shortage: &Shortage) -> Sentence {
+    let needed = figure::bytes(shortage.needed_bytes);
     match (shortage.free_bytes(), shortage.missing_bytes()) {
-        (Some(free), _) if shortage.is_refused_by_limit() => format!(
-            "The device had {} free, more than the {needed} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
-            units::bytes(free)
+        (Some(free), _) if shortage.is_refused_by_limit() => say!(
+            "The device had {} free, more than the {} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
+            figure::bytes(free),
+            needed
         ),
-        (Some(free), Some(missing)) => format!(
-            "The device had {} free, {} less than the {needed} needed for a new segment.",
-            units::bytes(free),
-            units::bytes(missing)
+        (Some(free), Some(missing)) => say!(
+            "The device had {} free, {} less than the {} needed for a new segment.",
+            figure::bytes(free),
+            figure::bytes(missing).of(shortage.needed_bytes),
+            needed
         ),
-        _ => format!("A new segment needed {needed}."),
+        _ => say!("A new segment needed {}.", needed),
     }
 }
 
@@ -88,7 +93,7 @@ pub(super) fn request_stack(case: &Case<'_>, shortage: &Shortage) -> StackId {
 const MIN_SIZES: usize = 3;
 
 /// A sentence about the sizes that the line requested before, if they differ.
-pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<String> {
+pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sentence> {
     let timeline = case.timeline;
     let stack = request_stack(case, shortage);
     if stack == StackId::EMPTY {
@@ -101,22 +106,14 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Stri
     let (smallest, largest) = (sizes.first()?, sizes.last()?);
     let what = if case.code.lines(stack).is_empty() { "code" } else { "line" };
     (MIN_SIZES <= sizes.len()).then(|| {
-        format!(
-            "Before, the same {what} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.",
-            units::count(sizes.len() as u64),
-            units::bytes(*smallest),
-            units::bytes(*largest)
-        )
+        say!("Before, the same {} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.", what, figure::count(sizes.len()), figure::bytes(*smallest), figure::bytes(*largest))
     })
 }
 
 /// Explain that the request is for as much as some pieces together.
 pub(super) fn explain_pieces(finding: &mut Finding, case: &Case<'_>, pieces: StackBytes) {
     let lines = case.code.lines(pieces.stack);
-    let by = lines.first().map_or_else(String::new, |&key| format!(" that {} made", case.code.label(key)));
-    finding.explain(format!(
-        "The request is as large as the {} together{by}: if they are put into one tensor (torch.cat, torch.stack), all of it is needed twice.",
-        units::counted(pieces.count, "block"),
-    ));
+    let by = lines.first().map(|&key| say!(" that {} made", name(case.code.label(key))));
+    finding.explain(say!("The request is as large as the {} together{}: if they are put into one tensor (torch.cat, torch.stack), all of it is needed twice.", figure::counted(pieces.count, "block"), by));
     finding.advise("Allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.");
 }

@@ -4,28 +4,25 @@ use super::failed_request::earlier_sizes;
 use super::simulated_expandable::quote_expandable;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
-use crate::diagnosis::finding::{Finding, Saving};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
 use crate::simulator::Settings;
-use crate::units;
 
 /// Describe the holes, what keeps them apart, and what would close them.
 pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
     let case = assessment.case;
     let fit = &shortage.fit;
-    let requested = units::bytes(shortage.oom.requested);
-    finding.explain(assessment.pinning.sentence());
-    finding.explain(format!(
-        "The bytes in use and the {requested} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.",
-        units::percent(shortage.hole_bytes, shortage.reserved_bytes),
-        units::bytes(fit.largest_bytes),
-    ));
+    let requested = figure::bytes(shortage.oom.requested);
+    finding.explain(say!("{}.", assessment.pinning.sentence()));
+    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes), figure::bytes(fit.largest_bytes)));
     if 0 < fit.other_bytes {
-        finding.explain(format!(
+        finding.explain(say!(
             "{} of the holes belong to another pool, stream or size class, which this request must not use.",
-            units::bytes(fit.other_bytes)
+            figure::bytes(fit.other_bytes)
         ));
     }
-    finding.explanation.extend(earlier_sizes(case, shortage));
+    finding.explain_if(earlier_sizes(case, shortage));
     if Settings::recorded(case.snapshot).expandable_segments {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
@@ -39,14 +36,9 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
     }
     finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: blocks that stay keep large segments from being reused.");
-    finding.saving = Some(Saving {
-        bytes: shortage.hole_bytes,
-        formula: "bytes of the holes at this moment; an upper bound".to_owned(),
-    });
-    finding.confirm = Some(
-        "Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
-            .to_owned(),
-    );
+    finding.saves(shortage.hole_bytes, "bytes of the holes at this moment; an upper bound");
+    finding.confirm("Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
+            );
     if case.phases().iterations.list.len() < 2 {
         finding.limit("No iteration was complete: without holes this request would have been met, but what would have come next is not known.");
     }

@@ -1,15 +1,16 @@
 //! Tensors that get larger in every iteration, in words.
 
 use crate::diagnosis::case::{Case, add_sites};
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Saving};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role};
 use crate::diagnosis::growing_tensors::GrowingTensors;
-use crate::units;
+use crate::diagnosis::sentence::{Sentence, say};
 
 /// Describe the tensors that grow, by how much, and how to limit them.
 pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &GrowingTensors) {
     let evidence = &mut finding.evidence;
-    evidence.bytes("growing_bytes", "of tensors that grow", growing.bytes);
-    evidence.bytes("grown_bytes", "of these by growth", growing.grown_bytes);
+    evidence.part("growing_bytes", "of tensors that grow", growing.bytes, case.live_bytes());
+    evidence.part("grown_bytes", "of these by growth", growing.grown_bytes, growing.bytes);
     evidence.bytes(
         "growth_per_iteration_bytes",
         "more with each, of what stays",
@@ -24,30 +25,26 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
     evidence.sites = sites;
     evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
     evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
-    finding.explain(format!(
-        "In each of {} iterations or batches, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.",
-        units::count(growing.repetitions as u64),
-        units::bytes(growing.per_repetition_bytes)
-    ));
+    finding.explain(say!("In each of {} iterations or batches, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), figure::bytes(growing.per_repetition_bytes)));
     finding.advise_code(
         "Limit what is appended to, or allocate it once at its final size and write into it:",
         "queue = torch.cat([queue, keys])[-max_length:]",
     );
-    finding.saving = Some(Saving {
-        bytes: growing.grown_bytes,
-        formula: "live bytes of these tensors - their bytes in the first of the iterations".to_owned(),
-    });
-    finding.confirm = Some("Print the tensor's shape in each iteration.".to_owned());
+    finding.saves(
+        growing.grown_bytes,
+        "live bytes of these tensors - their bytes in the first of the iterations",
+    );
+    finding.confirm("Print the tensor's shape in each iteration.");
     finding.limit(
         "A recording has sizes and no shapes; that they grow by appending is inferred from equal increments.",
     );
 }
 
 /// The bytes of the tensors that grow, and how many of them are growth.
-pub(super) fn title(growing: &GrowingTensors) -> String {
-    format!(
+pub(super) fn title(growing: &GrowingTensors) -> Sentence {
+    say!(
         "tensors that grow in every iteration hold {}, {} of it by growth",
-        units::bytes(growing.bytes),
-        units::bytes(growing.grown_bytes)
+        figure::bytes(growing.bytes),
+        figure::bytes(growing.grown_bytes).of(growing.bytes)
     )
 }

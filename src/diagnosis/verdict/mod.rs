@@ -14,11 +14,27 @@ use super::assessment::Assessment;
 use super::case::Case;
 use super::finding::{Finding, Severity};
 use super::retained::{self, Retained};
+use crate::diagnosis::sentence::say;
 use nothing_failed::nothing_failed;
 use out_of_memory::out_of_memory;
 
 /// The verdict about the moment.
 pub(super) fn verdict(assessment: &Assessment<'_>) -> Finding {
+    let verdict = stated(assessment);
+    if verdict.is_refused() { contradictory() } else { verdict }
+}
+
+/// The file states more of something than there is of the whole.
+fn contradictory() -> Finding {
+    let title = "Cannot tell: the figures of the recording contradict each other";
+    let mut finding = Finding::new("none", Severity::Warning, title);
+    finding.explain(
+        "A part is larger there than its whole, as where events are missing or the file was changed.",
+    );
+    finding
+}
+
+fn stated(assessment: &Assessment<'_>) -> Finding {
     let case = assessment.case;
     if let Some((shortage, cause)) = case.shortage.as_ref().zip(assessment.cause) {
         return out_of_memory(assessment, shortage, cause);
@@ -31,7 +47,7 @@ pub(super) fn verdict(assessment: &Assessment<'_>) -> Finding {
 
 /// Nothing has failed, but the memory of earlier iterations piles up.
 fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
-    let title = format!("A leak: {}", retained::title(retained));
+    let title = say!("A leak: {}", retained::title(retained));
     let mut finding = Finding::new("leak", Severity::Warning, title);
     retained::describe(&mut finding, case, retained);
     finding

@@ -1,11 +1,12 @@
 //! The verdict about a moment at which no request failed.
 
 use crate::diagnosis::case::Case;
-use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Severity, command};
 use crate::diagnosis::retained::Retained;
+use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::share;
 use crate::model::{Anchor, DeviceId, Moment, OomEvent};
-use crate::units;
 
 /// Retained memory of fewer repetitions shows no trend and is not named in the title.
 const MIN_REPETITIONS: usize = 4;
@@ -42,31 +43,32 @@ pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Fi
     finding
 }
 
-fn title(case: &Case<'_>, retained: Option<&Retained>) -> String {
+fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
     let timeline = case.timeline;
-    let in_use = units::bytes(timeline.active.at(case.moment));
+    let in_use = figure::bytes(timeline.active.at(case.moment));
     if let Some(oom) = nearest_oom(case) {
         let failed = when(case, oom);
-        return format!("No request failed at this moment, with {in_use} in use; {failed}");
+        return say!("No request failed at this moment, with {} in use; {}", in_use, failed);
     }
     if case.snapshot.damage.is_some() {
-        return "Cannot tell: the file is damaged; no request failed in what could be read".to_owned();
+        return "Cannot tell: the file is damaged; no request failed in what could be read".into();
     }
     if !is_whole(case) {
-        return "Cannot tell: the end state is missing; no request failed in what was recorded".to_owned();
+        return "Cannot tell: the end state is missing; no request failed in what was recorded".into();
     }
     if !case.has_history() {
-        return format!("No history was recorded; {in_use} in use when the snapshot was taken");
+        return say!("No history was recorded; {} in use when the snapshot was taken", in_use);
     }
     if let Some(retained) = retained.filter(|retained| is_much(case, retained)) {
-        return format!(
-            "No request failed, but {} of {in_use} in use stay from earlier iterations or batches",
-            units::bytes(retained.bytes)
+        return say!(
+            "No request failed, but {} of {} in use stay from earlier iterations or batches",
+            figure::bytes(retained.bytes).of(case.live_bytes()),
+            in_use
         );
     }
     let part = if case.starts_late() { " in what was recorded" } else { "" };
-    let peak = units::bytes(timeline.active.peak().1);
-    format!("Nothing wrong{part}: no request failed, and the peak was {peak}")
+    let peak = figure::bytes(timeline.active.peak().1);
+    say!("Nothing wrong{}: no request failed, and the peak was {}", part, peak)
 }
 
 /// Whether the title names the retained memory.
@@ -81,9 +83,8 @@ fn is_whole(case: &Case<'_>) -> bool {
 
 fn damage(finding: &mut Finding, case: &Case<'_>) {
     if let Some(damage) = &case.snapshot.damage {
-        let offset = units::count(damage.offset);
-        finding
-            .limit(format!("The file is damaged at byte {offset}: what came later is not in this report."));
+        let offset = figure::count(damage.offset);
+        finding.limit(say!("The file is damaged at byte {}: what came later is not in this report.", offset));
     }
     if case.timeline.anchor == Anchor::TraceOnly {
         finding.limit(
@@ -99,15 +100,15 @@ fn nearest_oom<'a>(case: &Case<'a>) -> Option<&'a OomEvent> {
 }
 
 /// `1.88 GiB fail 8 events later, at event 1,988`.
-fn when(case: &Case<'_>, oom: &OomEvent) -> String {
+fn when(case: &Case<'_>, oom: &OomEvent) -> Sentence {
     let (at, moment) = (Moment::after(oom.event), case.moment);
-    let event = units::count(oom.event.0);
-    let requested = units::bytes(oom.requested);
-    let events = |n: u32| units::counted(n as usize, "event");
+    let event = figure::event(oom.event);
+    let requested = figure::bytes(oom.requested);
+    let events = |n: u32| figure::counted(n as usize, "event");
     if moment < at {
-        format!("{requested} fail {} later, at event {event}", events(at.0 - moment.0))
+        say!("{} fail {} later, at {}", requested, events(at.0 - moment.0), event)
     } else {
-        format!("{requested} failed {} before, at event {event}", events(moment.0.saturating_sub(at.0)))
+        say!("{} failed {} before, at {}", requested, events(moment.0.saturating_sub(at.0)), event)
     }
 }
 
@@ -116,7 +117,7 @@ fn failure(finding: &mut Finding, oom: &OomEvent) {
     finding.evidence.bytes("oom_requested_bytes", "requested in vain", oom.requested);
     finding.advise_code(
         "Why it failed is told about that moment:",
-        format!("oomscope report FILE --at {}", oom.event.0),
+        command("oomscope report FILE --at", oom.event.0),
     );
 }
 
@@ -129,35 +130,39 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
     };
     let timeline = case.timeline;
     let (at, reserved) = timeline.reserved.peak();
-    let when = at.event().map_or_else(String::new, |event| format!(" (event {})", units::count(event.0)));
-    let (most, has) = (units::bytes(reserved), units::bytes(device));
+    let when = at.event().map(|event| say!(" ({})", figure::event(event)));
+    let (most, has) = (figure::bytes(reserved), figure::bytes(device));
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as given", device);
     if device < reserved {
         let excess = reserved.saturating_sub(device);
         finding.severity = Severity::Warning;
-        finding.title = format!("{most} were reserved, more than the {has} that the device is said to have");
+        finding.title = say!("{} were reserved, more than the {} that the device is said to have", most, has);
         finding.evidence.bytes("over_capacity_bytes", "reserved beyond it at the peak", excess);
         let active = timeline.active.peak().1;
         let fits = if device < active {
-            format!("{} were in use at once, so the program does not fit into {has}.", units::bytes(active))
+            say!("{} were in use at once, so the program does not fit into {}.", figure::bytes(active), has)
         } else {
-            format!(
-                "{} were in use at most: with less cached the program may fit into {has}.",
-                units::bytes(active)
+            say!(
+                "{} were in use at most: with less cached the program may fit into {}.",
+                figure::bytes(active),
+                has
             )
         };
-        finding.explain(format!("It was recorded on a device with more{when}. {fits}"));
+        finding.explain(say!("It was recorded on a device with more{}. {}", when, fits));
         finding.advise_code(
             "Try the recorded requests on such a device:",
-            format!("oomscope simulate FILE --capacity {device}"),
+            command("oomscope simulate FILE --capacity", device),
         );
     } else {
         let left = device.saturating_sub(reserved);
         let most = if is_whole(case) { "" } else { "at most " };
         finding.evidence.bytes("left_bytes", "not reserved when most was", left);
-        finding.explain(format!(
-            "Of the device's {has}, {most}{} were left to all others when most was reserved{when}.",
-            units::bytes(left)
+        finding.explain(say!(
+            "Of the device's {}, {}{} were left to all others when most was reserved{}.",
+            has,
+            most,
+            figure::bytes(left).of(device),
+            when
         ));
         finding.limit("What other libraries and programs held of the device is not in the recording.");
     }

@@ -4,12 +4,12 @@ use super::{capacity, failed_request, fragmentation, growing_tensors, outside, s
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Shortage, add_sites};
 use crate::diagnosis::cause::{Cause, Outside, OutsideBasis, pieces};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::{
     Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Severity, StackBytes,
 };
 use crate::diagnosis::retained;
-use crate::diagnosis::share::share;
-use crate::units;
+use crate::diagnosis::sentence::{Sentence, say};
 
 /// The verdict about a request that failed for a cause.
 pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Finding {
@@ -45,46 +45,46 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
     finding
 }
 
-fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> String {
+fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sentence {
     let case = assessment.case;
-    let requested = units::bytes(shortage.oom.requested);
+    let requested = figure::bytes(shortage.oom.requested);
     match cause {
         Cause::Capacity => capacity::title(case, shortage),
         Cause::Fragmentation => {
-            let holes = units::bytes(shortage.hole_bytes);
-            format!("Out of memory by fragmentation: {requested} requested while {holes} lay free in pieces")
+            let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
+            say!("Out of memory by fragmentation: {} requested while {} lay free in pieces", requested, holes)
         }
         Cause::SingleRequest => {
             let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
-            let share = share(shortage.oom.requested, available);
-            if 1.0 < share {
-                format!(
-                    "Out of memory: one request of {requested} is larger than all that PyTorch could have"
-                )
+            if available < shortage.oom.requested {
+                say!("Out of memory: one request of {} is larger than all that PyTorch could have", requested)
             } else {
-                format!(
-                    "Out of memory: one request of {requested} is {:.0} % of what PyTorch could have",
-                    share * 100.0
+                say!(
+                    "Out of memory: one request of {} is {} of what PyTorch could have",
+                    requested,
+                    figure::share(shortage.oom.requested, available)
                 )
             }
         }
         Cause::Retained => {
-            let what = assessment.retained.as_ref().map_or_else(String::new, retained::title);
-            format!("Out of memory by a leak: {what}")
+            let what = assessment.retained.as_ref().map(retained::title);
+            say!("Out of memory by a leak: {}", what)
         }
         Cause::GrowingTensors => {
-            let what = assessment.growing.as_ref().map_or_else(String::new, growing_tensors::title);
-            format!("Out of memory by a leak: {what}")
+            let what = assessment.growing.as_ref().map(growing_tensors::title);
+            say!("Out of memory by a leak: {}", what)
         }
         Cause::Outside(Outside { bytes, basis }) => {
-            let bytes = units::bytes(bytes);
+            let bytes = figure::bytes(bytes);
             let likely = if matches!(basis, OutsideBasis::DeviceSizes(_)) { "probably " } else { "" };
-            format!("Out of memory: {likely}{bytes} of the device are held outside of PyTorch's allocator")
+            say!("Out of memory: {}{} of the device are held outside of PyTorch's allocator", likely, bytes)
         }
         Cause::Unknown => {
             let what = if case.state.total.reserved_bytes == 0 { "nothing" } else { "not all" };
-            format!(
-                "Out of memory at a request of {requested}; why cannot be told, since {what} of the memory is in the file"
+            say!(
+                "Out of memory at a request of {}; why cannot be told, since {} of the memory is in the file",
+                requested,
+                what
             )
         }
     }
@@ -100,12 +100,19 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
         evidence.bytes("device_free_bytes", "free on the device", free);
     }
     evidence.bytes("reserved_bytes", "reserved by PyTorch", shortage.reserved_bytes);
-    evidence.bytes("active_bytes", "in use, with rounding", shortage.active_bytes);
+    let reserved = shortage.reserved_bytes;
+    evidence.part("active_bytes", "in use, with rounding", shortage.active_bytes, reserved);
     if 0 < shortage.awaiting_bytes {
-        evidence.bytes("awaiting_bytes", "waiting for a stream", shortage.awaiting_bytes);
+        evidence.part(
+            "awaiting_bytes",
+            "waiting for a stream",
+            shortage.awaiting_bytes,
+            shortage.active_bytes,
+        );
     }
-    evidence.bytes("hole_bytes", "reserved and free", shortage.hole_bytes);
-    evidence.bytes("largest_hole_bytes", "largest hole for the request", shortage.fit.largest_bytes);
+    evidence.part("hole_bytes", "reserved and free", shortage.hole_bytes, reserved);
+    let largest = shortage.fit.largest_bytes;
+    evidence.part("largest_hole_bytes", "largest hole for the request", largest, shortage.hole_bytes);
     if let Some(available) = shortage.available_bytes() {
         evidence.bytes("available_bytes", "reserved and free on the device together", available);
     }

@@ -2,42 +2,32 @@
 
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::cause::{Outside, OutsideBasis};
-use crate::diagnosis::finding::{Finding, Saving};
-use crate::units;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
 
 /// Describe how it is known, and who may hold it.
 pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, outside: Outside) {
-    let bytes = units::bytes(outside.bytes);
-    let available = shortage.available_bytes().map_or_else(String::new, units::bytes);
+    let bytes = figure::bytes(outside.bytes);
+    let available = shortage.available_bytes().map(|bytes| say!("{}", figure::bytes(bytes)));
     finding.evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside.bytes);
     match outside.basis {
-        OutsideBasis::Told => finding.explain(format!(
-            "Of the device's memory, as it was given, PyTorch could have {available}; {bytes} are neither in its pool nor free."
-        )),
+        OutsideBasis::Told => finding.explain(say!("Of the device's memory, as it was given, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
         OutsideBasis::Earlier(at) => {
-            let event = at.event().map_or_else(|| "Before the first event".to_owned(), |e| format!("After event {}", units::count(e.0)));
+            let event = at.event().map_or("Before the first event".into(), |event| say!("After {}", figure::event(event)));
             finding.evidence.events.extend(at.event());
-            finding.explain(format!(
-                "{event} PyTorch had, or could have had, {bytes} more than the {available} at this moment. Something else on the device has taken them since."
-            ));
+            finding.explain(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));
         }
         OutsideBasis::DeviceSizes(device) => {
-            finding.explain(format!(
-                "PyTorch could have {available} in all. No common GPU has so little; if it is one with {}, then {bytes} are held by something else.",
-                units::bytes(device)
-            ));
+            finding.explain(say!("PyTorch could have {} in all. No common GPU has so little; if it is one with {}, then {} are held by something else.", available, figure::bytes(device), bytes));
             finding.limit("The device's memory is not in the recording. A GPU slice (MIG, vGPU) of this size would explain it as well: give --capacity to be sure.");
         }
     }
     finding.advise_code("See who else uses the device while the job runs: other processes, a notebook that was left open, the display, or several ranks on one GPU.", "nvidia-smi");
     finding.advise("In the process itself, NCCL communicators, cuDNN and cuBLAS workspaces, CUDA graphs, other libraries (CuPy, RAPIDS, TensorRT, JAX) and a context on a device that is not meant (set_device before anything else) take memory that PyTorch does not count.");
-    finding.saving = Some(Saving {
-        bytes: outside.bytes,
-        formula: "the device's memory - (reserved + free on the device)".to_owned(),
-    });
-    finding.confirm = Some(
-        "Compare torch.cuda.mem_get_info() at the start of the program with the size of the device."
-            .to_owned(),
+    finding.saves(outside.bytes, "the device's memory - (reserved + free on the device)");
+    finding.confirm(
+        "Compare torch.cuda.mem_get_info() at the start of the program with the size of the device.",
     );
     finding.limit("A snapshot does not name what is outside of PyTorch's allocator.");
 }

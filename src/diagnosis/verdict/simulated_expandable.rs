@@ -1,9 +1,10 @@
 //! Expandable segments, simulated with the recorded requests.
 
 use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
 use crate::simulator::{Reach, Subject};
-use crate::units;
 
 /// The simulation is only quoted if it reproduces at least this share of the recorded events: a reader cannot judge how
 /// far to trust it.
@@ -29,9 +30,10 @@ pub(super) fn quote_expandable(finding: &mut Finding, case: &Case<'_>, shortage:
             } else {
                 "an earlier one that failed is met, and what follows it cannot be told"
             };
-            finding.explain(format!(
-                "Simulated with expandable_segments:True, the recorded requests reserve {} at most, and {reaches}.",
-                units::bytes(peak),
+            finding.explain(say!(
+                "Simulated with expandable_segments:True, the recorded requests reserve {} at most, and {}.",
+                figure::bytes(peak),
+                reaches
             ));
             finding.evidence.bytes(
                 "simulated_expandable_reserved_bytes",
@@ -41,10 +43,10 @@ pub(super) fn quote_expandable(finding: &mut Finding, case: &Case<'_>, shortage:
             Some(true)
         }
         (Some(oom), _) => {
-            finding.explain(format!(
-                "Simulated with expandable_segments:True, the request of event {} for {} fails as well.",
-                units::count(oom.event.0),
-                units::bytes(i64::try_from(oom.requested_bytes).unwrap_or(i64::MAX)),
+            finding.explain(say!(
+                "Simulated with expandable_segments:True, the request of {} for {} fails as well.",
+                figure::event(oom.event),
+                figure::bytes(i64::try_from(oom.requested_bytes).unwrap_or(i64::MAX))
             ));
             Some(false)
         }

@@ -2,23 +2,24 @@
 
 use super::failed_request::with_rounding;
 use crate::diagnosis::case::{Case, Shortage};
-use crate::diagnosis::finding::{Finding, Saving};
-use crate::units;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
 
 /// Describe how the request compares with the memory in use, and how to make it smaller.
 pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
     let largest = case.live.first().map_or(0, |a| a.size);
-    finding.explain(format!(
+    finding.explain(say!(
         "{} are in use{}, and the largest of them has {}.",
-        units::bytes(active),
+        figure::bytes(active),
         with_rounding(case, shortage),
-        units::bytes(largest),
+        figure::bytes(largest)
     ));
     finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);
     finding.advise("Look at the shape that the first line asks for: an N × N matrix (attention scores, pairwise distances), a broadcast that was not meant, a one-hot of a large vocabulary, or a wrong dimension. Where the shape is meant, a smaller batch or length makes it smaller.");
     finding.advise("Compute it in chunks, or with a fused operation that never holds it whole (F.scaled_dot_product_attention for attention; torch.cdist in blocks; a loop over slices).");
-    finding.saving = Some(Saving { bytes: requested, formula: "the request itself".to_owned() });
-    finding.confirm = Some("Print the shapes of the operands just before the line.".to_owned());
+    finding.saves(requested, "the request itself");
+    finding.confirm("Print the shapes of the operands just before the line.");
     finding.limit("The recording has the size of the request, not its shape.");
 }

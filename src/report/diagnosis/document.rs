@@ -5,7 +5,7 @@
 use super::clean::Clean;
 use super::facts::facts;
 use crate::analysis::{SiteFrame, site_frame, site_label};
-use crate::diagnosis::{Advice, Diagnosis, Finding, MomentPosition, Number, Saving, Severity, Site};
+use crate::diagnosis::{Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
@@ -58,10 +58,26 @@ pub(super) struct FindingText {
     pub(super) stacks: Vec<StackText>,
     pub(super) allocations: Vec<AllocationText>,
     pub(super) events: Vec<u32>,
-    pub(super) advice: Vec<Advice>,
-    pub(super) saving: Option<Saving>,
+    pub(super) advice: Vec<AdviceText>,
+    pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
+    /// The figures of all sentences, in the order of [`Finding::sentences`], then those of the evidence.
+    pub(super) figures: Vec<Figure>,
+}
+
+/// Something to try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AdviceText {
+    pub(super) text: String,
+    pub(super) code: Option<String>,
+}
+
+/// An estimate of the bytes that advice would save.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SavingText {
+    pub(super) bytes: i64,
+    pub(super) formula: String,
 }
 
 /// A stack, innermost frame first.
@@ -142,8 +158,8 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         is_verdict: false,
         id: finding.id,
         severity: finding.severity,
-        title: clean.text(&finding.title),
-        explanation: finding.explanation.iter().map(|line| clean.prose(line)).collect(),
+        title: clean.text(finding.title.text()),
+        explanation: finding.explanation.iter().map(|line| clean.prose(line.text())).collect(),
         numbers: evidence.numbers.clone(),
         sites: evidence.sites.iter().take(top).map(|site| clean.site(site)).collect(),
         stacks: evidence
@@ -164,15 +180,24 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         advice: finding
             .advice
             .iter()
-            .map(|advice| Advice {
-                text: clean.prose(&advice.text),
+            .map(|advice| AdviceText {
+                text: clean.prose(advice.text.text()),
                 code: advice.code.as_ref().map(|code| clean.code(code)),
             })
             .collect(),
-        saving: finding.saving.clone(),
-        confirm: finding.confirm.as_ref().map(|text| clean.text(text)),
-        limits: finding.limits.iter().map(|line| clean.prose(line)).collect(),
+        saving: finding
+            .saving
+            .as_ref()
+            .map(|saving| SavingText { bytes: saving.bytes, formula: saving.formula.to_string() }),
+        confirm: finding.confirm.as_ref().map(|text| clean.text(text.text())),
+        limits: finding.limits.iter().map(|line| clean.prose(line.text())).collect(),
+        figures: figures(finding),
     }
+}
+
+fn figures(finding: &Finding) -> Vec<Figure> {
+    let said = finding.sentences().flat_map(|sentence| sentence.figures().iter().copied());
+    said.chain(finding.evidence.numbers.iter().map(|number| number.figure)).collect()
 }
 
 fn frames(snapshot: &Snapshot, clean: Clean, stack: StackId) -> Vec<SiteFrame> {

@@ -1,9 +1,9 @@
 //! The report for programs. The schema is described in `docs/report.md`; its version counts up when
 //! a key changes its meaning or goes away.
 
-use super::document::{AllocationText, Document, FindingText, StackText};
+use super::document::{AdviceText, AllocationText, Document, FindingText, StackText};
 use crate::analysis::PhaseBasis;
-use crate::diagnosis::{MomentPosition, Site, Value};
+use crate::diagnosis::{Figure, MomentPosition, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -56,7 +56,7 @@ fn position(at: MomentPosition, text: Option<&str>) -> Json {
 }
 
 fn finding(finding: &FindingText) -> Json {
-    let advice = |advice: &crate::diagnosis::Advice| json!({"text": advice.text, "code": advice.code});
+    let advice = |advice: &AdviceText| json!({"text": advice.text, "code": advice.code});
     json!({
         "id": finding.id,
         "severity": finding.severity.name(),
@@ -68,19 +68,33 @@ fn finding(finding: &FindingText) -> Json {
         "estimated_saving_formula": finding.saving.as_ref().map(|saving| &saving.formula),
         "confirm": finding.confirm,
         "limits": finding.limits,
+        "figures": finding.figures.iter().map(figure).collect::<Vec<_>>(),
     })
+}
+
+/// A figure of a sentence, with the whole that it is a part of.
+fn figure(figure: &Figure) -> Json {
+    json!({
+        "text": figure.text(),
+        "unit": figure.value().unit(),
+        "value": value(figure.value()),
+        "part_of": figure.part_of().map(value),
+    })
+}
+
+fn value(value: Value) -> Json {
+    match value {
+        Value::Bytes(bytes) => json!(bytes),
+        Value::Count(n) => json!(n),
+        Value::Share(share) | Value::Times(share) => json!(share),
+        Value::Event(event) => json!(event.0),
+    }
 }
 
 fn evidence(finding: &FindingText) -> Json {
     let mut evidence = Map::new();
     for number in &finding.numbers {
-        let value = match number.value {
-            Value::Bytes(bytes) => json!(bytes),
-            Value::Count(n) => json!(n),
-            Value::Share(share) => json!(share),
-            Value::Event(event) => json!(event.0),
-        };
-        evidence.insert(number.key.to_owned(), value);
+        evidence.insert(number.key.to_owned(), value(number.figure.value()));
     }
     evidence.insert("sites".to_owned(), finding.sites.iter().map(site).collect());
     evidence.insert("stacks".to_owned(), finding.stacks.iter().map(stack).collect());

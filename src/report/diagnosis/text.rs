@@ -51,7 +51,7 @@ fn explanation(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
 }
 
 fn figures(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
-    let row = |number: &Number| vec![format!("    {}", number.value.text()), number.label.to_owned()];
+    let row = |number: &Number| vec![format!("    {}", number.figure.text()), number.label.to_owned()];
     let rows: Vec<Vec<String>> = finding.numbers.iter().map(row).collect();
     table::write(out, &[Align::Left, Align::Left], &rows)
 }

@@ -115,7 +115,7 @@ fn figures(sink: &mut impl Sink, finding: &FindingText) {
         return;
     }
     let rows = finding.numbers.iter();
-    let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.value.text())]);
+    let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.figure.text())]);
     let number = Column { is_number: true, ..UNTITLED };
     let table = Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() };
     sink.fold("Figures", |sink| sink.table(&table));
