@@ -5,7 +5,7 @@ use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use crate::analysis::Attribution;
 use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::export::report_pictures;
-use crate::report::{Document, Picture, ReportInput};
+use crate::report::{Document, Picture, ReportInput, TextDetail};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -30,6 +30,9 @@ pub(super) struct ReportArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// As text: all figures, evidence, advice and limits. The other formats have them in any case
+    #[arg(long)]
+    verbose: bool,
     /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -78,9 +81,10 @@ fn contents(args: &ReportArgs, recording: &Opened<'_>, selected: Selected<'_>) -
         redacted: args.redact,
     };
     let document = Document::new(&input);
+    let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {
-        Format::Text => report::report_text(&mut out, &document)?,
+        Format::Text => report::report_text(&mut out, &document, detail)?,
         Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
         Format::Json => report::report_json(&mut out, &document)?,
         Format::Html => {

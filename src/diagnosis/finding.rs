@@ -123,6 +123,33 @@ impl Site {
     }
 }
 
+/// Memory by the user's own lines, as a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeTree {
+    /// The memory that it divides, to be read as a title.
+    pub title: &'static str,
+    /// All bytes of it.
+    pub bytes: i64,
+    /// Its rows in depth-first order, at each depth most bytes first.
+    pub rows: Vec<CodeRow>,
+}
+
+/// A row of a [`CodeTree`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRow {
+    /// Rows above it that called it.
+    pub depth: usize,
+    /// Lines that called each other, outermost first, each with nearly all bytes of the one before. None: small branches
+    /// together or, at the top, memory without a line of code.
+    pub lines: Vec<Site>,
+    /// Whether the last line belongs to a package that the own line before it, or above it, called.
+    pub is_package: bool,
+    /// The bytes below the last of them.
+    pub bytes: i64,
+    /// Number of allocations that they are in.
+    pub count: usize,
+}
+
 /// A stack, and bytes that it answers for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackBytes {
@@ -147,6 +174,8 @@ pub struct Evidence {
     pub allocations: Vec<AllocId>,
     /// Events.
     pub events: Vec<EventIx>,
+    /// The memory that the finding is about, by lines of code.
+    pub tree: Option<CodeTree>,
 }
 
 impl Evidence {
@@ -207,7 +236,9 @@ pub struct Finding {
     pub severity: Severity,
     /// The statement in a line.
     pub title: Sentence,
-    /// What happened, a sentence or two each.
+    /// Why, in one sentence.
+    pub why: Option<Sentence>,
+    /// What happened in detail, a sentence or two each.
     pub explanation: Vec<Sentence>,
     /// The facts that it rests on.
     pub evidence: Evidence,
@@ -228,6 +259,7 @@ impl Finding {
             id,
             severity,
             title: title.into(),
+            why: None,
             explanation: Vec::new(),
             evidence: Evidence::default(),
             advice: Vec::new(),
@@ -235,6 +267,11 @@ impl Finding {
             confirm: None,
             limits: Vec::new(),
         }
+    }
+
+    /// Say why, in one sentence: with the statement and the first advice, it is what a reader sees first.
+    pub(super) fn because(&mut self, text: impl Into<Sentence>) {
+        self.why = stated(text);
     }
 
     /// Say what happened, unless a figure in it contradicts another.
@@ -283,6 +320,7 @@ impl Finding {
         let advice = self.advice.iter().map(|advice| &advice.text);
         let formula = self.saving.iter().map(|saving| &saving.formula);
         std::iter::once(&self.title)
+            .chain(&self.why)
             .chain(&self.explanation)
             .chain(advice)
             .chain(formula)

@@ -27,7 +27,9 @@ mod tests;
 
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
-pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes};
+pub use finding::{
+    Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes,
+};
 pub use sentence::Sentence;
 
 use crate::analysis::{Attribution, MomentError, Position};

@@ -8,7 +8,8 @@ use oomscope::model::{
     StackId, Timeline, TimelineInput,
 };
 use oomscope::report::{
-    Document, MAX_MARKDOWN_CHARS, ReportInput, report_html, report_json, report_markdown, report_text,
+    Document, MAX_MARKDOWN_CHARS, ReportInput, TextDetail, report_html, report_json, report_markdown,
+    report_text,
 };
 use serde_json::Value;
 use std::path::PathBuf;
@@ -31,7 +32,19 @@ fn golden(name: &str, found: &str) -> String {
 fn the_reports_of_the_samples_read_as_they_should() {
     for file in support::pickles_in(&sample(""), false) {
         let name = format!("{}.txt", support::stem(&file));
-        let found = stdout(["report", "--redact", &file.to_string_lossy()]);
+        let found = stdout(["report", "--redact", "--verbose", &file.to_string_lossy()]);
+        assert_eq!(found, golden(&name, &found), "{name}");
+    }
+}
+
+#[test]
+fn the_first_screen_says_what_happened_why_and_what_to_change() {
+    for file in ["frag_oom", "gpt_oom_forward", "leak_eval_losses", "compact"] {
+        let name = format!("{file}.first_screen.txt");
+        let sample =
+            if file == "compact" { "compact.pickle.gz".to_owned() } else { format!("{file}.pickle") };
+        let found = stdout(["report", "--redact", &path(&sample)]);
+        assert!(found.lines().count() <= 48, "{name} is longer than a screen");
         assert_eq!(found, golden(&name, &found), "{name}");
     }
 }
@@ -234,7 +247,7 @@ fn nothing_from_a_file_has_a_meaning_for_the_medium() {
     let snapshot = hostile(8, 6);
     let document = document(&snapshot, 20, false);
     let mut text = Vec::new();
-    report_text(&mut text, &document).expect("memory can be written to");
+    report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
     let text = String::from_utf8(text).expect("text");
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
 
@@ -319,7 +332,7 @@ fn a_redacted_report_names_no_folder_and_no_user() {
     let snapshot = hostile(8, 6);
     let document = document(&snapshot, 20, true);
     let mut out = Vec::new();
-    report_text(&mut out, &document).expect("memory can be written to");
+    report_text(&mut out, &document, TextDetail::Verbose).expect("memory can be written to");
     report_json(&mut out, &document).expect("memory can be written to");
     let out =
         String::from_utf8(out).expect("text") + &report_markdown(&document) + &report_html(&document, &[]);

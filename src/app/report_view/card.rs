@@ -67,7 +67,7 @@ pub(in crate::app) fn ui(
 /// The problem in words; with `is_whole`, the advice and the notes, too.
 fn words_ui(ui: &mut egui::Ui, finding: &Finding, is_whole: bool) {
     title_ui(ui, finding);
-    for sentence in &finding.explanation {
+    for sentence in finding.why.iter().chain(&finding.explanation) {
         text_ui(ui, sentence.text());
     }
     if is_whole {

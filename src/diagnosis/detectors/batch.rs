@@ -21,6 +21,9 @@ fn fitting(estimate: &BatchEstimate) -> Finding {
     evidence.bytes("fixed_bytes", "there whatever the batch", estimate.fixed_bytes);
     evidence.number("fitting_share", "of this batch should fit", figure::ratio(estimate.fitting_share));
     evidence.events.extend(estimate.earlier_peak.event());
+    finding.advise(
+        "Run such a part of the batch at a time, and add up the gradients of the parts before the step.",
+    );
     finding.limit("Taken in proportion to the bytes of the inputs: right for a larger batch, too optimistic for a longer sequence where attention is quadratic. Room for holes is not counted.");
     finding
 }

@@ -30,7 +30,7 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, ret
             retained.bytes,
         );
     }
-    finding.explain(left_behind(finding, retained));
+    finding.because(left_behind(finding, retained));
     if retained.bytes / 2 <= retained.model_bytes {
         models(finding);
     } else if retained.is_graph() {

@@ -89,7 +89,7 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
         |of: &CategoryBytes| say!("{} ({})", of.category.label(), amount(of.bytes, of.inferred_bytes));
     let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
     let then = second.map(|second| say!(", then {}", named(second)));
-    finding.explain(say!("Most of what is in use is {}{}.", named(largest), then));
+    finding.because(say!("Most of what is in use is {}{}.", named(largest), then));
     finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
     let is_fixed = is_there_whatever_the_batch(largest.category);
     if !is_fixed && assessment.batch.is_none() {

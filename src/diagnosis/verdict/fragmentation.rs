@@ -14,7 +14,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     let case = assessment.case;
     let fit = &shortage.fit;
     let requested = figure::bytes(shortage.oom.requested);
-    finding.explain(say!("{}.", assessment.pinning.sentence()));
+    finding.because(say!("{}.", assessment.pinning.sentence()));
     finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes), figure::bytes(fit.largest_bytes)));
     if 0 < fit.other_bytes {
         finding.explain(say!(

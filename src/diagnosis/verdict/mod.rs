@@ -1,6 +1,7 @@
 //! The verdict in words: why memory ran out, or what can be said where it did not.
 
 mod capacity;
+mod composition;
 mod failed_request;
 mod fragmentation;
 mod growing_tensors;
@@ -11,8 +12,8 @@ mod simulated_expandable;
 mod single_request;
 
 use super::assessment::Assessment;
-use super::case::Case;
-use super::finding::{Finding, Severity};
+use super::case::{Case, own_tree};
+use super::finding::{Finding, Role, Severity};
 use super::retained::{self, Retained};
 use crate::diagnosis::sentence::say;
 use nothing_failed::nothing_failed;
@@ -50,5 +51,6 @@ fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
     let title = say!("A leak: {}", retained::title(retained));
     let mut finding = Finding::new("leak", Severity::Warning, title);
     retained::describe(&mut finding, case, retained);
+    finding.evidence.tree = Some(own_tree(&case.code, "Kept", Role::Retained, &retained.stacks));
     finding
 }

@@ -1,8 +1,9 @@
 //! The verdict about a moment at which no request failed.
 
-use crate::diagnosis::case::Case;
+use super::composition;
+use crate::diagnosis::case::{Case, own_tree};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, Severity, command};
+use crate::diagnosis::finding::{Finding, Role, Severity, command};
 use crate::diagnosis::retained::Retained;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::share;
@@ -19,6 +20,10 @@ const RETAINED_SHARE: f64 = 0.25;
 pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {
     let timeline = case.timeline;
     let mut finding = Finding::new("none", Severity::Info, title(case, retained));
+    if let Some(why) = composition::why(case) {
+        finding.because(why);
+    }
+    finding.evidence.tree = Some(own_tree(&case.code, "In use", Role::Live, &case.live_stacks()));
     damage(&mut finding, case);
     let oom = nearest_oom(case);
     if let Some(oom) = oom {
@@ -57,7 +62,7 @@ fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
         return "Cannot tell: the end state is missing; no request failed in what was recorded".into();
     }
     if !case.has_history() {
-        return say!("No history was recorded; {} in use when the snapshot was taken", in_use);
+        return say!("No history was recorded; {}", composition::headline(case));
     }
     if let Some(retained) = retained.filter(|retained| is_much(case, retained)) {
         return say!(
@@ -66,9 +71,7 @@ fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
             in_use
         );
     }
-    let part = if case.starts_late() { " in what was recorded" } else { "" };
-    let peak = figure::bytes(timeline.active.peak().1);
-    say!("Nothing wrong{}: no request failed, and the peak was {}", part, peak)
+    composition::headline(case)
 }
 
 /// Whether the title names the retained memory.

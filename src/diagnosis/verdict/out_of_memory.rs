@@ -2,7 +2,7 @@
 
 use super::{capacity, failed_request, fragmentation, growing_tensors, outside, single_request};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Shortage, add_sites};
+use crate::diagnosis::case::{Shortage, add_sites, own_tree};
 use crate::diagnosis::cause::{Cause, Outside, OutsideBasis, pieces};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{
@@ -140,6 +140,12 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
     let request = StackBytes { stack, bytes: shortage.oom.requested, count: 1 };
     let asked = code.sites(&[request], Role::Requested);
     if matches!(cause, Cause::Retained | Cause::GrowingTensors) {
+        let stacks = match (cause, &assessment.retained, &assessment.growing) {
+            (Cause::Retained, Some(retained), _) => &retained.stacks,
+            (_, _, Some(growing)) => &growing.stacks,
+            _ => return,
+        };
+        finding.evidence.tree = Some(own_tree(code, "Kept", Role::Retained, stacks));
         // The retained memory matters more than the request that happened to fail.
         let sites = &mut finding.evidence.sites;
         sites.truncate(MAX_SITES - 1);
@@ -167,6 +173,12 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
         }
     }
     finding.evidence.sites = sites;
+    finding.evidence.tree = Some(match cause {
+        Cause::Fragmentation => {
+            own_tree(code, "Free memory that blocks keep", Role::KeepsFree, &assessment.pinning.stacks)
+        }
+        _ => own_tree(code, "In use", Role::Live, &live),
+    });
     if cause == Cause::Capacity {
         capacity::name_caller(finding, case);
     }

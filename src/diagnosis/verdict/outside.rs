@@ -12,14 +12,14 @@ pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, outside: Outs
     let available = shortage.available_bytes().map(|bytes| say!("{}", figure::bytes(bytes)));
     finding.evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside.bytes);
     match outside.basis {
-        OutsideBasis::Told => finding.explain(say!("Of the device's memory, as it was given, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
+        OutsideBasis::Told => finding.because(say!("Of the device's memory, as it was given, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
         OutsideBasis::Earlier(at) => {
             let event = at.event().map_or("Before the first event".into(), |event| say!("After {}", figure::event(event)));
             finding.evidence.events.extend(at.event());
-            finding.explain(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));
+            finding.because(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));
         }
         OutsideBasis::DeviceSizes(device) => {
-            finding.explain(say!("PyTorch could have {} in all. No common GPU has so little; if it is one with {}, then {} are held by something else.", available, figure::bytes(device), bytes));
+            finding.because(say!("PyTorch could have {} in all. No common GPU has so little; if it is one with {}, then {} are held by something else.", available, figure::bytes(device), bytes));
             finding.limit("The device's memory is not in the recording. A GPU slice (MIG, vGPU) of this size would explain it as well: give --capacity to be sure.");
         }
     }

@@ -10,7 +10,7 @@ use crate::diagnosis::sentence::say;
 pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
     let largest = case.live.first().map_or(0, |a| a.size);
-    finding.explain(say!(
+    finding.because(say!(
         "{} are in use{}, and the largest of them has {}.",
         figure::bytes(active),
         with_rounding(case, shortage),

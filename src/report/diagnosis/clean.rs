@@ -2,7 +2,7 @@
 
 use super::redact;
 use crate::analysis::SiteFrame;
-use crate::diagnosis::Site;
+use crate::diagnosis::{CodeRow, CodeTree, Site};
 use crate::units;
 
 /// The longest text that is taken from a file, in characters: enough for a path and a function's name, short enough
@@ -42,6 +42,15 @@ impl Clean {
     /// A line of code.
     pub(super) fn site(self, site: &Site) -> Site {
         Site { file: self.file(&site.file), name: self.text(&site.name), ..site.clone() }
+    }
+
+    /// Lines of code with the bytes below them.
+    pub(super) fn tree(self, tree: &CodeTree) -> CodeTree {
+        let row = |row: &CodeRow| CodeRow {
+            lines: row.lines.iter().map(|site| self.site(site)).collect(),
+            ..row.clone()
+        };
+        CodeTree { rows: tree.rows.iter().map(row).collect(), ..*tree }
     }
 
     /// A sentence of the diagnosis. It is not cut: the names in it were, and the rest is the program's own.

@@ -5,7 +5,7 @@
 use super::clean::Clean;
 use super::facts::facts;
 use crate::analysis::{SiteFrame, site_frame, site_label};
-use crate::diagnosis::{Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
+use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
@@ -52,7 +52,9 @@ pub(super) struct FindingText {
     pub(super) id: &'static str,
     pub(super) severity: Severity,
     pub(super) title: String,
+    pub(super) why: Option<String>,
     pub(super) explanation: Vec<String>,
+    pub(super) tree: Option<CodeTree>,
     pub(super) numbers: Vec<Number>,
     pub(super) sites: Vec<Site>,
     pub(super) stacks: Vec<StackText>,
@@ -159,6 +161,8 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         id: finding.id,
         severity: finding.severity,
         title: clean.text(finding.title.text()),
+        why: finding.why.as_ref().map(|why| clean.prose(why.text())),
+        tree: evidence.tree.as_ref().map(|tree| clean.tree(tree)),
         explanation: finding.explanation.iter().map(|line| clean.prose(line.text())).collect(),
         numbers: evidence.numbers.clone(),
         sites: evidence.sites.iter().take(top).map(|site| clean.site(site)).collect(),

@@ -102,14 +102,11 @@ impl Sink for Html {
         self.element("<br>", head.moment, "</p>\n</header>\n");
     }
 
-    fn open_finding(&mut self, severity: Severity, id: &'static str, title: Option<&str>) {
+    fn open_finding(&mut self, severity: Severity, id: &'static str) {
         self.element("<section class=\"", severity.name(), "\">\n");
         self.element("<p class=\"kind\">", severity.name(), " · ");
         self.text(id);
         self.markup("</p>\n");
-        if let Some(title) = title {
-            self.element("<h2>", title, "</h2>\n");
-        }
     }
 
     fn open_section(&mut self, title: &'static str) {

@@ -3,7 +3,7 @@
 
 use super::document::{AdviceText, AllocationText, Document, FindingText, StackText};
 use crate::analysis::PhaseBasis;
-use crate::diagnosis::{Figure, MomentPosition, Site, Value};
+use crate::diagnosis::{CodeRow, CodeTree, Figure, MomentPosition, Site, Value};
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -61,6 +61,7 @@ fn finding(finding: &FindingText) -> Json {
         "id": finding.id,
         "severity": finding.severity.name(),
         "title": finding.title,
+        "why": finding.why,
         "explanation": finding.explanation,
         "evidence": evidence(finding),
         "advice": finding.advice.iter().map(advice).collect::<Vec<_>>(),
@@ -96,11 +97,29 @@ fn evidence(finding: &FindingText) -> Json {
     for number in &finding.numbers {
         evidence.insert(number.key.to_owned(), value(number.figure.value()));
     }
+    evidence.insert("tree".to_owned(), finding.tree.as_ref().map_or(Json::Null, tree));
     evidence.insert("sites".to_owned(), finding.sites.iter().map(site).collect());
     evidence.insert("stacks".to_owned(), finding.stacks.iter().map(stack).collect());
     evidence.insert("allocations".to_owned(), finding.allocations.iter().map(allocation).collect());
     evidence.insert("events".to_owned(), json!(finding.events));
     Json::Object(evidence)
+}
+
+fn tree(tree: &CodeTree) -> Json {
+    let row = |row: &CodeRow| {
+        json!({
+            "depth": row.depth,
+            "bytes": row.bytes,
+            "count": row.count,
+            "is_package": row.is_package,
+            "lines": row.lines.iter().map(line).collect::<Vec<_>>(),
+        })
+    };
+    json!({"title": tree.title, "bytes": tree.bytes, "rows": tree.rows.iter().map(row).collect::<Vec<_>>()})
+}
+
+fn line(site: &Site) -> Json {
+    json!({"file": site.file, "line": site.line, "name": site.name})
 }
 
 fn site(site: &Site) -> Json {

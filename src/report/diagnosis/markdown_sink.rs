@@ -71,16 +71,10 @@ impl Sink for Markdown {
         self.element("", head.moment, "\n\n");
     }
 
-    fn open_finding(&mut self, severity: Severity, id: &'static str, title: Option<&str>) {
-        let severity = capitalised(severity.name());
-        if let Some(title) = title {
-            self.element("### ", &severity, ": ");
-            self.element("", title, "\n\n");
-        } else {
-            self.element("", &severity, " · ");
-            self.out.push_str(&inline_code(id));
-            self.markup("\n\n");
-        }
+    fn open_finding(&mut self, severity: Severity, id: &'static str) {
+        self.element("", &capitalised(severity.name()), " · ");
+        self.out.push_str(&inline_code(id));
+        self.markup("\n\n");
     }
 
     fn open_section(&mut self, title: &'static str) {

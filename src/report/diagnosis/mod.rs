@@ -11,6 +11,7 @@ mod markdown_sink;
 mod redact;
 mod sink;
 mod text;
+mod tree;
 mod walk;
 mod words;
 
@@ -18,4 +19,4 @@ pub use document::{Document, ReportInput};
 pub use html::{Picture, report_html};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
-pub use text::report_text;
+pub use text::{TextDetail, report_text};

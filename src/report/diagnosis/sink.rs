@@ -10,8 +10,8 @@ pub(super) trait Sink {
     /// The title, and below it what was recorded.
     fn head(&mut self, head: &Head<'_>);
 
-    /// Begin a finding. A finding without title is the verdict, whose title is that of the report.
-    fn open_finding(&mut self, severity: Severity, id: &'static str, title: Option<&str>);
+    /// Begin the verdict, whose title is that of the report.
+    fn open_finding(&mut self, severity: Severity, id: &'static str);
 
     /// Begin another section.
     fn open_section(&mut self, title: &'static str);

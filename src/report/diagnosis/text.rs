@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
-use super::document::{Document, FindingText};
+use super::document::{AdviceText, Document, FindingText};
+use super::tree;
 use super::words::short_place;
 use crate::diagnosis::{Number, Site};
 use crate::report::table::{self, Align};
@@ -11,31 +12,80 @@ use unicode_width::UnicodeWidthStr as _;
 /// Cells of a terminal in a line. Longer lines of prose are hard to read.
 const WIDTH: usize = 100;
 
+/// How much of a report to write as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TextDetail {
+    /// What happened, why, what to change, where the memory comes from; of other findings, the statements.
+    #[default]
+    Short,
+    /// Everything.
+    Verbose,
+}
+
 /// Write the report as text.
 ///
 /// # Errors
 /// When writing fails.
-pub fn report_text(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail) -> io::Result<()> {
     writeln!(out, "{} · {}", document.name, document.device_name)?;
     paragraph(out, "", &document.moment_text)?;
     writeln!(out)?;
-    for (i, finding) in document.findings.iter().enumerate() {
-        if i == 1 {
-            writeln!(out, "{}\n", "-".repeat(WIDTH))?;
-        }
-        finding_text(out, finding)?;
+    match detail {
+        TextDetail::Short => short(out, document)?,
+        TextDetail::Verbose => verbose(out, document)?,
     }
     let mut rows: Vec<Vec<String>> =
         document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
     rows.push(vec!["Allocator".to_owned(), document.settings_text()]);
-    writeln!(out, "{}\n", "-".repeat(WIDTH))?;
-    table::write(out, &[Align::Left, Align::Left], &rows)
+    table::write(out, &[Align::Left, Align::Left], &rows)?;
+    match detail {
+        TextDetail::Short => writeln!(out, "\nFigures, evidence and limits: --verbose"),
+        TextDetail::Verbose => Ok(()),
+    }
 }
 
-fn finding_text(out: &mut dyn Write, finding: &FindingText) -> io::Result<()> {
-    writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
-    paragraph(out, "", &finding.title)?;
-    for part in [explanation, figures, sites, advice, closing] {
+/// The verdict on the first screen, and the statements of the others that say what to change.
+fn short(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    let Some((verdict, others)) = document.findings.split_first() else { return Ok(()) };
+    writeln!(out, "{} · {}", verdict.severity.name(), verdict.id)?;
+    paragraph(out, "", &verdict.title)?;
+    parts(out, verdict, &[why, first_advice, code_tree])?;
+    writeln!(out)?;
+    // Without advice, a finding is a figure, and figures are for --verbose.
+    let others: Vec<&FindingText> = others.iter().filter(|finding| !finding.advice.is_empty()).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Also")?;
+    for finding in others {
+        let saving = finding.saving.as_ref();
+        let saving = saving
+            .map_or_else(String::new, |saving| format!(" (could save up to {})", units::bytes(saving.bytes)));
+        let severity = format!("  {:8} ", finding.severity.name());
+        wrapped(out, [&severity, "           "], &format!("{}{saving}", finding.title))?;
+    }
+    writeln!(out)
+}
+
+fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    let line = "-".repeat(WIDTH);
+    for (i, finding) in document.findings.iter().enumerate() {
+        if i == 1 {
+            writeln!(out, "{line}\n")?;
+        }
+        writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
+        paragraph(out, "", &finding.title)?;
+        parts(out, finding, &[why, code_tree, explanation, figures, sites, advice, closing])?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{line}\n")
+}
+
+type Part = fn(&mut Vec<u8>, &FindingText) -> io::Result<()>;
+
+/// Write the parts that have something to say, with an empty line before each.
+fn parts(out: &mut dyn Write, finding: &FindingText, parts: &[Part]) -> io::Result<()> {
+    for part in parts {
         let mut text = Vec::new();
         part(&mut text, finding)?;
         if !text.is_empty() {
@@ -43,7 +93,23 @@ fn finding_text(out: &mut dyn Write, finding: &FindingText) -> io::Result<()> {
             out.write_all(&text)?;
         }
     }
-    writeln!(out)
+    Ok(())
+}
+
+fn why(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    finding.why.iter().try_for_each(|why| paragraph(out, "  ", &format!("Why: {why}")))
+}
+
+fn first_advice(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    let Some(advice) = finding.advice.first() else { return Ok(()) };
+    paragraph(out, "  ", &format!("What to change: {}", advice.text))?;
+    code(out, advice)
+}
+
+fn code_tree(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    let Some(tree) = finding.tree.as_ref().filter(|tree| !tree.rows.is_empty()) else { return Ok(()) };
+    writeln!(out, "  {}", tree::title(tree))?;
+    tree::write(out, "    ", tree)
 }
 
 fn explanation(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
@@ -76,11 +142,14 @@ fn advice(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     writeln!(out, "  What to do")?;
     for advice in &finding.advice {
         paragraph(out, "    ", &advice.text)?;
-        for line in advice.code.iter().flat_map(|code| code.lines()) {
-            writeln!(out, "        {line}")?;
-        }
+        code(out, advice)?;
     }
     Ok(())
+}
+
+fn code(out: &mut Vec<u8>, advice: &AdviceText) -> io::Result<()> {
+    let mut lines = advice.code.iter().flat_map(|code| code.lines());
+    lines.try_for_each(|line| writeln!(out, "        {line}"))
 }
 
 fn closing(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
@@ -97,13 +166,18 @@ fn closing(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     finding.limits.iter().try_for_each(|limit| paragraph(out, "  ", &format!("Not known: {limit}")))
 }
 
-/// A text in lines of limited width.
 fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
-    let mut line = String::new();
+    wrapped(out, [indent, indent], text)
+}
+
+/// A text in lines of limited width, with an indent for the first and one for the others.
+fn wrapped(out: &mut dyn Write, [first, rest]: [&str; 2], text: &str) -> io::Result<()> {
+    let (mut line, mut indent) = (String::new(), first);
     for word in text.split_whitespace() {
         if !line.is_empty() && WIDTH < indent.width() + line.width() + 1 + word.width() {
             writeln!(out, "{indent}{line}")?;
             line.clear();
+            indent = rest;
         }
         if !line.is_empty() {
             line.push(' ');

@@ -1,8 +1,10 @@
 //! The parts of a report in their order, for every format with markup.
 
-use super::document::{Document, FindingText, StackText};
+use super::document::{AdviceText, Document, FindingText, StackText};
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
+use super::tree;
 use super::words::{TOOL, place, stack_title};
+use crate::report::words::capitalised;
 use crate::units;
 
 /// The amount of detail of a finding.
@@ -28,21 +30,68 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
 
 /// A finding: what it says, its evidence and what to do.
 pub(super) fn finding(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
-    let title = (!finding.is_verdict).then_some(finding.title.as_str());
-    sink.open_finding(finding.severity, finding.id, title);
-    if detail != Detail::TitleOnly {
-        if !finding.explanation.is_empty() {
-            sink.paragraph(&[Span::Plain(&finding.explanation.join(" "))]);
-        }
-        sites(sink, finding);
-        advice(sink, finding);
-        closing(sink, finding);
-        figures(sink, finding);
+    if finding.is_verdict {
+        verdict(sink, finding, detail);
+        return;
     }
+    let title = format!("{}: {}", capitalised(finding.severity.name()), finding.title);
+    if detail == Detail::TitleOnly {
+        sink.paragraph(&[Span::Plain(&title)]);
+        return;
+    }
+    sink.fold(&title, |sink| {
+        let why = finding.why.iter().chain(&finding.explanation);
+        explanation(sink, why);
+        code_tree(sink, finding);
+        advice(sink, &finding.advice);
+        evidence(sink, finding, detail);
+    });
+}
+
+/// What happened, why and what to change; then where the memory comes from; the rest is folded.
+fn verdict(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    sink.open_finding(finding.severity, finding.id);
+    if let Some(why) = &finding.why {
+        sink.paragraph(&[Span::Strong("Why:"), Span::Plain(" "), Span::Plain(why)]);
+    }
+    let (first, others) = finding.advice.split_at(finding.advice.len().min(1));
+    if !first.is_empty() {
+        sink.paragraph(&[Span::Strong("What to change:")]);
+        advice(sink, first);
+    }
+    code_tree(sink, finding);
+    if detail != Detail::TitleOnly {
+        sink.fold("Details", |sink| {
+            explanation(sink, finding.explanation.iter());
+            advice(sink, others);
+            evidence(sink, finding, detail);
+        });
+    }
+    sink.close_section();
+}
+
+/// The lines, figures and stacks that a finding rests on, and what is not known.
+fn evidence(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    closing(sink, finding);
+    sites(sink, finding);
+    figures(sink, finding);
     if detail == Detail::All {
         finding.stacks.iter().filter(|row| row.is_new).for_each(|row| stack(sink, row));
     }
-    sink.close_section();
+}
+
+fn explanation<'a>(sink: &mut impl Sink, sentences: impl Iterator<Item = &'a String>) {
+    let text = sentences.map(String::as_str).collect::<Vec<_>>().join(" ");
+    if !text.is_empty() {
+        sink.paragraph(&[Span::Plain(&text)]);
+    }
+}
+
+fn code_tree(sink: &mut impl Sink, finding: &FindingText) {
+    if let Some(tree) = finding.tree.as_ref().filter(|tree| !tree.rows.is_empty()) {
+        sink.paragraph(&[Span::Plain(&tree::title(tree))]);
+        sink.code_block(&tree::text(tree));
+    }
 }
 
 /// Facts about the recording, and the allocator's settings.
@@ -88,10 +137,9 @@ fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
     sink.table(&Table { style: Some("sites"), columns, rows });
 }
 
-fn advice(sink: &mut impl Sink, finding: &FindingText) {
-    let items = finding.advice.iter();
+fn advice(sink: &mut impl Sink, advice: &[AdviceText]) {
     let items: Vec<Item<'_>> =
-        items.map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
+        advice.iter().map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
     if !items.is_empty() {
         sink.list(&items);
     }
@@ -117,8 +165,7 @@ fn figures(sink: &mut impl Sink, finding: &FindingText) {
     let rows = finding.numbers.iter();
     let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.figure.text())]);
     let number = Column { is_number: true, ..UNTITLED };
-    let table = Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() };
-    sink.fold("Figures", |sink| sink.table(&table));
+    sink.table(&Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() });
 }
 
 fn stack(sink: &mut impl Sink, stack: &StackText) {

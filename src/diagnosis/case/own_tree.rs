@@ -1,0 +1,212 @@
+//! Memory as a tree of the user's own lines: which call led to it, and from where.
+
+use super::CodeSites;
+use crate::analysis::FrameKey;
+use crate::diagnosis::finding::{CodeRow, CodeTree, Role, StackBytes};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// A branch of less than one in this many of the tree's bytes is added to the row "other lines".
+const BRANCH_PART: i64 = 50;
+
+/// Branches of a tree, about at most: as many as fit on a screen with the statement above them.
+const MAX_ROWS: usize = 14;
+
+/// A line with everything below it.
+#[derive(Debug, Default)]
+struct Node {
+    bytes: i64,
+    count: usize,
+    children: BTreeMap<Line, Self>,
+}
+
+/// A line of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    Own(FrameKey),
+    /// The innermost line of a package that the own line above it called.
+    Package(FrameKey),
+    /// Stacks without a line that can be named.
+    None,
+}
+
+impl Node {
+    fn add(&mut self, row: &StackBytes, path: &[Line]) {
+        self.bytes = self.bytes.saturating_add(row.bytes);
+        self.count += row.count;
+        if let Some((first, rest)) = path.split_first() {
+            self.children.entry(*first).or_default().add(row, rest);
+        }
+    }
+
+    /// The children, most bytes first.
+    fn sorted(&self) -> Vec<(Line, &Self)> {
+        let mut children: Vec<(Line, &Self)> =
+            self.children.iter().map(|(&line, node)| (line, node)).collect();
+        children.sort_by_key(|(line, node)| (Reverse(node.bytes), *line));
+        children
+    }
+
+    /// Collect the bytes of all branches below, without the lines that are joined with the one above them.
+    fn branch_sizes(&self, sizes: &mut Vec<i64>) {
+        for child in self.children.values() {
+            sizes.push(child.bytes);
+            let mut node = child;
+            while let Some((_, only)) = node.only_child() {
+                node = only;
+            }
+            node.branch_sizes(sizes);
+        }
+    }
+
+    /// The only child that matters, if there is just one: it has all bytes but a few.
+    fn only_child(&self) -> Option<(Line, &Self)> {
+        let first = self.sorted().into_iter().next()?;
+        let rest = self.bytes.saturating_sub(first.1.bytes);
+        (rest <= self.bytes / BRANCH_PART).then_some(first)
+    }
+}
+
+/// The own lines that led to the memory of some stacks. Lines that all of it has in common are in one row.
+pub(in crate::diagnosis) fn own_tree(
+    code: &CodeSites<'_>,
+    title: &'static str,
+    role: Role,
+    stacks: &[StackBytes],
+) -> CodeTree {
+    let mut root = Node::default();
+    for row in stacks {
+        root.add(row, &path(code, row));
+    }
+    let mut branches = Vec::new();
+    root.branch_sizes(&mut branches);
+    branches.sort_unstable_by_key(|&bytes| Reverse(bytes));
+    // A branch is never larger than the one that it is in, so the largest ones make a tree.
+    let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or(0);
+    let mut rows = Vec::new();
+    let least_bytes = smallest.max(root.bytes / BRANCH_PART);
+    Writer { code, role, least_bytes, rows: &mut rows }.branches(&root, 0);
+    CodeTree { title, bytes: root.bytes, rows }
+}
+
+/// The own lines of a stack from the outermost one, then the package line that the innermost one called.
+fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
+    let mut own = code.own_path(row.stack);
+    own.reverse();
+    // Recursion would make a branch for each depth.
+    let mut path: Vec<Line> = Vec::with_capacity(own.len() + 1);
+    for line in own.into_iter().map(Line::Own) {
+        if !path.contains(&line) {
+            path.push(line);
+        }
+    }
+    let lines = code.lines(row.stack);
+    match (path.is_empty(), &lines[..]) {
+        (false, [_, package]) | (true, [package]) => path.push(Line::Package(*package)),
+        (true, _) => path.push(Line::None),
+        (false, _) => {}
+    }
+    path
+}
+
+struct Writer<'a> {
+    code: &'a CodeSites<'a>,
+    role: Role,
+    least_bytes: i64,
+    rows: &'a mut Vec<CodeRow>,
+}
+
+impl Writer<'_> {
+    /// Write the children of a node; small ones together.
+    fn branches(&mut self, node: &Node, depth: usize) {
+        let (mut other_bytes, mut other_count, mut others) = (0i64, 0, 0);
+        for (line, child) in node.sorted() {
+            if child.bytes < self.least_bytes {
+                other_bytes = other_bytes.saturating_add(child.bytes);
+                other_count += child.count;
+                others += 1;
+                continue;
+            }
+            self.branch(line, child, depth);
+        }
+        // One line that is left out is no "other lines" that would be worth a row.
+        if self.least_bytes <= other_bytes && 1 < others {
+            self.rows.push(CodeRow {
+                depth,
+                lines: Vec::new(),
+                is_package: false,
+                bytes: other_bytes,
+                count: other_count,
+            });
+        }
+    }
+
+    /// Write a line, joined with those below it that have nearly all of its bytes.
+    fn branch(&mut self, line: Line, node: &Node, depth: usize) {
+        let (mut lines, mut node, mut is_package) = (Vec::new(), node, false);
+        let mut next = Some(line);
+        while let Some(line) = next {
+            match line {
+                Line::Own(key) => lines.push(self.code.site(key, node.bytes, node.count, self.role)),
+                Line::Package(key) => {
+                    lines.push(self.code.site(key, node.bytes, node.count, self.role));
+                    is_package = true;
+                }
+                Line::None => {}
+            }
+            next = None;
+            if let Some((below, child)) = node.only_child() {
+                (next, node) = (Some(below), child);
+            }
+        }
+        self.rows.push(CodeRow { depth, lines, is_package, bytes: node.bytes, count: node.count });
+        self.branches(node, depth + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stacks_fixture::Recording;
+    use crate::diagnosis::case::by_stack;
+
+    /// The rows as text: depth, lines, bytes.
+    fn rows(tree: &CodeTree) -> Vec<(usize, String, i64)> {
+        let text = |row: &CodeRow| row.lines.iter().map(|site| site.place()).collect::<Vec<_>>().join(" > ");
+        tree.rows.iter().map(|row| (row.depth, text(row), row.bytes)).collect()
+    }
+
+    #[test]
+    fn lines_in_common_are_one_row_and_packages_stand_below_the_line_that_called_them() {
+        let mut recording = Recording::default();
+        let a = recording.stack(&["/x/torch/nn.py:1 linear", "model.py:3 forward", "train.py:9 main"]);
+        let b = recording.stack(&["/x/torch/nn.py:1 linear", "model.py:4 forward", "train.py:9 main"]);
+        let package = recording.stack(&[
+            "/x/torch/nn.py:1 linear",
+            "/x/site-packages/lib/llama.py:7 attend",
+            "/x/site-packages/lib/llama.py:8 forward",
+            "model.py:4 forward",
+            "train.py:9 main",
+        ]);
+        let snapshot = recording.finish();
+        let code = CodeSites::new(&snapshot);
+        let stacks = by_stack([(a, 600), (b, 100), (package, 300)]);
+        let tree = own_tree(&code, "In use", Role::Live, &stacks);
+        let found = rows(&tree);
+        let expected =
+            [(0, "train.py:9", 1000), (1, "model.py:3", 600), (1, "model.py:4", 400), (2, "llama.py:7", 300)];
+        let found: Vec<_> =
+            found.iter().map(|(depth, text, bytes)| (*depth, text.as_str(), *bytes)).collect();
+        assert_eq!(found, expected);
+        assert!(tree.rows[3].is_package && !tree.rows[2].is_package);
+    }
+
+    #[test]
+    fn memory_without_own_code_is_a_row_without_lines() {
+        let mut recording = Recording::default();
+        let none = recording.stack(&["??:0 torch::autograd::Engine::thread_main"]);
+        let snapshot = recording.finish();
+        let tree = own_tree(&CodeSites::new(&snapshot), "In use", Role::Live, &by_stack([(none, 5)]));
+        assert_eq!(rows(&tree), [(0, String::new(), 5)]);
+    }
+}

@@ -1,0 +1,117 @@
+//! What the memory of a moment is made of, in a headline and a sentence.
+
+use crate::analysis::{Category, CategoryBytes, Phase};
+use crate::diagnosis::case::Case;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Role;
+use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::{Sentence, name, say};
+use crate::diagnosis::share::share;
+use std::cmp::Reverse;
+
+/// A category below this share of the live bytes is not worth a place in the headline.
+const NAMED_SHARE: f64 = 0.02;
+
+/// A headline with more categories than this is no headline.
+const MAX_NAMED: usize = 4;
+
+/// One line is named if it holds at least this share of the live bytes.
+const LINE_SHARE: f64 = 0.25;
+
+/// Reserved memory that is not in use is named if it is at least this share of what is reserved: every program has some.
+const IDLE_SHARE: f64 = 0.1;
+
+/// The amount and what it is made of: `Peak 51.0 GiB in the optimizer step: optimizer state 25.4 GiB, parameters 12.7 GiB,
+/// gradients 12.7 GiB; the batch adds 307 MiB`.
+pub(super) fn headline(case: &Case<'_>) -> Sentence {
+    let (peak_at, peak_bytes) = case.timeline.active.peak();
+    let is_peak = case.moment == peak_at || case.timeline.active.at(case.moment) == peak_bytes;
+    let (what, verb) = match (is_peak && case.has_history(), case.starts_late()) {
+        (false, _) => ("", " in use"),
+        (true, false) => ("Peak ", ""),
+        // There may have been a higher one before.
+        (true, true) => ("Recorded peak ", ""),
+    };
+    let live = case.live_bytes();
+    let parts = Sentence::joined(named(case), ", ");
+    let colon = if parts.text().is_empty() { "" } else { ": " };
+    let when = during(case.phases().phase_at(case.moment));
+    say!("{}{}{}{}{}{}{}", what, figure::bytes(live), verb, when, colon, parts, batch(case))
+}
+
+/// The largest categories with their bytes.
+fn named(case: &Case<'_>) -> Vec<Sentence> {
+    let live = case.live_bytes();
+    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
+    categories.sort_by_key(|of| Reverse(of.bytes));
+    let is_named = |of: &&CategoryBytes| NAMED_SHARE <= share(of.bytes, live);
+    let named = categories.iter().filter(is_named).take(MAX_NAMED);
+    named.map(|of| say!("{} {}", label(of.category), amount(of.bytes, of.inferred_bytes).of(live))).collect()
+}
+
+/// The name of a category in a list of amounts.
+fn label(category: Category) -> &'static str {
+    match category {
+        Category::Unknown => "not known for what",
+        category => category.label(),
+    }
+}
+
+/// Where nearly all is there whatever the batch: the bytes that the batch adds.
+fn batch(case: &Case<'_>) -> Option<Sentence> {
+    let (live, fixed) = (case.live_bytes(), case.fixed_bytes());
+    let rest = live.saturating_sub(fixed);
+    let is_small = 0 < rest && share(rest, live) < NAMED_SHARE;
+    let is_known = case.bytes_of(Category::Unknown) <= rest / 2;
+    (is_small && is_known && is_training(case))
+        .then(|| say!("; the batch adds {}", figure::bytes(rest).of(live)))
+}
+
+fn is_training(case: &Case<'_>) -> bool {
+    case.phases().phases.iter().any(|start| start.phase == Phase::Backward)
+}
+
+fn during(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Init => " while the model is built",
+        Phase::Data => " while data is loaded",
+        Phase::Forward => " in the forward pass",
+        Phase::Backward => " in the backward pass",
+        Phase::Optimizer => " in the optimizer step",
+        Phase::Eval => " in evaluation",
+        Phase::Unknown => "",
+    }
+}
+
+/// What scales with the batch, what does not, what comes from one line, and what is reserved in vain.
+pub(super) fn why(case: &Case<'_>) -> Option<Sentence> {
+    let parts: Vec<Sentence> = [scaling(case), line(case), idle(case)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| say!("{}.", Sentence::joined(parts, "; ")))
+}
+
+fn scaling(case: &Case<'_>) -> Option<Sentence> {
+    let (live, fixed) = (case.live_bytes(), case.fixed_bytes());
+    let rest = live.saturating_sub(fixed);
+    (0 < fixed && 0 < rest).then(|| {
+        say!(
+            "{} are there whatever the batch, and {} depend on the batch or on what the program keeps",
+            figure::bytes(fixed).of(live),
+            figure::bytes(rest).of(live)
+        )
+    })
+}
+
+fn line(case: &Case<'_>) -> Option<Sentence> {
+    let live = case.live_bytes();
+    let sites = case.code.sites(&case.live_stacks(), Role::Live);
+    let first =
+        sites.iter().max_by_key(|site| site.bytes).filter(|site| LINE_SHARE <= share(site.bytes, live))?;
+    Some(say!("{} were allocated by {}", figure::bytes(first.bytes).of(live), name(first.label())))
+}
+
+fn idle(case: &Case<'_>) -> Option<Sentence> {
+    let total = &case.state.total;
+    let idle = total.reserved_bytes.saturating_sub(total.active_rounded_bytes());
+    let is_much = IDLE_SHARE <= share(idle, total.reserved_bytes) && !case.is_contradictory();
+    is_much.then(|| say!("{} more are reserved and not in use", figure::bytes(idle).of(total.reserved_bytes)))
+}
