@@ -9,6 +9,7 @@ mod failure;
 mod licenses;
 mod live;
 mod loading;
+mod message;
 mod open;
 mod output;
 mod render;

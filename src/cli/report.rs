@@ -1,14 +1,16 @@
 //! `oomscope report`.
 
 use super::failure::Failure;
+use super::message::oom_message;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
-use crate::analysis::Attribution;
-use crate::diagnosis::{DiagnosisRequest, diagnose};
+use crate::analysis::{At, Attribution};
+use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_pictures;
+use crate::model::{DeviceId, Timeline};
 use crate::report::{Document, Picture, ReportInput, TextDetail};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Arguments of `report`.
@@ -21,6 +23,7 @@ use std::sync::Arc;
   oomscope report snapshot.pickle                                 what happened, and what to do
   oomscope report snapshot.pickle --format markdown -o issue.md   for a ticket, at most 60,000 characters
   oomscope report snapshot.pickle --format html --redact -o report.html
+  oomscope report snapshot.pickle --message job.log               the whole device, by the text of the exception
   oomscope report snapshot.pickle --format json | jq '.findings[0] | .id, .evidence.sites[0]'
 
 The first finding is the verdict: capacity, fragmentation, single-request, outside-pytorch, leak, or none
@@ -40,6 +43,9 @@ pub(super) struct ReportArgs {
     target: Target,
     #[command(flatten)]
     capacity: Capacity,
+    /// The text of PyTorch's exception, or a log that has it; '-' reads standard input. Accounts for the whole device
+    #[arg(long, value_name = "TEXT")]
+    message: Option<PathBuf>,
     /// How many lines of code, stacks and allocations each finding lists
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
@@ -59,17 +65,32 @@ enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let destination = args.source.destination(args.output.as_deref())?;
+    let message = args.message.as_deref();
+    let destination = args.source.destination_beside(args.output.as_deref(), message)?;
+    if args.source.is_stdin() && message == Some(Path::new("-")) {
+        return Err(Failure::new(
+            "the snapshot and the message cannot both come from standard input",
+            "name a file for one of them",
+        ));
+    }
+    let message = message.map(oom_message).transpose()?;
     let recording = args.source.open()?;
-    let selected = args.target.one(&recording)?;
-    let bytes = contents(args, &recording, selected)?;
+    let device = message.and_then(|message| message.device).map(DeviceId);
+    let failure = |timeline: &Timeline| Some(At::Event(message?.event_in(timeline)?.0));
+    let selected = args.target.one_or(&recording, device, failure)?;
+    let bytes = contents(args, &recording, selected, message)?;
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-fn contents(args: &ReportArgs, recording: &Opened<'_>, selected: Selected<'_>) -> Result<Vec<u8>, Failure> {
+fn contents(
+    args: &ReportArgs,
+    recording: &Opened<'_>,
+    selected: Selected<'_>,
+    message: Option<OomMessage>,
+) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
-    let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes };
+    let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
     let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
     let input = ReportInput {

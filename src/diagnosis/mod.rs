@@ -16,6 +16,7 @@ mod figure;
 mod finding;
 mod growing_tensors;
 mod inferred;
+mod oom_message;
 mod pinning;
 mod retained;
 mod sentence;
@@ -30,6 +31,7 @@ pub use figure::{Figure, Value};
 pub use finding::{
     Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes,
 };
+pub use oom_message::OomMessage;
 pub use sentence::Sentence;
 
 use crate::analysis::{Attribution, MomentError, Position};

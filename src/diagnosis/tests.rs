@@ -96,7 +96,7 @@ proptest! {
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         for at in moments {
-            let request = DiagnosisRequest { at, device_memory: Some(1 << 30) };
+            let request = DiagnosisRequest { at, device_memory: Some(1 << 30), message: None };
             let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
                 continue;
             };
@@ -207,7 +207,7 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let request = DiagnosisRequest { at: Some(At::End), device_memory: None };
+        let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
         let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
         let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
         breakdown.explanation.iter().any(|line| line.text().contains("on their way"))

@@ -197,3 +197,58 @@ fn a_recording_that_contradicts_itself_is_not_trusted() {
     let sound = report_of(&folder.join("lm_medium_ctx512_training.pickle"), &[]);
     assert!(!says(&finding(&sound, "recording-limits").expect("limits")["explanation"], "contradicts"));
 }
+
+/// A file with the text of an exception, beside what keeps its folder.
+fn message(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("job.log");
+    std::fs::write(&path, text).expect("a file");
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+#[test]
+fn the_text_of_the_exception_accounts_for_the_whole_device() {
+    let truth = std::fs::read_to_string(sample("gpt_oom_forward.truth.json")).expect("the truth");
+    let truth: Value = serde_json::from_str(&truth).expect("JSON");
+    let (_folder, path) = message(&format!("step 1\nTraceback …\n{}", text(&truth["oom"]["message"])));
+    let report = report("gpt_oom_forward.pickle", &["--message", &path]);
+    let account = finding(&report, "device-account").expect("the account");
+    let bytes = |key: &str| account["evidence"][key].as_i64().unwrap_or(0);
+    assert_eq!(bytes("device_memory_bytes"), 24 << 30);
+    assert_eq!(
+        bytes("account_pytorch_bytes"),
+        report["findings"][0]["evidence"]["reserved_bytes"].as_i64().expect("bytes")
+    );
+    let sum: i64 = ["pytorch", "process", "others", "free", "rest"]
+        .iter()
+        .map(|part| bytes(&format!("account_{part}_bytes")))
+        .sum();
+    assert!((sum - (24i64 << 30)).abs() < 64 << 20, "the parts are the whole: {sum}");
+    assert!(bytes("account_process_bytes") < 1 << 30, "a context: {account}");
+}
+
+#[test]
+fn a_message_picks_its_device_and_its_failure() {
+    let truth = std::fs::read_to_string(sample("two_devices_oom.truth.json")).expect("the truth");
+    let truth: Value = serde_json::from_str(&truth).expect("JSON");
+    let (_folder, path) = message(text(&truth["oom"]["message"]));
+    let report = report("two_devices_oom.pickle", &["--message", &path]);
+    assert_eq!(report["device"], 1);
+    assert!(finding(&report, "device-account").is_some());
+}
+
+#[test]
+fn a_message_of_another_failure_is_said_to_be_one() {
+    let (_folder, path) = message(
+        "CUDA out of memory. Tried to allocate 5.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 1.00 GiB is free.",
+    );
+    let report = report("gpt_oom_forward.pickle", &["--message", &path]);
+    let account = finding(&report, "device-account").expect("the finding");
+    assert_eq!(account["title"], "The message is about another failure than this report");
+    let (_folder, path) = message("all went well");
+    let output =
+        support::run(["report", &sample("gpt_oom_forward.pickle").to_string_lossy(), "--message", &path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no out-of-memory exception of PyTorch"));
+}

@@ -112,7 +112,7 @@ impl Derived {
 
     /// The request that a report about a moment answers.
     pub(in crate::app) fn diagnosis_request(&self, report_at: Option<At>) -> DiagnosisRequest {
-        DiagnosisRequest { at: report_at, device_memory: self.given_capacity }
+        DiagnosisRequest { at: report_at, device_memory: self.given_capacity, message: None }
     }
 
     /// The diagnosis, or the reason why there can be none; `None` until either is known.

@@ -33,7 +33,22 @@ impl Source {
         &self,
         output: Option<&'a Path>,
     ) -> Result<Destination<'a>, Failure> {
-        Destination::new(output, self.rules.path().into_iter().chain([self.file.as_path()]))
+        self.destination_beside(output, None)
+    }
+
+    /// [`Self::destination`] of a command that reads one more file.
+    pub(in crate::cli) fn destination_beside<'a>(
+        &self,
+        output: Option<&'a Path>,
+        another: Option<&Path>,
+    ) -> Result<Destination<'a>, Failure> {
+        let inputs = self.rules.path().into_iter().chain(another).chain([self.file.as_path()]);
+        Destination::new(output, inputs)
+    }
+
+    /// Whether the recording comes from standard input.
+    pub(in crate::cli) fn is_stdin(&self) -> bool {
+        self.file == Path::new("-")
     }
 
     /// Read the rules and then the recording, which takes longer.

@@ -66,6 +66,23 @@ impl Target {
         self.on(timeline).map_err(|error| no_moment(recording.file, error))
     }
 
+    /// [`Self::one`] with a device and a moment to take where the user named none.
+    pub(in crate::cli) fn one_or<'a>(
+        &self,
+        recording: &'a Opened<'_>,
+        device: Option<DeviceId>,
+        at: impl FnOnce(&Timeline) -> Option<At>,
+    ) -> Result<Selected<'a>, Failure> {
+        let wanted = device.filter(|_| self.device.device.is_none());
+        let timeline = match wanted.and_then(|device| recording.snapshot.timeline(device)) {
+            Some(timeline) => timeline,
+            None => self.device.find(recording)?.ok_or_else(|| recording.no_memory())?,
+        };
+        let at = self.at.or_else(|| at(timeline)).unwrap_or_else(|| At::oom_or_peak(timeline));
+        let moment = at.moment(timeline).map_err(|error| no_moment(recording.file, error))?;
+        Ok(Selected { timeline, at, moment })
+    }
+
     /// The named device, or all devices, without a moment.
     pub(in crate::cli) fn devices<'a>(
         &self,

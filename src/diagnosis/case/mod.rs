@@ -13,6 +13,7 @@ pub(super) use own_tree::own_tree;
 pub(super) use shortage::Shortage;
 
 use super::finding::{Severity, StackBytes};
+use super::oom_message::OomMessage;
 use super::share::share;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
@@ -35,6 +36,8 @@ pub struct DiagnosisRequest {
     pub at: Option<At>,
     /// Bytes of the device's memory, which no recording states.
     pub device_memory: Option<i64>,
+    /// PyTorch's own exception, which states it as well.
+    pub message: Option<OomMessage>,
 }
 
 /// One device at one moment.
@@ -46,8 +49,10 @@ pub(super) struct Case<'a> {
     pub(super) timeline: &'a Timeline,
     /// The moment.
     pub(super) moment: Moment,
-    /// Bytes of the device's memory, if the user said.
+    /// Bytes of the device's memory, if the user or the exception said.
     pub(super) device_memory: Option<i64>,
+    /// PyTorch's own exception, if the user gave it.
+    pub(super) message: Option<OomMessage>,
     /// Lines of code.
     pub(super) code: CodeSites<'a>,
     /// The live allocations, largest first.
@@ -80,13 +85,20 @@ impl<'a> Case<'a> {
         let state = index.at(timeline, moment);
         let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
         let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
+        // The text of another failure may be of another device.
+        let is_about =
+            |of: &Shortage, message: &OomMessage| message.is_about(of.oom.requested, of.reserved_bytes);
+        let about =
+            request.message.filter(|message| shortage.as_ref().is_some_and(|of| is_about(of, message)));
+        let stated = about.and_then(|message| message.capacity_bytes);
         let live = live_at(timeline, moment);
         let by_category = attribution.categories.bytes_of(live.iter().map(|a| (a.id, a.size)));
         Ok(Self {
             snapshot,
             timeline,
             moment,
-            device_memory: request.device_memory,
+            device_memory: request.device_memory.or(stated),
+            message: request.message,
             code: CodeSites::new(snapshot),
             live,
             state,

@@ -5,6 +5,7 @@ mod batch;
 mod breakdown;
 mod cache_churn;
 mod contributors;
+mod device_account;
 mod evaluation;
 mod gap;
 mod host_memory;
@@ -23,7 +24,7 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 15] = [
+pub(super) const DETECTORS: [Detector; 16] = [
     breakdown::find,
     contributors::find,
     retained::find,
@@ -38,5 +39,6 @@ pub(super) const DETECTORS: [Detector; 15] = [
     cache_churn::find,
     private_pools::find,
     host_memory::find,
+    device_account::find,
     recording::find,
 ];
