@@ -50,8 +50,7 @@ impl OomMessage {
         let mut out = Self { requested_bytes: requested.bytes, ..Self::default() };
         out.device = reader.device();
         out.read_sizes(&reader);
-        let step = out.largest_step(&reader);
-        out.rounding_bytes = step.saturating_mul(4);
+        out.rounding_bytes = reader.largest_step().saturating_mul(4);
         Some(out)
     }
 
@@ -74,13 +73,6 @@ impl OomMessage {
             self.other_processes += 1;
             self.other_bytes = self.other_bytes.saturating_add(size.bytes);
         }
-    }
-
-    /// The largest step between sizes that the text could have written.
-    fn largest_step(&self, reader: &Reader<'_>) -> i64 {
-        let words: Vec<&str> = reader.text.split(' ').collect();
-        let sizes = words.windows(2).filter_map(|pair| size(pair[0], pair[1]));
-        sizes.map(|size| size.step_bytes).max().unwrap_or(0)
     }
 
     /// The last failed request of a device that the text may be about.
@@ -124,6 +116,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The largest step between sizes that the text could have written.
+    fn largest_step(&self) -> i64 {
+        let words: Vec<&str> = self.text.split(' ').collect();
+        let sizes = words.windows(2).filter_map(|pair| size(pair[0], pair[1]));
+        sizes.map(|size| size.step_bytes).max().unwrap_or(0)
+    }
+
     /// The size at the start.
     fn first(&self) -> Option<Size> {
         starting(self.text)
@@ -166,8 +165,8 @@ fn starting(text: &str) -> Option<Size> {
 mod tests {
     use super::*;
 
-    fn gib(size: f64) -> Option<i64> {
-        Some((size * f64::from(1 << 30)).round() as i64)
+    fn gib(size: f64) -> i64 {
+        (size * f64::from(1 << 30)).round() as i64
     }
 
     #[test]
@@ -182,15 +181,15 @@ mod tests {
         let expected = OomMessage {
             device: Some(1),
             requested_bytes: 5 << 29,
-            capacity_bytes: gib(24.0),
-            free_bytes: gib(1.5),
-            allowed_bytes: gib(20.0),
+            capacity_bytes: Some(gib(24.0)),
+            free_bytes: Some(gib(1.5)),
+            allowed_bytes: Some(gib(20.0)),
             other_processes: 2,
             other_bytes: 7 << 29,
-            process_bytes: gib(18.0),
-            allocated_bytes: gib(16.0),
-            private_bytes: gib(1.0),
-            reserved_bytes: gib(17.0),
+            process_bytes: Some(gib(18.0)),
+            allocated_bytes: Some(gib(16.0)),
+            private_bytes: Some(gib(1.0)),
+            reserved_bytes: Some(gib(17.0)),
             rounding_bytes: (1 << 30) / 100 * 4,
         };
         assert_eq!(message, Some(expected));
@@ -204,7 +203,7 @@ mod tests {
         )
         .expect("it is one");
         assert_eq!((message.device, message.requested_bytes), (Some(0), 20 << 20));
-        assert_eq!((message.capacity_bytes, message.reserved_bytes), (gib(10.76), gib(9.81)));
+        assert_eq!((message.capacity_bytes, message.reserved_bytes), (Some(gib(10.76)), Some(gib(9.81))));
         assert_eq!(message.free_bytes, Some((5.56 * f64::from(1 << 20)).round() as i64));
         assert_eq!((message.process_bytes, message.other_processes), (None, 0));
     }
@@ -213,7 +212,7 @@ mod tests {
     fn the_last_exception_of_a_log_counts_and_lines_may_be_broken() {
         let log = "Tried to allocate 1.00 GiB. …\nretry\nTried to allocate 2.00\n GiB. GPU 0 has a total capacity of\n 8.00 GiB";
         let message = OomMessage::parse(log).expect("there is one");
-        assert_eq!((message.requested_bytes, message.capacity_bytes), (2 << 30, gib(8.0)));
+        assert_eq!((message.requested_bytes, message.capacity_bytes), (2 << 30, Some(gib(8.0))));
     }
 
     #[test]
