@@ -252,3 +252,15 @@ fn a_message_of_another_failure_is_said_to_be_one() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no out-of-memory exception of PyTorch"));
 }
+
+#[test]
+fn a_failure_says_what_the_other_devices_held() {
+    let report = report("two_devices_oom.pickle", &[]);
+    let others = finding(&report, "other-devices").expect("the finding");
+    let path = sample("two_devices_oom.pickle");
+    let stats = support::json(["stats", &path.to_string_lossy(), "--format", "json"]);
+    // Device 0 has no event after the failure of device 1.
+    assert_eq!(stats[0]["device"], 0);
+    assert_eq!(others["evidence"]["most_active_bytes"], stats[0]["final"]["active"]);
+    assert!(text(&others["advice"][0]["text"]).contains("device_map"), "{others}");
+}

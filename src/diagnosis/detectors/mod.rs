@@ -10,6 +10,7 @@ mod evaluation;
 mod gap;
 mod host_memory;
 mod optimizer;
+mod other_devices;
 mod private_pools;
 mod recording;
 mod retained;
@@ -24,7 +25,7 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 16] = [
+pub(super) const DETECTORS: [Detector; 17] = [
     breakdown::find,
     contributors::find,
     retained::find,
@@ -40,5 +41,6 @@ pub(super) const DETECTORS: [Detector; 16] = [
     private_pools::find,
     host_memory::find,
     device_account::find,
+    other_devices::find,
     recording::find,
 ];
