@@ -68,21 +68,23 @@ fn moment(timeline: &Timeline, time_us: Option<i64>) -> Option<Moment> {
 }
 
 fn title(others: &[Other<'_>], case: &Case<'_>) -> Sentence {
-    let this = || name(case.timeline.device.to_string());
-    match others {
-        [other] => say!(
+    let this = name(case.timeline.device.to_string());
+    if let [other] = others {
+        let device = name(capitalised(&other.timeline.device.to_string()));
+        return say!(
             "{} had {} in use when {} ran out of memory",
-            name(capitalised(&other.timeline.device.to_string())),
+            device,
             figure::bytes(other.active_bytes),
-            this()
-        ),
-        _ => say!(
-            "{} other devices had {} in use together when {} ran out of memory",
-            figure::count(others.len()),
-            figure::bytes(others.iter().fold(0, |sum, other| sum.saturating_add(other.active_bytes))),
-            this()
-        ),
+            this
+        );
     }
+    let together = others.iter().fold(0i64, |sum, other| sum.saturating_add(other.active_bytes));
+    say!(
+        "{} other devices had {} in use together when {} ran out of memory",
+        figure::count(others.len()),
+        figure::bytes(together),
+        this
+    )
 }
 
 fn sentence(other: &Other<'_>, shortage: &Shortage) -> Sentence {
