@@ -1,0 +1,4 @@
+//! Remedies that change the optimizer.
+
+mod facts;
+pub(super) mod sgd;
