@@ -18,6 +18,7 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod wanted;
 
 pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};

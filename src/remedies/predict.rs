@@ -1,4 +1,4 @@
-//! Trying remedies: requests added up, and replayed through the allocator.
+//! Which remedies are tried, alone and together, and what is said of them.
 
 use super::best;
 use super::offer::{Change, Effort, Offer};
@@ -6,8 +6,9 @@ use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::FAMILIES;
 use super::scene::Scene;
 use super::settings;
+use super::tried::{Tried, try_out};
 use super::wanted::Wanted;
-use crate::simulator::{Device, Outcome, Profile, Program, Settings};
+use crate::simulator::Program;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +18,6 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Several offers that are tried at once, in the order of the registry.
 type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
-
-/// The outcome of a program.
-pub(super) struct Tried {
-    pub(super) figures: Figures,
-    pub(super) profile: Profile,
-    fits: Option<bool>,
-    margin: Option<i64>,
-}
 
 /// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
 pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
@@ -100,53 +93,6 @@ fn combinations<'o, 'a>(
         if is_whole { found.push(parts) } else { missing.push(wanted.to_string()) }
     }
     (found, missing)
-}
-
-/// Make the changes of some offers, and see what becomes of the program.
-fn try_out(scene: &Scene<'_>, recorded: &Program<'_>, combination: &[&Offer<'_>]) -> Tried {
-    let mut program = recorded.clone();
-    let mut settings = scene.subject.recorded_settings().clone();
-    for offer in combination {
-        match &offer.change {
-            Change::Program(change) => change(&mut program),
-            // Wrong settings are refused where they are read.
-            Change::Setting(name, value) => settings.set(name, value).unwrap_or_default(),
-        }
-    }
-    let (peak, profile) = program.sums();
-    let limit = scene.device.limit_bytes();
-    let (outcome, unlimited) = simulate(scene, &program, &settings);
-    let peaks = unlimited.as_ref().unwrap_or(&outcome);
-    let figures = Figures {
-        peak_requested: peak.bytes,
-        peak_allocated: peaks.peak_allocated_bytes(),
-        peak_reserved: peaks.peak_reserved_bytes(),
-    };
-    let margin = limit.map(|limit| margin(&outcome, limit));
-    let fits = limit.map(|_| outcome.fits());
-    Tried { figures, profile, fits, margin }
-}
-
-/// The program on the device and, if it does not fit, on one that is large enough.
-fn simulate(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings) -> (Outcome, Option<Outcome>) {
-    let outcome = scene.subject.simulate_program(program, settings, &scene.device);
-    let unlimited = (!outcome.fits()).then(|| {
-        let device = Device { capacity_bytes: None, allowed_bytes: None, ..scene.device };
-        scene.subject.simulate_program(program, settings, &device)
-    });
-    (outcome, unlimited)
-}
-
-/// Bytes that are left or missing where it is tightest.
-fn margin(outcome: &Outcome, limit: u64) -> i64 {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-    match outcome.oom {
-        None => signed(limit).saturating_sub(signed(outcome.peak_allocated_bytes())),
-        Some(oom) => {
-            let left = signed(limit).saturating_sub(signed(oom.reserved_bytes));
-            left.saturating_sub(signed(oom.requested_bytes)).min(-1)
-        }
-    }
 }
 
 /// The least change that fits: fewest parts at the lowest price, with most to spare. Bounds promise nothing.

@@ -1,3 +1,5 @@
+//! Tests of ids and of predictions for whole recordings.
+
 use super::*;
 
 #[test]

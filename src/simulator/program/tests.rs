@@ -1,3 +1,5 @@
+//! Tests of changed programs: their sums, and their simulation.
+
 use super::*;
 use crate::model::{
     Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Snapshot, TimelineInput,
