@@ -10,10 +10,8 @@ pub(super) enum Part {
     Leak,
     /// A second copy of the model.
     Copy,
-    /// The optimizer and its state.
+    /// The optimizer, its state and its step.
     Optimizer,
-    /// How an optimizer computes its step.
-    Step,
     /// How long gradients live.
     Gradients,
     /// How many samples are computed at once.

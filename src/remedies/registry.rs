@@ -15,6 +15,7 @@ pub(super) struct Family {
 
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
-    Family { ids: &["sgd"], offers: optimizer::sgd::offers },
+    Family { ids: &["sgd", "sgd-momentum"], offers: optimizer::sgd::offers },
+    Family { ids: &["adamw-fused", "adamw-foreach-false", "adamw-8bit"], offers: optimizer::adam::offers },
     Family { ids: &[settings::ID], offers: settings::offers },
 ];
