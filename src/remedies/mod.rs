@@ -9,9 +9,13 @@
 //! This layer knows no text formats, no files and no windows.
 
 mod best;
+mod copies;
+mod gradients;
 mod offer;
 mod optimizer;
 mod outcome;
+mod passes;
+mod places;
 mod predict;
 mod registry;
 mod scene;

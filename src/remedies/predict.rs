@@ -1,7 +1,7 @@
 //! Which remedies are tried, alone and together, and what is said of them.
 
 use super::best;
-use super::offer::{Change, Effort, Offer};
+use super::offer::{Effort, Offer};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::FAMILIES;
 use super::scene::Scene;

@@ -3,7 +3,7 @@
 
 use super::offer::Offer;
 use super::scene::Scene;
-use super::{optimizer, settings};
+use super::{copies, gradients, optimizer, places, settings};
 
 /// A family of remedies that are found together.
 pub(super) struct Family {
@@ -15,7 +15,11 @@ pub(super) struct Family {
 
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
+    Family { ids: &["no-copy"], offers: copies::offers },
+    Family { ids: &["zero-grad-none"], offers: gradients::offers },
     Family { ids: &["sgd", "sgd-momentum"], offers: optimizer::sgd::offers },
     Family { ids: &["adamw-fused", "adamw-foreach-false", "adamw-8bit"], offers: optimizer::adam::offers },
+    Family { ids: &["offload-state"], offers: places::offload },
+    Family { ids: &["shard-N", "shard-N-zero1", "shard-N-zero2"], offers: places::shard },
     Family { ids: &[settings::ID], offers: settings::offers },
 ];

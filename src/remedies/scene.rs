@@ -50,19 +50,29 @@ impl Scene<'_> {
         self.timeline.size(id).max(0).unsigned_abs()
     }
 
-    /// Answer a question about every stack of the file once: whether some frame of it has a property, which is asked with
-    /// the frame's file and function.
+    /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
     pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool) -> StackSet {
-        let frames: Vec<bool> = (0..self.snapshot.frames.len() as u32)
+        self.stacks_with_before(has, |_, _| false)
+    }
+
+    /// The stacks of the file that have a frame with a property, and none with another further in.
+    pub(super) fn stacks_with_before(
+        &self,
+        has: impl Fn(&str, &str) -> bool,
+        ends: impl Fn(&str, &str) -> bool,
+    ) -> StackSet {
+        let frames: Vec<Option<bool>> = (0..self.snapshot.frames.len() as u32)
             .map(|index| {
                 let frame = site_frame(self.snapshot, FrameId(index));
-                has(&frame.file.replace('\\', "/"), &frame.name)
+                let file = frame.file.replace('\\', "/");
+                if has(&file, &frame.name) { Some(true) } else { ends(&file, &frame.name).then_some(false) }
             })
             .collect();
         let stacks = &self.snapshot.stacks;
         let is_in = |index: u32| {
-            let frames_of = stacks.frames(StackId(index)).iter();
-            frames_of.into_iter().any(|frame| frames.get(frame.index()).copied().unwrap_or(false))
+            let mut told =
+                stacks.frames(StackId(index)).iter().filter_map(|frame| *frames.get(frame.index())?);
+            told.next().unwrap_or(false)
         };
         StackSet((0..stacks.len() as u32).map(is_in).collect())
     }

@@ -174,13 +174,18 @@ fn first_line(report: &RemediesReport<'_>) -> String {
         (Some(true), _) => format!("The program fits into {limit} as it is."),
         (Some(false), _) => format!("No remedy that was tried makes the program fit into {limit}."),
         (None, _) => {
-            let best = predictions.remedies.first().filter(|remedy| saves(predictions, remedy));
+            let best = predictions.remedies.iter().find(|remedy| is_good(predictions, remedy));
             best.map_or_else(
                 || "None of these remedies lowers the peak.".to_owned(),
                 |remedy| format!("The most is saved by this: {} ({}).", remedy.title, remedy.id),
             )
         }
     }
+}
+
+/// Whether a remedy saves something for sure.
+fn is_good(predictions: &Predictions, remedy: &Prediction) -> bool {
+    remedy.basis == Trust::Simulated && saves(predictions, remedy)
 }
 
 fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
@@ -205,7 +210,9 @@ fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
         ]
     };
     rows.push(row("(as recorded)", before, predictions.fits, predictions.margin, String::new()));
-    for remedy in &predictions.remedies {
+    // Bounds come last: they are no promise.
+    let of = |basis: Trust| predictions.remedies.iter().filter(move |remedy| remedy.basis == basis);
+    for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
         rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, basis(remedy)));
     }
     let mut align = [Align::Right; 8];

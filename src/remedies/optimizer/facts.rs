@@ -140,9 +140,15 @@ fn is_in_step(scene: &Scene<'_>, in_step: &StackSet, id: AllocId) -> bool {
     in_step.has(scene.timeline.stack(id))
 }
 
-/// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows.
+/// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A
+/// closure that the step calls is not part of it.
 fn in_optimizer(scene: &Scene<'_>) -> StackSet {
-    scene.stacks_with(|file, function| file.contains("torch/optim/") && function != "zero_grad")
+    let is_step = |file: &str, function: &str| file.contains("torch/optim/") && function != "zero_grad";
+    let is_other = |file: &str, function: &str| {
+        ["torch/nn/", "torch/autograd/", "torch/_tensor.py"].iter().any(|part| file.contains(part))
+            || ["closure", "forward", "backward", "training_step"].contains(&function)
+    };
+    scene.stacks_with_before(is_step, is_other)
 }
 
 /// The stacks through some files of torch's optimizers.
