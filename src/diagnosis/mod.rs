@@ -15,6 +15,7 @@ mod detectors;
 mod finding;
 mod growing_tensors;
 mod inferred;
+mod left_behind;
 mod pinning;
 mod retained;
 mod share;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use case::{CodeSites, DiagnosisRequest};
 pub use finding::{Advice, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes, Value};
+pub use left_behind::{LeftBehind, left_behind};
 
 use crate::analysis::{Attribution, MomentError, Position};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};

@@ -19,7 +19,8 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let calls = calls(scene, &passes);
     let change = (Part::Copy, Effort::Lines);
     let offer = Offer::new("no-copy", "do without the second copy of the model", change, move |program| {
-        copy.iter().chain(&calls).for_each(|&id| program.leave_out(id));
+        program.leave_out_all(&copy);
+        program.leave_out_all(&calls);
     });
     let offer = offer
         .code("ema = {k: v.cpu() for k, v in model.state_dict().items()}  # on the host, or no copy at all")

@@ -23,7 +23,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let change = (Part::Gradients, Effort::Argument);
     let offer =
         Offer::new("zero-grad-none", "free gradients right after each step", change, move |program| {
-            kept.iter().for_each(|gradient| gradient.free(program));
+            for gradient in &kept {
+                gradient.free(program);
+            }
             remade.make(program);
         });
     let offer = offer

@@ -11,6 +11,7 @@
 mod best;
 mod copies;
 mod gradients;
+mod leaks;
 mod offer;
 mod optimizer;
 mod outcome;
@@ -25,6 +26,7 @@ mod tests;
 mod tried;
 mod wanted;
 
+pub use offer::{Effort, Part};
 pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 pub use predict::{Progress, predict};
 pub use scene::Scene;

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The part of a program that a remedy changes. Two remedies for one part exclude each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// What is kept from earlier iterations.
     Leak,
     /// A second copy of the model.
@@ -34,7 +34,7 @@ pub(super) enum Part {
 
 /// The price of a remedy, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Effort {
+pub enum Effort {
     /// A setting or an argument; nothing else changes.
     Argument,
     /// A few lines; the same results.
@@ -45,6 +45,19 @@ pub(super) enum Effort {
     Results,
     /// Other devices, or another way to train.
     Equipment,
+}
+
+impl Effort {
+    /// Its word in output.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Argument => "argument",
+            Self::Lines => "lines",
+            Self::Time => "time",
+            Self::Results => "results",
+            Self::Equipment => "equipment",
+        }
+    }
 }
 
 /// The change that a remedy makes.

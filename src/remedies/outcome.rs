@@ -1,5 +1,7 @@
 //! Predictions, as plain values.
 
+use super::offer::{Effort, Part};
+
 /// The most bytes of a program, in three measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Figures {
@@ -68,6 +70,10 @@ pub struct Prediction {
     pub attribution: Attributed,
     /// The share by which predictions of requested bytes were off in validation; `None` where that is not known.
     pub error: Option<f64>,
+    /// The parts of the program that it changes.
+    pub parts: Vec<Part>,
+    /// The kind of its price; of several, the highest.
+    pub effort: Effort,
     /// The code to write.
     pub code: String,
     /// What it costs.

@@ -18,7 +18,7 @@ pub(super) fn offload<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let change = (Part::Place, Effort::Equipment);
     let offer =
         Offer::new("offload-state", "keep the optimizer's state on the host", change, move |program| {
-            state.iter().for_each(|&id| program.leave_out(id));
+            program.leave_out_all(&state);
         });
     let offer = offer
         .code("from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel as FSDP\nmodel = FSDP(model, cpu_offload=CPUOffload(offload_params=True))  # or ZeRO-Offload of DeepSpeed")
@@ -28,7 +28,7 @@ pub(super) fn offload<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     vec![offer.inferred(is_inferred)]
 }
 
-/// `shard-N`, where parameters are known: parameters, gradients and state in N parts, as ZeRO 3 and FSDP have them. With
+/// `shard-N`, where parameters are known: parameters, gradients and state in N parts, as FSDP has them. With
 /// `-zero1` only state, with `-zero2` state and gradients.
 pub(super) fn shard<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let parameters = scene.of_category(Category::Parameter);
@@ -74,7 +74,9 @@ fn stage<'a>(scene: &Scene<'_>, id: String, what: &str, ranks: u32, parts: Vec<A
         }
     };
     let offer = Offer::new(id, title, change, move |program| {
-        parts.iter().for_each(|&id| program.scale(id, 1.0 / f64::from(ranks)));
+        for &id in &parts {
+            program.scale(id, 1.0 / f64::from(ranks));
+        }
     });
     offer
         .code(code)

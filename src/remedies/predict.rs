@@ -100,14 +100,16 @@ fn least(all: &[(Combination<'_, '_>, Tried)]) -> Option<usize> {
     let fitting = all.iter().enumerate().filter(|(_, (combination, tried))| {
         tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
     });
-    let price = |combination: &[&Offer<'_>]| {
-        combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
-    };
     fitting
         .min_by_key(|(_, (combination, tried))| {
             (combination.len(), price(combination), Reverse(tried.margin))
         })
         .map(|(index, _)| index)
+}
+
+/// The highest price of several offers.
+fn price(combination: &[&Offer<'_>]) -> Effort {
+    combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
 }
 
 fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
@@ -127,6 +129,8 @@ fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },
         error: errors.filter(|_| !is_bound).map(|errors| errors.iter().sum()),
+        parts: combination.iter().map(|offer| offer.part).collect(),
+        effort: price(combination),
         code: join(|offer| offer.code.clone(), "\n"),
         cost: join(|offer| offer.cost.clone(), "; "),
         note: join(|offer| offer.note.clone(), " "),

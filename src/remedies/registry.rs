@@ -3,7 +3,7 @@
 
 use super::offer::Offer;
 use super::scene::Scene;
-use super::{copies, gradients, optimizer, places, settings};
+use super::{copies, gradients, leaks, optimizer, places, settings};
 
 /// A family of remedies that are found together.
 pub(super) struct Family {
@@ -15,6 +15,7 @@ pub(super) struct Family {
 
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
+    Family { ids: &["detach"], offers: leaks::offers },
     Family { ids: &["no-copy"], offers: copies::offers },
     Family { ids: &["zero-grad-none"], offers: gradients::offers },
     Family { ids: &["sgd", "sgd-momentum"], offers: optimizer::sgd::offers },

@@ -72,6 +72,7 @@ struct RemedyRecord<'a> {
     basis: &'static str,
     attribution: &'static str,
     error: Option<f64>,
+    effort: &'static str,
     code: &'a str,
     cost: &'a str,
     note: &'a str,
@@ -90,6 +91,7 @@ fn record(remedy: &Prediction) -> RemedyRecord<'_> {
         basis: remedy.basis.key(),
         attribution: remedy.attribution.key(),
         error: remedy.error,
+        effort: remedy.effort.key(),
         code: &remedy.code,
         cost: &remedy.cost,
         note: &remedy.note,
@@ -140,7 +142,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         )?,
     }
     writeln!(out, "  simulated again {}", fidelity_text(report.fidelity))?;
-    if report.timeline.ooms.first().is_some() {
+    if !report.timeline.ooms.is_empty() {
         writeln!(
             out,
             "  A request failed in the recording. What the program would have done after it is unknown:"

@@ -15,7 +15,7 @@ const FLOAT_BYTES: u64 = 4;
 /// Elements that share a scale of 4 bytes: the block size of bitsandbytes.
 const ELEMENTS_PER_SCALE: u64 = 256;
 
-/// `adamw-fused`, `adamw-foreach-false` and `adamw-8bit`, where torch's Adam or AdamW shows.
+/// `adamw-fused`, `adamw-foreach-false` and `adamw-8bit`, where torch's Adam shows, alone or with decoupled weight decay.
 pub(in crate::remedies) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let facts = OptimizerFacts::of(scene);
     let Some(step) = facts.adam else { return Vec::new() };
@@ -35,7 +35,7 @@ fn fused<'a>(facts: &OptimizerFacts) -> Offer<'a> {
     let temporaries = facts.temporaries.clone();
     let change = (Part::Optimizer, Effort::Argument);
     let offer = Offer::new("adamw-fused", "run AdamW fused", change, move |program| {
-        temporaries.iter().for_each(|&id| program.leave_out(id));
+        program.leave_out_all(&temporaries);
     });
     offer
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
@@ -49,8 +49,10 @@ fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
     let steps = steps(scene, &temporaries);
     let change = (Part::Optimizer, Effort::Argument);
     let offer = Offer::new("adamw-foreach-false", "run AdamW without foreach", change, move |program| {
-        temporaries.iter().for_each(|&id| program.leave_out(id));
-        steps.iter().for_each(|step| step.add_to(program));
+        program.leave_out_all(&temporaries);
+        for step in &steps {
+            step.add_to(program);
+        }
     });
     offer
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)")
@@ -99,8 +101,10 @@ fn in_8_bits<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
         facts.state.iter().filter_map(|&id| Some((id, share_in_8_bits(scene.bytes(id))?))).collect();
     let change = (Part::Optimizer, Effort::Results);
     let offer = Offer::new("adamw-8bit", "keep AdamW's state in 8 bits", change, move |program| {
-        temporaries.iter().for_each(|&id| program.leave_out(id));
-        smaller.iter().for_each(|&(id, share)| program.scale(id, share));
+        program.leave_out_all(&temporaries);
+        for &(id, share) in &smaller {
+            program.scale(id, share);
+        }
     });
     offer
         .code("import bitsandbytes as bnb\noptimizer = bnb.optim.AdamW8bit(model.parameters(), lr=lr)")

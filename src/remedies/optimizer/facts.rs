@@ -29,7 +29,7 @@ pub(super) struct OptimizerFacts {
     pub(super) state: Vec<AllocId>,
     /// What is needed only within a step.
     pub(super) temporaries: Vec<AllocId>,
-    /// How torch's Adam or AdamW computes its step; `None` if no such optimizer shows.
+    /// How Adam of torch, with either kind of weight decay, computes its step; `None` if no such optimizer shows.
     pub(super) adam: Option<AdamStep>,
     /// Whether torch's SGD shows.
     pub(super) is_sgd: bool,
@@ -159,7 +159,7 @@ fn of_file(scene: &Scene<'_>, names: &[&str]) -> StackSet {
     })
 }
 
-/// The stacks through a function of Adam, or that of AdamW, which had its own in earlier versions.
+/// The stacks through a function of Adam; with decoupled weight decay, it had functions of its own in earlier versions.
 fn of_adam_step(scene: &Scene<'_>, function: &str) -> StackSet {
     scene.stacks_with(|file, name| {
         file.contains("torch/optim/adam") && (name == function || name.strip_suffix('w') == Some(function))

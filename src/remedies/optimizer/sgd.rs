@@ -24,7 +24,7 @@ fn without_momentum<'a>(facts: &OptimizerFacts) -> Offer<'a> {
     let gone = [facts.state.as_slice(), &facts.temporaries].concat();
     let offer =
         Offer::new("sgd", "use SGD without momentum", (Part::Optimizer, Effort::Results), move |program| {
-            gone.iter().for_each(|&id| program.leave_out(id));
+            program.leave_out_all(&gone);
         });
     offer
         .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr)")
@@ -37,7 +37,7 @@ fn with_momentum<'a>(facts: &OptimizerFacts, mut gone: Vec<crate::model::AllocId
     gone.extend(&facts.temporaries);
     let change = (Part::Optimizer, Effort::Results);
     let offer = Offer::new("sgd-momentum", "use SGD with momentum", change, move |program| {
-        gone.iter().for_each(|&id| program.leave_out(id));
+        program.leave_out_all(&gone);
     });
     offer
         .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)")

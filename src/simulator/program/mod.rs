@@ -76,7 +76,15 @@ impl<'a> Program<'a> {
         self.rows[id.index()].bytes = 0;
     }
 
-    /// Multiply the bytes of an allocation, and of those that were added like it is not touched; whole bytes, rounded up.
+    /// Leave several allocations out.
+    pub fn leave_out_all(&mut self, ids: &[AllocId]) {
+        for &id in ids {
+            self.leave_out(id);
+        }
+    }
+
+    /// Multiply the bytes of an allocation; whole bytes, rounded up. Those that were added like it stay as they are: see
+    /// [`scale_added`](Self::scale_added).
     pub fn scale(&mut self, id: AllocId, factor: f64) {
         let row = &mut self.rows[id.index()];
         row.bytes = scaled(row.bytes, factor);

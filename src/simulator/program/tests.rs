@@ -23,7 +23,9 @@ fn timeline() -> Timeline {
         event(Action::Alloc, base + (8 << 20), 4 * MIB),
     ];
     let mut events = EventTable::default();
-    all.iter().for_each(|event| events.push(event));
+    for event in &all {
+        events.push(event);
+    }
     Timeline::build(TimelineInput {
         device: DeviceId(0),
         events,
