@@ -4,7 +4,8 @@
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and lifetimes)
 //! → [`analysis`] (figures and findings about the model) and [`simulator`] (the recording under other
-//! allocator settings) → [`diagnosis`] (causes and advice) → [`report`] (text) → [`cli`]. [`load`]
+//! allocator settings) → [`diagnosis`] (causes and advice) → [`remedies`] (what would have helped) → [`report`]
+//! (text) → [`cli`]. [`load`]
 //! connects the first three to files and threads. [`draw`] turns the model into pixels, [`export`]
 //! combines pixels and words into whole pictures, and `app` is the window around them, which a build may
 //! leave out. [`save`] writes files whole or not at all.
@@ -22,6 +23,7 @@ pub mod export;
 pub mod load;
 pub mod model;
 pub mod pickle;
+pub mod remedies;
 pub mod report;
 pub mod save;
 pub mod simulator;

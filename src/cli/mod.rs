@@ -12,6 +12,7 @@ mod loading;
 mod message;
 mod open;
 mod output;
+mod remedies;
 mod render;
 mod report;
 mod select;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
+  oomscope remedies oom.pickle              what would have helped, by how much, at what cost
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -68,6 +70,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
     Simulate(simulate::SimulateArgs),
+    /// Predict what changes to the program would have saved: another optimizer, other settings, …
+    Remedies(remedies::RemediesArgs),
     /// Print the licences of this program and of the packages it is built from
     Licenses,
 }
@@ -82,6 +86,7 @@ impl Command {
             Self::Render(args) => render::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
+            Self::Remedies(args) => remedies::run(args),
             Self::Licenses => licenses::run(),
         }
     }

@@ -16,6 +16,7 @@ mod figure;
 mod finding;
 mod growing_tensors;
 mod inferred;
+mod left_behind;
 mod oom_message;
 mod pinning;
 mod retained;
@@ -31,6 +32,7 @@ pub use figure::{Figure, Value};
 pub use finding::{
     Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes,
 };
+pub use left_behind::{LeftBehind, left_behind};
 pub use oom_message::OomMessage;
 pub use sentence::Sentence;
 

@@ -12,6 +12,7 @@ mod flame_svg;
 mod headline;
 mod json;
 mod live;
+mod remedies;
 mod settings;
 mod simulation;
 mod stats;
@@ -30,6 +31,7 @@ pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
+pub use remedies::{RemediesReport, remedies_json, remedies_text};
 pub use settings::non_default_settings;
 pub use simulation::{
     Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,

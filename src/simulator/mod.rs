@@ -8,10 +8,11 @@
 //! ([`Subject::fidelity`]). [`Subject::simulate`] gives the [`Outcome`] of other [`Settings`] on a
 //! [`Device`], [`Subject::layout_at`] the segment map, [`sweep`] several outcomes at once,
 //! [`recommended`] the smallest change that fits, [`smallest_capacity`] the least memory, and
-//! [`Subject::scaled`] another program. docs/simulator.md has the rules and how they were checked.
+//! [`Subject::scaled`] and [`Subject::simulate_program`] another program. docs/simulator.md has the rules and how they were checked.
 
 mod allocator;
 mod inference;
+mod program;
 mod repeating;
 mod replay;
 mod requests;
@@ -21,9 +22,10 @@ mod subject;
 mod sweep;
 
 pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
+pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
 pub use repeating::Repeating;
 pub use replay::{Fidelity, Outcome, Reach, SimulatedOom};
 pub use settings::{Device, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;
-pub use sweep::{recommended, sweep, useful_settings};
+pub use sweep::{recommended, sweep, useful_changes, useful_settings};

@@ -2,6 +2,7 @@
 
 use super::allocator::LaidSegment;
 use super::inference;
+use super::program::Program;
 use super::replay::{self, Fidelity, Outcome};
 use super::requests::Requests;
 use super::settings::{Device, Rules, Settings, TieBreak};
@@ -85,6 +86,13 @@ impl Subject {
     /// The simulated segment map at a moment, by address.
     pub fn layout_at(&self, settings: &Settings, device: &Device, moment: Moment) -> Vec<LaidSegment> {
         replay::layout_at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
+    }
+
+    /// A changed program under some settings, on a device.
+    pub fn simulate_program(&self, program: &Program<'_>, settings: &Settings, device: &Device) -> Outcome {
+        let frame = self.requests.frame_of(program, settings);
+        let all = self.requests.of_program(program);
+        replay::run_requests(&frame, all, Rules::new(settings, self.tie_break, device))
     }
 
     /// The recording under other settings, on a device.

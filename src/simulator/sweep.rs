@@ -41,6 +41,17 @@ pub fn useful_settings(recorded: &Settings, device: &Device) -> Vec<Settings> {
     distinct
 }
 
+/// The single settings among the changes that are tried, as names and values, where they differ from the recorded ones. A
+/// share of the device's memory is none.
+pub fn useful_changes(recorded: &Settings) -> Vec<(&'static str, &'static str)> {
+    let differs = |&(name, value): &(&str, &str)| {
+        let mut settings = recorded.clone();
+        settings.set(name, value).is_ok() && settings != *recorded
+    };
+    let single = CHANGES.iter().filter(|change| !change.contains(','));
+    single.filter_map(|change| change.split_once(':')).filter(differs).collect()
+}
+
 /// Simulate a recording under several settings, in parallel. The outcomes are in the same order.
 pub fn sweep(subject: &Subject, settings: &[Settings], device: &Device) -> Vec<Outcome> {
     settings.par_iter().map(|settings| subject.simulate(settings, device)).collect()

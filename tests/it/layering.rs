@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 14] = [
+const LAYERS: [Layer; 15] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -39,11 +39,16 @@ const LAYERS: [Layer; 14] = [
         knows: &["units", "model", "analysis", "simulator"],
         is_without: OUTPUT_FORMATS,
     },
+    Layer {
+        name: "remedies",
+        knows: &["units", "model", "analysis", "simulator", "diagnosis"],
+        is_without: OUTPUT_FORMATS,
+    },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
     Layer {
         name: "report",
-        knows: &["units", "model", "analysis", "simulator", "diagnosis"],
+        knows: &["units", "model", "analysis", "simulator", "diagnosis", "remedies"],
         is_without: &[],
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
@@ -58,6 +63,7 @@ const LAYERS: [Layer; 14] = [
             "analysis",
             "simulator",
             "diagnosis",
+            "remedies",
             "report",
             "draw",
             "export",
@@ -75,6 +81,7 @@ const LAYERS: [Layer; 14] = [
             "analysis",
             "simulator",
             "diagnosis",
+            "remedies",
             "report",
             "draw",
             "export",

@@ -3,7 +3,7 @@
 use super::outcome::{Outcome, Reach, SimulatedOom};
 use super::{Replay, StepResult};
 use crate::model::{EventIx, Moment, StepCurve};
-use crate::simulator::requests::{Op, Requests};
+use crate::simulator::requests::{Op, Request, Requests};
 use crate::simulator::settings::Rules;
 
 /// Records the reserved bytes of a simulation over time.
@@ -41,12 +41,21 @@ impl ReservedRecorder {
 
 /// Simulate all requests, until what the program would have done next is unknown.
 pub(in crate::simulator) fn run(requests: &Requests, rules: Rules) -> Outcome {
+    run_requests(requests, requests.all.iter().copied(), rules)
+}
+
+/// Simulate some requests from the state that others start from.
+pub(in crate::simulator) fn run_requests(
+    requests: &Requests,
+    all: impl Iterator<Item = Request>,
+    rules: Rules,
+) -> Outcome {
     let settings = rules.settings.clone();
     let mut replay = Replay::new(requests, rules);
     let mut recorder = ReservedRecorder::new(&replay);
     let (mut oom, mut reach) = (None, Reach::End);
-    for request in &requests.all {
-        let result = replay.step(request);
+    for request in all {
+        let result = replay.step(&request);
         if !replay.allocator.log.is_empty() {
             recorder.record(request.event, &mut replay);
         }

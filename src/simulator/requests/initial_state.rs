@@ -27,6 +27,8 @@ pub(in crate::simulator) struct InitialBlock {
     pub(in crate::simulator) requested: u64,
     pub(in crate::simulator) slot: u32,
     pub(in crate::simulator) is_pending: bool,
+    /// The allocation that it is.
+    pub(in crate::simulator) id: AllocId,
 }
 
 /// Memory that is reserved before the first event.
@@ -177,6 +179,7 @@ impl InitialStateReader<'_> {
             requested,
             slot: self.slots.get(&block.addr).copied().unwrap_or(u32::MAX),
             is_pending: block.requested == Some(Moment::START),
+            id: block.id,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! The requests of a program, which stay the same under other settings, apart from what the allocator decided.
 
+mod changed;
 mod initial_state;
 mod pool_streams;
 mod pools_by_address;
@@ -7,7 +8,7 @@ mod reader;
 mod request;
 mod segment_events;
 
-pub(super) use initial_state::{InitialSegment, InitialState};
+pub(super) use initial_state::{InitialBlock, InitialSegment, InitialState};
 pub(super) use pool_streams::{PoolIx, PoolStreams};
 pub(super) use request::{Op, Request, Scope};
 pub(super) use segment_events::{Cause, FIRST_SIMULATED_ADDRESS, SegmentAction, SegmentEvent};

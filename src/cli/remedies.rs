@@ -1,0 +1,126 @@
+//! `oomscope remedies`.
+
+use super::failure::Failure;
+use super::output::{Destination, TextOrJson};
+use super::select::{Capacity, OneDevice, Opened, Source};
+use super::stderr;
+use crate::model::{DeviceId, Timeline};
+use crate::remedies::{Predictions, Scene, UnknownId, Wanted, ids, predict};
+use crate::report::{self, RemediesReport};
+use crate::simulator::{Device, Subject};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// A bar is shown after this time.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Arguments of `remedies`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("capacity", |arg| {
+        arg.help("What PyTorch may reserve in all: 40GiB. Derived from a recorded OOM if not given")
+    }),
+    mut_arg("device", |arg| {
+        arg.help("Only this device. The one with an OOM or else with most events if not given")
+    }),
+    after_help = "Examples:
+  oomscope remedies oom.pickle
+  oomscope remedies run.pickle --capacity 40GiB
+  oomscope remedies run.pickle --only sgd,sgd+set:expandable_segments=True --format json
+
+Each remedy that applies is tried: the recorded requests are changed as the remedy changes them, and go
+through a simulation of PyTorch's caching allocator. docs/remedies.md says what each assumes, and how far
+predictions were off. Sizes in the JSON are in bytes."
+)]
+pub(super) struct RemediesArgs {
+    #[command(flatten)]
+    capacity: Capacity,
+    /// Try only these; '+' tries several at once: sgd,sgd+zero-grad-none
+    #[arg(long, value_name = "ID[,ID]", value_delimiter = ',')]
+    only: Vec<String>,
+    #[command(flatten)]
+    source: Source,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
+    #[command(flatten)]
+    device: OneDevice,
+}
+
+pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
+    let only: Result<Vec<Wanted>, UnknownId> = args.only.iter().map(|text| Wanted::parse(text)).collect();
+    let only = only.map_err(|error| unknown(&error))?;
+    let recording = args.source.open()?;
+    let timeline = timeline(&recording, args)?;
+    let attribution = recording.attribution(timeline);
+    let subject = Subject::new(&recording.snapshot, timeline);
+    let scene = Scene {
+        snapshot: &recording.snapshot,
+        timeline,
+        attribution: &attribution,
+        subject: &subject,
+        device: device(args, &subject),
+    };
+    let predictions = predict_with_bar(&scene, &only);
+    for id in &predictions.not_offered {
+        stderr::notice(&format!("{id} is not known to apply to this recording"));
+    }
+    let report = RemediesReport {
+        file: &recording.file.display().to_string(),
+        timeline,
+        fidelity: subject.fidelity(),
+        is_capacity_given: args.capacity.bytes.is_some(),
+        predictions: &predictions,
+    };
+    Destination::STDOUT.write(|out| {
+        match args.format {
+            TextOrJson::Text => report::remedies_text(out, &report),
+            TextOrJson::Json => report::remedies_json(out, &report),
+        }
+        .map_err(Failure::from)
+    })
+}
+
+fn unknown(error: &UnknownId) -> Failure {
+    let known: Vec<&str> = ids().collect();
+    Failure::new(error, format!("the remedies are {}; '+' joins several", known.join(", ")))
+}
+
+/// Predict, with a bar on standard error if it takes long.
+fn predict_with_bar(scene: &Scene<'_>, only: &[Wanted]) -> Predictions {
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} remedies");
+    let bar = ProgressBar::hidden().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let started = Instant::now();
+    let predictions = predict(scene, only, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        if PATIENCE <= started.elapsed() && bar.is_hidden() {
+            bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+        }
+    });
+    bar.finish_and_clear();
+    predictions
+}
+
+/// The device that the user asks for. Without a trace there is nothing to change.
+fn timeline<'a>(recording: &'a Opened<'_>, args: &RemediesArgs) -> Result<&'a Timeline, Failure> {
+    let found = args.device.find(recording)?;
+    let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
+    simulated.ok_or_else(|| {
+        recording.failure(
+            "no trace of a GPU's allocator to change",
+            "record with torch.cuda.memory._record_memory_history()",
+        )
+    })
+}
+
+/// The recorded device, with the capacity that the user asks for.
+fn device(args: &RemediesArgs, subject: &Subject) -> Device {
+    let recorded = subject.device();
+    let given = args.capacity.bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    match given {
+        Some(capacity) => Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..recorded },
+        None => recorded,
+    }
+}

@@ -1,0 +1,41 @@
+//! What earlier repetitions left behind, as allocations, for those who want to know what the program would need without.
+
+use super::case::{Case, DiagnosisRequest};
+use super::retained::Retained;
+use crate::analysis::{At, Attribution};
+use crate::model::{AllocId, EventIx, Snapshot, Timeline};
+
+/// An allocation that outlives its repetition although nothing needs it any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// The allocation.
+    pub id: AllocId,
+    /// The first event of its repetition; `None` if it is older than the recording.
+    pub from: Option<EventIx>,
+    /// The first event of the next repetition, and of the one after it, if they were recorded.
+    pub next: [Option<EventIx>; 2],
+}
+
+/// What is left behind at the last OOM or, without one, at the peak, and at the end of the recording. Ordered by
+/// allocation.
+pub fn left_behind(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> Vec<LeftBehind> {
+    let main = At::oom_or_peak(timeline);
+    let mut all: Vec<LeftBehind> =
+        [main, At::End].into_iter().flat_map(|at| at_moment(snapshot, timeline, attribution, at)).collect();
+    all.sort_by_key(|left| left.id);
+    all.dedup_by_key(|left| left.id);
+    all
+}
+
+fn at_moment(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution, at: At) -> Vec<LeftBehind> {
+    let request = DiagnosisRequest { at: Some(at), ..DiagnosisRequest::default() };
+    let Ok(case) = Case::new(snapshot, timeline, attribution, request) else { return Vec::new() };
+    let Some(retained) = Retained::of(&case) else { return Vec::new() };
+    let describe = |id: AllocId| {
+        let made = timeline.lifetimes.origin(id).event();
+        let index = made.and_then(|event| case.repetitions.index_of(event));
+        let start = |further: usize| index.and_then(|index| case.repetitions.start(index + further));
+        LeftBehind { id, from: start(0), next: [start(1), start(2)] }
+    };
+    retained.allocations.iter().map(|&id| describe(id)).collect()
+}

@@ -1,0 +1,33 @@
+//! Remedies: the recorded requests as a change to the program would make them, and the peaks that follow.
+//!
+//! A [`Scene`] is a device's recording with what its allocations are for. The families of the [`registry`] look at it and
+//! make [`Offer`](offer::Offer)s: a change to the program's allocations or to settings, what to write, what it costs.
+//! [`predict`] applies each to the recorded [`Program`](crate::simulator::Program), adds up its requests and replays them
+//! through the allocator. Two remedies together are one program to which both changes were made, in the order of the
+//! registry. docs/remedies.md says what each remedy assumes, and how far predictions were off.
+//!
+//! This layer knows no text formats, no files and no windows.
+
+mod best;
+mod copies;
+mod gradients;
+mod leaks;
+mod offer;
+mod optimizer;
+mod outcome;
+mod passes;
+mod places;
+mod predict;
+mod registry;
+mod scene;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod tried;
+mod wanted;
+
+pub use offer::{Effort, Part};
+pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};
+pub use predict::{Progress, predict};
+pub use scene::Scene;
+pub use wanted::{UnknownId, Wanted, ids};

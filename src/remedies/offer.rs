@@ -1,0 +1,169 @@
+//! An offer: one remedy for one recording, ready to be tried.
+
+use crate::simulator::Program;
+use std::fmt;
+
+/// The part of a program that a remedy changes. Two remedies for one part exclude each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What is kept from earlier iterations.
+    Leak,
+    /// A second copy of the model.
+    Copy,
+    /// The optimizer, its state and its step.
+    Optimizer,
+    /// How long gradients live.
+    Gradients,
+    /// How many samples are computed at once.
+    Batch,
+    /// Which activations are kept for the backward.
+    Checkpoints,
+    /// The type of numbers.
+    Precision,
+    /// What evaluation keeps.
+    Evaluation,
+    /// The loss.
+    Loss,
+    /// Attention.
+    Attention,
+    /// Where memory lies: on how many devices, or on the host.
+    Place,
+    /// Settings of the allocator.
+    Settings,
+}
+
+/// The price of a remedy, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// A setting or an argument; nothing else changes.
+    Argument,
+    /// A few lines; the same results.
+    Lines,
+    /// It takes more time; the same results.
+    Time,
+    /// Other results: accuracy has to be checked.
+    Results,
+    /// Other devices, or another way to train.
+    Equipment,
+}
+
+impl Effort {
+    /// Its word in output.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Argument => "argument",
+            Self::Lines => "lines",
+            Self::Time => "time",
+            Self::Results => "results",
+            Self::Equipment => "equipment",
+        }
+    }
+}
+
+/// The change that a remedy makes.
+pub(super) enum Change<'a> {
+    /// To the program's allocations.
+    Program(Box<dyn Fn(&mut Program<'_>) + Send + Sync + 'a>),
+    /// To a setting of the allocator: its name and its value.
+    Setting(String, String),
+}
+
+impl fmt::Debug for Change<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(_) => f.write_str("Program"),
+            Self::Setting(name, value) => write!(f, "Setting({name}, {value})"),
+        }
+    }
+}
+
+/// One remedy for one recording.
+#[derive(Debug)]
+pub(super) struct Offer<'a> {
+    /// Its stable name.
+    pub(super) id: String,
+    /// What to do, in a few words.
+    pub(super) title: String,
+    pub(super) part: Part,
+    pub(super) effort: Effort,
+    pub(super) change: Change<'a>,
+    /// Whether the prediction is only a bound: the peak will not be lower.
+    pub(super) is_bound: bool,
+    /// Whether the categories behind it are partly inferred.
+    pub(super) is_inferred: bool,
+    /// The share by which predictions of the peak of requested bytes were off when it was validated, at most in nine of ten
+    /// pairs; `None` if it was not.
+    pub(super) error: Option<f64>,
+    /// The code to write.
+    pub(super) code: String,
+    /// What it costs.
+    pub(super) cost: String,
+    /// What else there is to know; may be empty.
+    pub(super) note: String,
+}
+
+impl<'a> Offer<'a> {
+    /// An offer that changes allocations, with neither error nor note.
+    pub(super) fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        (part, effort): (Part, Effort),
+        change: impl Fn(&mut Program<'_>) + Send + Sync + 'a,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            part,
+            effort,
+            change: Change::Program(Box::new(change)),
+            is_bound: false,
+            is_inferred: false,
+            error: None,
+            code: String::new(),
+            cost: String::new(),
+            note: String::new(),
+        }
+    }
+
+    /// Say what to write.
+    #[must_use]
+    pub(super) fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = code.into();
+        self
+    }
+
+    /// Say what it costs.
+    #[must_use]
+    pub(super) fn cost(mut self, cost: impl Into<String>) -> Self {
+        self.cost = cost.into();
+        self
+    }
+
+    /// Say what else there is to know.
+    #[must_use]
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+
+    /// State the error found in validation.
+    #[must_use]
+    pub(super) fn error(mut self, share: f64) -> Self {
+        self.error = Some(share);
+        self
+    }
+
+    /// Mark it as a bound.
+    #[must_use]
+    pub(super) fn bound(mut self) -> Self {
+        self.is_bound = true;
+        self
+    }
+
+    /// Say whether it rests on inferred categories.
+    #[must_use]
+    pub(super) fn inferred(mut self, is_inferred: bool) -> Self {
+        self.is_inferred = is_inferred;
+        self
+    }
+}

@@ -1,0 +1,121 @@
+//! Other ways to run Adam: fused, one parameter at a time, with state in 8 bits.
+
+use super::facts::{AdamStep, OptimizerFacts};
+use crate::model::AllocId;
+use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::scene::Scene;
+use crate::simulator::{Point, Program, Row};
+
+/// Tensors with fewer elements keep their state in 32 bits: `min_8bit_size` of bitsandbytes.
+const MIN_8BIT_ELEMENTS: u64 = 4096;
+
+/// Bytes of an element of state in 32 bits.
+const FLOAT_BYTES: u64 = 4;
+
+/// Elements that share a scale of 4 bytes: the block size of bitsandbytes.
+const ELEMENTS_PER_SCALE: u64 = 256;
+
+/// `adamw-fused`, `adamw-foreach-false` and `adamw-8bit`, where torch's Adam shows, alone or with decoupled weight decay.
+pub(in crate::remedies) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+    let facts = OptimizerFacts::of(scene);
+    let Some(step) = facts.adam else { return Vec::new() };
+    let is_inferred = scene.are_inferred(&facts.state);
+    let mut all = Vec::new();
+    if step != AdamStep::Other {
+        all.push(fused(&facts));
+    }
+    if step == AdamStep::Foreach {
+        all.push(one_by_one(scene, &facts));
+    }
+    all.push(in_8_bits(scene, &facts));
+    all.into_iter().map(|offer| offer.inferred(is_inferred)).collect()
+}
+
+fn fused<'a>(facts: &OptimizerFacts) -> Offer<'a> {
+    let temporaries = facts.temporaries.clone();
+    let change = (Part::Optimizer, Effort::Argument);
+    let offer = Offer::new("adamw-fused", "run AdamW fused", change, move |program| {
+        program.leave_out_all(&temporaries);
+    });
+    offer
+        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
+        .cost("nothing: it is faster, too; results differ by rounding")
+        .note("It saves the temporaries of the step, so only where the peak lies in the step.")
+        .error(0.01)
+}
+
+fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
+    let temporaries = facts.temporaries.clone();
+    let steps = steps(scene, &temporaries);
+    let change = (Part::Optimizer, Effort::Argument);
+    let offer = Offer::new("adamw-foreach-false", "run AdamW without foreach", change, move |program| {
+        program.leave_out_all(&temporaries);
+        for step in &steps {
+            step.add_to(program);
+        }
+    });
+    offer
+        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)")
+        .cost("slower steps: a few kernels for each parameter")
+        .note("Temporaries of one parameter at a time are left in the step.")
+        .error(0.01)
+}
+
+/// The temporaries of one step, if parameters are updated one by one.
+struct Step {
+    like: AllocId,
+    row: Row,
+}
+
+impl Step {
+    fn add_to(&self, program: &mut Program<'_>) {
+        program.add(self.like, self.row);
+    }
+}
+
+/// The steps of the recording, by the temporaries of each. Those of one step are in use at the same time.
+fn steps(scene: &Scene<'_>, temporaries: &[AllocId]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut before = 0;
+    for &id in temporaries {
+        let lifetimes = &scene.timeline.lifetimes;
+        let start = Point::of(lifetimes.start(id));
+        let end = lifetimes.end(id).map_or(Point::NEVER, Point::of);
+        let size = scene.bytes(id);
+        match steps.last_mut().filter(|step| start < step.row.end) {
+            Some(step) => {
+                // The root and the denominator of this parameter are made while the denominator before it is there.
+                step.row.bytes = step.row.bytes.max(size.saturating_mul(2).saturating_add(before));
+                step.row.end = step.row.end.max(end);
+            }
+            None => steps.push(Step { like: id, row: Row { bytes: size.saturating_mul(2), start, end } }),
+        }
+        before = size;
+    }
+    steps
+}
+
+fn in_8_bits<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
+    let temporaries = facts.temporaries.clone();
+    let smaller: Vec<(AllocId, f64)> =
+        facts.state.iter().filter_map(|&id| Some((id, share_in_8_bits(scene.bytes(id))?))).collect();
+    let change = (Part::Optimizer, Effort::Results);
+    let offer = Offer::new("adamw-8bit", "keep AdamW's state in 8 bits", change, move |program| {
+        program.leave_out_all(&temporaries);
+        for &(id, share) in &smaller {
+            program.scale(id, share);
+        }
+    });
+    offer
+        .code("import bitsandbytes as bnb\noptimizer = bnb.optim.AdamW8bit(model.parameters(), lr=lr)")
+        .cost("another package; results differ slightly")
+        .note("A bound: state is taken to be in 32 bits now, and the package's own buffers are not known.")
+        .bound()
+}
+
+/// The share of its bytes that state in 32 bits needs in 8, with scales; `None` if it stays in 32 bits.
+fn share_in_8_bits(bytes: u64) -> Option<f64> {
+    let elements = bytes / FLOAT_BYTES;
+    let scales = elements.div_ceil(ELEMENTS_PER_SCALE).saturating_mul(FLOAT_BYTES);
+    (MIN_8BIT_ELEMENTS <= elements).then(|| elements.saturating_add(scales) as f64 / bytes as f64)
+}

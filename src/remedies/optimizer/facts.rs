@@ -1,0 +1,167 @@
+//! The state and the temporaries of a program's optimizers.
+
+use crate::analysis::{Category, Phase, site_frame};
+use crate::model::{AllocId, FrameId, StackId};
+use crate::remedies::scene::{Scene, StackSet};
+use std::collections::BTreeMap;
+
+/// State of at most this many bytes is a count of steps, not a tensor for a parameter.
+const COUNTER_BYTES: u64 = 8;
+
+/// An optimizer keeps at most this many tensors for a parameter; Adam has three with `amsgrad`.
+const MAX_STATES: u64 = 4;
+
+/// How Adam computes a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AdamStep {
+    /// On all parameters at once, with a temporary for each.
+    Foreach,
+    /// On one parameter after the other.
+    ForLoop,
+    /// In one kernel, without temporaries, or in a way that the recording does not show.
+    Other,
+}
+
+/// What the optimizers of a program allocate.
+#[derive(Debug)]
+pub(super) struct OptimizerFacts {
+    /// State, which is kept from step to step.
+    pub(super) state: Vec<AllocId>,
+    /// What is needed only within a step.
+    pub(super) temporaries: Vec<AllocId>,
+    /// How Adam of torch, with either kind of weight decay, computes its step; `None` if no such optimizer shows.
+    pub(super) adam: Option<AdamStep>,
+    /// Whether torch's SGD shows.
+    pub(super) is_sgd: bool,
+}
+
+impl OptimizerFacts {
+    /// Look at a recording.
+    pub(super) fn of(scene: &Scene<'_>) -> Self {
+        let in_step = in_optimizer(scene);
+        let (mut state, mut temporaries) = (Vec::new(), Vec::new());
+        for id in scene.timeline.ids() {
+            match scene.category(id) {
+                Category::OptimizerState => state.push(id),
+                Category::Temporary if is_in_step(scene, &in_step, id) => temporaries.push(id),
+                _ => {}
+            }
+        }
+        let any =
+            |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(scene.timeline.stack(id)));
+        let is_adam = any(&state, &of_file(scene, &["adam.py", "adamw.py"]));
+        let by = |function: &str| any(&temporaries, &of_adam_step(scene, function));
+        let adam = is_adam.then(|| match (by("_multi_tensor_adam"), by("_single_tensor_adam")) {
+            (true, false) => AdamStep::Foreach,
+            (false, true) => AdamStep::ForLoop,
+            _ => AdamStep::Other,
+        });
+        let is_sgd = any(&state, &of_file(scene, &["sgd.py"]));
+        Self { state, temporaries, adam, is_sgd }
+    }
+
+    /// The state without one tensor of each parameter: what an optimizer with one tensor does not have. `None` if it is
+    /// not known how many tensors each parameter has.
+    pub(super) fn beyond_one(&self, scene: &Scene<'_>) -> Option<Vec<AllocId>> {
+        let (counters, tensors): (Vec<AllocId>, Vec<AllocId>) =
+            self.state.iter().partition(|&&id| scene.bytes(id) <= COUNTER_BYTES);
+        let mut out = counters;
+        let frame_of = |id: AllocId| optimizer_frame(scene, scene.timeline.stack(id));
+        let (seen, unseen): (Vec<AllocId>, Vec<AllocId>) =
+            tensors.iter().partition(|&&id| frame_of(id).is_some());
+        let states = if seen.is_empty() {
+            states_by_size(scene, &unseen)?
+        } else {
+            let states = states_by_frame(scene, seen.iter().filter_map(|&id| Some((frame_of(id)?, id))))?;
+            let first = seen.first().and_then(|&id| frame_of(id));
+            out.extend(seen.iter().filter(|&&id| frame_of(id) != first));
+            states
+        };
+        // Tensors without a stack have the size of their parameter, and come in turns.
+        let mut count_of_size: BTreeMap<u64, u64> = BTreeMap::new();
+        for id in unseen {
+            let count = count_of_size.entry(scene.bytes(id)).or_default();
+            if !count.is_multiple_of(states) {
+                out.push(id);
+            }
+            *count += 1;
+        }
+        Some(out)
+    }
+}
+
+/// How many tensors each parameter has, by the lines of the optimizer that make them: each line makes one for every
+/// parameter.
+fn states_by_frame(scene: &Scene<'_>, made: impl Iterator<Item = (FrameId, AllocId)>) -> Option<u64> {
+    let mut by_frame: BTreeMap<FrameId, u64> = BTreeMap::new();
+    for (frame, id) in made {
+        let bytes = by_frame.entry(frame).or_default();
+        *bytes = bytes.saturating_add(scene.bytes(id));
+    }
+    let bytes = *by_frame.values().next()?;
+    let are_equal = by_frame.values().all(|&other| other == bytes);
+    let states = by_frame.len() as u64;
+    (are_equal && states <= MAX_STATES).then_some(states)
+}
+
+/// How many tensors each parameter has, where only sizes tell: the same number of every size, in relation to parameters.
+fn states_by_size(scene: &Scene<'_>, tensors: &[AllocId]) -> Option<u64> {
+    let mut counts: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
+    for &id in tensors {
+        counts.entry(scene.bytes(id)).or_default()[0] += 1;
+    }
+    for id in scene.of_category(Category::Parameter) {
+        if let Some(count) = counts.get_mut(&scene.bytes(id)) {
+            count[1] += 1;
+        }
+    }
+    let ratios = counts.values().map(|&[state, parameters]| {
+        (parameters != 0 && state.is_multiple_of(parameters)).then(|| state / parameters)
+    });
+    let ratios: Vec<Option<u64>> = ratios.collect();
+    let first = ratios.first().copied().flatten()?;
+    (ratios.iter().all(|&ratio| ratio == Some(first)) && (1..=MAX_STATES).contains(&first)).then_some(first)
+}
+
+/// The innermost frame of a stack that lies in an optimizer of torch.
+fn optimizer_frame(scene: &Scene<'_>, stack: StackId) -> Option<FrameId> {
+    let frames = scene.snapshot.stacks.frames(stack).iter().copied();
+    frames.into_iter().find(|&frame| {
+        let file = site_frame(scene.snapshot, frame).file.replace('\\', "/");
+        file.contains("torch/optim/") && !file.ends_with("/optimizer.py")
+    })
+}
+
+/// Whether a temporary belongs to an optimizer's step: its stack says so or, where nothing has stacks, its phase.
+fn is_in_step(scene: &Scene<'_>, in_step: &StackSet, id: AllocId) -> bool {
+    if scene.snapshot.frames.is_empty() {
+        return scene.attribution.phases.phase_at(scene.timeline.lifetimes.start(id)) == Phase::Optimizer;
+    }
+    in_step.has(scene.timeline.stack(id))
+}
+
+/// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A
+/// closure that the step calls is not part of it.
+fn in_optimizer(scene: &Scene<'_>) -> StackSet {
+    let is_step = |file: &str, function: &str| file.contains("torch/optim/") && function != "zero_grad";
+    let is_other = |file: &str, function: &str| {
+        ["torch/nn/", "torch/autograd/", "torch/_tensor.py"].iter().any(|part| file.contains(part))
+            || ["closure", "forward", "backward", "training_step"].contains(&function)
+    };
+    scene.stacks_with_before(is_step, is_other)
+}
+
+/// The stacks through some files of torch's optimizers.
+fn of_file(scene: &Scene<'_>, names: &[&str]) -> StackSet {
+    scene.stacks_with(|file, _| {
+        let in_optim = file.rsplit_once("torch/optim/").map(|(_, name)| name);
+        in_optim.is_some_and(|name| names.contains(&name))
+    })
+}
+
+/// The stacks through a function of Adam; with decoupled weight decay, it had functions of its own in earlier versions.
+fn of_adam_step(scene: &Scene<'_>, function: &str) -> StackSet {
+    scene.stacks_with(|file, name| {
+        file.contains("torch/optim/adam") && (name == function || name.strip_suffix('w') == Some(function))
+    })
+}

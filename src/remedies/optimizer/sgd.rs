@@ -1,0 +1,47 @@
+//! SGD: an optimizer without state, or with one tensor for each parameter.
+
+use super::facts::OptimizerFacts;
+use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::scene::Scene;
+
+/// `sgd` and `sgd-momentum`, where an optimizer keeps state.
+pub(in crate::remedies) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+    let facts = OptimizerFacts::of(scene);
+    if facts.state.is_empty() {
+        return Vec::new();
+    }
+    let is_inferred = scene.are_inferred(&facts.state);
+    let mut all = vec![without_momentum(&facts).inferred(is_inferred)];
+    if !facts.is_sgd
+        && let Some(dropped) = facts.beyond_one(scene)
+    {
+        all.push(with_momentum(&facts, dropped).inferred(is_inferred));
+    }
+    all
+}
+
+fn without_momentum<'a>(facts: &OptimizerFacts) -> Offer<'a> {
+    let gone = [facts.state.as_slice(), &facts.temporaries].concat();
+    let offer =
+        Offer::new("sgd", "use SGD without momentum", (Part::Optimizer, Effort::Results), move |program| {
+            program.leave_out_all(&gone);
+        });
+    offer
+        .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr)")
+        .cost("it trains otherwise: another learning rate, mostly more steps, often a worse result")
+        .note("Weight decay would need a copy of all gradients within each step.")
+        .error(0.01)
+}
+
+fn with_momentum<'a>(facts: &OptimizerFacts, mut gone: Vec<crate::model::AllocId>) -> Offer<'a> {
+    gone.extend(&facts.temporaries);
+    let change = (Part::Optimizer, Effort::Results);
+    let offer = Offer::new("sgd-momentum", "use SGD with momentum", change, move |program| {
+        program.leave_out_all(&gone);
+    });
+    offer
+        .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)")
+        .cost("it trains otherwise: another learning rate, often a worse result with transformers")
+        .note("Weight decay would need a copy of all gradients within each step.")
+        .error(0.01)
+}

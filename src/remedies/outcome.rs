@@ -1,0 +1,102 @@
+//! Predictions, as plain values.
+
+use super::offer::{Effort, Part};
+
+/// The most bytes of a program, in three measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Requested by the program at once; a request that failed counts.
+    pub peak_requested: u64,
+    /// In blocks that the program holds, with rounding.
+    pub peak_allocated: u64,
+    /// Taken from the driver.
+    pub peak_reserved: u64,
+}
+
+/// How far a prediction goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The changed requests are known, and were replayed.
+    Simulated,
+    /// The peak will hardly be lower than this.
+    Bound,
+}
+
+impl Trust {
+    /// Its word in output.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Bound => "bound",
+        }
+    }
+}
+
+/// How surely the purpose of the changed allocations is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attributed {
+    /// Stacks or events show it.
+    Seen,
+    /// Sizes, counts or order suggest it for most bytes.
+    Inferred,
+}
+
+impl Attributed {
+    /// Its word in output.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Seen => "seen",
+            Self::Inferred => "inferred",
+        }
+    }
+}
+
+/// The prediction for one remedy, or for several at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The id, or ids joined by `+`.
+    pub id: String,
+    /// What to do, in a few words.
+    pub title: String,
+    /// The predicted peaks.
+    pub figures: Figures,
+    /// Whether every request is met; `None` where neither a capacity nor a failed request says what that takes.
+    pub fits: Option<bool>,
+    /// Bytes that are left where it is tightest, or that are missing if negative; `None` as for `fits`.
+    pub margin: Option<i64>,
+    /// How far the prediction goes.
+    pub basis: Trust,
+    /// How surely the purpose of the changed allocations is known.
+    pub attribution: Attributed,
+    /// The share by which predictions of requested bytes were off in validation; `None` where that is not known.
+    pub error: Option<f64>,
+    /// The parts of the program that it changes.
+    pub parts: Vec<Part>,
+    /// The kind of its price; of several, the highest.
+    pub effort: Effort,
+    /// The code to write.
+    pub code: String,
+    /// What it costs.
+    pub cost: String,
+    /// What else there is to know; may be empty.
+    pub note: String,
+}
+
+/// All predictions for a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// The recorded program; where a request failed, what it would have taken to meet it.
+    pub baseline: Figures,
+    /// Whether the recorded program fits.
+    pub fits: Option<bool>,
+    /// Bytes that the recorded program leaves or misses.
+    pub margin: Option<i64>,
+    /// Bytes that may be reserved, if that is known.
+    pub capacity: Option<u64>,
+    /// The remedies, best first.
+    pub remedies: Vec<Prediction>,
+    /// The index of the least change that fits, if the recorded program does not.
+    pub least: Option<usize>,
+    /// The ids that were asked for and do not apply.
+    pub not_offered: Vec<String>,
+}

@@ -1,0 +1,138 @@
+//! Which remedies are tried, alone and together, and what is said of them.
+
+use super::best;
+use super::offer::{Effort, Offer};
+use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
+use super::registry::FAMILIES;
+use super::scene::Scene;
+use super::settings;
+use super::tried::{Tried, try_out};
+use super::wanted::Wanted;
+use crate::simulator::Program;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Told how many remedies have been tried, and of how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Several offers that are tried at once, in the order of the registry.
+type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
+
+/// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
+pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
+    let recorded = Program::recorded(scene.timeline);
+    let offers = offers(scene, wanted);
+    let (singles, not_offered) = combinations(&offers, wanted);
+    let tries = AtomicUsize::new(0);
+    let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
+    let total = singles.len() + pairs_to_come + 1;
+    let attempt = |combination: &Combination<'_, '_>| {
+        let tried = try_out(scene, &recorded, combination);
+        progress(tries.fetch_add(1, Ordering::Relaxed) + 1, total);
+        tried
+    };
+    let baseline = attempt(&Vec::new());
+    let mut all: Vec<(Combination<'_, '_>, Tried)> = singles
+        .into_par_iter()
+        .map(|single| {
+            let tried = attempt(&single);
+            (single, tried)
+        })
+        .collect();
+    if wanted.is_empty() {
+        let pairs = best::pairs(&all, &baseline);
+        all.par_extend(pairs.into_par_iter().map(|pair| {
+            let tried = attempt(&pair);
+            (pair, tried)
+        }));
+    }
+    progress(total, total);
+    all.sort_by_key(|(combination, tried)| {
+        let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
+        (peak_requested, peak_reserved, peak_allocated, combination.len())
+    });
+    let least = least(&all).filter(|_| baseline.fits == Some(false));
+    Predictions {
+        baseline: baseline.figures,
+        fits: baseline.fits,
+        margin: baseline.margin,
+        capacity: scene.device.limit_bytes(),
+        remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
+        least,
+        not_offered,
+    }
+}
+
+/// All offers that apply, with the settings that are wanted besides.
+fn offers<'a>(scene: &'a Scene<'a>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
+    let mut all: Vec<Offer<'a>> = FAMILIES.iter().flat_map(|family| (family.offers)(scene)).collect();
+    for id in wanted.iter().flat_map(|wanted| &wanted.parts) {
+        if let Some((name, value)) = settings::parse(id)
+            && all.iter().all(|offer| offer.id != *id)
+        {
+            all.push(settings::offer(name, value));
+        }
+    }
+    all
+}
+
+/// What to try: each offer alone or, if some are wanted, these. Also the ids of those that cannot be tried.
+fn combinations<'o, 'a>(
+    offers: &'o [Offer<'a>],
+    wanted: &[Wanted],
+) -> (Vec<Combination<'o, 'a>>, Vec<String>) {
+    if wanted.is_empty() {
+        return (offers.iter().map(|offer| vec![offer]).collect(), Vec::new());
+    }
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for wanted in wanted {
+        let parts: Combination<'o, 'a> =
+            offers.iter().filter(|offer| wanted.parts.contains(&offer.id)).collect();
+        let is_whole = wanted.parts.iter().all(|id| parts.iter().any(|offer| offer.id == *id));
+        if is_whole { found.push(parts) } else { missing.push(wanted.to_string()) }
+    }
+    (found, missing)
+}
+
+/// The least change that fits: fewest parts at the lowest price, with most to spare. Bounds promise nothing.
+fn least(all: &[(Combination<'_, '_>, Tried)]) -> Option<usize> {
+    let fitting = all.iter().enumerate().filter(|(_, (combination, tried))| {
+        tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
+    });
+    fitting
+        .min_by_key(|(_, (combination, tried))| {
+            (combination.len(), price(combination), Reverse(tried.margin))
+        })
+        .map(|(index, _)| index)
+}
+
+/// The highest price of several offers.
+fn price(combination: &[&Offer<'_>]) -> Effort {
+    combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
+}
+
+fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
+    let join = |part: fn(&Offer<'_>) -> String, between: &str| {
+        let parts = combination.iter().map(|offer| part(offer)).filter(|part| !part.is_empty());
+        parts.collect::<Vec<String>>().join(between)
+    };
+    let has = |property: &dyn Fn(&Offer<'_>) -> bool| combination.iter().any(|offer| property(offer));
+    let errors: Option<Vec<f64>> = combination.iter().map(|offer| offer.error).collect();
+    let is_bound = has(&|offer| offer.is_bound);
+    Prediction {
+        id: join(|offer| offer.id.clone(), "+"),
+        title: join(|offer| offer.title.clone(), "; "),
+        figures: tried.figures,
+        fits: tried.fits,
+        margin: tried.margin,
+        basis: if is_bound { Trust::Bound } else { Trust::Simulated },
+        attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },
+        error: errors.filter(|_| !is_bound).map(|errors| errors.iter().sum()),
+        parts: combination.iter().map(|offer| offer.part).collect(),
+        effort: price(combination),
+        code: join(|offer| offer.code.clone(), "\n"),
+        cost: join(|offer| offer.cost.clone(), "; "),
+        note: join(|offer| offer.note.clone(), " "),
+    }
+}

@@ -1,0 +1,90 @@
+//! A recording with everything that remedies ask about it.
+
+use crate::analysis::{Attribution, Basis, Category, site_frame};
+use crate::model::{AllocId, FrameId, Snapshot, StackId, Timeline};
+use crate::simulator::{Device, Subject};
+
+/// One device of a file, with what its allocations are for and how its allocator behaves.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The file.
+    pub snapshot: &'a Snapshot,
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// Categories, phases and iterations.
+    pub attribution: &'a Attribution,
+    /// The recording, ready to be simulated.
+    pub subject: &'a Subject,
+    /// The device's memory; a capacity that the user asks about is in it.
+    pub device: Device,
+}
+
+impl Scene<'_> {
+    /// What an allocation is for.
+    #[inline]
+    pub(super) fn category(&self, id: AllocId) -> Category {
+        self.attribution.categories.get(id)
+    }
+
+    /// Whether the category of an allocation is only inferred.
+    pub(super) fn is_inferred(&self, id: AllocId) -> bool {
+        self.attribution.categories.basis(id) == Basis::Inferred
+    }
+
+    /// Whether most bytes of some allocations have an inferred category.
+    pub(super) fn are_inferred(&self, ids: &[AllocId]) -> bool {
+        let bytes = |id: &AllocId| i128::from(self.timeline.size(*id).max(0));
+        let all: i128 = ids.iter().map(bytes).sum();
+        let inferred: i128 = ids.iter().filter(|&&id| self.is_inferred(id)).map(bytes).sum();
+        all < inferred * 2
+    }
+
+    /// The allocations of a category, in their order.
+    pub(super) fn of_category(&self, category: Category) -> Vec<AllocId> {
+        self.timeline.ids().filter(|&id| self.category(id) == category).collect()
+    }
+
+    /// Requested bytes of an allocation.
+    #[inline]
+    pub(super) fn bytes(&self, id: AllocId) -> u64 {
+        self.timeline.size(id).max(0).unsigned_abs()
+    }
+
+    /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
+    pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool) -> StackSet {
+        self.stacks_with_before(has, |_, _| false)
+    }
+
+    /// The stacks of the file that have a frame with a property, and none with another further in.
+    pub(super) fn stacks_with_before(
+        &self,
+        has: impl Fn(&str, &str) -> bool,
+        ends: impl Fn(&str, &str) -> bool,
+    ) -> StackSet {
+        let frames: Vec<Option<bool>> = (0..self.snapshot.frames.len() as u32)
+            .map(|index| {
+                let frame = site_frame(self.snapshot, FrameId(index));
+                let file = frame.file.replace('\\', "/");
+                if has(&file, &frame.name) { Some(true) } else { ends(&file, &frame.name).then_some(false) }
+            })
+            .collect();
+        let stacks = &self.snapshot.stacks;
+        let is_in = |index: u32| {
+            let mut told =
+                stacks.frames(StackId(index)).iter().filter_map(|frame| *frames.get(frame.index())?);
+            told.next().unwrap_or(false)
+        };
+        StackSet((0..stacks.len() as u32).map(is_in).collect())
+    }
+}
+
+/// A set of stacks.
+#[derive(Debug)]
+pub(super) struct StackSet(Vec<bool>);
+
+impl StackSet {
+    /// Whether a stack is in the set.
+    pub(super) fn has(&self, stack: StackId) -> bool {
+        self.0.get(stack.index()).copied().unwrap_or(false)
+    }
+}

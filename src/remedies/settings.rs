@@ -1,0 +1,31 @@
+//! Other settings of the allocator.
+
+use super::offer::{Change, Effort, Offer, Part};
+use super::scene::Scene;
+use crate::simulator::useful_changes;
+
+/// The pattern of the ids.
+pub(super) const ID: &str = "set:NAME=VALUE";
+
+/// The name and the value of a setting in an id.
+pub(super) fn parse(id: &str) -> Option<(&str, &str)> {
+    id.strip_prefix("set:")?.split_once('=')
+}
+
+/// The settings that are worth a try, one change each.
+pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+    let recorded = scene.subject.recorded_settings();
+    useful_changes(recorded).into_iter().map(|(name, value)| offer(name, value)).collect()
+}
+
+/// The offer to change a setting.
+pub(super) fn offer<'a>(name: &str, value: &str) -> Offer<'a> {
+    let title = format!("set {name} to {value}");
+    let offer = Offer::new(format!("set:{name}={value}"), title, (Part::Settings, Effort::Argument), |_| ());
+    let offer = Offer { change: Change::Setting(name.to_owned(), value.to_owned()), ..offer };
+    offer
+        .code(format!("export PYTORCH_ALLOC_CONF={name}:{value}"))
+        .cost("nothing to speak of: only where blocks lie changes")
+        .note("Requested bytes stay the same; it may lower what is reserved.")
+        .error(0.0)
+}

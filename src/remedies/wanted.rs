@@ -1,0 +1,71 @@
+//! The remedies that a user asks for, by their ids.
+
+use super::registry::FAMILIES;
+use super::settings;
+use crate::simulator::Settings;
+use std::fmt;
+
+/// A remedy, or several at once, that a user asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The ids of its parts, as they were given.
+    pub(super) parts: Vec<String>,
+}
+
+/// An id that no remedy has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownId {
+    /// The id.
+    pub id: String,
+    /// What is wrong with a setting, if it is one.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for UnknownId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => write!(f, "'{}': {reason}", self.id),
+            None => write!(f, "there is no remedy '{}'", self.id),
+        }
+    }
+}
+
+/// All ids; `N` and `NAME=VALUE` stand for others.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|family| family.ids.iter().copied())
+}
+
+impl Wanted {
+    /// Read ids that are joined by `+`.
+    ///
+    /// # Errors
+    /// If there is no remedy with one of them.
+    pub fn parse(text: &str) -> Result<Self, UnknownId> {
+        let parts: Vec<String> = text.trim().split('+').map(|id| id.trim().to_owned()).collect();
+        parts.iter().try_for_each(|id| check(id))?;
+        Ok(Self { parts })
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.parts.join("+"))
+    }
+}
+
+fn check(id: &str) -> Result<(), UnknownId> {
+    if let Some((name, value)) = settings::parse(id) {
+        let checked = Settings::default().set(name, value);
+        return checked.map_err(|error| UnknownId { id: id.to_owned(), reason: Some(error.to_string()) });
+    }
+    let is_known = ids().any(|known| match known.split_once('N') {
+        _ if known == settings::ID => false,
+        Some((before, after)) => {
+            let number = id.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            number
+                .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+        None => known == id,
+    });
+    if is_known { Ok(()) } else { Err(UnknownId { id: id.to_owned(), reason: None }) }
+}

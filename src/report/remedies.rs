@@ -1,0 +1,263 @@
+//! Predicted remedies as text and as JSON.
+
+use super::json;
+use super::simulation::fidelity_text;
+use super::table::{self, Align};
+use crate::model::Timeline;
+use crate::remedies::{Figures, Prediction, Predictions, Trust};
+use crate::simulator::Fidelity;
+use crate::units;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The version of the JSON; it changes when a key changes its meaning.
+const VERSION: u32 = 1;
+
+/// This many remedies are described below the table: those that save most.
+const MAX_DESCRIBED: usize = 4;
+
+/// The remedies for one device's recording.
+#[derive(Debug)]
+pub struct RemediesReport<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// The device's recording.
+    pub timeline: &'a Timeline,
+    /// The share of the recording that the simulation reproduces.
+    pub fidelity: Fidelity,
+    /// Whether the user gave the capacity; otherwise it is derived from the recording.
+    pub is_capacity_given: bool,
+    /// What was predicted.
+    pub predictions: &'a Predictions,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    schema: &'static str,
+    version: u32,
+    file: &'a str,
+    device: i64,
+    capacity: Option<u64>,
+    recorded_oom: Option<u32>,
+    fidelity: FidelityRecord,
+    baseline: BaselineRecord,
+    least: Option<&'a str>,
+    remedies: Vec<RemedyRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct FidelityRecord {
+    events: u64,
+    identical: u64,
+}
+
+#[derive(Serialize)]
+struct BaselineRecord {
+    peak_requested: u64,
+    peak_allocated: u64,
+    peak_reserved: u64,
+    fits: Option<bool>,
+    margin: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct RemedyRecord<'a> {
+    id: &'a str,
+    title: &'a str,
+    peak_requested: u64,
+    peak_allocated: u64,
+    peak_reserved: u64,
+    fits: Option<bool>,
+    margin: Option<i64>,
+    basis: &'static str,
+    attribution: &'static str,
+    error: Option<f64>,
+    effort: &'static str,
+    code: &'a str,
+    cost: &'a str,
+    note: &'a str,
+}
+
+fn record(remedy: &Prediction) -> RemedyRecord<'_> {
+    let Figures { peak_requested, peak_allocated, peak_reserved } = remedy.figures;
+    RemedyRecord {
+        id: &remedy.id,
+        title: &remedy.title,
+        peak_requested,
+        peak_allocated,
+        peak_reserved,
+        fits: remedy.fits,
+        margin: remedy.margin,
+        basis: remedy.basis.key(),
+        attribution: remedy.attribution.key(),
+        error: remedy.error,
+        effort: remedy.effort.key(),
+        code: &remedy.code,
+        cost: &remedy.cost,
+        note: &remedy.note,
+    }
+}
+
+/// Write remedies as one JSON record; sizes are in bytes.
+pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
+    let predictions = report.predictions;
+    let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
+    let record = Record {
+        schema: "oomscope-remedies",
+        version: VERSION,
+        file: report.file,
+        device: report.timeline.device.0,
+        capacity: predictions.capacity,
+        recorded_oom: report.timeline.ooms.last().map(|oom| oom.event.0),
+        fidelity: FidelityRecord { events: report.fidelity.events, identical: report.fidelity.identical },
+        baseline: BaselineRecord {
+            peak_requested,
+            peak_allocated,
+            peak_reserved,
+            fits: predictions.fits,
+            margin: predictions.margin,
+        },
+        least: least(predictions).map(|remedy| remedy.id.as_str()),
+        remedies: predictions.remedies.iter().map(record).collect(),
+    };
+    json::write(out, &record)
+}
+
+fn least(predictions: &Predictions) -> Option<&Prediction> {
+    predictions.remedies.get(predictions.least?)
+}
+
+/// Write remedies as text: the least change that fits, a table, and what to write for the best.
+pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
+    let predictions = report.predictions;
+    writeln!(out, "{}", first_line(report))?;
+    writeln!(out)?;
+    writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
+    let source = if report.is_capacity_given { "given" } else { "derived from the recording" };
+    match predictions.capacity {
+        Some(capacity) => writeln!(out, "  capacity        {} ({source})", bytes(capacity))?,
+        None => writeln!(
+            out,
+            "  capacity        not limited: the recording does not show it; --capacity sets it"
+        )?,
+    }
+    writeln!(out, "  simulated again {}", fidelity_text(report.fidelity))?;
+    if !report.timeline.ooms.is_empty() {
+        writeln!(
+            out,
+            "  A request failed in the recording. What the program would have done after it is unknown:"
+        )?;
+        writeln!(out, "  predictions reach up to it, and its bytes count.")?;
+    }
+    writeln!(out)?;
+    table(out, predictions)?;
+    for remedy in predictions.remedies.iter().filter(|remedy| saves(predictions, remedy)).take(MAX_DESCRIBED)
+    {
+        describe(out, remedy)?;
+    }
+    Ok(())
+}
+
+/// The least change that fits, or that none is needed, or that none does.
+fn first_line(report: &RemediesReport<'_>) -> String {
+    let predictions = report.predictions;
+    let limit = predictions.capacity.map(bytes).unwrap_or_default();
+    if let Some(remedy) = least(predictions) {
+        let margin = remedy.margin.map(|margin| format!(", with {} to spare", units::bytes(margin)));
+        return format!(
+            "The least change that fits into {limit}: {} ({}){}.",
+            remedy.title,
+            remedy.id,
+            margin.unwrap_or_default()
+        );
+    }
+    match (predictions.fits, predictions.remedies.is_empty()) {
+        (_, true) => "No remedy is known to apply to what was recorded.".to_owned(),
+        (Some(true), _) => format!("The program fits into {limit} as it is."),
+        (Some(false), _) => format!("No remedy that was tried makes the program fit into {limit}."),
+        (None, _) => {
+            let best = predictions.remedies.iter().find(|remedy| is_good(predictions, remedy));
+            best.map_or_else(
+                || "None of these remedies lowers the peak.".to_owned(),
+                |remedy| format!("The most is saved by this: {} ({}).", remedy.title, remedy.id),
+            )
+        }
+    }
+}
+
+/// Whether a remedy saves something for sure.
+fn is_good(predictions: &Predictions, remedy: &Prediction) -> bool {
+    remedy.basis == Trust::Simulated && saves(predictions, remedy)
+}
+
+fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
+    let (before, after) = (predictions.baseline, remedy.figures);
+    after.peak_requested < before.peak_requested || after.peak_reserved < before.peak_reserved
+}
+
+fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
+    let titles = ["remedy", "peak requested", "", "allocated", "reserved", "fits", "margin", "basis"];
+    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    let before = predictions.baseline;
+    let row = |id: &str, figures: Figures, fits: Option<bool>, margin: Option<i64>, basis: String| {
+        vec![
+            id.to_owned(),
+            bytes(figures.peak_requested),
+            change(before.peak_requested, figures.peak_requested),
+            bytes(figures.peak_allocated),
+            bytes(figures.peak_reserved),
+            fits.map_or("", |fits| if fits { "yes" } else { "no" }).to_owned(),
+            margin.map(units::bytes).unwrap_or_default(),
+            basis,
+        ]
+    };
+    rows.push(row("(as recorded)", before, predictions.fits, predictions.margin, String::new()));
+    // Bounds come last: they are no promise.
+    let of = |basis: Trust| predictions.remedies.iter().filter(move |remedy| remedy.basis == basis);
+    for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
+        rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, basis(remedy)));
+    }
+    let mut align = [Align::Right; 8];
+    (align[0], align[5], align[7]) = (Align::Left, Align::Left, Align::Left);
+    table::write(out, &align, &rows)
+}
+
+/// The change of a figure in percent: `-12.5 %`; empty if there is none.
+fn change(before: u64, after: u64) -> String {
+    if before == after || before == 0 {
+        return String::new();
+    }
+    format!("{:+.1} %", (after as f64 / before as f64 - 1.0) * 100.0)
+}
+
+/// How sure a prediction is, in a few words.
+fn basis(remedy: &Prediction) -> String {
+    let mut words = match (remedy.basis, remedy.error) {
+        (Trust::Bound, _) => "a bound".to_owned(),
+        (Trust::Simulated, Some(error)) if 0.0 < error => {
+            format!("simulated, ±{:.0} %", (error * 100.0).ceil())
+        }
+        (Trust::Simulated, _) => "simulated".to_owned(),
+    };
+    if remedy.attribution == crate::remedies::Attributed::Inferred {
+        words.push_str(", purpose inferred");
+    }
+    words
+}
+
+fn describe(out: &mut dyn Write, remedy: &Prediction) -> io::Result<()> {
+    writeln!(out, "\n{}: {}", remedy.id, remedy.title)?;
+    for line in remedy.code.lines() {
+        writeln!(out, "    {line}")?;
+    }
+    writeln!(out, "  costs {}", remedy.cost)?;
+    writeln!(out, "  {}", basis(remedy))?;
+    if !remedy.note.is_empty() {
+        writeln!(out, "  {}", remedy.note)?;
+    }
+    Ok(())
+}
+
+fn bytes(count: u64) -> String {
+    units::bytes(i64::try_from(count).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,183 @@
+//! A program as its allocations: those that were recorded, or others in their place.
+
+mod peak;
+mod point;
+#[cfg(test)]
+mod tests;
+
+pub use peak::{Peak, Profile};
+pub use point::Point;
+
+use crate::model::{AllocId, EventIx, Moment, Timeline};
+
+/// One allocation of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Requested bytes; 0 if the program does without it.
+    pub bytes: u64,
+    /// When it is asked for.
+    pub start: Point,
+    /// When it is gone; [`Point::NEVER`] if it stays.
+    pub end: Point,
+}
+
+/// An allocation that the recorded program did not make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added {
+    /// The allocation whose pool and stream it shares, and with which it scales.
+    pub like: AllocId,
+    /// Its size and lifetime.
+    pub row: Row,
+}
+
+/// A request that failed in the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// Its event.
+    pub event: EventIx,
+    /// Requested bytes; 0 if the program does without it.
+    pub bytes: u64,
+}
+
+/// The allocations of a program that differs from the recorded one. At first it is the recorded one.
+///
+/// Changes may be made one after the other, by several remedies: what was left out stays left out, factors multiply, and
+/// of two ends the earlier counts.
+#[derive(Debug, Clone)]
+pub struct Program<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) rows: Vec<Row>,
+    pub(super) added: Vec<Added>,
+    pub(super) failed: Vec<FailedRequest>,
+}
+
+impl<'a> Program<'a> {
+    /// The recorded program.
+    pub fn recorded(timeline: &'a Timeline) -> Self {
+        let rows = timeline.ids().map(|id| recorded_row(timeline, id)).collect();
+        let failed =
+            timeline.ooms.iter().map(|oom| FailedRequest { event: oom.event, bytes: clamped(oom.requested) });
+        Self { timeline, rows, added: Vec::new(), failed: failed.collect() }
+    }
+
+    /// The recording.
+    pub fn timeline(&self) -> &'a Timeline {
+        self.timeline
+    }
+
+    /// An allocation as it is now.
+    #[inline]
+    pub fn row(&self, id: AllocId) -> Row {
+        self.rows[id.index()]
+    }
+
+    /// Leave an allocation out.
+    pub fn leave_out(&mut self, id: AllocId) {
+        self.rows[id.index()].bytes = 0;
+    }
+
+    /// Leave several allocations out.
+    pub fn leave_out_all(&mut self, ids: &[AllocId]) {
+        for &id in ids {
+            self.leave_out(id);
+        }
+    }
+
+    /// Multiply the bytes of an allocation; whole bytes, rounded up. Those that were added like it stay as they are: see
+    /// [`scale_added`](Self::scale_added).
+    pub fn scale(&mut self, id: AllocId, factor: f64) {
+        let row = &mut self.rows[id.index()];
+        row.bytes = scaled(row.bytes, factor);
+    }
+
+    /// Multiply the bytes of allocations that were added like some of the recorded ones.
+    pub fn scale_added(&mut self, factor: impl Fn(AllocId) -> f64) {
+        for added in &mut self.added {
+            added.row.bytes = scaled(added.row.bytes, factor(added.like));
+        }
+    }
+
+    /// Multiply the bytes of requests that failed.
+    pub fn scale_failed(&mut self, factor: impl Fn(EventIx) -> f64) {
+        for failed in &mut self.failed {
+            failed.bytes = scaled(failed.bytes, factor(failed.event));
+        }
+    }
+
+    /// Give an allocation back at a point, unless it is gone by then. It is never given back before it is made.
+    pub fn free_at(&mut self, id: AllocId, at: Point) {
+        let row = &mut self.rows[id.index()];
+        row.end = row.end.min(at.max(row.start));
+    }
+
+    /// Keep an allocation until a point, if it would be gone before.
+    pub fn keep_until(&mut self, id: AllocId, at: Point) {
+        let row = &mut self.rows[id.index()];
+        row.end = row.end.max(at);
+    }
+
+    /// Make an allocation at a point, unless it is there before. One from before the recording stays as it is.
+    pub fn make_at(&mut self, id: AllocId, at: Point) {
+        let row = &mut self.rows[id.index()];
+        row.start = row.start.min(at);
+    }
+
+    /// Make an allocation later than recorded, up to its end.
+    pub fn delay_until(&mut self, id: AllocId, at: Point) {
+        let row = &mut self.rows[id.index()];
+        row.start = row.start.max(at.min(row.end));
+    }
+
+    /// Add an allocation; one without bytes or without a lifetime is not added.
+    pub fn add(&mut self, like: AllocId, row: Row) {
+        if row.bytes != 0 && row.start < row.end {
+            self.added.push(Added { like, row });
+        }
+    }
+
+    /// The allocations that were added.
+    pub fn added(&self) -> &[Added] {
+        &self.added
+    }
+
+    /// The requests that failed in the recording, in order.
+    pub fn failed(&self) -> &[FailedRequest] {
+        &self.failed
+    }
+
+    /// Whether an allocation is made and given back when it was recorded to be.
+    #[inline]
+    pub(super) fn is_in_place(&self, id: AllocId) -> bool {
+        let recorded = recorded_row(self.timeline, id);
+        let row = self.row(id);
+        (row.start, row.end) == (recorded.start, recorded.end)
+    }
+}
+
+/// An allocation as it was recorded.
+#[inline]
+pub(super) fn recorded_row(timeline: &Timeline, id: AllocId) -> Row {
+    let lifetimes = &timeline.lifetimes;
+    Row {
+        bytes: clamped(timeline.size(id)),
+        start: Point::of(lifetimes.start(id)),
+        end: lifetimes.end(id).map_or(Point::NEVER, Point::of),
+    }
+}
+
+fn clamped(bytes: i64) -> u64 {
+    bytes.max(0).unsigned_abs()
+}
+
+fn scaled(bytes: u64, factor: f64) -> u64 {
+    if factor == 1.0 {
+        return bytes;
+    }
+    // The conversion saturates.
+    (bytes as f64 * factor.max(0.0)).ceil() as u64
+}
+
+/// The moment after all events.
+pub(super) fn last_moment(timeline: &Timeline) -> Moment {
+    Moment(timeline.events.len() as u32)
+}
