@@ -10,6 +10,7 @@ use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
 use crate::load::Input;
+use crate::remedies::predict_all;
 use crate::report::{Document, ReportInput, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
 use crate::units;
@@ -211,11 +212,14 @@ impl ExportJob {
         let moment = diagnosis.at.moment;
         let pictures = report_pictures(recording, &attribution, moment, name);
         let pictures = pictures.map_err(|error| error.to_string())?;
+        let capacity = self.diagnosis_request.device_memory;
+        let remedies = predict_all(snapshot, recording, &attribution, capacity);
         let input = ReportInput {
             name,
             snapshot,
             timeline: recording,
             diagnosis: &diagnosis,
+            remedies: remedies.as_ref(),
             top: REPORT_LISTS,
             redacted: false,
         };

@@ -7,7 +7,7 @@ use super::stderr;
 use crate::model::{DeviceId, Timeline};
 use crate::remedies::{Predictions, Scene, UnknownId, Wanted, ids, predict};
 use crate::report::{self, RemediesReport};
-use crate::simulator::{Device, Subject};
+use crate::simulator::Subject;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
         timeline,
         attribution: &attribution,
         subject: &subject,
-        device: device(args, &subject),
+        device: subject.device().with_capacity(args.capacity.bytes),
     };
     let predictions = predict_with_bar(&scene, &only);
     for id in &predictions.not_offered {
@@ -113,14 +113,4 @@ fn timeline<'a>(recording: &'a Opened<'_>, args: &RemediesArgs) -> Result<&'a Ti
             "record with torch.cuda.memory._record_memory_history()",
         )
     })
-}
-
-/// The recorded device, with the capacity that the user asks for.
-fn device(args: &RemediesArgs, subject: &Subject) -> Device {
-    let recorded = subject.device();
-    let given = args.capacity.bytes.and_then(|bytes| u64::try_from(bytes).ok());
-    match given {
-        Some(capacity) => Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..recorded },
-        None => recorded,
-    }
 }

@@ -7,6 +7,7 @@ use crate::analysis::{At, Attribution};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_pictures;
 use crate::model::{DeviceId, Timeline};
+use crate::remedies::predict_all;
 use crate::report::{Document, Picture, ReportInput, TextDetail};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
@@ -33,6 +34,9 @@ pub(super) struct ReportArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Do not simulate what would have helped, which takes seconds for millions of events
+    #[arg(long)]
+    no_remedies: bool,
     /// As text: all figures, evidence, advice and limits. The other formats have them in any case
     #[arg(long)]
     verbose: bool,
@@ -93,11 +97,14 @@ fn contents(
     let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
     let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
+    let predict = || predict_all(snapshot, timeline, &attribution, args.capacity.bytes);
+    let remedies = (!args.no_remedies).then(predict).flatten();
     let input = ReportInput {
         name: &recording.name(),
         snapshot,
         timeline,
         diagnosis: &diagnosis,
+        remedies: remedies.as_ref(),
         top: args.top,
         redacted: args.redact,
     };

@@ -25,9 +25,11 @@ mod settings;
 mod tests;
 mod tried;
 mod wanted;
+mod whole;
 
 pub use offer::{Effort, Part};
 pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 pub use predict::{Progress, predict};
 pub use scene::Scene;
 pub use wanted::{UnknownId, Wanted, ids};
+pub use whole::predict_all;

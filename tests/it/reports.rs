@@ -239,7 +239,15 @@ fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
     let diagnosis =
         diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
-    Document::new(&ReportInput { name: &name, snapshot, timeline, diagnosis: &diagnosis, top, redacted })
+    Document::new(&ReportInput {
+        name: &name,
+        snapshot,
+        timeline,
+        diagnosis: &diagnosis,
+        remedies: None,
+        top,
+        redacted,
+    })
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn markdown(recording: &Recording, name: &str, report: &DeviceReport) -> String 
         snapshot: recording.snapshot(),
         timeline: recording,
         diagnosis: &report.diagnosis,
+        remedies: None,
         top: LISTED,
         redacted: false,
     }))

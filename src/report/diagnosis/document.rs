@@ -4,9 +4,11 @@
 
 use super::clean::Clean;
 use super::facts::facts;
+use super::quoted::{RemedyText, quoted};
 use crate::analysis::{SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
+use crate::remedies::Predictions;
 use crate::report::{moment_text, non_default_settings};
 use crate::units;
 
@@ -21,6 +23,8 @@ pub struct ReportInput<'a> {
     pub timeline: &'a Timeline,
     /// The diagnosis of the device.
     pub diagnosis: &'a Diagnosis,
+    /// Remedies that were simulated; the report quotes the best.
+    pub remedies: Option<&'a Predictions>,
     /// The most lines, stacks and allocations that each finding lists.
     pub top: usize,
     /// Whether to leave out folders, which may name users and hosts.
@@ -61,6 +65,8 @@ pub(super) struct FindingText {
     pub(super) allocations: Vec<AllocationText>,
     pub(super) events: Vec<u32>,
     pub(super) advice: Vec<AdviceText>,
+    /// The best remedies that were simulated; only the verdict has them.
+    pub(super) remedies: Vec<RemedyText>,
     pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
@@ -122,6 +128,11 @@ impl Document {
         }
     }
 
+    /// The best remedies that were simulated.
+    pub(super) fn remedies(&self) -> &[RemedyText] {
+        self.findings.first().map_or(&[], |verdict| &verdict.remedies)
+    }
+
     /// The id of the verdict.
     pub fn verdict(&self) -> &'static str {
         self.findings.first().map_or("none", |finding| finding.id)
@@ -142,6 +153,7 @@ fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
         input.diagnosis.findings.iter().map(|finding| finding_text(input, clean, finding)).collect();
     if let Some(verdict) = findings.first_mut() {
         verdict.is_verdict = true;
+        verdict.remedies = input.remedies.map(|all| quoted(all, verdict.id)).unwrap_or_default();
     }
     let mut seen: Vec<Vec<SiteFrame>> = Vec::new();
     for stack in findings.iter_mut().flat_map(|finding| &mut finding.stacks) {
@@ -189,6 +201,7 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
                 code: advice.code.as_ref().map(|code| clean.code(code)),
             })
             .collect(),
+        remedies: Vec::new(),
         saving: finding
             .saving
             .as_ref()

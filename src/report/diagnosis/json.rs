@@ -35,6 +35,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             "facts": facts,
         },
         "verdict": document.verdict(),
+        "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
     });
     crate::report::json::write(out, &report)

@@ -8,6 +8,7 @@ mod html;
 mod json;
 mod markdown;
 mod markdown_sink;
+mod quoted;
 mod redact;
 mod sink;
 mod text;

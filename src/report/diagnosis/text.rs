@@ -49,7 +49,7 @@ fn short(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     let Some((verdict, others)) = document.findings.split_first() else { return Ok(()) };
     writeln!(out, "{} · {}", verdict.severity.name(), verdict.id)?;
     paragraph(out, "", &verdict.title)?;
-    parts(out, verdict, &[why, first_advice, code_tree])?;
+    parts(out, verdict, &[why, first_advice, remedies, code_tree])?;
     writeln!(out)?;
     // Without advice, a finding is a figure, and figures are for --verbose.
     let others: Vec<&FindingText> = others.iter().filter(|finding| !finding.advice.is_empty()).collect();
@@ -75,10 +75,23 @@ fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         }
         writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
         paragraph(out, "", &finding.title)?;
-        parts(out, finding, &[why, code_tree, explanation, figures, sites, advice, closing])?;
+        parts(out, finding, &[why, remedies, code_tree, explanation, figures, sites, advice, closing])?;
         writeln!(out)?;
     }
     writeln!(out, "{line}\n")
+}
+
+/// The best remedies that were simulated.
+fn remedies(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    if finding.remedies.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  Simulated with the recorded requests")?;
+    for remedy in &finding.remedies {
+        paragraph(out, "    ", &remedy.text)?;
+        remedy.code.lines().try_for_each(|line| writeln!(out, "        {line}"))?;
+    }
+    Ok(())
 }
 
 type Part = fn(&mut Vec<u8>, &FindingText) -> io::Result<()>;

@@ -1,6 +1,7 @@
 //! The parts of a report in their order, for every format with markup.
 
 use super::document::{AdviceText, Document, FindingText, StackText};
+use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::tree;
 use super::words::{TOOL, place, stack_title};
@@ -59,6 +60,7 @@ fn verdict(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
         sink.paragraph(&[Span::Strong("What to change:")]);
         advice(sink, first);
     }
+    remedies(sink, &finding.remedies);
     code_tree(sink, finding);
     if detail != Detail::TitleOnly {
         sink.fold("Details", |sink| {
@@ -68,6 +70,19 @@ fn verdict(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
         });
     }
     sink.close_section();
+}
+
+/// The best remedies that were simulated, if any were.
+fn remedies(sink: &mut impl Sink, remedies: &[RemedyText]) {
+    if remedies.is_empty() {
+        return;
+    }
+    sink.paragraph(&[Span::Strong("Simulated with the recorded requests:")]);
+    let items = remedies.iter().map(|remedy| Item {
+        text: &remedy.text,
+        code: Some(remedy.code.as_str()).filter(|code| !code.is_empty()),
+    });
+    sink.list(&items.collect::<Vec<_>>());
 }
 
 /// The lines, figures and stacks that a finding rests on, and what is not known.

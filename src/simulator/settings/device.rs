@@ -16,6 +16,15 @@ pub struct Device {
 }
 
 impl Device {
+    /// The device with another capacity; the same one if none is given.
+    #[must_use]
+    pub fn with_capacity(self, capacity_bytes: Option<i64>) -> Self {
+        match capacity_bytes.and_then(|bytes| u64::try_from(bytes).ok()) {
+            Some(bytes) => Self { capacity_bytes: Some(bytes), allowed_bytes: None, ..self },
+            None => self,
+        }
+    }
+
     /// The most bytes that can be reserved, as far as that is known.
     pub fn limit_bytes(&self) -> Option<u64> {
         self.capacity_bytes.into_iter().chain(self.allowed_bytes).min()

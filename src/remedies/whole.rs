@@ -1,0 +1,25 @@
+//! All remedies of one device, for callers that want no details.
+
+use super::outcome::Predictions;
+use super::predict::predict;
+use super::scene::Scene;
+use crate::analysis::Attribution;
+use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::simulator::Subject;
+
+/// Predict all remedies that apply to a device's recording, on the recorded device or on one with a capacity in bytes. `None`
+/// where there is no trace of a GPU's allocator to change.
+pub fn predict_all(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    capacity_bytes: Option<i64>,
+) -> Option<Predictions> {
+    if timeline.device == DeviceId::HOST || timeline.events.is_empty() {
+        return None;
+    }
+    let subject = Subject::new(snapshot, timeline);
+    let device = subject.device().with_capacity(capacity_bytes);
+    let scene = Scene { snapshot, timeline, attribution, subject: &subject, device };
+    Some(predict(&scene, &[], &|_, _| {}))
+}

@@ -1,0 +1,133 @@
+//! The remedies that a report quotes: of all that were simulated, the two that say most.
+
+use crate::remedies::{Attributed, Part, Prediction, Predictions, Trust};
+use crate::report::remedies::remedy_json;
+use crate::report::words::capitalised;
+use crate::units;
+use serde_json::Value;
+
+/// Remedies that are quoted, at most; `oomscope remedies` has all.
+const MAX_QUOTED: usize = 2;
+
+/// A remedy saves nothing worth a sentence if it lowers the peak by less than one in this many of its bytes.
+const WORTH_PART: u64 = 50;
+
+/// A quoted remedy.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RemedyText {
+    /// What to do, and the peak that is predicted.
+    pub(super) text: String,
+    /// What to write.
+    pub(super) code: String,
+    /// As `oomscope remedies` has it.
+    pub(super) record: Value,
+}
+
+/// The least change that fits, then the single remedies that lower the peak most. What keeps a leak going is no remedy for
+/// it, whatever fits for now: there, what removes it comes first, and settings are left out.
+pub(super) fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
+    let is_leak = verdict == "leak";
+    let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
+    let mut all: Vec<&Prediction> = predictions.remedies.iter().collect();
+    let mut chosen: Vec<&Prediction> = Vec::new();
+    if is_leak {
+        all.retain(|remedy| !has(remedy, &[Part::Settings]));
+        all.sort_by_key(|remedy| !has(remedy, &[Part::Leak, Part::Evaluation]));
+    } else {
+        chosen.extend(predictions.least.and_then(|index| predictions.remedies.get(index)));
+    }
+    for remedy in all {
+        let is_single = !remedy.id.contains('+');
+        // Each must say something new.
+        let is_new = chosen.iter().all(|known| !known.id.split('+').any(|id| id == remedy.id));
+        if chosen.len() < MAX_QUOTED && is_single && is_new && is_worth(predictions, remedy) {
+            chosen.push(remedy);
+        }
+    }
+    chosen.into_iter().map(|remedy| remedy_text(predictions, remedy)).collect()
+}
+
+/// Whether a prediction that can be trusted lowers the peak.
+fn is_worth(predictions: &Predictions, remedy: &Prediction) -> bool {
+    let before = predictions.baseline.peak_requested;
+    let saved = before.saturating_sub(remedy.figures.peak_requested);
+    remedy.basis == Trust::Simulated && before / WORTH_PART < saved
+}
+
+fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
+    let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
+    let peak = |figures: crate::remedies::Figures| figures.peak_requested;
+    let (before, after) = (peak(predictions.baseline), peak(remedy.figures));
+    let figures = if before == after {
+        let reserved = |figures: crate::remedies::Figures| bytes(figures.peak_reserved);
+        format!("{} reserved instead of {}", reserved(remedy.figures), reserved(predictions.baseline))
+    } else {
+        format!("{} at the peak instead of {}", bytes(after), bytes(before))
+    };
+    let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
+        (Some(true), Some(margin)) => format!("; it fits, with {margin} to spare"),
+        (Some(false), Some(margin)) => format!("; still {margin} too much"),
+        _ => String::new(),
+    };
+    let error = remedy.error.filter(|&error| 0.0 < error);
+    let error = error.map_or_else(String::new, |error| format!(" (±{:.0} %)", (error * 100.0).ceil()));
+    let inferred = match remedy.attribution {
+        Attributed::Seen => "",
+        Attributed::Inferred => " What is changed is inferred.",
+    };
+    RemedyText {
+        text: format!("{} ({}): {figures}{error}{fits}.{inferred}", capitalised(&remedy.title), remedy.id),
+        code: remedy.code.clone(),
+        record: remedy_json(remedy),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remedies::Figures;
+
+    fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
+        let mut remedy = crate::report::remedies::fixture::prediction(id);
+        remedy.figures = Figures { peak_requested: peak << 30, ..Figures::default() };
+        remedy.basis = basis;
+        remedy
+    }
+
+    fn ids(remedies: Vec<Prediction>, least: Option<usize>, verdict: &str) -> Vec<String> {
+        let baseline = Figures { peak_requested: 10 << 30, ..Figures::default() };
+        let predictions = Predictions {
+            baseline,
+            fits: None,
+            margin: None,
+            capacity: None,
+            remedies,
+            least,
+            not_offered: Vec::new(),
+        };
+        let id = |remedy: RemedyText| remedy.record["id"].as_str().unwrap_or_default().to_owned();
+        quoted(&predictions, verdict).into_iter().map(id).collect()
+    }
+
+    #[test]
+    fn what_fits_comes_first_and_then_what_says_something_new() {
+        let all = || {
+            vec![
+                remedy("half-batch+sgd", 2, Trust::Simulated),
+                remedy("shard-8", 3, Trust::Bound),
+                remedy("half-batch", 5, Trust::Simulated),
+                Prediction { parts: vec![Part::Leak], ..remedy("detach", 8, Trust::Simulated) },
+                remedy("sgd", 9, Trust::Simulated),
+                remedy("adamw-fused", 10, Trust::Simulated),
+            ]
+        };
+        assert_eq!(ids(all(), None, "capacity"), ["half-batch", "detach"]);
+        assert_eq!(ids(all(), Some(0), "capacity"), ["half-batch+sgd", "detach"]);
+        assert_eq!(ids(all(), Some(3), "capacity"), ["detach", "half-batch"]);
+        assert_eq!(ids(all(), Some(0), "leak"), ["detach", "half-batch"]);
+        assert_eq!(
+            ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, "none"),
+            Vec::<String>::new()
+        );
+    }
+}
