@@ -182,11 +182,9 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     table(out, predictions)?;
-    for remedy in predictions.remedies.iter().filter(|remedy| saves(predictions, remedy)).take(MAX_DESCRIBED)
-    {
-        describe(out, remedy)?;
-    }
-    Ok(())
+    let mut good =
+        predictions.remedies.iter().filter(|remedy| is_good(predictions, remedy)).take(MAX_DESCRIBED);
+    good.try_for_each(|remedy| describe(out, remedy))
 }
 
 /// The least change that fits, or that none is needed, or that none does.

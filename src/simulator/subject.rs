@@ -239,6 +239,11 @@ mod tests {
                 prop_assert_eq!(outcome.oom.is_none(), outcome.fits());
                 prop_assert_eq!(matches!(outcome.reach, Reach::Oom(_)) && outcome.fits(), false);
             }
+            let program = Program::recorded(&timeline);
+            let settings = subject.recorded_settings();
+            let (again, once) = (subject.simulate_program(&program, settings, &device), subject.simulate(settings, &device));
+            prop_assert_eq!(again.reach, once.reach);
+            prop_assert_eq!(again.counters.reserved_bytes, once.counters.reserved_bytes);
             let repeating = Repeating::new(&timeline);
             let scaled = subject.scaled(|event| if repeating.contains(&timeline, event) { factor } else { 1.0 });
             smallest_capacity(&scaled, subject.recorded_settings());

@@ -3,7 +3,7 @@
 //! A gradient that is kept is filled in place: each backward computes what is added to it into a temporary, which is freed
 //! at once. Where nothing is kept, that temporary becomes the gradient.
 
-use super::Kept;
+use super::kept::Kept;
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 use crate::remedies::passes::Pass;
 use crate::remedies::scene::Scene;

@@ -55,8 +55,10 @@ impl<'a> Program<'a> {
     /// The recorded program.
     pub fn recorded(timeline: &'a Timeline) -> Self {
         let rows = timeline.ids().map(|id| recorded_row(timeline, id)).collect();
-        let failed =
-            timeline.ooms.iter().map(|oom| FailedRequest { event: oom.event, bytes: clamped(oom.requested) });
+        let failed = timeline
+            .ooms
+            .iter()
+            .map(|oom| FailedRequest { event: oom.event, bytes: clamped(oom.requested).max(1) });
         Self { timeline, rows, added: Vec::new(), failed: failed.collect() }
     }
 

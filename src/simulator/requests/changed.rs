@@ -36,6 +36,7 @@ impl Requests {
             program,
             recorded: self.all.iter(),
             waiting: None,
+            unrecorded: None,
             next_id: program.timeline().lifetimes.initial_count() as u32,
             holders,
             moved: moved_requests(self, program).into_iter().peekable(),
@@ -133,13 +134,17 @@ fn changed_state(state: &InitialState, program: &Program<'_>, settings: &Setting
 
 /// A block with the size that a program has for it; `None` if the program leaves it out. It has the room that it had.
 fn changed_block(block: &InitialBlock, program: &Program<'_>, settings: &Settings) -> Option<InitialBlock> {
-    let row = program.row(block.id);
+    let (row, id) = (program.row(block.id), block.id);
+    let recorded = program.timeline().size(id);
+    if row.bytes == recorded.max(0).unsigned_abs() && program.is_in_place(id) {
+        return Some(InitialBlock { slot: id.0, ..*block });
+    }
     if row.bytes == 0 || row.end <= row.start {
         return None;
     }
     let is_smaller = row.bytes < block.requested;
     let size = if is_smaller { block_bytes(row.bytes, settings).min(block.size) } else { block.size };
-    Some(InitialBlock { size, requested: row.bytes.min(size), slot: block.id.0, ..*block })
+    Some(InitialBlock { size, requested: row.bytes.min(size), slot: id.0, ..*block })
 }
 
 /// The requests of a changed program; see [`Requests::of_program`].
@@ -148,6 +153,8 @@ pub(in crate::simulator) struct ChangedRequests<'a> {
     recorded: std::slice::Iter<'a, Request>,
     /// A recorded request that comes after what is moved to points before it.
     waiting: Option<Request>,
+    /// A free that was not recorded, right before the recorded request.
+    unrecorded: Option<Request>,
     /// The next allocation of the recording.
     next_id: u32,
     /// The allocation that each slot of the recording holds.
@@ -185,6 +192,10 @@ impl ChangedRequests<'_> {
     fn alloc(&mut self, request: &Request, slot: u32, pool_stream: u32, requested: u64) -> Option<Request> {
         let event = request.event;
         let id = next_made_by(self.program.timeline(), &mut self.next_id, event)?;
+        // The free of what was there before was not recorded.
+        if let Some(before) = self.holder(slot, true) {
+            self.unrecorded = Some(Request { event, op: Op::Free { slot: before } });
+        }
         if let Some(holder) = self.holders.get_mut(slot as usize) {
             *holder = id;
         }
@@ -231,9 +242,12 @@ impl Iterator for ChangedRequests<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Request> {
-        while self.waiting.is_none() {
+        while self.waiting.is_none() && self.unrecorded.is_none() {
             let Some(request) = self.recorded.next() else { break };
             self.waiting = self.changed(request);
+        }
+        if let Some(free) = self.unrecorded.take() {
+            return Some(free);
         }
         let Some(waiting) = self.waiting else { return self.moved.next().map(|(_, request)| request) };
         let at = Point::at(EventIx(waiting.event));
