@@ -104,31 +104,6 @@ pub(super) fn remedy_json(remedy: &Prediction) -> serde_json::Value {
     serde_json::to_value(record(remedy)).unwrap_or_default()
 }
 
-#[cfg(test)]
-pub(super) mod fixture {
-    use super::*;
-    use crate::remedies::{Attributed, Effort};
-
-    /// A prediction without figures.
-    pub(in crate::report) fn prediction(id: &str) -> Prediction {
-        Prediction {
-            id: id.to_owned(),
-            title: format!("do {id}"),
-            figures: Figures::default(),
-            fits: None,
-            margin: None,
-            basis: Trust::Simulated,
-            attribution: Attributed::Seen,
-            parts: Vec::new(),
-            effort: Effort::Argument,
-            error: None,
-            code: String::new(),
-            cost: String::new(),
-            note: String::new(),
-        }
-    }
-}
-
 /// Write remedies as one JSON record; sizes are in bytes.
 pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let predictions = report.predictions;
@@ -289,4 +264,29 @@ fn describe(out: &mut dyn Write, remedy: &Prediction) -> io::Result<()> {
 
 fn bytes(count: u64) -> String {
     units::bytes(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+pub(super) mod fixture {
+    use super::*;
+    use crate::remedies::{Attributed, Effort};
+
+    /// A prediction without figures.
+    pub(in crate::report) fn prediction(id: &str) -> Prediction {
+        Prediction {
+            id: id.to_owned(),
+            title: format!("do {id}"),
+            figures: Figures::default(),
+            fits: None,
+            margin: None,
+            basis: Trust::Simulated,
+            attribution: Attributed::Seen,
+            parts: Vec::new(),
+            effort: Effort::Argument,
+            error: None,
+            code: String::new(),
+            cost: String::new(),
+            note: String::new(),
+        }
+    }
 }

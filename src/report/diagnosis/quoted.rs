@@ -38,8 +38,8 @@ pub(super) fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText
     }
     for remedy in all {
         let is_single = !remedy.id.contains('+');
-        // Each must say something new.
-        let is_new = chosen.iter().all(|known| !known.id.split('+').any(|id| id == remedy.id));
+        // Each must say something new, about another part of the program.
+        let is_new = chosen.iter().all(|known| !has(known, &remedy.parts));
         if chosen.len() < MAX_QUOTED && is_single && is_new && is_worth(predictions, remedy) {
             chosen.push(remedy);
         }
@@ -89,6 +89,8 @@ mod tests {
 
     fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
         let mut remedy = crate::report::remedies::fixture::prediction(id);
+        let parts = [("half-batch", Part::Batch), ("sgd", Part::Optimizer), ("detach", Part::Leak)];
+        remedy.parts.extend(parts.into_iter().filter(|(name, _)| id.contains(name)).map(|(_, part)| part));
         remedy.figures = Figures { peak_requested: peak << 30, ..Figures::default() };
         remedy.basis = basis;
         remedy
@@ -116,7 +118,7 @@ mod tests {
                 remedy("half-batch+sgd", 2, Trust::Simulated),
                 remedy("shard-8", 3, Trust::Bound),
                 remedy("half-batch", 5, Trust::Simulated),
-                Prediction { parts: vec![Part::Leak], ..remedy("detach", 8, Trust::Simulated) },
+                remedy("detach", 8, Trust::Simulated),
                 remedy("sgd", 9, Trust::Simulated),
                 remedy("adamw-fused", 10, Trust::Simulated),
             ]
