@@ -69,24 +69,27 @@ pub struct Lanes {
 
 /// The annotations of a timeline. Empty if the events have no times, by which alone a range can be placed.
 pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
-    let Some(first_us) = timeline.times.first_us() else { return Lanes::default() };
+    let mut ranges = annotation_ranges(snapshot, timeline);
+    // Of ranges with the same start, the longest is the outermost and comes first.
+    ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
+    place(ranges)
+}
+
+/// All annotations of a timeline, in the order in which they end. Empty if the events have no times.
+pub(super) fn annotation_ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<NamedRange> {
+    let Some(first_us) = timeline.times.first_us() else { return Vec::new() };
     let after = |time_us| {
         let moment = timeline.times.moment_at(&timeline.events, time_us);
         if time_us < 0 { Moment::START } else { Moment(moment.0.saturating_add(1)) }
     };
     let spans = named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
-    let mut ranges: Vec<NamedRange> = spans
-        .into_iter()
-        .map(|NamedSpan { name, time_us, has_ends }| NamedRange {
-            name: RangeName::Recorded(name),
-            time_us,
-            moments: time_us.map(after),
-            has_ends,
-        })
-        .collect();
-    // Of ranges with the same start, the longest is the outermost and comes first.
-    ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
-    place(ranges)
+    let ranges = spans.into_iter().map(|NamedSpan { name, time_us, has_ends }| NamedRange {
+        name: RangeName::Recorded(name),
+        time_us,
+        moments: time_us.map(after),
+        has_ends,
+    });
+    ranges.collect()
 }
 
 /// A lane of iterations and a lane of phases; lanes without ranges are left out.
@@ -103,12 +106,10 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
         let name = RangeName::Iteration { number, is_known: first.is_some() };
         range(name, iteration.start.0, iteration.end.0)
     });
-    let starts = phases.phases.iter();
-    let ends = starts.clone().skip(1).map(|start| start.event.0).chain([end]);
-    let phase_ranges = starts
-        .zip(ends)
-        .filter(|(start, _)| start.phase != Phase::Unknown)
-        .map(|(start, end)| range(RangeName::Phase(start.phase), start.event.0, end));
+    let phase_ranges = phases
+        .spans(end)
+        .filter(|(phase, _)| *phase != Phase::Unknown)
+        .map(|(phase, [from, to])| range(RangeName::Phase(phase), from, to));
     let lanes: [Vec<NamedRange>; 2] = [iterations.collect(), phase_ranges.collect()];
     lanes.into_iter().filter(|lane| !lane.is_empty()).collect()
 }

@@ -8,6 +8,7 @@ mod events;
 pub mod filter;
 mod inferred_part;
 mod lanes;
+mod ranges;
 mod segments;
 mod stacks;
 mod stats;
@@ -29,6 +30,7 @@ pub use attribution::{
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;
 pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
+pub use ranges::{EventRanges, RangeQuery};
 pub use segments::{
     Gap, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow, SegmentRows,
     SegmentState, Shared, capacity, gap_at, pool_stats, private_pools, segment_state,

@@ -15,7 +15,8 @@ const TEXT_ROWS: usize = 30;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        let help = "The moment: peak (most bytes active), oom (the last one), end, or after an event's number";
+        let help = "The moment: peak (most bytes active), oom (the last one), end, after an event's number, or the peak \
+            of a range: peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation";
         arg.help(help).default_value("peak")
     }),
     mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
@@ -25,6 +26,7 @@ const TEXT_ROWS: usize = 30;
   oomscope live snapshot.pickle --at 41220 --device 1 --format csv > live.csv
   oomscope live snapshot.pickle --format json | jq 'map(.size) | add'
   oomscope live snapshot.pickle --at oom --filter 'size>100MB stack:attention'
+  oomscope live snapshot.pickle --at peak-of:iteration:3 --filter 'phase:forward'
 
 Sizes are in bytes as requested, without rounding. Stacks are innermost first, and empty where none
 was recorded; 'frames_left_out' counts the frames that --frames does not show."
@@ -88,10 +90,10 @@ fn live_set<'a>(
     args: &LiveArgs,
     facts: &Facts,
 ) -> LiveSet<'a> {
-    let categories = Attribution::of_device(facts, &recording.snapshot, timeline).categories;
+    let found = Attribution::of_device(facts, &recording.snapshot, timeline);
     let matches = args.filter.as_ref().map(|filter| {
-        let prepared = Prepared::with_categories(filter, &recording.snapshot, timeline, &categories);
+        let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, &found);
         matches(&prepared, timeline, moment)
     });
-    LiveSet { timeline, moment, matches, categories }
+    LiveSet { timeline, moment, matches, categories: found.categories }
 }

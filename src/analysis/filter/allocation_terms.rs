@@ -51,7 +51,7 @@ impl AllocationTest {
         }
     }
 
-    pub(super) fn needs_categories(&self) -> bool {
+    pub(super) fn needs_attribution(&self) -> bool {
         match self {
             Self::Category(_) | Self::Basis(_) | Self::Rule(_) => true,
             Self::Lifetime(_) | Self::Live(_) | Self::Awaiting | Self::Kept | Self::Before => false,

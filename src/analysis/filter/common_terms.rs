@@ -4,6 +4,7 @@ use super::compare::Interval;
 use super::named_moments::NamedEvents;
 use super::notes::Notes;
 use super::texts;
+use crate::analysis::{EventRanges, Phases, RangeQuery};
 use crate::model::{Context, PoolKey, Snapshot, StackId, Timeline};
 
 /// A test, by what it looks at: that decides how often it has to be answered.
@@ -40,6 +41,8 @@ pub(super) enum RowTest {
     Addr(Vec<AddressRange>),
     /// The event that made it, or that it is.
     Event(Vec<NamedEvents>),
+    /// The event that made it, or that it is, lies in an iteration, in a phase, or in a range of the program's own.
+    Range(Vec<RangeQuery>),
 }
 
 /// Which pool.
@@ -72,8 +75,24 @@ pub(super) trait Row {
 }
 
 impl CommonTest {
+    /// Whether iterations and phases have to be known to answer it.
+    pub(super) fn needs_attribution(&self) -> bool {
+        match self {
+            Self::Row(RowTest::Range(ranges)) => ranges.iter().any(RangeQuery::needs_attribution),
+            Self::Stack(_) | Self::Context(_) | Self::Pool(_) | Self::Row(_) => false,
+        }
+    }
+
     /// Why the test cannot hold for anything on a device: it asks for what was not recorded.
-    pub(super) fn missing(&self, snapshot: &Snapshot, timeline: &Timeline) -> Option<&'static str> {
+    pub(super) fn missing(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        phases: &Phases,
+    ) -> Option<&'static str> {
+        if let Self::Row(RowTest::Range(ranges)) = self {
+            return ranges.iter().find_map(|range| range.missing(snapshot, timeline, phases));
+        }
         let has = |known: fn(&Context) -> bool| timeline.events.contexts().iter().any(known);
         let (is_known, note) = match self {
             Self::Stack(_) => (texts::has_stacks(snapshot), texts::NO_STACKS),
@@ -132,15 +151,26 @@ pub(super) enum RowCheck {
     Size(Vec<Interval>),
     Addr(Vec<AddressRange>),
     Event(Vec<Interval>),
+    Range(EventRanges),
 }
 
 impl RowTest {
-    pub(super) fn check(&self, timeline: &Timeline, notes: &mut Notes) -> RowCheck {
+    pub(super) fn check(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        phases: &Phases,
+        notes: &mut Notes,
+    ) -> RowCheck {
         match self {
             Self::Size(sizes) => RowCheck::Size(sizes.clone()),
             Self::Addr(ranges) => RowCheck::Addr(ranges.clone()),
             Self::Event(events) => {
                 RowCheck::Event(notes.known(events.iter().map(|events| events.numbers(timeline))))
+            }
+            Self::Range(ranges) => {
+                let all = ranges.iter().flat_map(|range| range.find_all(snapshot, timeline, phases));
+                RowCheck::Range(EventRanges::new(all.collect()))
             }
         }
     }
@@ -157,6 +187,7 @@ impl RowCheck {
                 ranges.iter().any(|range| addr <= range.last && range.first <= last)
             }),
             Self::Event(numbers) => is_within(row.event_number(), numbers),
+            Self::Range(ranges) => ranges.contains(row.event_number()),
         }
     }
 }

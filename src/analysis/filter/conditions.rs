@@ -4,6 +4,7 @@
 use super::common_terms::{CommonTest, PoolIs, Row, RowCheck};
 use super::notes::Notes;
 use super::term::{Term, Test};
+use crate::analysis::Phases;
 use crate::analysis::segments::pools::lacks_pools;
 use crate::model::{Allocation, Context, Snapshot, StackId, Timeline};
 use rayon::prelude::*;
@@ -45,6 +46,8 @@ pub(super) trait OwnCheck<R> {
 pub(super) struct Device<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) timeline: &'a Timeline,
+    /// Iterations and phases; only asked where a term needs them.
+    pub(super) phases: &'a Phases,
     /// By row, whether it is in one of the pools. Only asked where events lack their pool.
     pub(super) in_pools: fn(&[PoolIs], &Timeline) -> Vec<bool>,
 }
@@ -74,7 +77,7 @@ impl<C> Conditions<C> {
             }
         }
         let why = terms.iter().filter_map(|term| match &term.test {
-            Test::Common(test) => test.missing(device.snapshot, device.timeline),
+            Test::Common(test) => test.missing(device.snapshot, device.timeline, device.phases),
             Test::Own(test) => missing(test),
         });
         why.for_each(|note| out.notes.add(note));
@@ -82,7 +85,7 @@ impl<C> Conditions<C> {
     }
 
     fn add_common(&mut self, is_negated: bool, test: &CommonTest, device: Device<'_>) {
-        let Device { snapshot, timeline, in_pools } = device;
+        let Device { snapshot, timeline, phases, in_pools } = device;
         match test {
             CommonTest::Stack(test) => and(&mut self.by_stack, is_negated, test.by_stack(snapshot)),
             CommonTest::Context(test) => {
@@ -98,7 +101,7 @@ impl<C> Conditions<C> {
                 and(&mut self.by_context, is_negated, by_context(timeline, is_one));
             }
             CommonTest::Row(test) => {
-                let check = Check::Row(test.check(timeline, &mut self.notes));
+                let check = Check::Row(test.check(snapshot, timeline, phases, &mut self.notes));
                 self.checks.push(SignedCheck { is_negated, check });
             }
         }

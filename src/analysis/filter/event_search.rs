@@ -5,7 +5,7 @@ use super::conditions::{Conditions, Device};
 use super::event_terms::{EventCheck, EventRow};
 use super::query::EventQuery;
 use crate::analysis::segments::pools::PoolPlaces;
-use crate::analysis::{EventMatches, EventSet};
+use crate::analysis::{Attribution, EventMatches, EventSet, Phases, UserRules};
 use crate::model::{EventIx, Snapshot, Timeline};
 use rayon::prelude::*;
 
@@ -19,11 +19,23 @@ pub struct EventSearch {
 }
 
 impl EventSearch {
-    /// Fill the tables.
+    /// Fill the tables; iterations and phases, if the query asks for any, are found first.
     pub fn new(query: &EventQuery, snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let find = || Attribution::of(snapshot, timeline, &UserRules::default()).phases;
+        let phases = query.needs_attribution().then(find).unwrap_or_default();
+        Self::with_phases(query, snapshot, timeline, &phases)
+    }
+
+    /// Fill the tables, with iterations and phases that are known already.
+    pub fn with_phases(
+        query: &EventQuery,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        phases: &Phases,
+    ) -> Self {
         let conditions = Conditions::new(
             &query.terms,
-            Device { snapshot, timeline, in_pools },
+            Device { snapshot, timeline, phases, in_pools },
             |test, notes| test.check(snapshot, notes),
             |_| None,
         );

@@ -10,7 +10,7 @@ use super::named_moments::{NamedEvents, When};
 use super::offers::{self, Offers};
 use super::term::Subject;
 use super::values::{self, Values};
-use crate::analysis::Basis;
+use crate::analysis::{Basis, Phase, RangeQuery};
 
 /// A term with a value.
 pub(super) struct KeyWord {
@@ -60,7 +60,7 @@ impl Asks {
 }
 
 /// Every term with a value.
-pub(super) static KEYS: [KeyWord; 16] = [
+pub(super) static KEYS: [KeyWord; 19] = [
     KeyWord {
         names: &["action"],
         start: "action:",
@@ -198,6 +198,48 @@ pub(super) static KEYS: [KeyWord; 16] = [
             of_allocation: "text in its metadata or compile context",
             of_event: "text in its metadata or compile context",
             read: |values| Ok(CommonTest::Context(ContextTest::Meta(values.texts()))),
+        },
+    },
+    KeyWord {
+        names: &["iteration"],
+        start: "iteration:",
+        expects: "an iteration's number such as 3, or a range such as 2..5",
+        scale: None,
+        offers: Offers::Listed(offers::iterations),
+        asks: Asks::Both {
+            of_allocation: "allocated in the iteration, or in those of iteration:2..5",
+            of_event: "in the iteration, or in those of iteration:2..5",
+            read: |values| Ok(CommonTest::Row(RowTest::Range(values.each(RangeQuery::iterations)?))),
+        },
+    },
+    KeyWord {
+        names: &["phase"],
+        start: "phase:",
+        expects: "init, data, forward, backward, optimizer, eval or unknown",
+        scale: None,
+        offers: Offers::Listed(offers::phases),
+        asks: Asks::Both {
+            of_allocation: "allocated in the phase: phase:backward",
+            of_event: "in the phase: phase:backward",
+            read: |values| {
+                let phase = |text: &str| Phase::from_key(text).map(RangeQuery::Phase);
+                Ok(CommonTest::Row(RowTest::Range(values.each(phase)?)))
+            },
+        },
+    },
+    KeyWord {
+        names: &["range"],
+        start: "range:",
+        expects: "the name of a range that the program recorded",
+        scale: None,
+        offers: Offers::Listed(offers::ranges),
+        asks: Asks::Both {
+            of_allocation: "allocated within a range of the program's own (record_function), by text in its name",
+            of_event: "within a range of the program's own (record_function), by text in its name",
+            read: |values| {
+                let named = values.texts().into_iter().map(RangeQuery::Named);
+                Ok(CommonTest::Row(RowTest::Range(named.collect())))
+            },
         },
     },
     KeyWord {

@@ -21,6 +21,9 @@
 //! | `basis:inferred` | whose category is known with that certainty: see [`Basis`](crate::analysis::Basis) | |
 //! | `rule:TEXT` | with the text in the name of the rule that decided it: see [`RULES`](crate::analysis::RULES) | |
 //! | `meta:TEXT` | with the text in their metadata or compile context | the same |
+//! | `iteration:3`, `iteration:2..5` | made in the iteration, by its number from 0 | in the iteration |
+//! | `phase:backward` | made in the phase: see [`Phase`](crate::analysis::Phase) | in the phase |
+//! | `range:TEXT` | made within a range that the program recorded (`record_function`), by a text in its name | within it |
 //! | `event:41220`, `#41220`, `event:100..200` | that one of these events made | with these numbers |
 //! | `after:EVENT`, `before:EVENT` | made later or earlier than an event, `peak` or `oom` | later or earlier than that |
 //! | `live`, `live:EVENT` | that are live at the cursor; after an event, at `peak`, `oom` or `end` | |

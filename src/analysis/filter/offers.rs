@@ -1,7 +1,7 @@
 //! Values that completion offers for a term.
 
 use super::vocabulary::Vocabulary;
-use crate::analysis::{Basis, Category, RULES};
+use crate::analysis::{Basis, Category, Phase, RULES};
 use crate::model::PoolKey;
 use crate::units;
 
@@ -76,6 +76,20 @@ pub(super) fn rules(_: &Vocabulary) -> Vec<Offer> {
     RULES.map(|rule| Offer::word(rule.id, rule.says)).into()
 }
 
+/// Where a number stands, there are too many to list.
+pub(super) fn iterations(_: &Vocabulary) -> Vec<Offer> {
+    vec![Offer::word("0", "the first"), Offer::word("2..5", "several, both ends included")]
+}
+
+pub(super) fn phases(_: &Vocabulary) -> Vec<Offer> {
+    Phase::ALL.map(|phase| Offer::word(phase.key(), phase.explains())).into()
+}
+
+pub(super) fn ranges(vocabulary: &Vocabulary) -> Vec<Offer> {
+    let ranges = vocabulary.ranges.iter();
+    ranges.map(|(text, n)| Offer::text(text, format!("recorded {}", times(*n)))).collect()
+}
+
 pub(super) fn metadata(vocabulary: &Vocabulary) -> Vec<Offer> {
     texts(&vocabulary.metadata).collect()
 }
@@ -88,6 +102,10 @@ pub(super) fn moments(vocabulary: &Vocabulary) -> Vec<Offer> {
 
 fn texts(known: &[(String, usize)]) -> impl Iterator<Item = Offer> {
     known.iter().map(|(text, n)| Offer::text(text, allocations(*n)))
+}
+
+fn times(n: usize) -> String {
+    units::counted(n, "time")
 }
 
 /// A number of allocations, as an explanation.

@@ -2,7 +2,8 @@
 
 use super::fixture::Recording;
 use super::{EventQuery, EventSearch, Filter, Matches, Problem};
-use crate::analysis::{site_label, stack_lines};
+use crate::analysis::program_fixture::{Program, train};
+use crate::analysis::{Attribution, Phase, Phases, UserRules, lanes, site_label, stack_lines};
 use crate::model::{
     Action, Allocation, Anchor, Event, EventIx, Moment, PoolKey, Snapshot, StackId, StrId, Timeline,
 };
@@ -298,6 +299,57 @@ fn recording(steps: &[Step], anchor: Anchor) -> Snapshot {
     r.finish(anchor)
 }
 
+/// A term about iterations, phases or ranges, and whether it holds for an event, read event by event.
+fn structure_term() -> impl Strategy<Value = StructureTerm> {
+    prop_oneof![
+        (0u32..6).prop_map(|n| StructureTerm::Iterations(n, n)),
+        (0u32..6, 0u32..6).prop_map(|(a, b)| StructureTerm::Iterations(a.min(b), a.max(b))),
+        prop::sample::select(Phase::ALL.to_vec()).prop_map(StructureTerm::Phase),
+        prop::sample::select(vec!["adam.STEP", "optimizer", "zero_grad", "none"])
+            .prop_map(StructureTerm::Range),
+    ]
+}
+
+#[derive(Debug, Clone, Copy)]
+enum StructureTerm {
+    Iterations(u32, u32),
+    Phase(Phase),
+    Range(&'static str),
+}
+
+impl StructureTerm {
+    fn text(self) -> String {
+        match self {
+            Self::Iterations(a, b) if a == b => format!("iteration:{a}"),
+            Self::Iterations(a, b) => format!("iteration:{a}..{b}"),
+            Self::Phase(phase) => format!("phase:{}", phase.key()),
+            Self::Range(text) => format!("range:{text}"),
+        }
+    }
+
+    fn holds(self, snapshot: &Snapshot, phases: &Phases, event: EventIx) -> bool {
+        let after = Moment::after(event);
+        match self {
+            Self::Iterations(a, b) => {
+                let place = phases.iterations.recorded_at(after).filter(|_| !phases.iterations.has_numbers());
+                phases.iterations.number_at(after).or(place).is_some_and(|number| (a..=b).contains(&number))
+            }
+            Self::Phase(phase) => {
+                let started = phases.phases.iter().rfind(|start| start.event <= event);
+                started.map_or(Phase::Unknown, |start| start.phase) == phase
+            }
+            Self::Range(text) => {
+                let shown = lanes(snapshot, &snapshot.timelines[0]);
+                let mut ranges = shown.lanes.iter().flatten();
+                ranges.any(|range| {
+                    let is_named = range.name.text(snapshot).to_lowercase().contains(&text.to_lowercase());
+                    is_named && range.moments[0] <= after && after < range.moments[1]
+                })
+            }
+        }
+    }
+}
+
 fn all(timeline: &Timeline) -> Vec<Allocation> {
     timeline.ids().map(|id| timeline.allocation(id)).collect()
 }
@@ -351,6 +403,39 @@ proptest! {
         let matches = EventSearch::new(&parsed, &snapshot, timeline).matches(timeline, None);
         let holds = |ix: &EventIx| terms.iter().all(|(is_negated, t)| t.holds(&snapshot, *ix) != *is_negated);
         let plain: Vec<EventIx> = timeline.events.indices().filter(holds).collect();
+        prop_assert_eq!(matches.iter().collect::<Vec<_>>(), plain, "{}", query);
+    }
+
+    #[test]
+    fn terms_of_structure_are_those_of_the_plain_reading(
+        iterations in 1usize..5,
+        late in prop::option::of(0usize..4),
+        is_ring in any::<bool>(),
+        has_stacks in any::<bool>(),
+        terms in prop::collection::vec((any::<bool>(), structure_term()), 1..3),
+    ) {
+        let program = if is_ring { Program::ring() } else { Program::timed() };
+        let mut program = if has_stacks { program } else { program.without_stacks() };
+        train(&mut program, iterations, late);
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
+        let query = query(&terms.iter().map(|(is_negated, term)| (*is_negated, term.text())).collect::<Vec<_>>());
+        let holds = |event| terms.iter().all(|(is_negated, t)| t.holds(&snapshot, &phases, event) != *is_negated);
+
+        let parsed = EventQuery::parse(&query).expect("the generator writes queries");
+        let events = EventSearch::new(&parsed, &snapshot, timeline).matches(timeline, None);
+        let plain: Vec<EventIx> = timeline.events.indices().filter(|&event| holds(event)).collect();
+        prop_assert_eq!(events.iter().collect::<Vec<_>>(), plain, "{}", query);
+
+        let filter = Filter::parse(&query).expect("the generator writes queries");
+        let matches = Matches::compute(&filter, &snapshot, timeline, Moment::START);
+        let is_meant = |a: &Allocation| match a.alloc_event() {
+            Some(event) => holds(event),
+            // What is older than the recording lies in no iteration, phase or range.
+            None => terms.iter().all(|(is_negated, _)| *is_negated),
+        };
+        let plain: Vec<_> = all(timeline).into_iter().filter(is_meant).map(|a| a.id).collect();
         prop_assert_eq!(matches.iter().collect::<Vec<_>>(), plain, "{}", query);
     }
 

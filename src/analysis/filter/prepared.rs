@@ -6,7 +6,7 @@ use super::conditions::{Conditions, Device};
 use super::matches::Matches;
 use super::query::Filter;
 use crate::analysis::segments::pools::PoolPlaces;
-use crate::analysis::{Attribution, Categories, UserRules};
+use crate::analysis::{Attribution, UserRules};
 use crate::model::{AllocId, Moment, Snapshot, Timeline};
 use rayon::prelude::*;
 
@@ -17,23 +17,22 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Fill the tables; categories, if the filter asks for one, are found by the user's rules first.
+    /// Fill the tables; categories, iterations and phases, if the filter asks for any, are found first.
     pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
-        let categories =
-            filter.needs_categories().then(|| Attribution::of(snapshot, timeline, rules).categories);
-        Self::with_categories(filter, snapshot, timeline, &categories.unwrap_or_default())
+        let found = filter.needs_attribution().then(|| Attribution::of(snapshot, timeline, rules));
+        Self::with_attribution(filter, snapshot, timeline, &found.unwrap_or_default())
     }
 
-    /// Fill the tables, with categories that are known already.
-    pub fn with_categories(
+    /// Fill the tables, with an attribution that is known already.
+    pub fn with_attribution(
         filter: &Filter,
         snapshot: &Snapshot,
         timeline: &Timeline,
-        categories: &Categories,
+        Attribution { categories, phases }: &Attribution,
     ) -> Self {
         let conditions = Conditions::new(
             &filter.terms,
-            Device { snapshot, timeline, in_pools },
+            Device { snapshot, timeline, phases, in_pools },
             |test, notes| test.check(snapshot, timeline, categories, notes),
             |test| test.missing(timeline),
         );

@@ -26,9 +26,12 @@ impl Filter {
         self.terms.is_empty()
     }
 
-    /// Whether it asks for categories, which take long to find.
-    pub fn needs_categories(&self) -> bool {
-        self.own_tests().any(AllocationTest::needs_categories)
+    /// Whether it asks for categories, iterations or phases, which take long to find.
+    pub fn needs_attribution(&self) -> bool {
+        self.terms.iter().any(|term| match &term.test {
+            Test::Common(test) => test.needs_attribution(),
+            Test::Own(test) => test.needs_attribution(),
+        })
     }
 
     /// Whether other allocations match when the cursor moves.
@@ -62,6 +65,14 @@ impl EventQuery {
     /// Whether there are no terms, so that everything matches.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Whether it asks for iterations or phases, which take long to find.
+    pub fn needs_attribution(&self) -> bool {
+        self.terms.iter().any(|term| match &term.test {
+            Test::Common(test) => test.needs_attribution(),
+            Test::Own(_) => false,
+        })
     }
 }
 

@@ -3,7 +3,9 @@
 use super::texts;
 use crate::analysis::segments::pools::{PoolPlaces, lacks_pools};
 use crate::analysis::{is_internal, site_frame};
-use crate::model::{Action, Context, EventTable, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline};
+use crate::model::{
+    Action, Context, DeviceId, EventTable, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline,
+};
 use crate::units;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -25,6 +27,8 @@ pub struct Vocabulary {
     pub(super) metadata: Vec<(String, usize)>,
     /// Names of actions, the frequent first.
     pub(super) actions: Vec<(String, usize)>,
+    /// Names of annotations, the frequent first.
+    pub(super) ranges: Vec<(String, usize)>,
     pub(super) has_oom: bool,
 }
 
@@ -78,6 +82,7 @@ impl Vocabulary {
             categories: readable(snapshot, categories),
             metadata: readable(snapshot, metadata),
             actions: actions(snapshot, &timeline.events),
+            ranges: ranges(snapshot, timeline),
             has_oom: !timeline.ooms.is_empty(),
         }
     }
@@ -95,6 +100,16 @@ fn by_count<K: Ord + Copy>(counts: BTreeMap<K, usize>) -> Vec<(K, usize)> {
     counts.sort_by_key(|&(key, count)| (std::cmp::Reverse(count), key));
     counts.truncate(MAX_NAMES);
     counts
+}
+
+/// Names of a device's annotations and how many there are of each.
+fn ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<(String, usize)> {
+    let mut counts = BTreeMap::new();
+    let is_here = |device: Option<DeviceId>| device.is_none_or(|device| device == timeline.device);
+    for started in snapshot.annotations.iter().filter(|a| a.is_start && is_here(a.device)) {
+        add(&mut counts, Some(started.name), 1);
+    }
+    readable(snapshot, counts)
 }
 
 /// Names of actions and how many events have them.

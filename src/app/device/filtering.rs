@@ -218,9 +218,9 @@ impl FilterTask {
             return Arc::clone(prepared);
         }
         let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
-        let prepared = if filter.needs_categories() {
+        let prepared = if filter.needs_attribution() {
             let found = self.attribution.get();
-            Prepared::with_categories(filter, snapshot, timeline, &found.categories)
+            Prepared::with_attribution(filter, snapshot, timeline, &found)
         } else {
             Prepared::new(filter, snapshot, timeline, &UserRules::default())
         };

@@ -6,6 +6,7 @@ use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
 use crate::analysis::filter::{EventQuery, EventSearch, FilterError, Matches, Subject};
 use crate::analysis::{EventMatches, EventSet};
+use crate::app::device::attributing::AttributionCell;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::query_field::{self, QueryField, Written};
 use crate::app::theme;
@@ -60,17 +61,24 @@ pub(in crate::app) struct SearchRequest {
 
 /// Searches the events of one device.
 #[derive(Clone)]
-struct SearchTask(Recording);
+struct SearchTask {
+    recording: Recording,
+    attribution: AttributionCell,
+}
 
 impl Task for SearchTask {
     type Request = SearchRequest;
     type Response = Found;
 
     fn run(&self, SearchRequest { query, filter }: &SearchRequest) -> Found {
-        let timeline = self.0.timeline();
+        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
         let of_filter =
             filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(timeline, filter.iter())));
-        let search = EventSearch::new(query, self.0.snapshot(), timeline);
+        let search = if query.needs_attribution() {
+            EventSearch::with_phases(query, snapshot, timeline, &self.attribution.get().phases)
+        } else {
+            EventSearch::new(query, snapshot, timeline)
+        };
         let matches = Arc::new(search.matches(timeline, of_filter.as_deref()));
         Found { matches, notes: search.notes().into(), of_filter }
     }
@@ -102,7 +110,8 @@ impl State {
             Ok(query) => query,
             Err(error) => return Search::Wrong(error),
         };
-        let task = || SearchTask(ctx.recording.clone());
+        let task =
+            || SearchTask { recording: ctx.recording.clone(), attribution: ctx.derived.attribution_cell() };
         let request = SearchRequest { query, filter };
         Search::Found(self.found.ask(&request, egui, ctx.derived.work_mode, "search", task).cloned())
     }

@@ -2,7 +2,7 @@
 
 use super::names::{Named, named, one_of};
 use crate::analysis::filter::Filter;
-use crate::cli::select::{self, Capacity, Source, Target};
+use crate::cli::select::{self, Capacity, NamedRange, Source, Target, parse_range};
 use crate::draw::{Axis, ColorBy, Palette};
 use crate::export::PictureKind;
 use clap::{Args, ValueEnum};
@@ -34,8 +34,8 @@ const THEMES: [Named<&Palette>; 2] = [named("dark", &Palette::DARK), named("ligh
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        let help = "The moment of the map, the list and the cursor: peak, oom (the last one), end, or after an \
-            event's number; else the OOM or the peak, without a cursor";
+        let help = "The moment of the map, the list and the cursor: peak, oom (the last one), end, after an event's \
+            number, or the peak of a range (peak-of:iteration:3); else the OOM or the peak, without a cursor";
         // Behind `--view`, to which it belongs more than to `--device`.
         arg.help(help).display_order(1)
     }),
@@ -54,9 +54,10 @@ pub(in crate::cli) struct RenderArgs {
     /// What to show
     #[arg(long, default_value = "timeline", value_parser = one_of(VIEWS))]
     pub(super) view: PictureKind,
-    /// Only these events, by their numbers: both ends are shown
-    #[arg(long, value_name = "A..B", value_parser = parse_range)]
-    pub(super) range: Option<[u32; 2]>,
+    /// Only these events, by their numbers, both ends included: 40000..41220; or iteration:3, phase:eval, or the NAME of an
+    /// annotation
+    #[arg(long, value_name = "A..B|RANGE", value_parser = parse_range)]
+    pub(super) range: Option<NamedRange>,
     /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     pub(super) filter: Option<Query>,
@@ -119,16 +120,6 @@ pub(super) struct Query {
 
 fn parse_filter(text: &str) -> Result<Query, String> {
     select::parse_filter(text).map(|filter| Query { text: text.to_owned(), filter })
-}
-
-fn parse_range(text: &str) -> Result<[u32; 2], String> {
-    let event = |text: &str| text.trim().replace([',', '_'], "").parse::<u32>().ok();
-    let ends = text.split_once("..").map(|(a, b)| (event(a), event(b)));
-    match ends {
-        Some((Some(first), Some(last))) if first <= last => Ok([first, last]),
-        Some((Some(_), Some(_))) => Err("the first event is behind the last".to_owned()),
-        _ => Err("expected the numbers of two events, such as 40000..41220".to_owned()),
-    }
 }
 
 fn parse_size(text: &str) -> Result<[f32; 2], String> {

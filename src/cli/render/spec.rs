@@ -2,15 +2,14 @@
 
 use super::args::{Query, RenderArgs, VIEWS, Weigh};
 use crate::analysis::filter::Prepared;
-use crate::analysis::{Attribution, Categories, Direction, Measure, TreeOptions};
+use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
-use crate::cli::select::{Opened, Selected, matches};
+use crate::cli::select::{Opened, Selected, matches, missing};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
 use crate::model::{Moment, Timeline};
-use crate::units;
 use std::sync::Arc;
 
 /// The picture that the arguments ask for, or why the recording does not allow it.
@@ -21,14 +20,15 @@ pub(super) fn spec(
 ) -> Result<PictureSpec, Failure> {
     let Selected { timeline, moment, .. } = selected;
     let axis = axis(args, recording, timeline)?;
-    let moments = moments(args, recording, timeline)?;
+    let range = args.range.as_ref().map(|range| range.ends(recording, timeline));
+    let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
     let attribution = needs_attribution(args).then(|| recording.attribution(timeline));
     Ok(PictureSpec {
         recording: recording.device_handle(timeline)?,
         name: recording.name(),
         kind: args.view,
-        view: view_of(timeline, axis, moments),
+        view: view_of(timeline, axis, range.map(moments)),
         coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
         filter: filtered(args, recording, selected, attribution.as_deref()),
         attribution,
@@ -38,7 +38,7 @@ pub(super) fn spec(
         map: MapLook::default(),
         rows: None,
         stacks: StacksView {
-            measure: measure(args, timeline, moment),
+            measure: measure(args, timeline, moment, range),
             options: tree_options(args),
             zoom: Vec::new(),
             search: String::new(),
@@ -55,21 +55,11 @@ fn axis(args: &RenderArgs, recording: &Opened<'_>, timeline: &Timeline) -> Resul
     Ok(args.axis)
 }
 
-/// The first moment to show and the one after the last; `None` for all.
-fn moments(
-    args: &RenderArgs,
-    recording: &Opened<'_>,
-    timeline: &Timeline,
-) -> Result<Option<[Moment; 2]>, Failure> {
-    let Some([first, last]) = args.range else { return Ok(None) };
-    if timeline.events.len() <= last as usize {
-        let (last, events) = (units::count(last), units::count(timeline.events.len() as u64));
-        let message = format_args!("there is no event {last} among {events}");
-        return Err(recording.failure(message, "use a smaller --range"));
-    }
+/// The first moment to show and the one after the last, for the first event and the last.
+fn moments([first, last]: [u32; 2]) -> [Moment; 2] {
     // From the state before the first event to that after the last, which is `last + 1`; the end is
     // exclusive.
-    Ok(Some([Moment(first), Moment(last + 2)]))
+    [Moment(first), Moment(last.saturating_add(2))]
 }
 
 fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<(), Failure> {
@@ -88,7 +78,7 @@ fn needs_attribution(args: &RenderArgs) -> bool {
     // Pictures over time have lanes of iterations and phases.
     matches!(args.view, PictureKind::Timeline | PictureKind::Reserved)
         || args.color_by.needs_attribution()
-        || filter.is_some_and(|query| query.filter.needs_categories())
+        || filter.is_some_and(|query| query.filter.needs_attribution())
 }
 
 fn coloring(
@@ -112,18 +102,17 @@ fn filtered(
     attribution: Option<&Attribution>,
 ) -> Option<Filtered> {
     let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
-    let none = Categories::default();
-    let categories = attribution.map_or(&none, |found| &found.categories);
-    let prepared = Prepared::with_categories(filter, &recording.snapshot, timeline, categories);
+    let none = Attribution::default();
+    let found = attribution.unwrap_or(&none);
+    let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, found);
     let matches = Arc::new(matches(&prepared, timeline, moment));
     Some(Filtered { query: text.clone(), matches, hides_rest: args.only })
 }
 
 /// The measure of the flame graph: at the moment, or in the range.
-fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment) -> Measure {
+fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment, range: Option<[u32; 2]>) -> Measure {
     let last = Moment(timeline.events.len() as u32);
-    let [from, to] =
-        args.range.map_or([Moment::START, last], |[first, last]| [Moment(first), Moment(last + 1)]);
+    let [from, to] = range.map_or([Moment::START, last], |[first, last]| [Moment(first), Moment(last + 1)]);
     match args.weigh {
         Weigh::Live => Measure::Live { at: moment },
         Weigh::Allocated => Measure::Allocated { after: from, until: to },

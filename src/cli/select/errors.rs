@@ -1,8 +1,10 @@
 //! Errors of selecting a device or a moment, with a way out.
 
+use super::moment::Missing;
 use crate::analysis::MomentError;
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Snapshot};
+use crate::units;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -28,6 +30,23 @@ pub(in crate::cli) fn no_moment(file: &Path, error: MomentError) -> Failure {
         format_args!("{}: {error}", file.display()),
         "use --at peak or --at end, or an event that 'oomscope stats' counts",
     )
+}
+
+/// The error that a device does not have the moment or the range.
+pub(in crate::cli) fn missing(file: &Path, missing: Missing<'_>) -> Failure {
+    match missing {
+        Missing::Moment(error) => no_moment(file, error),
+        Missing::Event { last, events } => {
+            let (last, events) = (units::count(last), units::count(events as u64));
+            let message = format_args!("{}: there is no event {last} among {events}", file.display());
+            Failure::new(message, "use a smaller range")
+        }
+        Missing::Range(range) => Failure::new(
+            format_args!("{}: no event lies in {:?}", file.display(), range.text),
+            "a range is iteration:3, phase:backward, 100..200, or a text in the name of a record_function; \
+            'oomscope stats --iterations' lists iterations and phases",
+        ),
+    }
 }
 
 /// The error that an event's number is ambiguous, since each device counts its own events.

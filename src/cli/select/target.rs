@@ -1,9 +1,10 @@
 //! The device and the moment that a command looks at.
 
-use super::errors::{event_of_several_devices, no_moment};
+use super::errors::{event_of_several_devices, missing};
+use super::moment::{Missing, NamedMoment};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
-use crate::analysis::{At, MomentError};
+use crate::analysis::At;
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Moment, Timeline};
 use clap::Args;
@@ -19,10 +20,11 @@ pub(in crate::cli) struct OneDevice {
 /// `--at` and `--device`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Target {
-    /// The moment: peak (most bytes active), oom (the last one), end, or after an event's number; else the
-    /// OOM or the peak
-    #[arg(long, value_name = "peak|oom|end|EVENT", value_parser = parse_at)]
-    at: Option<At>,
+    /// The moment: peak (most bytes active), oom (the last one), end, after an event's number, or the peak of a range:
+    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation; else the OOM or
+    /// the peak
+    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    at: Option<NamedMoment>,
     #[command(flatten)]
     device: OneDevice,
 }
@@ -63,7 +65,7 @@ impl Target {
     /// The named device, or the one to show first, at its moment.
     pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
         let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
-        self.on(timeline).map_err(|error| no_moment(recording.file, error))
+        self.on(recording, timeline).map_err(|error| missing(recording.file, error))
     }
 
     /// [`Self::one`] with a device and a moment to take where the user named none.
@@ -78,9 +80,7 @@ impl Target {
             Some(timeline) => timeline,
             None => self.device.find(recording)?.ok_or_else(|| recording.no_memory())?,
         };
-        let at = self.at.or_else(|| at(timeline)).unwrap_or_else(|| At::oom_or_peak(timeline));
-        let moment = at.moment(timeline).map_err(|error| no_moment(recording.file, error))?;
-        Ok(Selected { timeline, at, moment })
+        self.on_or(recording, timeline, at).map_err(|error| missing(recording.file, error))
     }
 
     /// The named device, or all devices, without a moment.
@@ -94,15 +94,15 @@ impl Target {
     /// The named device, or all devices, each at its moment. Devices without the moment are left out unless
     /// none has it.
     pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
-        let (mut selected, mut missing) = (Vec::new(), None);
+        let (mut selected, mut lacking) = (Vec::new(), None);
         for timeline in self.devices(recording)? {
-            match self.on(timeline) {
+            match self.on(recording, timeline) {
                 Ok(found) => selected.push(found),
-                Err(error) => missing = missing.or(Some(error)),
+                Err(error) => lacking = lacking.or(Some(error)),
             }
         }
-        match missing {
-            Some(error) if selected.is_empty() => Err(no_moment(recording.file, error)),
+        match lacking {
+            Some(error) if selected.is_empty() => Err(missing(recording.file, error)),
             _ => Ok(selected),
         }
     }
@@ -113,14 +113,28 @@ impl Target {
         &self,
         recording: &'a Opened<'_>,
     ) -> Result<Vec<Selected<'a>>, Failure> {
-        if matches!(self.at, Some(At::Event(_))) && 1 < self.devices(recording)?.len() {
+        if self.at.as_ref().is_some_and(NamedMoment::is_of_one_device) && 1 < self.devices(recording)?.len() {
             return Err(event_of_several_devices(&recording.snapshot));
         }
         self.each(recording)
     }
 
-    fn on<'a>(&self, timeline: &'a Timeline) -> Result<Selected<'a>, MomentError> {
-        let at = self.at.unwrap_or_else(|| At::oom_or_peak(timeline));
-        Ok(Selected { timeline, at, moment: at.moment(timeline)? })
+    fn on<'a>(&self, recording: &Opened<'_>, timeline: &'a Timeline) -> Result<Selected<'a>, Missing<'_>> {
+        self.on_or(recording, timeline, |_| None)
+    }
+
+    /// A device at the moment that the user names, else at the one that `at` takes, else at its OOM or peak.
+    fn on_or<'a>(
+        &self,
+        recording: &Opened<'_>,
+        timeline: &'a Timeline,
+        at: impl FnOnce(&Timeline) -> Option<At>,
+    ) -> Result<Selected<'a>, Missing<'_>> {
+        let at = match &self.at {
+            Some(named) => named.find(recording, timeline)?,
+            None => at(timeline).unwrap_or_else(|| At::oom_or_peak(timeline)),
+        };
+        let moment = at.moment(timeline).map_err(Missing::Moment)?;
+        Ok(Selected { timeline, at, moment })
     }
 }

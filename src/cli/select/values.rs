@@ -1,21 +1,34 @@
 //! Parsers of option values.
 
-use crate::analysis::At;
+use super::moment::{NamedMoment, NamedRange};
+use crate::analysis::{At, RangeQuery};
 use crate::model::DeviceId;
 use crate::units;
 use clap::builder::TypedValueParser;
 
-/// Parse a moment: `peak`, `oom`, `end` or an event's number.
-pub(super) fn parse_at(text: &str) -> Result<At, String> {
-    match text {
-        "peak" => Ok(At::Peak),
-        "oom" => Ok(At::Oom),
-        "end" => Ok(At::End),
-        _ => text
-            .parse()
-            .map(At::Event)
-            .map_err(|e| format!("expected peak, oom, end or an event's number: {e}")),
+/// The name of a moment that is the peak of a range, before the range.
+const PEAK_OF: &str = "peak-of:";
+
+/// Parse a moment: `peak`, `oom`, `end`, an event's number, or the peak of a range.
+pub(super) fn parse_at(text: &str) -> Result<NamedMoment, String> {
+    if let Some(range) = text.strip_prefix(PEAK_OF) {
+        return parse_range(range).map(NamedMoment::PeakOf);
     }
+    let at = match text {
+        "peak" => At::Peak,
+        "oom" => At::Oom,
+        "end" => At::End,
+        _ => text.parse().map(At::Event).map_err(|e| {
+            format!("expected peak, oom, end, an event's number or {PEAK_OF} with a range: {e}")
+        })?,
+    };
+    Ok(NamedMoment::At(at))
+}
+
+/// Parse a part of a recording.
+pub(in crate::cli) fn parse_range(text: &str) -> Result<NamedRange, String> {
+    let query = RangeQuery::parse(text).map_err(|expected| format!("expected {expected}"))?;
+    Ok(NamedRange { text: text.to_owned(), query })
 }
 
 /// Parse a number of bytes, with or without a unit.

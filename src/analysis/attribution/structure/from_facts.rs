@@ -3,9 +3,9 @@
 use super::iteration_starts::iteration_starts;
 use super::iterations::Iterations;
 use super::metadata::Metadata;
+use super::named_steps::named_steps;
 use super::phase_builder::{CallStart, build_phases};
 use super::phases::{ModelCall, Phases};
-use super::profiler_steps::profiler_steps;
 use super::without_stacks::{BetweenSteps, phases_between_steps};
 use crate::analysis::attribution::facts::{Announced, Facts};
 use crate::model::{EventIx, Snapshot, Timeline};
@@ -19,7 +19,7 @@ pub(in crate::analysis::attribution) fn phases_from_facts(
 ) -> Phases {
     let has_stacks = facts.of_device(timeline).activities.has_stacks;
     let metadata = Metadata::of(snapshot, timeline);
-    let numbered_starts = profiler_steps(snapshot, timeline)
+    let numbered_starts = named_steps(snapshot, timeline)
         .or_else(|| metadata.as_ref().and_then(|metadata| metadata.steps(timeline)));
     let is_device = 0 <= timeline.device.0;
     let between_steps =

@@ -110,6 +110,24 @@ impl Iterations {
         self.list.partition_point(|iteration| iteration.start <= event).checked_sub(1)
     }
 
+    /// Whether the numbers of iterations are known, rather than only their places in the recording.
+    pub fn has_numbers(&self) -> bool {
+        self.first_number.is_some() || self.number_before.is_some()
+    }
+
+    /// The iterations by number, each with its first event and the one after its last, also the one that is under way when
+    /// the trace starts if its number is known. Where no number is, they count from 0.
+    pub fn ranges(&self) -> Vec<(u32, [u32; 2])> {
+        let sure = self.unsure_from.unwrap_or(self.events);
+        let first_start = self.list.first().map_or(self.events, |iteration| iteration.start.0);
+        let before = self.number_before.map(|number| (number, [0, first_start.min(sure)]));
+        let first = self.first_number.unwrap_or_default();
+        let listed = self.list.iter().zip(0u32..).map(|(iteration, at)| {
+            (first.saturating_add(at), [iteration.start.0.min(sure), iteration.end.0.min(sure)])
+        });
+        before.into_iter().chain(listed).filter(|(_, [from, to])| from < to).collect()
+    }
+
     /// Whether a moment lies before the first iteration that starts within the trace.
     fn is_before_first(&self, moment: Moment) -> bool {
         let first = self.list.first().map_or(self.events, |iteration| iteration.start.0);

@@ -38,6 +38,24 @@ impl Phase {
             Self::Unknown => "unknown",
         }
     }
+
+    /// The phase with a name, in any case.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.key().eq_ignore_ascii_case(key))
+    }
+
+    /// Its meaning in a few words, for people.
+    pub fn explains(self) -> &'static str {
+        match self {
+            Self::Init => "before the first batch: the model is made",
+            Self::Data => "a batch is loaded",
+            Self::Forward => "a model is called to train it; the loss",
+            Self::Backward => "gradients are computed",
+            Self::Optimizer => "clipping and the optimizer's step, until the next batch",
+            Self::Eval => "a model is called without training it",
+            Self::Unknown => "the recording does not show it",
+        }
+    }
 }
 
 /// The evidence that a phase rests on.

@@ -73,6 +73,12 @@ impl Phases {
         }
     }
 
+    /// The phases in order, each with its first event and the one after its last. `end` is the number of events.
+    pub fn spans(&self, end: u32) -> impl Iterator<Item = (Phase, [u32; 2])> + '_ {
+        let ends = self.phases.iter().skip(1).map(|start| start.event.0).chain([end]);
+        self.phases.iter().zip(ends).map(|(start, end)| (start.phase, [start.event.0, end]))
+    }
+
     /// The number of the iteration that the event before a moment belongs to, from 0. `None` before
     /// the first, and where the recording starts too late to number them.
     pub fn iteration_at(&self, moment: Moment) -> Option<u32> {

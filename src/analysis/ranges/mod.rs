@@ -1,0 +1,9 @@
+//! Parts of a recording that users name: an iteration, a phase, a range of the program's own, or events by number.
+
+mod event_ranges;
+mod range_query;
+#[cfg(test)]
+mod tests;
+
+pub use event_ranges::EventRanges;
+pub use range_query::RangeQuery;
