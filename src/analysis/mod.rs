@@ -7,7 +7,9 @@ mod attribution;
 mod events;
 pub mod filter;
 mod inferred_part;
+mod iteration_table;
 mod lanes;
+mod modules;
 mod ranges;
 mod segments;
 mod stacks;
@@ -29,7 +31,9 @@ pub use attribution::{
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;
+pub use iteration_table::{IterationRow, iteration_table};
 pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
+pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
 pub use ranges::{EventRanges, RangeQuery};
 pub use segments::{
     Gap, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow, SegmentRows,

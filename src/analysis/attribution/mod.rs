@@ -14,7 +14,7 @@ mod categories;
 mod category;
 mod claims;
 mod facts;
-mod knowledge;
+pub(super) mod knowledge;
 mod pipeline;
 mod rule;
 mod rules;

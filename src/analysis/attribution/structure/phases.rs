@@ -85,7 +85,8 @@ impl Phases {
         self.iterations.number_at(moment)
     }
 
-    fn of_event_before(&self, moment: Moment) -> Phase {
+    /// The phase of the event before a moment, whatever is live then.
+    pub(in crate::analysis) fn of_event_before(&self, moment: Moment) -> Phase {
         self.start_before(moment).map_or(Phase::Unknown, |start| start.phase)
     }
 

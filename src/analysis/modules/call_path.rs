@@ -1,0 +1,162 @@
+//! The path of modules that a stack shows, outermost first.
+
+use crate::analysis::attribution::knowledge::{Role, frame_role};
+use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
+
+/// One module of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Step {
+    /// Whether it is called, or made.
+    pub(super) kind: StepKind,
+    /// The file of its `forward` or `__init__`.
+    pub(super) file: StrId,
+    /// That function, with its class if that was recorded.
+    pub(super) function: StrId,
+    /// The line that calls it: file and number. `None` if no frame is around it.
+    pub(super) from: Option<(StrId, i64)>,
+}
+
+/// The function of a module that a stack shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum StepKind {
+    /// Its `forward`, called by `Module.__call__`.
+    Call,
+    /// Its constructor.
+    Make,
+}
+
+/// The part of a program that a stack lies in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StackPath {
+    /// In modules that are called.
+    Called(Vec<Step>),
+    /// In constructors.
+    Made(Vec<Step>),
+    /// In Python code outside of any module and of the backward.
+    Outside,
+    /// The stack does not say.
+    NotKnown,
+}
+
+/// The meaning of a frame on the way to a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FrameKind {
+    /// `Module.__call__`.
+    Call,
+    /// A `forward`, or code of the program.
+    Callee,
+    /// A constructor.
+    Init,
+    /// Moves, copies or loads tensors that somebody else made.
+    Moves,
+    /// Starts or runs the backward.
+    Backward,
+    /// Other Python code, such as wrappers around a `forward`.
+    Python,
+    /// Compiled code.
+    Compiled,
+}
+
+/// Reads stacks; each frame is understood once.
+pub(super) struct PathReader<'a> {
+    snapshot: &'a Snapshot,
+    kinds: Vec<Option<FrameKind>>,
+}
+
+impl<'a> PathReader<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self { snapshot, kinds: vec![None; snapshot.frames.len()] }
+    }
+
+    fn kind(&mut self, id: FrameId) -> FrameKind {
+        if let Some(known) = self.kinds.get(id.index()).copied().flatten() {
+            return known;
+        }
+        let frame = self.snapshot.frames.get(id);
+        let kind = kind_of(&self.snapshot.strings.get(frame.file), &self.snapshot.strings.get(frame.name));
+        if let Some(known) = self.kinds.get_mut(id.index()) {
+            *known = Some(kind);
+        }
+        kind
+    }
+
+    /// The path that a stack shows.
+    pub(super) fn read(&mut self, stack: StackId) -> StackPath {
+        let frames: Vec<(FrameId, FrameKind)> =
+            self.snapshot.stacks.frames(stack).iter().rev().map(|&id| (id, self.kind(id))).collect();
+        let called = self.called(&frames);
+        if !called.is_empty() {
+            return StackPath::Called(called);
+        }
+        let is_seen = |kind: FrameKind| frames.iter().any(|&(_, found)| found == kind);
+        let made = self.made(&frames);
+        if !made.is_empty() {
+            StackPath::Made(made)
+        } else if is_seen(FrameKind::Callee) && !is_seen(FrameKind::Backward) {
+            StackPath::Outside
+        } else {
+            StackPath::NotKnown
+        }
+    }
+
+    /// The modules that are called: after `Module.__call__`, the first frame that is no wrapper is the module's `forward`.
+    fn called(&self, frames: &[(FrameId, FrameKind)]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let (mut from, mut is_called) = (None, false);
+        for &(id, kind) in frames {
+            match kind {
+                FrameKind::Call => is_called = true,
+                FrameKind::Callee | FrameKind::Init if is_called => {
+                    steps.push(self.step(StepKind::Call, id, from));
+                    (from, is_called) = (Some(id), false);
+                }
+                FrameKind::Callee | FrameKind::Init => from = Some(id),
+                FrameKind::Compiled => {}
+                // A wrapper, or a library's way to a module, stands in for nothing.
+                _ if is_called => {}
+                _ => _ = from.get_or_insert(id),
+            }
+        }
+        steps
+    }
+
+    /// The constructors that a parameter is made in; none if it was moved, copied or loaded within the last of them.
+    fn made(&self, frames: &[(FrameId, FrameKind)]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut from = None;
+        for &(id, kind) in frames {
+            match kind {
+                FrameKind::Init => {
+                    steps.push(self.step(StepKind::Make, id, from));
+                    from = Some(id);
+                }
+                FrameKind::Callee => from = Some(id),
+                FrameKind::Moves | FrameKind::Backward => return Vec::new(),
+                FrameKind::Call | FrameKind::Python => _ = from.get_or_insert(id),
+                FrameKind::Compiled => {}
+            }
+        }
+        steps
+    }
+
+    fn step(&self, kind: StepKind, callee: FrameId, from: Option<FrameId>) -> Step {
+        let Frame { file, name, .. } = self.snapshot.frames.get(callee);
+        let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
+        Step { kind, file, function: name, from }
+    }
+}
+
+fn kind_of(file: &str, name: &str) -> FrameKind {
+    let plain = name.rsplit('.').next().unwrap_or(name);
+    match frame_role(file, name) {
+        Role::Call => FrameKind::Call,
+        Role::Backward | Role::Engine => FrameKind::Backward,
+        Role::Compiled | Role::Workspace | Role::Start => FrameKind::Compiled,
+        Role::CopyDict | Role::CopyObject | Role::CopyTensor | Role::Restore => FrameKind::Moves,
+        Role::Load if file.replace('\\', "/").ends_with("modules/module.py") => FrameKind::Moves,
+        _ if plain == "__init__" => FrameKind::Init,
+        _ if plain == "forward" => FrameKind::Callee,
+        Role::Own | Role::Cache | Role::Root => FrameKind::Callee,
+        _ => FrameKind::Python,
+    }
+}

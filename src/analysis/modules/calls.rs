@@ -1,0 +1,78 @@
+//! How often each module runs in a pass, by the order of allocations: stacks show the line that calls, not which of several
+//! modules it calls.
+//!
+//! Within a call, control goes from one part of a module to the next: a module that it calls, or a stack of its own. The call
+//! begins again when the part that came first comes again after another one. So a module that a loop calls is told from the
+//! next, and one whose code is a loop looks the same: what is counted is how often its code runs.
+
+use super::tree::NodeIx;
+use crate::model::StackId;
+
+/// A part of a module's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Own(StackId),
+    Module(NodeIx),
+}
+
+/// A module within a pass.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    pass: u32,
+    first: Part,
+    current: Part,
+    calls: u32,
+}
+
+/// Counts the calls of modules, pass by pass.
+#[derive(Debug, Default)]
+pub(super) struct CallCounter {
+    /// By node; `None` until the module is called.
+    progress: Vec<Option<Progress>>,
+    pass: u32,
+}
+
+impl CallCounter {
+    /// Begin a new pass.
+    pub(super) fn start_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    /// Follow an allocation below a path of modules. `numbers` takes the number of each module's call in the pass, from 1.
+    pub(super) fn follow(&mut self, path: &[NodeIx], stack: StackId, numbers: &mut Vec<u32>) {
+        let mut is_entered = false;
+        for (depth, &node) in path.iter().enumerate() {
+            let part = path.get(depth + 1).map_or(Part::Own(stack), |&inner| Part::Module(inner));
+            is_entered = self.step(node, part, is_entered, depth == 0);
+            numbers.push(self.calls(node));
+        }
+    }
+
+    /// Let a module go on with a part of it. Returns whether that part is entered anew. The outermost module is called once in
+    /// a pass.
+    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, is_outermost: bool) -> bool {
+        let pass = self.pass;
+        if self.progress.len() <= node.index() {
+            self.progress.resize(node.index() + 1, None);
+        }
+        let known = &mut self.progress[node.index()];
+        let Some(progress) = known.as_mut().filter(|known| known.pass == pass) else {
+            *known = Some(Progress { pass, first: part, current: part, calls: 1 });
+            return true;
+        };
+        let is_next = progress.current != part;
+        let begins_again = is_next && progress.first == part && !is_outermost;
+        if is_entered {
+            progress.first = part;
+        }
+        progress.calls += u32::from(is_entered || begins_again);
+        progress.current = part;
+        is_entered || is_next
+    }
+
+    /// How often a module was called in the pass so far.
+    pub(super) fn calls(&self, node: NodeIx) -> u32 {
+        let progress = self.progress.get(node.index()).copied().flatten();
+        progress.filter(|progress| progress.pass == self.pass).map_or(0, |progress| progress.calls)
+    }
+}

@@ -1,0 +1,378 @@
+//! The table of modules at one moment.
+
+use super::call_path::{PathReader, StackPath, StepKind};
+use super::calls::CallCounter;
+use super::pairing::Pairing;
+use super::tree::{Merged, NodeIx, Tree, from_of, name_of};
+use crate::analysis::{Attribution, Category};
+use crate::model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
+use std::ops::Range;
+
+/// The categories that are told by module, in the order of columns.
+pub const MODULE_COLUMNS: [Category; 4] =
+    [Category::Parameter, Category::Gradient, Category::OptimizerState, Category::Activation];
+
+/// Bytes in the order of [`MODULE_COLUMNS`].
+pub type ModuleBytes = [i64; MODULE_COLUMNS.len()];
+
+/// The memory of modules at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleTable {
+    /// The moment.
+    pub moment: Moment,
+    /// Each module before those below it, the largest first; then what is outside of modules, and what is of none that is known.
+    pub rows: Vec<ModuleRow>,
+    /// All bytes of each category. Those of the rows, without the modules below them, add up to it.
+    pub total: ModuleBytes,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleRow {
+    /// The module.
+    pub place: ModulePlace,
+    /// How many modules are around it.
+    pub depth: usize,
+    /// Bytes of its own, without those of modules below it.
+    pub own: ModuleBytes,
+    /// Those of its own whose module is inferred from their size.
+    pub inferred: ModuleBytes,
+    /// Bytes with those of modules below it.
+    pub total: ModuleBytes,
+    /// How often its code ran in the last pass that left activations; 0 if none did.
+    pub calls: u32,
+    /// Activations with those below it, by the call within its pass; empty unless it is the outermost that ran several times.
+    pub by_call: Vec<i64>,
+}
+
+/// The module of a row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModulePlace {
+    /// A module that a stack shows.
+    Module {
+        /// Its class, or the file and function of its `forward` where classes were not recorded.
+        name: String,
+        /// The line that calls it, or makes it: `model.py:113`. `None` if the stack ends before.
+        from: Option<String>,
+        /// Whether only its constructor is known, not the line that calls it.
+        is_made: bool,
+    },
+    /// Code outside of modules, such as a loss.
+    Outside,
+    /// Neither a stack nor a size tells the module.
+    NotKnown,
+}
+
+/// The memory of modules at a moment. Looks at what is live then, and at the passes that made the activations.
+pub fn module_table(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    moment: Moment,
+) -> ModuleTable {
+    let mut builder = Builder {
+        snapshot,
+        timeline,
+        attribution,
+        reader: PathReader::new(snapshot),
+        tree: Tree::default(),
+        by_stack: vec![None; snapshot.stacks.len()],
+    };
+    let live = builder.live(moment);
+    let calls = builder.follow_passes(&live);
+    let bytes = builder.place(&live);
+    builder.finish(moment, &bytes, &calls)
+}
+
+/// The part of a program that a stack lies in, with nodes for its modules.
+#[derive(Debug, Clone)]
+enum Place {
+    Called(Vec<NodeIx>),
+    Made(Vec<NodeIx>),
+    Outside,
+    NotKnown,
+}
+
+/// A live allocation of one of the columns.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    id: AllocId,
+    column: usize,
+    size: i64,
+    stack: StackId,
+}
+
+/// Bytes that have found their rows.
+#[derive(Debug)]
+struct PlacedBytes {
+    /// By node.
+    own: Vec<ModuleBytes>,
+    inferred: Vec<ModuleBytes>,
+    outside: ModuleBytes,
+    not_known: ModuleBytes,
+    /// By node, the module that it is shown below.
+    parents: Vec<Option<NodeIx>>,
+}
+
+/// Calls of modules in the passes that left activations.
+#[derive(Debug, Default)]
+struct PassCalls {
+    /// By node, how often its code ran in the last pass.
+    calls: Vec<u32>,
+    /// By node, activations by call.
+    by_call: Vec<Vec<i64>>,
+}
+
+struct Builder<'a> {
+    snapshot: &'a Snapshot,
+    timeline: &'a Timeline,
+    attribution: &'a Attribution,
+    reader: PathReader<'a>,
+    tree: Tree,
+    by_stack: Vec<Option<Place>>,
+}
+
+impl Builder<'_> {
+    /// The allocations of the columns that are live at a moment, in allocation order.
+    fn live(&self, moment: Moment) -> Vec<Live> {
+        let categories = &self.attribution.categories;
+        let live = self.timeline.lifetimes.live_at(moment).filter_map(|id| {
+            let category = categories.get(id);
+            let column = MODULE_COLUMNS.iter().position(|&column| column == category)?;
+            Some(Live { id, column, size: self.timeline.size(id), stack: self.timeline.stack(id) })
+        });
+        live.collect()
+    }
+
+    fn read(&mut self, stack: StackId) -> &Place {
+        let Self { reader, tree, by_stack, .. } = self;
+        by_stack[stack.index()].get_or_insert_with(|| match reader.read(stack) {
+            StackPath::Called(path) => Place::Called(tree.add(&path)),
+            StackPath::Made(path) => Place::Made(tree.add(&path)),
+            StackPath::Outside => Place::Outside,
+            StackPath::NotKnown => Place::NotKnown,
+        })
+    }
+
+    /// Put each live allocation into its row.
+    fn place(&mut self, live: &[Live]) -> PlacedBytes {
+        let modules: Vec<Option<NodeIx>> = live.iter().map(|live| self.module_of(live)).collect();
+        let Merged { shown, parents } = self.tree.merge(self.snapshot);
+        let modules: Vec<Option<NodeIx>> =
+            modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
+        let mut pairing = Pairing::default();
+        for (live, module) in live.iter().zip(&modules) {
+            pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
+        }
+        let nothing = || vec![ModuleBytes::default(); self.tree.nodes.len()];
+        let mut out = PlacedBytes {
+            own: nothing(),
+            inferred: nothing(),
+            outside: ModuleBytes::default(),
+            not_known: ModuleBytes::default(),
+            parents,
+        };
+        for (live, module) in live.iter().zip(modules) {
+            let category = MODULE_COLUMNS[live.column];
+            let is_activation = category == Category::Activation;
+            let paired = || if is_activation { None } else { pairing.module_of(category, live.size) };
+            let target = match module {
+                Some(node) => &mut out.own[node.index()],
+                None if is_activation
+                    && matches!(self.by_stack[live.stack.index()], Some(Place::Outside)) =>
+                {
+                    &mut out.outside
+                }
+                None => match paired() {
+                    Some(node) => {
+                        add(&mut out.inferred[node.index()][live.column], live.size);
+                        &mut out.own[node.index()]
+                    }
+                    None => &mut out.not_known,
+                },
+            };
+            add(&mut target[live.column], live.size);
+        }
+        out
+    }
+
+    /// The module of an allocation by its stack, or by the forward that a gradient belongs to.
+    fn module_of(&mut self, live: &Live) -> Option<NodeIx> {
+        let is_parameter = MODULE_COLUMNS[live.column] == Category::Parameter;
+        match self.read(live.stack) {
+            Place::Called(path) => return path.last().copied(),
+            Place::Made(path) if is_parameter => return path.last().copied(),
+            _ => {}
+        }
+        let event = self.timeline.lifetimes.start(live.id).event()?;
+        let context = self.timeline.events.contexts().get(self.timeline.events.context_index(event))?;
+        match self.read(context.forward_stack) {
+            Place::Called(path) => path.last().copied(),
+            _ => None,
+        }
+    }
+
+    /// Follow the passes that left activations, and count the calls of modules in them.
+    fn follow_passes(&mut self, live: &[Live]) -> PassCalls {
+        let activation = MODULE_COLUMNS.len() - 1;
+        let mut activations = live.iter().filter(|live| live.column == activation).peekable();
+        let (mut counter, mut out) = (CallCounter::default(), PassCalls::default());
+        while let Some(first) = activations.peek() {
+            let pass = self.pass_of(first.id);
+            let of_pass: Vec<Live> =
+                std::iter::from_fn(|| activations.next_if(|live| pass.contains(&live.id.0)))
+                    .copied()
+                    .collect();
+            if of_pass.is_empty() {
+                // It is older than the recording, whose passes are unknown.
+                activations.next();
+                continue;
+            }
+            counter.start_pass();
+            let numbers = self.follow_pass(&mut counter, pass, &of_pass);
+            self.add_by_call(&mut out, &counter, &of_pass, &numbers);
+            out.calls.resize(self.tree.nodes.len(), 0);
+            for (at, calls) in (0..).zip(&mut out.calls) {
+                // A module that this pass does not call keeps the number of an earlier one.
+                *calls = Some(counter.calls(NodeIx(at))).filter(|&now| now != 0).unwrap_or(*calls);
+            }
+        }
+        out
+    }
+
+    /// The allocations from the call of a model to the next, around one of them.
+    fn pass_of(&self, id: AllocId) -> Range<u32> {
+        let lifetimes = &self.timeline.lifetimes;
+        let calls = &self.attribution.phases.calls;
+        let Some(event) = lifetimes.start(id).event() else { return 0..0 };
+        let after = calls.partition_point(|call| call.event <= event);
+        let end = lifetimes.len() as u32;
+        // The moment before an event has its number.
+        let first_from = |event: EventIx| lifetimes.first_after(Moment(event.0)).map_or(end, |id| id.0);
+        let from = after.checked_sub(1).map(|at| first_from(calls[at].event));
+        let to = calls.get(after).map(|call| first_from(call.event));
+        from.unwrap_or(lifetimes.initial_count() as u32)..to.unwrap_or(end)
+    }
+
+    /// Follow all allocations of a pass. Returns, for each of those that are live, the number of the call of each module on its
+    /// path.
+    fn follow_pass(&mut self, counter: &mut CallCounter, pass: Range<u32>, live: &[Live]) -> Vec<Vec<u32>> {
+        let mut wanted = live.iter().map(|live| live.id).peekable();
+        let mut found = Vec::with_capacity(live.len());
+        let mut numbers = Vec::new();
+        for id in pass.map(AllocId) {
+            let stack = self.timeline.stack(id);
+            numbers.clear();
+            if let Place::Called(path) = self.read(stack) {
+                counter.follow(path, stack, &mut numbers);
+            }
+            if wanted.next_if_eq(&id).is_some() {
+                found.push(numbers.clone());
+            }
+        }
+        found
+    }
+
+    /// Add activations to the calls of the outermost module that was called several times.
+    fn add_by_call(&self, out: &mut PassCalls, counter: &CallCounter, live: &[Live], numbers: &[Vec<u32>]) {
+        out.by_call.resize(self.tree.nodes.len(), Vec::new());
+        for (live, numbers) in live.iter().zip(numbers) {
+            let Some(Place::Called(path)) = &self.by_stack[live.stack.index()] else { continue };
+            let repeated = path.iter().zip(numbers).find(|(node, _)| 1 < counter.calls(**node));
+            if let Some((node, &number)) = repeated {
+                let by_call = &mut out.by_call[node.index()];
+                let at = number.saturating_sub(1) as usize;
+                if by_call.len() <= at {
+                    by_call.resize(at + 1, 0);
+                }
+                add(&mut by_call[at], live.size);
+            }
+        }
+    }
+
+    fn finish(self, moment: Moment, bytes: &PlacedBytes, calls: &PassCalls) -> ModuleTable {
+        let nodes = &self.tree.nodes;
+        let mut totals = bytes.own.clone();
+        let mut children: Vec<Vec<NodeIx>> = vec![Vec::new(); nodes.len()];
+        let mut roots = Vec::new();
+        // The deepest first, so that each is complete when it is added.
+        let mut deepest_first: Vec<NodeIx> = (0..nodes.len() as u32).map(NodeIx).collect();
+        deepest_first.sort_by_key(|node| std::cmp::Reverse(nodes[node.index()].depth));
+        for node in deepest_first {
+            let below = totals[node.index()];
+            match bytes.parents[node.index()] {
+                _ if below == ModuleBytes::default() => {}
+                Some(parent) => {
+                    add_all(&mut totals[parent.index()], &below);
+                    children[parent.index()].push(node);
+                }
+                None => roots.push(node),
+            }
+        }
+        let mut rows = Vec::new();
+        let largest_last = |list: &mut Vec<NodeIx>| {
+            list.sort_by_key(|node| (sum(&totals[node.index()]), std::cmp::Reverse(node.0)));
+        };
+        largest_last(&mut roots);
+        let mut open: Vec<(NodeIx, usize)> = roots.into_iter().map(|node| (node, 0)).collect();
+        while let Some((node, depth)) = open.pop() {
+            rows.push(self.row(node, depth, bytes, totals[node.index()], calls));
+            let mut below = std::mem::take(&mut children[node.index()]);
+            largest_last(&mut below);
+            open.extend(below.into_iter().map(|child| (child, depth + 1)));
+        }
+        let rest = [(ModulePlace::Outside, bytes.outside), (ModulePlace::NotKnown, bytes.not_known)];
+        for (place, own) in rest.into_iter().filter(|(_, own)| *own != ModuleBytes::default()) {
+            let inferred = ModuleBytes::default();
+            rows.push(ModuleRow {
+                place,
+                depth: 0,
+                own,
+                inferred,
+                total: own,
+                calls: 0,
+                by_call: Vec::new(),
+            });
+        }
+        let mut total = ModuleBytes::default();
+        rows.iter().for_each(|row| add_all(&mut total, &row.own));
+        ModuleTable { moment, rows, total }
+    }
+
+    fn row(
+        &self,
+        node: NodeIx,
+        depth: usize,
+        bytes: &PlacedBytes,
+        total: ModuleBytes,
+        calls: &PassCalls,
+    ) -> ModuleRow {
+        let step = &self.tree.nodes[node.index()].step;
+        ModuleRow {
+            place: ModulePlace::Module {
+                name: name_of(self.snapshot, step),
+                from: from_of(self.snapshot, step),
+                is_made: step.kind == StepKind::Make,
+            },
+            depth,
+            own: bytes.own[node.index()],
+            inferred: bytes.inferred[node.index()],
+            total,
+            calls: calls.calls.get(node.index()).copied().unwrap_or(0),
+            by_call: calls.by_call.get(node.index()).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// Sizes of a file may add up to more than any number holds.
+fn add(total: &mut i64, bytes: i64) {
+    *total = total.saturating_add(bytes);
+}
+
+fn add_all(totals: &mut ModuleBytes, bytes: &ModuleBytes) {
+    totals.iter_mut().zip(bytes).for_each(|(total, &bytes)| add(total, bytes));
+}
+
+fn sum(bytes: &ModuleBytes) -> i64 {
+    bytes.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+}

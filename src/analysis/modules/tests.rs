@@ -1,0 +1,162 @@
+//! Tables of modules of small programs.
+
+use super::{ModulePlace, ModuleTable, module_table};
+use crate::analysis::stacks_fixture::Recording;
+use crate::analysis::{Attribution, UserRules};
+use crate::model::{Moment, Snapshot};
+
+const MAIN: &str = "/home/me/train.py:9 <module>";
+const CALL: &str = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:1798 _call_impl";
+const LINEAR: &str = "/env/lib/python3.11/site-packages/torch/nn/modules/linear.py:134 forward";
+const NORM: &str = "/env/lib/python3.11/site-packages/torch/nn/modules/normalization.py:228 forward";
+
+/// The stack of frames, outermost first, with `Module.__call__` before each `forward`.
+fn stack(recording: &mut Recording, frames: &[&str]) -> crate::model::StackId {
+    let mut all = vec![MAIN];
+    for frame in frames {
+        if frame.ends_with("forward") {
+            all.push(CALL);
+        }
+        all.push(frame);
+    }
+    all.reverse();
+    recording.stack(&all)
+}
+
+fn table(snapshot: &Snapshot) -> ModuleTable {
+    let timeline = &snapshot.timelines[0];
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    let moment = Moment(timeline.events.len() as u32);
+    let table = module_table(snapshot, timeline, &attribution, moment);
+    assert_adds_up(snapshot, &attribution, &table);
+    table
+}
+
+/// The columns add up to the totals of the categories.
+fn assert_adds_up(snapshot: &Snapshot, attribution: &Attribution, table: &ModuleTable) {
+    let by_category = attribution.categories.bytes_at(&snapshot.timelines[0], table.moment);
+    for (at, category) in super::MODULE_COLUMNS.into_iter().enumerate() {
+        let expected = by_category.iter().find(|of| of.category == category).map_or(0, |of| of.bytes);
+        assert_eq!(table.rows.iter().map(|row| row.own[at]).sum::<i64>(), expected, "{category:?}");
+        let roots = table.rows.iter().filter(|row| row.depth == 0);
+        assert_eq!(roots.map(|row| row.total[at]).sum::<i64>(), expected, "{category:?}");
+    }
+}
+
+/// Rows as text: depth, module, activations with those below, and calls.
+fn lines(table: &ModuleTable) -> Vec<String> {
+    let row = |row: &super::ModuleRow| {
+        let place = match &row.place {
+            ModulePlace::Module { name, from, .. } => format!("{name} ({})", from.as_deref().unwrap_or("?")),
+            ModulePlace::Outside => "outside".to_owned(),
+            ModulePlace::NotKnown => "not known".to_owned(),
+        };
+        format!("{}{place} {} x{}", "  ".repeat(row.depth), row.total[3], row.calls)
+    };
+    table.rows.iter().map(row).collect()
+}
+
+/// A model of three equal blocks, each a norm and a linear layer, called by one line.
+fn blocks(recording: &mut Recording) {
+    let (model, block) =
+        ("/home/me/model.py:113 forward", ["/home/me/model.py:88 forward", "/home/me/model.py:89 forward"]);
+    let embed = stack(recording, &["/home/me/model.py:110 forward"]);
+    let norm = stack(recording, &[model, block[0], NORM]);
+    let linear = stack(recording, &[model, block[1], LINEAR]);
+    let relu = stack(recording, &[model, block[1]]);
+    recording.alloc(0, 1000, embed, None);
+    for at in 0..3u64 {
+        // Both outputs of a norm have one stack.
+        recording.alloc(10 * at + 1, 10, norm, None);
+        recording.alloc(10 * at + 2, 20, norm, None);
+        recording.alloc(10 * at + 3, 100 + at as i64, linear, None);
+        recording.alloc(10 * at + 4, 7, relu, None);
+    }
+}
+
+#[test]
+fn activations_lie_below_the_modules_that_their_stacks_show() {
+    let mut recording = Recording::default();
+    blocks(&mut recording);
+    let table = table(&recording.finish());
+    assert_eq!(
+        lines(&table),
+        [
+            "model.py forward (train.py:9) 1414 x1",
+            "  model.py forward (model.py:113) 414 x3",
+            "    linear.py forward (model.py:89) 303 x3",
+            "    normalization.py forward (model.py:88) 90 x3",
+        ]
+    );
+    assert_eq!(table.rows[1].by_call, [137, 138, 139]);
+    assert_eq!(table.rows[1].own[3], 21);
+    assert!(table.rows[2].by_call.is_empty(), "the blocks tell it");
+}
+
+#[test]
+fn modules_are_called_by_their_class_where_that_was_recorded() {
+    let mut recording = Recording::default();
+    let model = "/home/me/model.py:113 Net.forward";
+    let inner = stack(&mut recording, &[model, "/home/me/model.py:8 make.<locals>.Head.forward"]);
+    recording.alloc(0, 64, inner, None);
+    assert_eq!(lines(&table(&recording.finish())), ["Net (train.py:9) 64 x1", "  Head (model.py:113) 64 x1"]);
+}
+
+#[test]
+fn wrappers_and_helpers_are_no_modules() {
+    let mut recording = Recording::default();
+    let wrapper = "/env/lib/python3.11/site-packages/torch/amp/autocast_mode.py:44 decorate_autocast";
+    let frames =
+        [LINEAR, CALL, "/home/me/model.py:30 attend", "/home/me/model.py:34 forward", wrapper, CALL, MAIN];
+    let stack = recording.stack(&frames);
+    recording.alloc(0, 64, stack, None);
+    assert_eq!(
+        lines(&table(&recording.finish())),
+        ["model.py forward (train.py:9) 64 x1", "  linear.py forward (model.py:30) 64 x1"]
+    );
+}
+
+/// Parameters that constructors make, with the frames of the constructors from the outermost on.
+fn parameter(recording: &mut Recording, slot: u64, size: i64, frames: &[&str]) {
+    let mut all = vec![MAIN];
+    all.extend(frames);
+    all.reverse();
+    let stack = recording.stack(&all);
+    recording.alloc(slot, size, stack, None);
+}
+
+const MAKE_LINEAR: &str = "/env/lib/python3.11/site-packages/torch/nn/modules/linear.py:106 __init__";
+
+#[test]
+fn parameters_join_the_module_whose_constructor_made_them() {
+    let mut recording = Recording::default();
+    let (net, head) = ("/home/me/model.py:20 Net.__init__", "/home/me/model.py:5 Head.__init__");
+    parameter(&mut recording, 100, 4096, &[net, head, MAKE_LINEAR]);
+    parameter(&mut recording, 101, 8192, &[net, MAKE_LINEAR]);
+    let forward = ["/home/me/model.py:113 Net.forward", "/home/me/model.py:8 Head.forward"];
+    let inner = stack(&mut recording, &[forward[0], forward[1], LINEAR]);
+    recording.alloc(0, 64, inner, None);
+    let table = table(&recording.finish());
+    let parameters: Vec<i64> = table.rows.iter().map(|row| row.total[0]).collect();
+    let rows = lines(&table);
+    // The linear layer of the net is only known by its constructor.
+    assert_eq!(
+        rows,
+        [
+            "Net (train.py:9) 64 x1",
+            "  linear.py __init__ (model.py:20) 0 x0",
+            "  Head (model.py:113) 64 x1",
+            "    linear.py forward (model.py:8) 64 x1",
+        ]
+    );
+    assert_eq!(parameters, [12288, 8192, 4096, 4096]);
+}
+
+#[test]
+fn moved_parameters_are_of_no_known_module() {
+    let mut recording = Recording::default();
+    let apply = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:930 _apply";
+    let convert = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:1340 convert";
+    parameter(&mut recording, 100, 4096, &["/home/me/trainer.py:20 Trainer.__init__", apply, convert]);
+    assert_eq!(lines(&table(&recording.finish())), ["not known 0 x0"]);
+}
