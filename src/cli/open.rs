@@ -5,6 +5,7 @@ use super::loading::Loaded;
 use super::select::{Capacity, RulesFile};
 use super::{output, stats, stderr};
 use crate::analysis::UserRules;
+use crate::report::StatsRequest;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -52,6 +53,6 @@ fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(),
     }
     stderr::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
     let mut files = Loaded::new(&args.files);
-    let written = stats::text(&mut output::stdout(), &mut files, rules);
+    let written = stats::text(&mut output::stdout(), &mut files, StatsRequest::new(rules));
     files.end(written)
 }

@@ -3,9 +3,11 @@
 use super::failure::Failure;
 use super::loading::Loaded;
 use super::output::{self, TextOrJson};
-use super::select::{Files, RulesFile};
-use crate::analysis::UserRules;
-use crate::report;
+use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter};
+use crate::analysis::Phases;
+use crate::analysis::filter::Filter;
+use crate::model::{Moment, Snapshot, Timeline};
+use crate::report::{self, StatsRequest};
 use clap::Args;
 use std::io::Write;
 
@@ -17,6 +19,8 @@ use std::io::Write;
   oomscope stats snapshot.pickle
   oomscope stats rank*.pickle --format json > stats.json
   ssh node cat oom.pickle | oomscope stats -
+  oomscope stats snapshot.pickle --modules --at oom          memory by module
+  oomscope stats snapshot.pickle --iterations --filter 'phase:backward size>100MB'
 
 The JSON is an array with one record per device and file; sizes are in bytes, and an event index
 of -1 is the state before the first event. A file that cannot be read is named on standard error and
@@ -27,6 +31,19 @@ pub(super) struct StatsArgs {
     files: Files,
     #[command(flatten)]
     rules: RulesFile,
+    /// Add a table of modules with their parameters, gradients, optimizer state and activations: at the peak, or --at
+    #[arg(long)]
+    modules: bool,
+    /// Add a table of iterations: phases, peak, and what each left behind
+    #[arg(long)]
+    iterations: bool,
+    /// Describe this moment, too: oom (the last one), end, after an event's number, or the peak of a range, such as
+    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation
+    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    at: Option<NamedMoment>,
+    /// Add up what matches: 'size>100MB attention iteration:3 -kept', as in the window
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    filter: Option<Filter>,
     /// How to write it
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
@@ -34,31 +51,45 @@ pub(super) struct StatsArgs {
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let rules = args.rules.read(&args.files.paths)?;
+    let find = |snapshot: &Snapshot, timeline: &Timeline, phases: &Phases| -> Option<Moment> {
+        args.at.as_ref()?.moment(snapshot, timeline, phases).ok()
+    };
+    let request = StatsRequest {
+        at: args.at.is_some().then_some(&find as _),
+        filter: args.filter.as_ref(),
+        has_modules: args.modules,
+        has_iterations: args.iterations,
+        ..StatsRequest::new(&rules)
+    };
     let mut out = output::stdout();
     let mut files = Loaded::new(&args.files.paths);
     let written = match args.format {
-        TextOrJson::Text => text(&mut out, &mut files, &rules),
-        TextOrJson::Json => json(&mut out, &mut files, &rules),
+        TextOrJson::Text => text(&mut out, &mut files, request),
+        TextOrJson::Json => json(&mut out, &mut files, request),
     };
     files.end(written)
 }
 
 /// Write the figures of each file, with an empty line between files.
-pub(super) fn text(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
+pub(super) fn text(
+    out: &mut dyn Write,
+    files: &mut Loaded<'_>,
+    request: StatsRequest<'_>,
+) -> Result<(), Failure> {
     for (i, (path, snapshot)) in files.enumerate() {
         if i != 0 {
             writeln!(out)?;
         }
-        report::stats_text(out, &path.display().to_string(), &snapshot, rules)?;
+        report::stats_text(out, &path.display().to_string(), &snapshot, request)?;
     }
     Ok(out.flush()?)
 }
 
-fn json(out: &mut dyn Write, files: &mut Loaded<'_>, rules: &UserRules) -> Result<(), Failure> {
+fn json(out: &mut dyn Write, files: &mut Loaded<'_>, request: StatsRequest<'_>) -> Result<(), Failure> {
     let mut files = files.map(|(path, snapshot)| (path.display().to_string(), snapshot)).peekable();
     // If no file can be read, an empty array would look like an answer.
     if files.peek().is_some() {
-        report::stats_json(out, files, rules)?;
+        report::stats_json(out, files, request)?;
     }
     Ok(out.flush()?)
 }

@@ -10,12 +10,16 @@ mod diagnosis;
 mod explain;
 mod flame_svg;
 mod headline;
+mod iterations;
 mod json;
 mod live;
 mod remedies;
+mod modules;
+mod position;
 mod settings;
 mod simulation;
 mod stats;
+mod stats_request;
 mod table;
 mod tables;
 mod weights;
@@ -30,12 +34,17 @@ pub use diagnosis::{
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
+pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use remedies::{RemediesReport, remedies_json, remedies_text};
+pub use modules::{
+    main_module_rows, module_calls_text, module_cells, module_columns, module_label, modules_csv,
+};
 pub use settings::non_default_settings;
 pub use simulation::{
     Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,
 };
 pub use stats::{stats_json, stats_text};
+pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};
 pub use weights::{measure_name, measure_text, weight_text};

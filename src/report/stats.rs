@@ -1,9 +1,15 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
+use super::iterations::{IterationRecord, iteration_records};
+use super::modules::{ModulesRecord, modules_record};
+use super::position::{PlaceRecord, place, position_text};
+use super::stats_request::{
+    AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
+};
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use crate::analysis::{
-    Attribution, CategoryBytes, DeviceStats, Facts, Phase, PhaseBasis, PoolStats, Position, UserRules,
-    device_stats, live_at, pool_stats, site_label, sites,
+    Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
+    pool_stats, site_label, sites,
 };
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -29,6 +35,14 @@ struct Record {
     pools: Vec<PoolStats>,
     /// Iterations, and the phase at certain moments.
     structure: StructureRecord,
+    /// All iterations that begin within the recording.
+    iterations: Vec<IterationRecord>,
+    /// Memory by module, at the peak or at the moment that was asked for.
+    modules: ModulesRecord,
+    /// The moment that was asked for; null without one, or if the device lacks it.
+    at: Option<AtRecord>,
+    /// The allocations that were asked for; null without a filter.
+    filter: Option<FilterRecord>,
     damage: Option<DamageRecord>,
     settings: Vec<String>,
     annotations: usize,
@@ -52,15 +66,6 @@ struct StructureRecord {
     peak: PlaceRecord,
     end: PlaceRecord,
     oom: Option<PlaceRecord>,
-}
-
-#[derive(Serialize)]
-struct PlaceRecord {
-    phase: &'static str,
-    phase_basis: Option<&'static str>,
-    iteration: Option<u32>,
-    iteration_of_recording: Option<u32>,
-    iteration_at_least: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -90,17 +95,26 @@ struct IssueRecord {
 pub fn stats_json(
     out: &mut dyn Write,
     files: impl Iterator<Item = (String, Arc<Snapshot>)>,
-    rules: &UserRules,
+    request: StatsRequest<'_>,
 ) -> io::Result<()> {
     let records = |(file, snapshot): (String, Arc<Snapshot>)| -> Vec<Record> {
-        let facts = Facts::of(&snapshot, rules);
-        snapshot.timelines.iter().map(|timeline| record(&file, &snapshot, timeline, &facts)).collect()
+        let facts = Facts::of(&snapshot, request.rules);
+        let of = |timeline| record(&file, &snapshot, timeline, &facts, request);
+        snapshot.timelines.iter().map(of).collect()
     };
     json::write_array(out, files.flat_map(records))
 }
 
-fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -> Record {
+fn record(
+    file: &str,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    facts: &Facts,
+    request: StatsRequest<'_>,
+) -> Record {
     let attribution = Attribution::of_device(facts, snapshot, timeline);
+    let at = request.moment(snapshot, timeline, &attribution.phases);
+    let moment = at.unwrap_or(timeline.active.peak().0);
     let unknown = snapshot.unknown_keys.iter();
     Record {
         file: file.to_owned(),
@@ -113,6 +127,10 @@ fn record(file: &str, snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -
         categories: categories(&attribution, timeline),
         pools: pool_stats(snapshot, timeline),
         structure: structure(&attribution, timeline),
+        iterations: iteration_records(&iteration_table(timeline, &attribution.phases)),
+        modules: modules_record(&module_table(snapshot, timeline, &attribution, moment)),
+        at: at.map(|at| at_record(&attribution, timeline, at)),
+        filter: request.filter.map(|filter| filter_record(filter, snapshot, timeline, &attribution, moment)),
         damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: d.reason.clone() }),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
@@ -134,31 +152,17 @@ fn end(timeline: &Timeline) -> Moment {
 fn categories(attribution: &Attribution, timeline: &Timeline) -> CategoryRecord {
     let [peak, end] = [timeline.active.peak().0, end(timeline)]
         .map(|moment| attribution.categories.bytes_at(timeline, moment));
-    let all = |of: &[CategoryBytes]| of.iter().map(|of| (of.category.key(), of.bytes)).collect();
-    let inferred = |of: &[CategoryBytes]| {
-        let inferred = of.iter().filter(|of| of.inferred_bytes != 0);
-        inferred.map(|of| (of.category.key(), of.inferred_bytes)).collect()
-    };
     CategoryRecord {
-        peak: all(&peak),
-        end: all(&end),
-        peak_inferred: inferred(&peak),
-        end_inferred: inferred(&end),
+        peak: by_key(&peak),
+        end: by_key(&end),
+        peak_inferred: inferred_by_key(&peak),
+        end_inferred: inferred_by_key(&end),
     }
 }
 
 fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord {
     let phases = &attribution.phases;
-    let place = |moment| {
-        let position = phases.position_at(moment);
-        PlaceRecord {
-            phase: position.phase.key(),
-            phase_basis: position.basis.map(PhaseBasis::key),
-            iteration: position.iteration,
-            iteration_of_recording: position.iteration_of_recording,
-            iteration_at_least: position.iteration_at_least,
-        }
-    };
+    let place = |moment| place(phases, moment);
     StructureRecord {
         iterations: phases.iterations.list.len(),
         peak: place(timeline.active.peak().0),
@@ -171,7 +175,12 @@ fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord 
 ///
 /// # Errors
 /// When writing fails.
-pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &UserRules) -> io::Result<()> {
+pub fn stats_text(
+    out: &mut dyn Write,
+    file: &str,
+    snapshot: &Snapshot,
+    request: StatsRequest<'_>,
+) -> io::Result<()> {
     writeln!(out, "{}", units::printable(file))?;
     if let Some(damage) = &snapshot.damage {
         writeln!(
@@ -198,9 +207,9 @@ pub fn stats_text(out: &mut dyn Write, file: &str, snapshot: &Snapshot, rules: &
     if snapshot.timelines.is_empty() {
         writeln!(out, "  empty: no segments and no events were recorded")?;
     }
-    let facts = Facts::of(snapshot, rules);
+    let facts = Facts::of(snapshot, request.rules);
     for timeline in &snapshot.timelines {
-        device_text(out, snapshot, timeline, &facts)?;
+        device_text(out, snapshot, timeline, &facts, request)?;
     }
     Ok(())
 }
@@ -210,6 +219,7 @@ fn device_text(
     snapshot: &Snapshot,
     timeline: &Timeline,
     facts: &Facts,
+    request: StatsRequest<'_>,
 ) -> io::Result<()> {
     let stats = device_stats(snapshot, timeline);
     let span = stats
@@ -254,25 +264,10 @@ fn device_text(
         writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
     }
     pools_text(out, &pool_stats(snapshot, timeline))?;
-    attribution_text(out, timeline, &Attribution::of_device(facts, snapshot, timeline))?;
-    top_sites_text(out, snapshot, timeline)
-}
-
-/// Phase and iteration; `None` where the phase is unknown.
-fn position_text(position: Position) -> Option<String> {
-    let basis = position.basis?;
-    // What is live shows that a step was made, not that it is still under way.
-    let is_after = basis == PhaseBasis::LiveMemory && position.phase == Phase::Optimizer;
-    let mut parts = vec![format!("{} phase {}", if is_after { "after" } else { "in" }, position.phase.key())];
-    if let Some(number) = position.iteration {
-        parts.push(format!("iteration {}", units::count(number)));
-    } else if let Some(number) = position.iteration_of_recording {
-        parts.push(format!("iteration {} of the recording", units::count(number)));
-    }
-    parts
-        .extend(position.iteration_at_least.map(|n| format!("at least {} of the training", units::count(n))));
-    parts.extend(basis.text().map(str::to_owned));
-    Some(parts.join(", "))
+    let attribution = Attribution::of_device(facts, snapshot, timeline);
+    attribution_text(out, timeline, &attribution)?;
+    top_sites_text(out, snapshot, timeline)?;
+    request_text(out, snapshot, timeline, &attribution, request)
 }
 
 /// Categories of memory at the peak and at the end, and the phases of these moments.

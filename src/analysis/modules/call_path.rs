@@ -154,6 +154,7 @@ fn kind_of(file: &str, name: &str) -> FrameKind {
         Role::Compiled | Role::Workspace | Role::Start => FrameKind::Compiled,
         Role::CopyDict | Role::CopyObject | Role::CopyTensor | Role::Restore => FrameKind::Moves,
         Role::Load if file.replace('\\', "/").ends_with("modules/module.py") => FrameKind::Moves,
+        Role::Checkpoint => FrameKind::Python,
         _ if plain == "__init__" => FrameKind::Init,
         _ if plain == "forward" => FrameKind::Callee,
         Role::Own | Role::Cache | Role::Root => FrameKind::Callee,

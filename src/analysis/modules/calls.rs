@@ -43,14 +43,14 @@ impl CallCounter {
         let mut is_entered = false;
         for (depth, &node) in path.iter().enumerate() {
             let part = path.get(depth + 1).map_or(Part::Own(stack), |&inner| Part::Module(inner));
-            is_entered = self.step(node, part, is_entered, depth == 0);
+            is_entered = self.step(node, part, is_entered, depth);
             numbers.push(self.calls(node));
         }
     }
 
     /// Let a module go on with a part of it. Returns whether that part is entered anew. The outermost module is called once in
     /// a pass.
-    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, is_outermost: bool) -> bool {
+    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, depth: usize) -> bool {
         let pass = self.pass;
         if self.progress.len() <= node.index() {
             self.progress.resize(node.index() + 1, None);
@@ -61,7 +61,7 @@ impl CallCounter {
             return true;
         };
         let is_next = progress.current != part;
-        let begins_again = is_next && progress.first == part && !is_outermost;
+        let begins_again = is_next && progress.first == part && depth != 0;
         if is_entered {
             progress.first = part;
         }

@@ -1,6 +1,5 @@
-//! The module of memory whose stack shows none, by its size.
+//! The module of memory whose stack shows none, by its size: gradients and state are as large as their parameters.
 
-use super::table::MODULE_COLUMNS;
 use super::tree::NodeIx;
 use crate::analysis::Category;
 use foldhash::HashMap;
@@ -14,44 +13,103 @@ const MAX_STATES: usize = 4;
 struct OfSize {
     known: usize,
     not_known: usize,
-    /// The module of the known ones.
+    /// The smallest module that holds all the known ones; `None` if none does.
     module: Option<NodeIx>,
-    /// Whether the known ones are of several modules.
-    is_several: bool,
 }
 
 /// Sizes of parameters, gradients and state, and the modules that have them.
-#[derive(Debug, Default)]
-pub(super) struct Pairing {
+pub(super) struct Pairing<'a> {
     by_size: HashMap<(Category, i64), OfSize>,
+    /// By node, the module that it is shown below.
+    parents: &'a [Option<NodeIx>],
 }
 
-impl Pairing {
-    /// Note an allocation, and its module if that is known.
-    pub(super) fn note(&mut self, category: Category, size: i64, module: Option<NodeIx>) {
-        let of_size = self.by_size.entry((category, size)).or_default();
-        match module {
-            None => of_size.not_known += 1,
-            Some(module) => {
-                of_size.known += 1;
-                of_size.is_several |= of_size.module.replace(module).is_some_and(|other| other != module);
-            }
-        }
+impl<'a> Pairing<'a> {
+    pub(super) fn new(parents: &'a [Option<NodeIx>]) -> Self {
+        Self { by_size: HashMap::default(), parents }
     }
 
-    /// The module of an allocation that no stack shows, if only one has parameters or gradients of its size, and not fewer
-    /// than there are such allocations.
+    /// Note an allocation, and its module if that is known.
+    pub(super) fn note(&mut self, category: Category, size: i64, module: Option<NodeIx>) {
+        let parents = self.parents;
+        let of_size = self.by_size.entry((category, size)).or_default();
+        let Some(module) = module else {
+            of_size.not_known += 1;
+            return;
+        };
+        of_size.module = match of_size.known {
+            0 => Some(module),
+            _ => of_size.module.and_then(|known| common(parents, known, module)),
+        };
+        of_size.known += 1;
+    }
+
+    /// The module of an allocation that no stack shows: the smallest that holds all parameters of its size, or else all
+    /// gradients of it, if the modules of all of these are known and there are not fewer of them.
     pub(super) fn module_of(&self, category: Category, size: i64) -> Option<NodeIx> {
-        let wanted = self.by_size.get(&(category, size)).copied().unwrap_or_default();
-        let sources = [Category::Parameter, Category::Gradient];
-        let known = sources.iter().filter(|&&source| source != category);
-        let known = known.filter_map(|&source| self.by_size.get(&(source, size))).find(|of| of.known != 0)?;
+        let of = |category| self.by_size.get(&(category, size)).copied().unwrap_or_default();
+        let sources =
+            [Category::Parameter, Category::Gradient].into_iter().filter(|&source| source != category);
+        let source = sources.map(of).find(|source| source.known != 0)?;
+        let wanted = of(category);
         let per_parameter = if category == Category::OptimizerState { MAX_STATES } else { 1 };
-        let all = wanted.known + wanted.not_known;
-        let is_clear = !known.is_several && known.not_known == 0 && all <= known.known * per_parameter;
-        // Those of this category that are known must be of the same module.
-        let agrees = wanted.known == 0 || (!wanted.is_several && wanted.module == known.module);
-        debug_assert!(MODULE_COLUMNS.contains(&category), "only columns are paired");
-        known.module.filter(|_| is_clear && agrees)
+        let is_clear = source.not_known == 0
+            && wanted.known.saturating_add(wanted.not_known) <= source.known.saturating_mul(per_parameter);
+        source.module.filter(|_| is_clear)
+    }
+}
+
+/// The smallest module that holds two others, or that is one of them and holds the other.
+fn common(parents: &[Option<NodeIx>], a: NodeIx, b: NodeIx) -> Option<NodeIx> {
+    let up =
+        |node: NodeIx| std::iter::successors(Some(node), |node| parents.get(node.index()).copied().flatten());
+    // Paths are as short as a program is deep.
+    let of_a: Vec<NodeIx> = up(a).collect();
+    up(b).find(|node| of_a.contains(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NET: NodeIx = NodeIx(0);
+    const HEAD: NodeIx = NodeIx(1);
+    const TAIL: NodeIx = NodeIx(2);
+    const OTHER: NodeIx = NodeIx(3);
+    const PARENTS: [Option<NodeIx>; 4] = [None, Some(NET), Some(NET), None];
+
+    /// The module of gradients and of state of one size, where parameters and gradients are noted with their modules.
+    fn found(noted: &[(Category, Option<NodeIx>)]) -> [Option<NodeIx>; 2] {
+        let mut pairing = Pairing::new(&PARENTS);
+        for &(category, module) in noted {
+            pairing.note(category, 64, module);
+        }
+        [Category::Gradient, Category::OptimizerState].map(|category| pairing.module_of(category, 64))
+    }
+
+    #[test]
+    fn a_size_belongs_to_the_smallest_module_that_has_it_all() {
+        use Category::{Gradient, OptimizerState, Parameter};
+        let gradient = (Gradient, None);
+        assert_eq!(found(&[(Parameter, Some(HEAD)), gradient]), [Some(HEAD); 2]);
+        assert_eq!(found(&[(Parameter, Some(HEAD)), (Parameter, Some(TAIL)), gradient]), [Some(NET); 2]);
+        assert_eq!(found(&[(Parameter, Some(HEAD)), (Parameter, Some(NET)), gradient]), [Some(NET); 2]);
+        assert_eq!(found(&[(Parameter, Some(HEAD)), (Parameter, Some(OTHER)), gradient]), [None; 2]);
+        // Another parameter of this size may be anywhere.
+        assert_eq!(found(&[(Parameter, Some(HEAD)), (Parameter, None), gradient]), [None; 2]);
+        // There are more of them than parameters.
+        assert_eq!(found(&[(Parameter, Some(HEAD)), gradient, gradient]), [None, Some(HEAD)]);
+        let states = [(OptimizerState, None); 5];
+        assert_eq!(found(&[&[(Parameter, Some(HEAD))], &states[..]].concat())[1], None);
+        assert_eq!(found(&[gradient]), [None; 2]);
+    }
+
+    #[test]
+    fn gradients_tell_where_parameters_do_not() {
+        let mut pairing = Pairing::new(&PARENTS);
+        pairing.note(Category::Gradient, 64, Some(TAIL));
+        pairing.note(Category::Parameter, 64, None);
+        assert_eq!(pairing.module_of(Category::Parameter, 64), Some(TAIL));
+        assert_eq!(pairing.module_of(Category::Parameter, 65), None);
     }
 }

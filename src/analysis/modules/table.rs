@@ -36,9 +36,11 @@ pub struct ModuleRow {
     /// Bytes of its own, without those of modules below it.
     pub own: ModuleBytes,
     /// Those of its own whose module is inferred from their size.
-    pub inferred: ModuleBytes,
+    pub own_inferred: ModuleBytes,
     /// Bytes with those of modules below it.
     pub total: ModuleBytes,
+    /// Those whose module is inferred from their size, with those of modules below it.
+    pub total_inferred: ModuleBytes,
     /// How often its code ran in the last pass that left activations; 0 if none did.
     pub calls: u32,
     /// Activations with those below it, by the call within its pass; empty unless it is the outermost that ran several times.
@@ -80,8 +82,9 @@ pub fn module_table(
     };
     let live = builder.live(moment);
     let calls = builder.follow_passes(&live);
-    let bytes = builder.place(&live);
-    builder.finish(moment, &bytes, &calls)
+    let merged = builder.place_modules(&live);
+    let bytes = builder.add_up(&live, &merged);
+    builder.finish(moment, &bytes, &merged.parents, &calls)
 }
 
 /// The part of a program that a stack lies in, with nodes for its modules.
@@ -102,16 +105,23 @@ struct Live {
     stack: StackId,
 }
 
-/// Bytes that have found their rows.
+/// Modules of live allocations, as far as stacks show them.
 #[derive(Debug)]
+struct PlacedModules {
+    /// By live allocation.
+    modules: Vec<Option<NodeIx>>,
+    /// By node, the module that it is shown below.
+    parents: Vec<Option<NodeIx>>,
+}
+
+/// Bytes that have found their rows.
+#[derive(Debug, Default)]
 struct PlacedBytes {
     /// By node.
     own: Vec<ModuleBytes>,
     inferred: Vec<ModuleBytes>,
     outside: ModuleBytes,
     not_known: ModuleBytes,
-    /// By node, the module that it is shown below.
-    parents: Vec<Option<NodeIx>>,
 }
 
 /// Calls of modules in the passes that left activations.
@@ -154,42 +164,36 @@ impl Builder<'_> {
         })
     }
 
-    /// Put each live allocation into its row.
-    fn place(&mut self, live: &[Live]) -> PlacedBytes {
+    /// Find the module of each live allocation, as far as stacks show it.
+    fn place_modules(&mut self, live: &[Live]) -> PlacedModules {
         let modules: Vec<Option<NodeIx>> = live.iter().map(|live| self.module_of(live)).collect();
         let Merged { shown, parents } = self.tree.merge(self.snapshot);
-        let modules: Vec<Option<NodeIx>> =
-            modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
-        let mut pairing = Pairing::default();
-        for (live, module) in live.iter().zip(&modules) {
+        let modules = modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
+        PlacedModules { modules, parents }
+    }
+
+    /// Add up the live allocations of each row; those that no stack places go by their sizes.
+    fn add_up(&self, live: &[Live], placed: &PlacedModules) -> PlacedBytes {
+        let mut pairing = Pairing::new(&placed.parents);
+        for (live, module) in live.iter().zip(&placed.modules) {
             pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
         }
         let nothing = || vec![ModuleBytes::default(); self.tree.nodes.len()];
-        let mut out = PlacedBytes {
-            own: nothing(),
-            inferred: nothing(),
-            outside: ModuleBytes::default(),
-            not_known: ModuleBytes::default(),
-            parents,
-        };
-        for (live, module) in live.iter().zip(modules) {
+        let mut out = PlacedBytes { own: nothing(), inferred: nothing(), ..PlacedBytes::default() };
+        for (live, module) in live.iter().zip(&placed.modules) {
             let category = MODULE_COLUMNS[live.column];
             let is_activation = category == Category::Activation;
-            let paired = || if is_activation { None } else { pairing.module_of(category, live.size) };
-            let target = match module {
-                Some(node) => &mut out.own[node.index()],
-                None if is_activation
-                    && matches!(self.by_stack[live.stack.index()], Some(Place::Outside)) =>
-                {
-                    &mut out.outside
-                }
-                None => match paired() {
-                    Some(node) => {
+            let is_outside = matches!(self.by_stack[live.stack.index()], Some(Place::Outside));
+            let paired = || pairing.module_of(category, live.size).filter(|_| !is_activation);
+            let target = match module.or_else(paired) {
+                Some(node) => {
+                    if module.is_none() {
                         add(&mut out.inferred[node.index()][live.column], live.size);
-                        &mut out.own[node.index()]
                     }
-                    None => &mut out.not_known,
-                },
+                    &mut out.own[node.index()]
+                }
+                None if is_activation && is_outside => &mut out.outside,
+                None => &mut out.not_known,
             };
             add(&mut target[live.column], live.size);
         }
@@ -290,9 +294,15 @@ impl Builder<'_> {
         }
     }
 
-    fn finish(self, moment: Moment, bytes: &PlacedBytes, calls: &PassCalls) -> ModuleTable {
+    fn finish(
+        self,
+        moment: Moment,
+        bytes: &PlacedBytes,
+        parents: &[Option<NodeIx>],
+        calls: &PassCalls,
+    ) -> ModuleTable {
         let nodes = &self.tree.nodes;
-        let mut totals = bytes.own.clone();
+        let (mut totals, mut inferred) = (bytes.own.clone(), bytes.inferred.clone());
         let mut children: Vec<Vec<NodeIx>> = vec![Vec::new(); nodes.len()];
         let mut roots = Vec::new();
         // The deepest first, so that each is complete when it is added.
@@ -300,10 +310,12 @@ impl Builder<'_> {
         deepest_first.sort_by_key(|node| std::cmp::Reverse(nodes[node.index()].depth));
         for node in deepest_first {
             let below = totals[node.index()];
-            match bytes.parents[node.index()] {
+            match parents[node.index()] {
                 _ if below == ModuleBytes::default() => {}
                 Some(parent) => {
                     add_all(&mut totals[parent.index()], &below);
+                    let below = inferred[node.index()];
+                    add_all(&mut inferred[parent.index()], &below);
                     children[parent.index()].push(node);
                 }
                 None => roots.push(node),
@@ -316,51 +328,51 @@ impl Builder<'_> {
         largest_last(&mut roots);
         let mut open: Vec<(NodeIx, usize)> = roots.into_iter().map(|node| (node, 0)).collect();
         while let Some((node, depth)) = open.pop() {
-            rows.push(self.row(node, depth, bytes, totals[node.index()], calls));
+            let row = ModuleRow {
+                depth,
+                own: bytes.own[node.index()],
+                own_inferred: bytes.inferred[node.index()],
+                total: totals[node.index()],
+                total_inferred: inferred[node.index()],
+                ..self.row(node, calls)
+            };
+            rows.push(row);
             let mut below = std::mem::take(&mut children[node.index()]);
             largest_last(&mut below);
             open.extend(below.into_iter().map(|child| (child, depth + 1)));
         }
         let rest = [(ModulePlace::Outside, bytes.outside), (ModulePlace::NotKnown, bytes.not_known)];
         for (place, own) in rest.into_iter().filter(|(_, own)| *own != ModuleBytes::default()) {
-            let inferred = ModuleBytes::default();
-            rows.push(ModuleRow {
-                place,
-                depth: 0,
-                own,
-                inferred,
-                total: own,
-                calls: 0,
-                by_call: Vec::new(),
-            });
+            rows.push(ModuleRow { own, total: own, ..ModuleRow::empty(place) });
         }
         let mut total = ModuleBytes::default();
-        rows.iter().for_each(|row| add_all(&mut total, &row.own));
+        for row in &rows {
+            add_all(&mut total, &row.own);
+        }
         ModuleTable { moment, rows, total }
     }
 
-    fn row(
-        &self,
-        node: NodeIx,
-        depth: usize,
-        bytes: &PlacedBytes,
-        total: ModuleBytes,
-        calls: &PassCalls,
-    ) -> ModuleRow {
+    /// The row of a module, without its bytes.
+    fn row(&self, node: NodeIx, calls: &PassCalls) -> ModuleRow {
         let step = &self.tree.nodes[node.index()].step;
+        let place = ModulePlace::Module {
+            name: name_of(self.snapshot, step),
+            from: from_of(self.snapshot, step),
+            is_made: step.kind == StepKind::Make,
+        };
         ModuleRow {
-            place: ModulePlace::Module {
-                name: name_of(self.snapshot, step),
-                from: from_of(self.snapshot, step),
-                is_made: step.kind == StepKind::Make,
-            },
-            depth,
-            own: bytes.own[node.index()],
-            inferred: bytes.inferred[node.index()],
-            total,
             calls: calls.calls.get(node.index()).copied().unwrap_or(0),
             by_call: calls.by_call.get(node.index()).cloned().unwrap_or_default(),
+            ..ModuleRow::empty(place)
         }
+    }
+}
+
+impl ModuleRow {
+    fn empty(place: ModulePlace) -> Self {
+        let nothing = ModuleBytes::default();
+        let (own, own_inferred, total, total_inferred) = (nothing, nothing, nothing, nothing);
+        Self { place, depth: 0, own, own_inferred, total, total_inferred, calls: 0, by_call: Vec::new() }
     }
 }
 

@@ -4,6 +4,7 @@ use super::call_path::{Step, StepKind};
 use crate::model::Snapshot;
 use crate::units;
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// A module in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,7 +61,7 @@ impl Tree {
         }
         // Parents come first, so that what stands for them is known. All of one depth are counted before any is matched.
         for level in by_depth {
-            let mut candidates: HashMap<Place, [Vec<NodeIx>; 2]> = HashMap::default();
+            let mut candidates: BTreeMap<Place, [Vec<NodeIx>; 2]> = BTreeMap::new();
             for node in level {
                 let Node { parent, step, .. } = self.nodes[node.index()];
                 let parent = parent.map(|parent| shown[parent.index()]);

@@ -15,9 +15,9 @@ mod values;
 
 pub(super) use errors::{missing, no_memory, no_moment};
 pub(super) use filter::{matches, parse_filter};
-pub(super) use moment::NamedRange;
+pub(super) use moment::{NamedMoment, NamedRange};
 pub(super) use opened::Opened;
 pub(super) use rules::RulesFile;
 pub(super) use source::{Files, Source};
 pub(super) use target::{Capacity, OneDevice, Selected, Target};
-pub(super) use values::{parse_bytes, parse_range};
+pub(super) use values::{parse_at, parse_bytes, parse_range};

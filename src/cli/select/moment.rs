@@ -1,8 +1,8 @@
 //! Moments and ranges as users name them.
 
 use super::opened::Opened;
-use crate::analysis::{At, EventRanges, MomentError, RangeQuery};
-use crate::model::Timeline;
+use crate::analysis::{At, EventRanges, MomentError, Phases, RangeQuery};
+use crate::model::{Moment, Snapshot, Timeline};
 
 /// A moment as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,18 +46,43 @@ impl NamedMoment {
     pub(super) fn find(&self, recording: &Opened<'_>, timeline: &Timeline) -> Result<At, Missing<'_>> {
         match self {
             Self::At(at) => Ok(*at),
-            Self::PeakOf(range) => {
-                let peak = range.find(recording, timeline)?.peak(timeline);
-                let event = peak.and_then(|(moment, _)| moment.event());
-                event.map(|event| At::Event(event.0)).ok_or(Missing::Range(range))
-            }
+            Self::PeakOf(range) => range.peak(timeline, &range.find(recording, timeline)?),
         }
+    }
+
+    /// This moment on a device whose iterations and phases are known.
+    pub(in crate::cli) fn moment(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        phases: &Phases,
+    ) -> Result<Moment, Missing<'_>> {
+        let at = match self {
+            Self::At(at) => *at,
+            Self::PeakOf(range) => range.peak(timeline, &range.find_with(snapshot, timeline, phases)?)?,
+        };
+        at.moment(timeline).map_err(Missing::Moment)
     }
 }
 
 impl NamedRange {
     /// The events of a device that are meant.
     fn find(&self, recording: &Opened<'_>, timeline: &Timeline) -> Result<EventRanges, Missing<'_>> {
+        let found = self.query.needs_attribution().then(|| recording.attribution(timeline));
+        self.find_with(&recording.snapshot, timeline, &found.unwrap_or_default().phases)
+    }
+
+    fn peak(&self, timeline: &Timeline, events: &EventRanges) -> Result<At, Missing<'_>> {
+        let event = events.peak(timeline).and_then(|(moment, _)| moment.event());
+        event.map(|event| At::Event(event.0)).ok_or(Missing::Range(self))
+    }
+
+    fn find_with(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        phases: &Phases,
+    ) -> Result<EventRanges, Missing<'_>> {
         let events = timeline.events.len();
         if let RangeQuery::Events([_, last]) = self.query
             && last != u32::MAX
@@ -65,9 +90,7 @@ impl NamedRange {
         {
             return Err(Missing::Event { last, events });
         }
-        let found = self.query.needs_attribution().then(|| recording.attribution(timeline));
-        let phases = &found.unwrap_or_default().phases;
-        Ok(self.query.find(&recording.snapshot, timeline, phases))
+        Ok(self.query.find(snapshot, timeline, phases))
     }
 
     /// The first and the last event of a device that are meant.

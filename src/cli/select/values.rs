@@ -10,7 +10,7 @@ use clap::builder::TypedValueParser;
 const PEAK_OF: &str = "peak-of:";
 
 /// Parse a moment: `peak`, `oom`, `end`, an event's number, or the peak of a range.
-pub(super) fn parse_at(text: &str) -> Result<NamedMoment, String> {
+pub(in crate::cli) fn parse_at(text: &str) -> Result<NamedMoment, String> {
     if let Some(range) = text.strip_prefix(PEAK_OF) {
         return parse_range(range).map(NamedMoment::PeakOf);
     }
