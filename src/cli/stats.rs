@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::loading::Loaded;
 use super::output::{self, TextOrJson};
 use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter};
+use super::stderr;
 use crate::analysis::Phases;
 use crate::analysis::filter::Filter;
 use crate::model::{Moment, Snapshot, Timeline};
@@ -52,7 +53,8 @@ pub(super) struct StatsArgs {
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let rules = args.rules.read(&args.files.paths)?;
     let find = |snapshot: &Snapshot, timeline: &Timeline, phases: &Phases| -> Option<Moment> {
-        args.at.as_ref()?.moment(snapshot, timeline, phases).ok()
+        let found = args.at.as_ref()?.moment(snapshot, timeline, phases);
+        found.inspect_err(|lacking| stderr::notice(&format!("{}: {lacking}", timeline.device))).ok()
     };
     let request = StatsRequest {
         at: args.at.is_some().then_some(&find as _),

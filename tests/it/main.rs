@@ -28,6 +28,7 @@ mod simulator;
 mod source_tree;
 mod stats_golden;
 mod stats_shared;
+mod structure;
 mod support;
 mod verdicts;
 #[cfg(feature = "window")]

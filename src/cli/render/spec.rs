@@ -20,7 +20,8 @@ pub(super) fn spec(
 ) -> Result<PictureSpec, Failure> {
     let Selected { timeline, moment, .. } = selected;
     let axis = axis(args, recording, timeline)?;
-    let range = args.range.as_ref().map(|range| range.ends(recording, timeline));
+    let found = || recording.attribution(timeline);
+    let range = args.range.as_ref().map(|range| range.ends(&recording.snapshot, timeline, found));
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
     let attribution = needs_attribution(args).then(|| recording.attribution(timeline));

@@ -4,7 +4,6 @@ use super::moment::Missing;
 use crate::analysis::MomentError;
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Snapshot};
-use crate::units;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -34,19 +33,15 @@ pub(in crate::cli) fn no_moment(file: &Path, error: MomentError) -> Failure {
 
 /// The error that a device does not have the moment or the range.
 pub(in crate::cli) fn missing(file: &Path, missing: Missing<'_>) -> Failure {
-    match missing {
-        Missing::Moment(error) => no_moment(file, error),
-        Missing::Event { last, events } => {
-            let (last, events) = (units::count(last), units::count(events as u64));
-            let message = format_args!("{}: there is no event {last} among {events}", file.display());
-            Failure::new(message, "use a smaller range")
-        }
-        Missing::Range(range) => Failure::new(
-            format_args!("{}: no event lies in {:?}", file.display(), range.text),
+    let hint = match missing {
+        Missing::Moment(error) => return no_moment(file, error),
+        Missing::Event { .. } => "use a smaller range",
+        Missing::Range(_) => {
             "a range is iteration:3, phase:backward, 100..200, or a text in the name of a record_function; \
-            'oomscope stats --iterations' lists iterations and phases",
-        ),
-    }
+            'oomscope stats --iterations' lists iterations and phases"
+        }
+    };
+    Failure::new(format_args!("{}: {missing}", file.display()), hint)
 }
 
 /// The error that an event's number is ambiguous, since each device counts its own events.

@@ -1,8 +1,10 @@
 //! Moments and ranges as users name them.
 
-use super::opened::Opened;
-use crate::analysis::{At, EventRanges, MomentError, Phases, RangeQuery};
+use crate::analysis::{At, Attribution, EventRanges, MomentError, Phases, RangeQuery};
 use crate::model::{Moment, Snapshot, Timeline};
+use crate::units;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 
 /// A moment as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,19 @@ pub(in crate::cli) enum Missing<'a> {
     Range(&'a NamedRange),
 }
 
+impl Display for Missing<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moment(error) => error.fmt(f),
+            Self::Event { last, events } => {
+                let (last, events) = (units::count(*last), units::count(*events as u64));
+                write!(f, "there is no event {last} among {events}")
+            }
+            Self::Range(range) => write!(f, "no event lies in {:?}", range.text),
+        }
+    }
+}
+
 impl NamedMoment {
     /// Whether it names events by their numbers, which each device counts for itself.
     pub(super) fn is_of_one_device(&self) -> bool {
@@ -42,11 +57,17 @@ impl NamedMoment {
         }
     }
 
-    /// This moment on a device, as an event where it is the peak of a range.
-    pub(super) fn find(&self, recording: &Opened<'_>, timeline: &Timeline) -> Result<At, Missing<'_>> {
+    /// This moment on a device, as an event where it is the peak of a range. Iterations and phases are only asked for where it
+    /// needs them.
+    pub(super) fn find(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        attribution: impl FnOnce() -> Arc<Attribution>,
+    ) -> Result<At, Missing<'_>> {
         match self {
             Self::At(at) => Ok(*at),
-            Self::PeakOf(range) => range.peak(timeline, &range.find(recording, timeline)?),
+            Self::PeakOf(range) => range.peak(timeline, &range.find(snapshot, timeline, attribution)?),
         }
     }
 
@@ -67,9 +88,14 @@ impl NamedMoment {
 
 impl NamedRange {
     /// The events of a device that are meant.
-    fn find(&self, recording: &Opened<'_>, timeline: &Timeline) -> Result<EventRanges, Missing<'_>> {
-        let found = self.query.needs_attribution().then(|| recording.attribution(timeline));
-        self.find_with(&recording.snapshot, timeline, &found.unwrap_or_default().phases)
+    fn find(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        attribution: impl FnOnce() -> Arc<Attribution>,
+    ) -> Result<EventRanges, Missing<'_>> {
+        let found = self.query.needs_attribution().then(attribution);
+        self.find_with(snapshot, timeline, &found.unwrap_or_default().phases)
     }
 
     fn peak(&self, timeline: &Timeline, events: &EventRanges) -> Result<At, Missing<'_>> {
@@ -93,13 +119,14 @@ impl NamedRange {
         Ok(self.query.find(snapshot, timeline, phases))
     }
 
-    /// The first and the last event of a device that are meant.
+    /// The first and the last event of a device that are meant. Iterations and phases are only asked for where it needs them.
     pub(in crate::cli) fn ends(
         &self,
-        recording: &Opened<'_>,
+        snapshot: &Snapshot,
         timeline: &Timeline,
+        attribution: impl FnOnce() -> Arc<Attribution>,
     ) -> Result<[u32; 2], Missing<'_>> {
-        let found = self.find(recording, timeline)?;
+        let found = self.find(snapshot, timeline, attribution)?;
         let ends = found.all().first().zip(found.all().last());
         ends.map(|(first, last)| [first[0], last[1].saturating_sub(1)]).ok_or(Missing::Range(self))
     }

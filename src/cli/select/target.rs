@@ -131,7 +131,7 @@ impl Target {
         at: impl FnOnce(&Timeline) -> Option<At>,
     ) -> Result<Selected<'a>, Missing<'_>> {
         let at = match &self.at {
-            Some(named) => named.find(recording, timeline)?,
+            Some(named) => named.find(&recording.snapshot, timeline, || recording.attribution(timeline))?,
             None => at(timeline).unwrap_or_else(|| At::oom_or_peak(timeline)),
         };
         let moment = at.moment(timeline).map_err(Missing::Moment)?;
