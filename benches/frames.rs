@@ -29,7 +29,8 @@ const FRAMES: usize = 300;
 const PICTURE: Pos2 = pos2(600.0, 400.0);
 
 /// Panes whose cost of scrubbing is measured.
-const PANES: [&str; 6] = ["Curves", "Segments", "Segment timeline", "Stacks", "Allocations", "Events"];
+const PANES: [&str; 8] =
+    ["Curves", "Segments", "Segment timeline", "Stacks", "Allocations", "Events", "Iterations", "Modules"];
 
 /// Filters that stay while the cursor moves, and that follow it.
 const FILTERS: [&str; 2] = ["size>1MB", "live size>1MB"];

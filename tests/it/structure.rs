@@ -77,10 +77,9 @@ fn iterations_follow_on_each_other_and_peaks_of_ranges_are_theirs() {
                 assert_eq!(ends[0]["first_event"], iteration["first_event"], "{path}");
                 assert_eq!(ends[1]["last_event"], iteration["last_event"], "{path}");
                 assert!(bytes(&iteration["kept_bytes"]) <= bytes(&iteration["left_bytes"]), "{path}");
-                let device = record["device"].to_string();
                 let range = format!("peak-of:{}..{}", iteration["first_event"], iteration["last_event"]);
                 let found = records(&[&path, "--at", &range]);
-                let found = found.iter().find(|found| found["device"].to_string() == device);
+                let found = found.iter().find(|found| found["device"] == record["device"]);
                 let at = &found.expect("the device")["at"];
                 assert_eq!(at["event"], iteration["peak"]["event"], "{path} {range}");
                 assert_eq!(at["active"], iteration["peak"]["bytes"], "{path} {range}");

@@ -89,6 +89,18 @@ const PANES: &[Definition] = &[
         ui: |ui, ctx, states| tables::events::ui(ui, ctx, &mut states.events),
     },
     Definition {
+        pane: Pane::Iterations,
+        name: "Iterations",
+        home: Home::Tray,
+        ui: |ui, ctx, states| tables::iterations::ui(ui, ctx, &mut states.iterations),
+    },
+    Definition {
+        pane: Pane::Modules,
+        name: "Modules",
+        home: Home::Tray,
+        ui: |ui, ctx, states| tables::modules::ui(ui, ctx, &mut states.modules),
+    },
+    Definition {
         pane: Pane::Report,
         name: "Report",
         home: Home::Tray,

@@ -34,6 +34,8 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) stacks: stacks::panel::State,
     pub(in crate::app) allocations: tables::allocations::State,
     pub(in crate::app) events: tables::events::State,
+    pub(in crate::app) iterations: tables::iterations::State,
+    pub(in crate::app) modules: tables::modules::State,
     pub(in crate::app) what_if: what_if::panel::State,
 }
 

@@ -19,6 +19,10 @@ pub(in crate::app) enum Pane {
     Allocations,
     /// All events.
     Events,
+    /// Iterations as a table.
+    Iterations,
+    /// Memory by module.
+    Modules,
     /// The diagnosis.
     Report,
     /// Simulations of other allocator settings.

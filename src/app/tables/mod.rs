@@ -1,4 +1,4 @@
-//! Lists of events and allocations, and the virtual list that they are made of.
+//! Lists of events, allocations, iterations and modules, and the virtual list that they are made of.
 
 pub(in crate::app) mod allocation_rows;
 pub(in crate::app) mod allocations;
@@ -7,5 +7,7 @@ pub(in crate::app) mod columns;
 pub(in crate::app) mod csv_copy;
 pub(in crate::app) mod event_rows;
 pub(in crate::app) mod events;
+pub(in crate::app) mod iterations;
+pub(in crate::app) mod modules;
 pub(in crate::app) mod scroll;
 pub(in crate::app) mod virtual_list;

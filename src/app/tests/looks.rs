@@ -61,7 +61,7 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 8] = [
+const PANES: [Pane; 10] = [
     Pane::Report,
     Pane::WhatIf,
     Pane::Segments,
@@ -70,6 +70,8 @@ const PANES: [Pane; 8] = [
     Pane::Curves,
     Pane::Allocations,
     Pane::Events,
+    Pane::Iterations,
+    Pane::Modules,
 ];
 
 /// Check every pane on a sample, in both themes at a size. Their pictures are kept for looking at.
