@@ -20,15 +20,15 @@ use std::sync::Arc;
 const PHASES: usize = ITERATION_COLUMNS.len();
 
 const COLUMNS: [Column; PHASES + 1] = [
-    Column::figure("Iteration", "Number, from 0; '? + 3' where the recording starts too late to know", 76.0),
-    Column::text("Events", "First and last event", 116.0),
-    Column::figure("Peak", "Most bytes that were active at once", 80.0),
-    Column::figure("At event", "Event of the peak", 80.0),
-    Column::text("In", "Phase of the peak", 84.0),
-    Column::figure("Growth", "Active bytes at its end, less those at its start", 84.0),
-    Column::figure("Left behind", "Allocated in it and live at its end", 88.0),
-    Column::figure("Still there", "Allocated in it and live after the last event", 84.0),
-    Column::text("Phases", "Phases with their first and last events", 260.0),
+    Column::figure("Iteration", "Number, from 0; '? + 3' where the recording starts too late to know", 68.0),
+    Column::text("Events", "First and last event", 112.0),
+    Column::figure("Peak", "Most bytes that were active at once", 72.0),
+    Column::figure("At event", "Event of the peak", 66.0),
+    Column::text("In", "Phase of the peak", 78.0),
+    Column::figure("Growth", "Active bytes at its end, less those at its start", 80.0),
+    Column::figure("Left behind", "Allocated in it and live at its end", 82.0),
+    Column::figure("Still there", "Allocated in it and live after the last event", 78.0),
+    Column::text("Phases", "Phases with their first and last events", 220.0),
 ];
 
 /// The table's own state, kept between frames.

@@ -117,7 +117,7 @@ fn summary(table: &ModuleTable) -> String {
     if all == 0 {
         return format!("No {labels} {at}");
     }
-    format!("{} of {labels} {at}; the module is known of {known}", units::bytes(all))
+    format!("{} of {labels} {at}; the module is known for {known}", units::bytes(all))
 }
 
 /// The rows of the table.

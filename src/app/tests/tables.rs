@@ -209,3 +209,61 @@ fn another_allocation_that_is_selected_is_scrolled_to() {
         selected.and_then(|row| row.accesskit_node().label()).is_some_and(|row| row.starts_with("2.00 MiB"))
     );
 }
+
+/// A sample with a pane in front.
+fn sample_on(pane: Pane, name: &str) -> Harness<'static, App> {
+    let mut harness = harness();
+    open_path(&mut harness, sample(name));
+    device(&mut harness).wanted_pane = Some(pane);
+    harness.run_steps(4);
+    harness
+}
+
+#[test]
+fn a_click_on_an_iteration_goes_to_its_peak_and_a_button_filters_to_it() {
+    let mut harness = sample_on(Pane::Iterations, "annotated.pickle");
+    let listed = rows(&harness);
+    assert_eq!(listed.len(), 3, "{listed:?}");
+    assert!(listed[0].starts_with("0, 37–829, 1.77 GiB, 221, backward, +409 MiB, 409 MiB"), "{listed:?}");
+    harness.query_all_by_role(Role::Row).nth(2).expect("a row").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.cursor, Moment(1720));
+    harness.key_press(Key::ArrowUp);
+    harness.run_steps(2);
+    assert_eq!(device(&mut harness).at.cursor, Moment(1000));
+    harness.get_by_label("Filter to it").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.query, "iteration:1");
+    let csv = copied(&mut harness, "Copy as CSV");
+    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("0,0,37,829,")), "{csv}");
+}
+
+#[test]
+fn modules_are_those_of_the_cursor() {
+    let mut harness = sample_on(Pane::Modules, "annotated.pickle");
+    device(&mut harness).at.go_to(Moment(1000));
+    assert!(wait(&mut harness, |harness| {
+        rows(harness)
+            .iter()
+            .any(|row| row.contains("model.py forward ×2 (model.py:113), 415 MiB, 207 MiB each"))
+    }));
+    let listed = rows(&harness);
+    assert!(listed[0].starts_with("model.py forward (train.py:85), 821 MiB"), "{listed:?}");
+    assert!(harness.query_by_label_contains("after event 999; the module is known for").is_some());
+    device(&mut harness).at.go_to(Moment::START);
+    assert!(wait(&mut harness, |harness| rows(harness).is_empty()));
+    assert!(harness.query_by_label_contains("No parameters").is_some());
+}
+
+#[test]
+fn a_search_for_events_knows_iterations_and_ranges() {
+    for (query, found) in
+        [("iteration:1", "722 of 2,272 events"), ("range:\"## forward ##\"", "488 of 2,272 events")]
+    {
+        let mut harness = sample_on(Pane::Events, "annotated.pickle");
+        let field = harness.get_by_label("Search events");
+        field.focus();
+        field.type_text(query);
+        assert!(wait(&mut harness, |harness| harness.query_by_label_contains(found).is_some()), "{query}");
+    }
+}
