@@ -59,7 +59,7 @@ pub fn module_label(row: &ModuleRow) -> String {
             let from = from.as_ref().map_or_else(String::new, |from| format!(" ({made}{from})"));
             format!("{name}{times}{from}")
         }
-        ModulePlace::Outside => "outside of modules".to_owned(),
+        ModulePlace::Outside => "no module in the stack".to_owned(),
         ModulePlace::NotKnown => "module not known".to_owned(),
     }
 }

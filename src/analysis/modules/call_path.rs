@@ -14,6 +14,19 @@ pub(super) struct Step {
     pub(super) function: StrId,
     /// The line that calls it: file and number. `None` if no frame is around it.
     pub(super) from: Option<(StrId, i64)>,
+    /// How it calls other modules.
+    pub(super) flow: Flow,
+}
+
+/// How a module calls others, as far as its file says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Flow {
+    /// One after the other in a loop, as `nn.Sequential` does.
+    Loops,
+    /// Another one once, as `DistributedDataParallel` does.
+    Wraps,
+    /// The file does not say.
+    Any,
 }
 
 /// The function of a module that a stack shows.
@@ -142,7 +155,26 @@ impl<'a> PathReader<'a> {
     fn step(&self, kind: StepKind, callee: FrameId, from: Option<FrameId>) -> Step {
         let Frame { file, name, .. } = self.snapshot.frames.get(callee);
         let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
-        Step { kind, file, function: name, from }
+        let flow = flow_of(&self.snapshot.strings.get(file));
+        Step { kind, file, function: name, from, flow }
+    }
+}
+
+fn flow_of(file: &str) -> Flow {
+    const WRAPPERS: [&str; 5] = [
+        "/torch/nn/parallel/",
+        "/torch/distributed/",
+        "/torch/_dynamo/",
+        "/accelerate/",
+        "/lightning/fabric/",
+    ];
+    let file = file.replace('\\', "/");
+    if file.ends_with("/torch/nn/modules/container.py") {
+        Flow::Loops
+    } else if WRAPPERS.iter().any(|wrapper| file.contains(wrapper)) {
+        Flow::Wraps
+    } else {
+        Flow::Any
     }
 }
 

@@ -3,9 +3,11 @@
 //!
 //! Within a call, control goes from one part of a module to the next: a module that it calls, or a stack of its own. The call
 //! begins again when the part that came first comes again after another one. So a module that a loop calls is told from the
-//! next, and one whose code is a loop looks the same: what is counted is how often its code runs.
+//! next, and one whose code is a loop looks the same: what is counted is how often its code runs. The outermost module runs
+//! once in a pass, as does the one that a wrapper around it calls; a container is known to be a loop.
 
-use super::tree::NodeIx;
+use super::call_path::Flow;
+use super::tree::{NodeIx, Tree};
 use crate::model::StackId;
 
 /// A part of a module's code.
@@ -13,6 +15,13 @@ use crate::model::StackId;
 enum Part {
     Own(StackId),
     Module(NodeIx),
+}
+
+/// Whether a module begins again when its first part comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    Never,
+    Maybe,
 }
 
 /// A module within a pass.
@@ -39,18 +48,20 @@ impl CallCounter {
     }
 
     /// Follow an allocation below a path of modules. `numbers` takes the number of each module's call in the pass, from 1.
-    pub(super) fn follow(&mut self, path: &[NodeIx], stack: StackId, numbers: &mut Vec<u32>) {
-        let mut is_entered = false;
+    pub(super) fn follow(&mut self, tree: &Tree, path: &[NodeIx], stack: StackId, numbers: &mut Vec<u32>) {
+        let (mut is_entered, mut is_outermost) = (false, true);
         for (depth, &node) in path.iter().enumerate() {
+            let flow = tree.nodes[node.index()].step.flow;
+            let may_repeat = if is_outermost || flow != Flow::Any { Repeats::Never } else { Repeats::Maybe };
+            is_outermost &= flow == Flow::Wraps;
             let part = path.get(depth + 1).map_or(Part::Own(stack), |&inner| Part::Module(inner));
-            is_entered = self.step(node, part, is_entered, depth);
+            is_entered = self.step(node, part, is_entered, may_repeat);
             numbers.push(self.calls(node));
         }
     }
 
-    /// Let a module go on with a part of it. Returns whether that part is entered anew. The outermost module is called once in
-    /// a pass.
-    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, depth: usize) -> bool {
+    /// Let a module go on with a part of it. Returns whether that part is entered anew.
+    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, repeats: Repeats) -> bool {
         let pass = self.pass;
         if self.progress.len() <= node.index() {
             self.progress.resize(node.index() + 1, None);
@@ -61,7 +72,7 @@ impl CallCounter {
             return true;
         };
         let is_next = progress.current != part;
-        let begins_again = is_next && progress.first == part && depth != 0;
+        let begins_again = is_next && progress.first == part && repeats == Repeats::Maybe;
         if is_entered {
             progress.first = part;
         }

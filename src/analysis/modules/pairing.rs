@@ -8,6 +8,9 @@ use foldhash::HashMap;
 /// (`amsgrad`), and a copy of the parameter.
 const MAX_STATES: usize = 4;
 
+/// A single number has this many bytes at most, whatever it is for.
+const SCALAR_BYTES: i64 = 8;
+
 /// Allocations of one size and category.
 #[derive(Debug, Clone, Copy, Default)]
 struct OfSize {
@@ -47,6 +50,9 @@ impl<'a> Pairing<'a> {
     /// The module of an allocation that no stack shows: the smallest that holds all parameters of its size, or else all
     /// gradients of it, if the modules of all of these are known and there are not fewer of them.
     pub(super) fn module_of(&self, category: Category, size: i64) -> Option<NodeIx> {
+        if size <= SCALAR_BYTES {
+            return None;
+        }
         let of = |category| self.by_size.get(&(category, size)).copied().unwrap_or_default();
         let sources =
             [Category::Parameter, Category::Gradient].into_iter().filter(|&source| source != category);

@@ -59,7 +59,7 @@ pub enum ModulePlace {
         /// Whether only its constructor is known, not the line that calls it.
         is_made: bool,
     },
-    /// Code outside of modules, such as a loss.
+    /// Python code without a call of a module around it, such as a loss.
     Outside,
     /// Neither a stack nor a size tells the module.
     NotKnown,
@@ -267,8 +267,9 @@ impl Builder<'_> {
         for id in pass.map(AllocId) {
             let stack = self.timeline.stack(id);
             numbers.clear();
-            if let Place::Called(path) = self.read(stack) {
-                counter.follow(path, stack, &mut numbers);
+            self.read(stack);
+            if let Some(Place::Called(path)) = &self.by_stack[stack.index()] {
+                counter.follow(&self.tree, path, stack, &mut numbers);
             }
             if wanted.next_if_eq(&id).is_some() {
                 found.push(numbers.clone());

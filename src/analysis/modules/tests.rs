@@ -160,3 +160,31 @@ fn moved_parameters_are_of_no_known_module() {
     parameter(&mut recording, 100, 4096, &["/home/me/trainer.py:20 Trainer.__init__", apply, convert]);
     assert_eq!(lines(&table(&recording.finish())), ["not known 0 x0"]);
 }
+
+#[test]
+fn containers_and_wrappers_do_not_repeat_by_what_they_call() {
+    let mut recording = Recording::default();
+    let wrapper = "/env/lib/python3.11/site-packages/torch/nn/parallel/distributed.py:1912 forward";
+    let container = "/env/lib/python3.11/site-packages/torch/nn/modules/container.py:259 forward";
+    let relu = "/env/lib/python3.11/site-packages/torch/nn/modules/activation.py:133 forward";
+    let net = "/home/me/net.py:7 forward";
+    let linear = stack(&mut recording, &[wrapper, net, container, LINEAR]);
+    let relu = stack(&mut recording, &[wrapper, net, container, relu]);
+    let add = stack(&mut recording, &[wrapper, net]);
+    for slot in [0, 10] {
+        recording.alloc(slot, 8, linear, None);
+        recording.alloc(slot + 1, 9, relu, None);
+        recording.alloc(slot + 2, 10, linear, None);
+        recording.alloc(slot + 3, 11, add, None);
+    }
+    assert_eq!(
+        lines(&table(&recording.finish())),
+        [
+            "distributed.py forward (train.py:9) 76 x1",
+            "  net.py forward (distributed.py:1912) 76 x1",
+            "    container.py forward (net.py:7) 54 x2",
+            "      linear.py forward (container.py:259) 36 x4",
+            "      activation.py forward (container.py:259) 18 x2",
+        ]
+    );
+}

@@ -161,7 +161,9 @@ impl ListRows for Rows<'_> {
         match column {
             0 => match &row.place {
                 ModulePlace::Module { .. } => Some(report::module_label(row)),
-                ModulePlace::Outside => Some("Made by code that no module calls, such as a loss".to_owned()),
+                ModulePlace::Outside => Some(
+                    "Made by Python code without a call of a module around it, such as a loss".to_owned(),
+                ),
                 ModulePlace::NotKnown => Some("Neither a stack nor a size tells the module".to_owned()),
             },
             CALLS => Some(by_call(row)).filter(|text| !text.is_empty()),
