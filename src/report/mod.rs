@@ -38,7 +38,8 @@ pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iterati
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use remedies::{RemediesReport, remedies_json, remedies_text};
 pub use modules::{
-    main_module_rows, module_calls_text, module_cells, module_columns, module_label, modules_csv,
+    main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
+    modules_csv,
 };
 pub use settings::non_default_settings;
 pub use simulation::{

@@ -11,6 +11,12 @@ use std::io::{self, Write};
 /// A row with less than one nth of all bytes is left out of text: it would hide the ones that matter.
 const SMALL_PART: i64 = 200;
 
+/// Modules further in are not indented further: a stack can be as deep as its writer likes.
+const MAX_INDENT: usize = 16;
+
+/// More calls of a module are not listed in JSON.
+const MAX_LISTED_CALLS: usize = 1000;
+
 /// Where the rest of a text is.
 const IN_JSON: &str = "in --format json";
 
@@ -64,6 +70,11 @@ pub fn module_label(row: &ModuleRow) -> String {
     }
 }
 
+/// By how many steps the name of a module is indented.
+pub fn module_indent(row: &ModuleRow) -> usize {
+    row.depth.min(MAX_INDENT)
+}
+
 /// The figures of a row with the modules below it, as text; empty for nothing, with `≈` where most is inferred.
 pub fn module_cells(row: &ModuleRow) -> [String; MODULE_COLUMNS.len()] {
     std::array::from_fn(|at| match row.total[at] {
@@ -111,7 +122,7 @@ pub(super) fn modules_text(out: &mut dyn Write, table: &ModuleTable) -> io::Resu
     let header =
         cells(String::new(), module_columns().map(str::to_owned), "activations of a call".to_owned());
     let line = |row: &ModuleRow| {
-        let label = format!("{}{}", "  ".repeat(row.depth), module_label(row));
+        let label = format!("{}{}", "  ".repeat(module_indent(row)), module_label(row));
         cells(label, module_cells(row), module_calls_text(row).unwrap_or_default())
     };
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(main_module_rows(table).map(line)).collect();
@@ -150,7 +161,11 @@ fn module_record(row: &ModuleRow) -> ModuleRecord {
         own: by_category(&row.own, true),
         own_inferred: by_category(&row.own_inferred, false),
         with_submodules: by_category(&row.total, true),
-        activation_by_call: row.by_call.clone(),
+        activation_by_call: if row.by_call.len() <= MAX_LISTED_CALLS {
+            row.by_call.clone()
+        } else {
+            Vec::new()
+        },
     }
 }
 

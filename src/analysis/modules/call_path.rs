@@ -73,30 +73,31 @@ enum FrameKind {
 /// Reads stacks; each frame is understood once.
 pub(super) struct PathReader<'a> {
     snapshot: &'a Snapshot,
-    kinds: Vec<Option<FrameKind>>,
+    known: Vec<Option<(FrameKind, Flow)>>,
 }
 
 impl<'a> PathReader<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
-        Self { snapshot, kinds: vec![None; snapshot.frames.len()] }
+        Self { snapshot, known: vec![None; snapshot.frames.len()] }
     }
 
-    fn kind(&mut self, id: FrameId) -> FrameKind {
-        if let Some(known) = self.kinds.get(id.index()).copied().flatten() {
+    fn understand(&mut self, id: FrameId) -> (FrameKind, Flow) {
+        if let Some(known) = self.known.get(id.index()).copied().flatten() {
             return known;
         }
-        let frame = self.snapshot.frames.get(id);
-        let kind = kind_of(&self.snapshot.strings.get(frame.file), &self.snapshot.strings.get(frame.name));
-        if let Some(known) = self.kinds.get_mut(id.index()) {
-            *known = Some(kind);
+        let Frame { file, name, .. } = self.snapshot.frames.get(id);
+        let file = self.snapshot.strings.get(file).replace('\\', "/");
+        let found = (kind_of(&file, &self.snapshot.strings.get(name)), flow_of(&file));
+        if let Some(known) = self.known.get_mut(id.index()) {
+            *known = Some(found);
         }
-        kind
+        found
     }
 
     /// The path that a stack shows.
     pub(super) fn read(&mut self, stack: StackId) -> StackPath {
-        let frames: Vec<(FrameId, FrameKind)> =
-            self.snapshot.stacks.frames(stack).iter().rev().map(|&id| (id, self.kind(id))).collect();
+        let frames = self.snapshot.stacks.frames(stack).iter().rev();
+        let frames: Vec<(FrameId, FrameKind)> = frames.map(|&id| (id, self.understand(id).0)).collect();
         let called = self.called(&frames);
         if !called.is_empty() {
             return StackPath::Called(called);
@@ -155,7 +156,7 @@ impl<'a> PathReader<'a> {
     fn step(&self, kind: StepKind, callee: FrameId, from: Option<FrameId>) -> Step {
         let Frame { file, name, .. } = self.snapshot.frames.get(callee);
         let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
-        let flow = flow_of(&self.snapshot.strings.get(file));
+        let flow = self.known.get(callee.index()).copied().flatten().map_or(Flow::Any, |(_, flow)| flow);
         Step { kind, file, function: name, from, flow }
     }
 }
@@ -168,7 +169,6 @@ fn flow_of(file: &str) -> Flow {
         "/accelerate/",
         "/lightning/fabric/",
     ];
-    let file = file.replace('\\', "/");
     if file.ends_with("/torch/nn/modules/container.py") {
         Flow::Loops
     } else if WRAPPERS.iter().any(|wrapper| file.contains(wrapper)) {
@@ -185,7 +185,7 @@ fn kind_of(file: &str, name: &str) -> FrameKind {
         Role::Backward | Role::Engine => FrameKind::Backward,
         Role::Compiled | Role::Workspace | Role::Start => FrameKind::Compiled,
         Role::CopyDict | Role::CopyObject | Role::CopyTensor | Role::Restore => FrameKind::Moves,
-        Role::Load if file.replace('\\', "/").ends_with("modules/module.py") => FrameKind::Moves,
+        Role::Load if file.ends_with("modules/module.py") => FrameKind::Moves,
         Role::Checkpoint => FrameKind::Python,
         _ if plain == "__init__" => FrameKind::Init,
         _ if plain == "forward" => FrameKind::Callee,

@@ -1,8 +1,9 @@
 //! The module of memory whose stack shows none, by its size: gradients and state are as large as their parameters.
 
-use super::tree::NodeIx;
+use super::tree::{NodeIx, Tree};
 use crate::analysis::Category;
 use foldhash::HashMap;
+use std::cmp::Ordering;
 
 /// How many states of its own size an optimizer keeps for one parameter at most: two averages, the largest of one of them
 /// (`amsgrad`), and a copy of the parameter.
@@ -25,16 +26,17 @@ pub(super) struct Pairing<'a> {
     by_size: HashMap<(Category, i64), OfSize>,
     /// By node, the module that it is shown below.
     parents: &'a [Option<NodeIx>],
+    tree: &'a Tree,
 }
 
 impl<'a> Pairing<'a> {
-    pub(super) fn new(parents: &'a [Option<NodeIx>]) -> Self {
-        Self { by_size: HashMap::default(), parents }
+    pub(super) fn new(tree: &'a Tree, parents: &'a [Option<NodeIx>]) -> Self {
+        Self { by_size: HashMap::default(), parents, tree }
     }
 
     /// Note an allocation, and its module if that is known.
     pub(super) fn note(&mut self, category: Category, size: i64, module: Option<NodeIx>) {
-        let parents = self.parents;
+        let (tree, parents) = (self.tree, self.parents);
         let of_size = self.by_size.entry((category, size)).or_default();
         let Some(module) = module else {
             of_size.not_known += 1;
@@ -42,7 +44,7 @@ impl<'a> Pairing<'a> {
         };
         of_size.module = match of_size.known {
             0 => Some(module),
-            _ => of_size.module.and_then(|known| common(parents, known, module)),
+            _ => of_size.module.and_then(|known| common(tree, parents, known, module)),
         };
         of_size.known += 1;
     }
@@ -66,17 +68,26 @@ impl<'a> Pairing<'a> {
 }
 
 /// The smallest module that holds two others, or that is one of them and holds the other.
-fn common(parents: &[Option<NodeIx>], a: NodeIx, b: NodeIx) -> Option<NodeIx> {
-    let up =
-        |node: NodeIx| std::iter::successors(Some(node), |node| parents.get(node.index()).copied().flatten());
-    // Paths are as short as a program is deep.
-    let of_a: Vec<NodeIx> = up(a).collect();
-    up(b).find(|node| of_a.contains(node))
+fn common(tree: &Tree, parents: &[Option<NodeIx>], a: NodeIx, b: NodeIx) -> Option<NodeIx> {
+    let parent = |node: NodeIx| parents.get(node.index()).copied().flatten();
+    let depth = |node: NodeIx| tree.nodes.get(node.index()).map_or(0, |node| node.depth);
+    let (mut a, mut b) = (a, b);
+    while a != b {
+        // What stands for a module in the tree is as deep as it is.
+        match depth(a).cmp(&depth(b)) {
+            Ordering::Less => b = parent(b)?,
+            Ordering::Greater => a = parent(a)?,
+            Ordering::Equal => (a, b) = (parent(a)?, parent(b)?),
+        }
+    }
+    Some(a)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::modules::call_path::{Flow, Step, StepKind};
+    use crate::model::StrId;
 
     const NET: NodeIx = NodeIx(0);
     const HEAD: NodeIx = NodeIx(1);
@@ -84,9 +95,25 @@ mod tests {
     const OTHER: NodeIx = NodeIx(3);
     const PARENTS: [Option<NodeIx>; 4] = [None, Some(NET), Some(NET), None];
 
+    fn tree() -> Tree {
+        let step = |line| Step {
+            kind: StepKind::Call,
+            file: StrId(0),
+            function: StrId(0),
+            from: Some((StrId(0), line)),
+            flow: Flow::Any,
+        };
+        let mut tree = Tree::default();
+        for path in [&[step(0)][..], &[step(0), step(1)], &[step(0), step(2)], &[step(3)]] {
+            tree.add(path);
+        }
+        tree
+    }
+
     /// The module of gradients and of state of one size, where parameters and gradients are noted with their modules.
     fn found(noted: &[(Category, Option<NodeIx>)]) -> [Option<NodeIx>; 2] {
-        let mut pairing = Pairing::new(&PARENTS);
+        let tree = tree();
+        let mut pairing = Pairing::new(&tree, &PARENTS);
         for &(category, module) in noted {
             pairing.note(category, 64, module);
         }
@@ -112,7 +139,8 @@ mod tests {
 
     #[test]
     fn gradients_tell_where_parameters_do_not() {
-        let mut pairing = Pairing::new(&PARENTS);
+        let tree = tree();
+        let mut pairing = Pairing::new(&tree, &PARENTS);
         pairing.note(Category::Gradient, 64, Some(TAIL));
         pairing.note(Category::Parameter, 64, None);
         assert_eq!(pairing.module_of(Category::Parameter, 64), Some(TAIL));

@@ -174,7 +174,7 @@ impl Builder<'_> {
 
     /// Add up the live allocations of each row; those that no stack places go by their sizes.
     fn add_up(&self, live: &[Live], placed: &PlacedModules) -> PlacedBytes {
-        let mut pairing = Pairing::new(&placed.parents);
+        let mut pairing = Pairing::new(&self.tree, &placed.parents);
         for (live, module) in live.iter().zip(&placed.modules) {
             pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
         }
@@ -232,13 +232,13 @@ impl Builder<'_> {
                 activations.next();
                 continue;
             }
-            counter.start_pass();
-            let numbers = self.follow_pass(&mut counter, pass, &of_pass);
-            self.add_by_call(&mut out, &counter, &of_pass, &numbers);
-            out.calls.resize(self.tree.nodes.len(), 0);
-            for (at, calls) in (0..).zip(&mut out.calls) {
+            self.follow_pass(&mut counter, pass.clone(), |_, _, _| ());
+            let calls: Vec<u32> = self.tree.ids().map(|node| counter.calls(node)).collect();
+            self.add_by_call(&mut out, &mut counter, pass, &calls, &of_pass);
+            out.calls.resize(calls.len(), 0);
+            for (known, now) in out.calls.iter_mut().zip(calls) {
                 // A module that this pass does not call keeps the number of an earlier one.
-                *calls = Some(counter.calls(NodeIx(at))).filter(|&now| now != 0).unwrap_or(*calls);
+                *known = if now == 0 { *known } else { now };
             }
         }
         out
@@ -258,41 +258,50 @@ impl Builder<'_> {
         from.unwrap_or(lifetimes.initial_count() as u32)..to.unwrap_or(end)
     }
 
-    /// Follow all allocations of a pass. Returns, for each of those that are live, the number of the call of each module on its
-    /// path.
-    fn follow_pass(&mut self, counter: &mut CallCounter, pass: Range<u32>, live: &[Live]) -> Vec<Vec<u32>> {
-        let mut wanted = live.iter().map(|live| live.id).peekable();
-        let mut found = Vec::with_capacity(live.len());
+    /// Follow all allocations of a pass. `see` is given each that lies in modules, with its path and the number of the call of
+    /// each module on it.
+    fn follow_pass(
+        &mut self,
+        counter: &mut CallCounter,
+        pass: Range<u32>,
+        mut see: impl FnMut(AllocId, &[NodeIx], &[u32]),
+    ) {
+        counter.start_pass();
         let mut numbers = Vec::new();
         for id in pass.map(AllocId) {
             let stack = self.timeline.stack(id);
-            numbers.clear();
             self.read(stack);
             if let Some(Place::Called(path)) = &self.by_stack[stack.index()] {
+                numbers.clear();
                 counter.follow(&self.tree, path, stack, &mut numbers);
-            }
-            if wanted.next_if_eq(&id).is_some() {
-                found.push(numbers.clone());
+                see(id, path, &numbers);
             }
         }
-        found
     }
 
-    /// Add activations to the calls of the outermost module that was called several times.
-    fn add_by_call(&self, out: &mut PassCalls, counter: &CallCounter, live: &[Live], numbers: &[Vec<u32>]) {
-        out.by_call.resize(self.tree.nodes.len(), Vec::new());
-        for (live, numbers) in live.iter().zip(numbers) {
-            let Some(Place::Called(path)) = &self.by_stack[live.stack.index()] else { continue };
-            let repeated = path.iter().zip(numbers).find(|(node, _)| 1 < counter.calls(**node));
+    /// Add activations to the calls of the outermost module that was called several times. Following the pass again takes less
+    /// memory than keeping what was found the first time.
+    fn add_by_call(
+        &mut self,
+        out: &mut PassCalls,
+        counter: &mut CallCounter,
+        pass: Range<u32>,
+        calls: &[u32],
+        live: &[Live],
+    ) {
+        out.by_call.resize(calls.len(), Vec::new());
+        let mut live = live.iter().peekable();
+        self.follow_pass(counter, pass, |id, path, numbers| {
+            while live.next_if(|live| live.id < id).is_some() {}
+            let Some(live) = live.next_if(|live| live.id == id) else { return };
+            let repeated = path.iter().zip(numbers).find(|(node, _)| 1 < calls[node.index()]);
             if let Some((node, &number)) = repeated {
                 let by_call = &mut out.by_call[node.index()];
                 let at = number.saturating_sub(1) as usize;
-                if by_call.len() <= at {
-                    by_call.resize(at + 1, 0);
-                }
+                by_call.resize(by_call.len().max(at + 1), 0);
                 add(&mut by_call[at], live.size);
             }
-        }
+        });
     }
 
     fn finish(
@@ -307,7 +316,7 @@ impl Builder<'_> {
         let mut children: Vec<Vec<NodeIx>> = vec![Vec::new(); nodes.len()];
         let mut roots = Vec::new();
         // The deepest first, so that each is complete when it is added.
-        let mut deepest_first: Vec<NodeIx> = (0..nodes.len() as u32).map(NodeIx).collect();
+        let mut deepest_first: Vec<NodeIx> = self.tree.ids().collect();
         deepest_first.sort_by_key(|node| std::cmp::Reverse(nodes[node.index()].depth));
         for node in deepest_first {
             let below = totals[node.index()];

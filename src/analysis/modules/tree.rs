@@ -33,6 +33,11 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// All modules, parents before their children.
+    pub(super) fn ids(&self) -> impl Iterator<Item = NodeIx> + use<> {
+        (0..self.nodes.len() as u32).map(NodeIx)
+    }
+
     /// The nodes of a path, outermost first; new ones are added.
     pub(super) fn add(&mut self, path: &[Step]) -> Vec<NodeIx> {
         let mut parent = None;
@@ -52,7 +57,7 @@ impl Tree {
     /// Merge what makes a module with what calls it, where both are the only one of their class, or of their file, below the
     /// same module.
     pub(super) fn merge(&self, snapshot: &Snapshot) -> Merged {
-        let mut shown: Vec<NodeIx> = (0..self.nodes.len() as u32).map(NodeIx).collect();
+        let mut shown: Vec<NodeIx> = self.ids().collect();
         let mut parents = vec![None; self.nodes.len()];
         let mut by_depth: Vec<Vec<NodeIx>> = Vec::new();
         for (node, at) in self.nodes.iter().zip(0..) {

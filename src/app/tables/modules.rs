@@ -138,9 +138,11 @@ impl ListRows for Rows<'_> {
         let Some(row) = self.get(row) else { return TableCell::default() };
         let is_module = matches!(row.place, ModulePlace::Module { .. });
         match column {
-            0 if is_module => {
-                TableCell::plain(format!("{}{}", INDENT.repeat(row.depth), report::module_label(row)))
-            }
+            0 if is_module => TableCell::plain(format!(
+                "{}{}",
+                INDENT.repeat(report::module_indent(row)),
+                report::module_label(row)
+            )),
             0 => TableCell::muted(report::module_label(row)),
             CALLS => TableCell::muted(report::module_calls_text(row).unwrap_or_default()),
             _ => {
