@@ -39,12 +39,15 @@ pub(super) struct CallCounter {
     /// By node; `None` until the module is called.
     progress: Vec<Option<Progress>>,
     pass: u32,
+    /// The modules of the pass.
+    called: Vec<NodeIx>,
 }
 
 impl CallCounter {
     /// Begin a new pass.
     pub(super) fn start_pass(&mut self) {
         self.pass += 1;
+        self.called.clear();
     }
 
     /// Follow an allocation below a path of modules. `numbers` takes the number of each module's call in the pass, from 1.
@@ -69,6 +72,7 @@ impl CallCounter {
         let known = &mut self.progress[node.index()];
         let Some(progress) = known.as_mut().filter(|known| known.pass == pass) else {
             *known = Some(Progress { pass, first: part, current: part, calls: 1 });
+            self.called.push(node);
             return true;
         };
         let is_next = progress.current != part;
@@ -79,6 +83,11 @@ impl CallCounter {
         progress.calls += u32::from(is_entered || begins_again);
         progress.current = part;
         is_entered || is_next
+    }
+
+    /// The modules of the pass so far, and how often each was called.
+    pub(super) fn of_pass(&self) -> impl Iterator<Item = (NodeIx, u32)> + '_ {
+        self.called.iter().map(|&node| (node, self.calls(node)))
     }
 
     /// How often a module was called in the pass so far.

@@ -8,11 +8,15 @@
 
 mod call_path;
 mod calls;
+mod live;
 mod pairing;
+mod passes;
+mod places;
 mod table;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
-pub use table::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
+pub use live::MODULE_COLUMNS;
+pub use table::{ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};

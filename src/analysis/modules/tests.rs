@@ -4,6 +4,7 @@ use super::{ModulePlace, ModuleTable, module_table};
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::{Attribution, UserRules};
 use crate::model::{Moment, Snapshot};
+use proptest::prelude::*;
 
 const MAIN: &str = "/home/me/train.py:9 <module>";
 const CALL: &str = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:1798 _call_impl";
@@ -187,4 +188,49 @@ fn containers_and_wrappers_do_not_repeat_by_what_they_call() {
             "      activation.py forward (container.py:259) 18 x2",
         ]
     );
+}
+
+proptest! {
+    #[test]
+    fn blocks_that_one_line_calls_are_told_apart(
+        blocks in prop::collection::vec(prop::collection::vec(1i64..100, 3), 1..9),
+        passes in 1usize..4,
+        has_middle in any::<bool>(),
+    ) {
+        let mut recording = Recording::default();
+        let (net, block) = ("/home/me/net.py:5 forward", "/home/me/net.py:9 forward");
+        let before = stack(&mut recording, &["/home/me/net.py:3 forward"]);
+        let parts = [[net, block, NORM], [net, block, LINEAR]].map(|path| stack(&mut recording, &path));
+        let own = stack(&mut recording, &[net, "/home/me/net.py:11 forward"]);
+        let main = recording.stack(&["/home/me/train.py:30 loss", MAIN]);
+        let mut slot = 0;
+        let mut alloc = |recording: &mut Recording, size, stack| {
+            recording.alloc(slot, size, stack, None);
+            slot += 1;
+        };
+        for _ in 0..passes {
+            alloc(&mut recording, 1, before);
+            for sizes in &blocks {
+                alloc(&mut recording, sizes[0], parts[0]);
+                // One line may allocate several times, or not at all.
+                if has_middle {
+                    alloc(&mut recording, sizes[1], parts[0]);
+                }
+                alloc(&mut recording, sizes[2], parts[1]);
+                alloc(&mut recording, 2, own);
+            }
+            alloc(&mut recording, 3, main);
+        }
+        let table = table(&recording.finish());
+        let row = table.rows.iter().find(|row| row.depth == 1).expect("the blocks");
+        prop_assert_eq!(row.calls as usize, blocks.len());
+        let of_call = |sizes: &Vec<i64>| sizes[0] + sizes[2] + 2 + if has_middle { sizes[1] } else { 0 };
+        let in_a_pass: Vec<i64> = blocks.iter().map(of_call).collect();
+        let kept: i64 = row.total[3];
+        prop_assert_eq!(kept, passes as i64 * in_a_pass.iter().sum::<i64>());
+        if 1 < blocks.len() {
+            let expected: Vec<i64> = in_a_pass.iter().map(|bytes| bytes * passes as i64).collect();
+            prop_assert_eq!(&row.by_call, &expected);
+        }
+    }
 }

@@ -1,0 +1,44 @@
+//! The modules of stacks, each read once.
+
+use super::call_path::{PathReader, StackPath};
+use super::tree::{NodeIx, Tree};
+use crate::model::{Snapshot, StackId};
+
+/// The part of a program that a stack lies in, with nodes for its modules.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    Called(Vec<NodeIx>),
+    Made(Vec<NodeIx>),
+    Outside,
+    NotKnown,
+}
+
+/// The places of all stacks that were asked for, and the modules in them.
+pub(super) struct Places<'a> {
+    reader: PathReader<'a>,
+    pub(super) tree: Tree,
+    by_stack: Vec<Option<Place>>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let by_stack = vec![None; snapshot.stacks.len()];
+        Self { reader: PathReader::new(snapshot), tree: Tree::default(), by_stack }
+    }
+
+    /// The place of a stack.
+    pub(super) fn read(&mut self, stack: StackId) -> &Place {
+        let Self { reader, tree, by_stack } = self;
+        by_stack[stack.index()].get_or_insert_with(|| match reader.read(stack) {
+            StackPath::Called(path) => Place::Called(tree.add(&path)),
+            StackPath::Made(path) => Place::Made(tree.add(&path)),
+            StackPath::Outside => Place::Outside,
+            StackPath::NotKnown => Place::NotKnown,
+        })
+    }
+
+    /// The place of a stack that was read.
+    pub(super) fn known(&self, stack: StackId) -> Option<&Place> {
+        self.by_stack.get(stack.index()).and_then(Option::as_ref)
+    }
+}
