@@ -2,7 +2,8 @@
 
 use super::fixture::{KIB, MIB, sample};
 use super::{EventQuery, EventSearch, Filter, Matches, Prepared, Subject, Vocabulary, complete};
-use crate::analysis::UserRules;
+use crate::analysis::program_fixture::{Program, train};
+use crate::analysis::{Attribution, UserRules};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
 
@@ -234,6 +235,8 @@ fn what_was_not_recorded_is_said() {
     assert_eq!(notes("live:oom"), "no out-of-memory event was recorded");
     assert_eq!(notes("live:7"), "expected an event below 0, found 7");
     assert_eq!(notes("category:a meta:b stream:1"), "no metadata was recorded; no streams were recorded");
+    assert_eq!(notes("range:load iteration:3"), "no ranges were recorded; no iterations were found");
+    assert_eq!(notes("phase:backward"), "");
     let full = sample();
     let query = "attention lifetime<1ms pool:private category:a meta:b stream:1 live:oom";
     assert!(
@@ -391,4 +394,26 @@ proptest! {
         prop_assert_eq!(Filter::parse(&quoted), as_value.clone());
         prop_assert!(as_value.is_ok());
     }
+}
+
+#[test]
+fn iterations_without_numbers_count_from_the_first_and_say_so() {
+    let mut program = Program::timed();
+    train(&mut program, 4, Some(2));
+    let snapshot = program.finish();
+    let timeline = &snapshot.timelines[0];
+    let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
+    assert!(!phases.iterations.has_numbers() && 2 <= phases.iterations.list.len());
+    let prepared = Prepared::new(&parse("iteration:1"), &snapshot, timeline, &UserRules::default());
+    assert!(
+        prepared.notes().join("; ").contains("count from its first, which is 0"),
+        "{:?}",
+        prepared.notes()
+    );
+    let second = &phases.iterations.list[1];
+    let made = prepared.matches(timeline, Moment::START);
+    let made: Vec<u32> =
+        made.iter().filter_map(|id| timeline.allocation(id).alloc_event()).map(|e| e.0).collect();
+    assert!(!made.is_empty());
+    assert!(made.iter().all(|&event| second.start.0 <= event && event < second.end.0), "{made:?}");
 }

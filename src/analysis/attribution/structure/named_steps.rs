@@ -78,7 +78,8 @@ fn numbered(name: &str) -> Option<(String, u32)> {
     if before == PROFILER {
         return Some((before.to_owned(), number));
     }
-    let before = before.to_lowercase();
+    // Numbers of epochs do not tell families apart: their steps would count from 0 again.
+    let before = before.to_lowercase().replace(|c: char| c.is_ascii_digit(), "");
     let mut words = before.split(|c: char| !c.is_alphanumeric());
     let is_step = words.clone().next_back().is_some_and(|last| STEP_WORDS.contains(&last));
     let is_other = words.any(|word| OTHER_WORDS.contains(&word));
@@ -184,6 +185,15 @@ mod tests {
                 "a number comes twice",
             ),
             (vec![("step_0", 1005, 1055), ("step_1", 1045, 1075)], "ranges overlap"),
+            (
+                vec![
+                    ("epoch 0 step 0", 1005, 1025),
+                    ("epoch 0 step 1", 1025, 1045),
+                    ("epoch 1 step 0", 1045, 1065),
+                    ("epoch 1 step 1", 1065, 1085),
+                ],
+                "each epoch counts from 0",
+            ),
             (vec![("step_0", 1005, 1015), ("step_1", 1095, 1105)], "most events lie outside"),
             (vec![("eval_step_0", 1005, 1035), ("eval_step_1", 1045, 1075)], "not training"),
             (vec![("layer_0", 1005, 1035), ("layer_1", 1045, 1075)], "not iterations"),
