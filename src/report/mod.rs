@@ -13,9 +13,9 @@ mod headline;
 mod iterations;
 mod json;
 mod live;
-mod remedies;
 mod modules;
 mod position;
+mod remedies;
 mod settings;
 mod simulation;
 mod stats;
@@ -36,11 +36,11 @@ pub use flame_svg::{FlameSvg, flame_svg};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
-pub use remedies::{RemediesReport, remedies_json, remedies_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
     modules_csv,
 };
+pub use remedies::{RemediesReport, remedies_json, remedies_text};
 pub use settings::non_default_settings;
 pub use simulation::{
     Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,

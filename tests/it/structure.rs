@@ -2,6 +2,7 @@
 
 use crate::support::{self, json, pickles_in, root, run, sample, stdout};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The categories that are told by module.
@@ -59,6 +60,63 @@ fn modules_add_up_to_categories_in_every_recording() {
         }
     }
     assert!(50 < with_modules, "only {with_modules} recordings show modules");
+}
+
+/// A file's last part.
+fn basename(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// The innermost module of a stack, innermost frame first, and the line that calls it: what is right inside of the innermost
+/// `Module.__call__`, and what is right outside of it.
+fn module_of(stack: &[Value]) -> Option<(String, String)> {
+    let is_call = |frame: &Value| {
+        let name = frame["name"].as_str().unwrap_or_default();
+        name.ends_with("_call_impl") && frame["file"].as_str().is_some_and(|file| file.ends_with("module.py"))
+    };
+    let inner = stack.iter().position(is_call)?;
+    let callee = &stack[inner.checked_sub(1)?];
+    let caller = stack[inner..].iter().find(|frame| !is_call(frame))?;
+    let file = |frame: &Value| basename(frame["file"].as_str().unwrap_or_default()).to_owned();
+    let name = callee["name"].as_str().unwrap_or_default();
+    Some((format!("{} {name}", file(callee)), format!("{}:{}", file(caller), caller["line"])))
+}
+
+/// Samples whose modules no wrapper stands around.
+const PLAIN: [&str; 6] = [
+    "annotated.pickle",
+    "frag_oom.pickle",
+    "gpt_oom_forward.pickle",
+    "ring_overflow.pickle",
+    "streams.pickle",
+    "validate_resident.pickle",
+];
+
+#[test]
+fn activations_lie_in_the_modules_that_a_plain_reading_of_their_stacks_shows() {
+    for name in PLAIN {
+        let path = sample(name);
+        let path = path.to_string_lossy();
+        let args = ["live", &path, "--at", "peak", "--format", "json", "--frames", "999"];
+        let listed = json([&args[..], &["--filter", "category:activation", "--device", "0"]].concat());
+        let mut expected: BTreeMap<(String, String), i64> = BTreeMap::new();
+        for allocation in listed.as_array().expect("allocations") {
+            let stack = allocation["stack"].as_array().expect("a stack");
+            if let Some(module) = module_of(stack) {
+                *expected.entry(module).or_default() += bytes(&allocation["size"]);
+            }
+        }
+        let mut found: BTreeMap<(String, String), i64> = BTreeMap::new();
+        for row in records(&[&path])[0]["modules"]["rows"].as_array().expect("rows") {
+            let own = bytes(&row["own"]["activation"]);
+            if row["kind"] == "module" && own != 0 {
+                let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+                *found.entry((text("module"), text("called_at"))).or_default() += own;
+            }
+        }
+        assert!(!expected.is_empty(), "{name}");
+        assert_eq!(found, expected, "{name}");
+    }
 }
 
 #[test]
