@@ -12,11 +12,16 @@ use backward_order::BackwardOrder;
 use foldhash::{HashMap, HashSet};
 use std::ops::Range;
 
+/// Less than one part in this many of the peak is no leak to speak of: every program keeps a loss or two.
+const LEFT_PART: u64 = 100;
+
 /// `detach`, where memory of earlier iterations is retained.
 pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let left = left_behind(scene.snapshot, scene.timeline, scene.attribution);
+    let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.bytes(left.id)));
+    let peak_bytes = scene.timeline.active.peak().1.max(0).unsigned_abs();
     let ends = ends(scene, &left);
-    if ends.is_empty() {
+    if ends.is_empty() || left_bytes < peak_bytes / LEFT_PART {
         return Vec::new();
     }
     let change = (Part::Leak, Effort::Lines);
