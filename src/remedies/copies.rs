@@ -4,12 +4,17 @@ use super::offer::{Effort, Offer, Part};
 use super::passes::{Pass, passes};
 use super::scene::Scene;
 use crate::analysis::{Category, Phase};
-use crate::model::{AllocId, Moment};
+use crate::model::{AllocId, Moment, StackId};
+use foldhash::HashSet;
 use std::collections::BTreeMap;
 
 /// Blocks are a copy of what is trained if they cover this share of its bytes, size by size: buffers and what is frozen
 /// in the original may be missing.
 const COVERED: f64 = 0.9;
+
+/// Copies are made in the order of what is copied if this share of neighbours agrees: a module's own parameters come before
+/// those of its parts in one, and behind them in the other.
+const IN_ORDER: f64 = 0.75;
 
 /// `no-copy`, where each trained parameter has a second block of its size that is not trained.
 pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
@@ -37,7 +42,8 @@ fn copy(scene: &Scene<'_>, passes: &[Pass]) -> Option<Vec<AllocId>> {
     for id in scene.of_category(Category::Parameter).into_iter().filter(|&id| is_lasting(scene, id)) {
         by_size.entry(scene.bytes(id)).or_default().push(id);
     }
-    let (mut out, mut covered, mut all) = (Vec::new(), 0u64, 0u64);
+    let (mut originals, mut out) = (Vec::new(), Vec::new());
+    let (mut covered, mut all) = (0u64, 0u64);
     for (&size, &count) in &trained {
         let blocks = by_size.get(&size).map(Vec::as_slice).unwrap_or_default();
         let copies = blocks.len() / count.max(1);
@@ -45,10 +51,53 @@ fn copy(scene: &Scene<'_>, passes: &[Pass]) -> Option<Vec<AllocId>> {
         all = all.saturating_add(bytes);
         if 2 <= copies {
             covered = covered.saturating_add(bytes);
-            out.extend_from_slice(&blocks[blocks.len() - count * (copies - 1)..]);
+            let (first, last) = blocks.split_at(blocks.len() - count * (copies - 1));
+            originals.extend_from_slice(&first[first.len() - count..]);
+            out.extend_from_slice(last);
         }
     }
-    (all != 0 && COVERED * all as f64 <= covered as f64).then_some(out)
+    let is_copied = all != 0 && COVERED * all as f64 <= covered as f64;
+    (is_copied && are_made_elsewhere(scene, &originals, &out) && is_in_order(scene, originals, &mut out))
+        .then_some(out)
+}
+
+/// Whether other code made copies than what they are copies of. Else they may be parts of one model that are not trained.
+fn are_made_elsewhere(scene: &Scene<'_>, originals: &[AllocId], copies: &[AllocId]) -> bool {
+    let known: HashSet<StackId> = originals.iter().map(|&id| scene.timeline.stack(id)).collect();
+    let is_other = |&id: &AllocId| {
+        let stack = scene.timeline.stack(id);
+        stack != StackId::EMPTY && !known.contains(&stack)
+    };
+    let bytes =
+        |ids: &mut dyn Iterator<Item = AllocId>| ids.map(|id| u128::from(scene.bytes(id))).sum::<u128>();
+    let all = bytes(&mut copies.iter().copied());
+    COVERED * all as f64 <= bytes(&mut copies.iter().copied().filter(is_other)) as f64
+}
+
+/// Whether copies were made in the order of what they are copies of. Of memory from before the recording, the order is not
+/// known.
+fn is_in_order(scene: &Scene<'_>, mut originals: Vec<AllocId>, copies: &mut [AllocId]) -> bool {
+    originals.sort_unstable();
+    copies.sort_unstable();
+    let initial = scene.timeline.lifetimes.initial_count();
+    if originals.first().is_none_or(|id| id.index() < initial) {
+        return !originals.is_empty();
+    }
+    let of = neighbours(scene, &originals);
+    let agreeing: usize = neighbours(scene, copies)
+        .iter()
+        .filter_map(|(pair, &n)| Some(n.min(of.get(pair)? * copies.len() / originals.len())))
+        .sum();
+    IN_ORDER * copies.len().saturating_sub(1) as f64 <= agreeing as f64
+}
+
+/// How often blocks of two sizes follow each other.
+fn neighbours(scene: &Scene<'_>, blocks: &[AllocId]) -> BTreeMap<[u64; 2], usize> {
+    let mut out = BTreeMap::new();
+    for pair in blocks.windows(2) {
+        *out.entry([scene.bytes(pair[0]), scene.bytes(pair[1])]).or_default() += 1;
+    }
+    out
 }
 
 /// What calls of the copy allocate: calls that train nothing, before the backward of a pass.

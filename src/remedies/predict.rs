@@ -3,10 +3,10 @@
 use super::best;
 use super::offer::{Effort, Offer};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
-use super::registry::FAMILIES;
+use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
 use super::settings;
-use super::tried::{Tried, try_out};
+use super::tried::Tried;
 use super::wanted::Wanted;
 use crate::simulator::Program;
 use rayon::prelude::*;
@@ -21,33 +21,18 @@ type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
 
 /// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
 pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
-    let recorded = Program::recorded(scene.timeline);
-    let offers = offers(scene, wanted);
+    let program = Program::recorded(scene.timeline);
+    let (offers, baseline) = rayon::join(|| offers(scene, wanted), || Tried::recorded(scene, &program));
     let (singles, not_offered) = combinations(&offers, wanted);
-    let tries = AtomicUsize::new(0);
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
-    let total = singles.len() + pairs_to_come + 1;
-    let attempt = |combination: &Combination<'_, '_>| {
-        let tried = try_out(scene, &recorded, combination);
-        progress(tries.fetch_add(1, Ordering::Relaxed) + 1, total);
-        tried
-    };
-    let baseline = attempt(&Vec::new());
-    let mut all: Vec<(Combination<'_, '_>, Tried)> = singles
-        .into_par_iter()
-        .map(|single| {
-            let tried = attempt(&single);
-            (single, tried)
-        })
-        .collect();
+    let trials =
+        Trials { scene, program, done: AtomicUsize::new(0), total: singles.len() + pairs_to_come, progress };
+    let mut all = trials.run(singles, &baseline);
     if wanted.is_empty() {
         let pairs = best::pairs(&all, &baseline);
-        all.par_extend(pairs.into_par_iter().map(|pair| {
-            let tried = attempt(&pair);
-            (pair, tried)
-        }));
+        all.extend(trials.run(pairs, &baseline));
     }
-    progress(total, total);
+    progress(trials.total, trials.total);
     all.sort_by_key(|(combination, tried)| {
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
@@ -64,9 +49,38 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     }
 }
 
+/// Trials of many combinations.
+struct Trials<'s> {
+    scene: &'s Scene<'s>,
+    program: Program<'s>,
+    done: AtomicUsize,
+    total: usize,
+    progress: Progress<'s>,
+}
+
+impl Trials<'_> {
+    /// Try combinations, in parallel. The outcomes are in the same order.
+    fn run<'o, 'a>(
+        &self,
+        combinations: Vec<Combination<'o, 'a>>,
+        baseline: &Tried,
+    ) -> Vec<(Combination<'o, 'a>, Tried)> {
+        let attempt = |combination: Combination<'o, 'a>| {
+            let tried = Tried::of(self.scene, &self.program, baseline, &combination);
+            (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
+            (combination, tried)
+        };
+        combinations.into_par_iter().map(attempt).collect()
+    }
+}
+
 /// All offers that apply, with the settings that are wanted besides.
 fn offers<'a>(scene: &'a Scene<'a>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
-    let mut all: Vec<Offer<'a>> = FAMILIES.iter().flat_map(|family| (family.offers)(scene)).collect();
+    let is_asked =
+        |family: &&Family| wanted.is_empty() || wanted.iter().any(|wanted| wanted.is_of(family.ids));
+    let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
+    let mut all: Vec<Offer<'a>> =
+        families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
     for id in wanted.iter().flat_map(|wanted| &wanted.parts) {
         if let Some((name, value)) = settings::parse(id)
             && all.iter().all(|offer| offer.id != *id)

@@ -61,20 +61,41 @@ impl Scene<'_> {
         has: impl Fn(&str, &str) -> bool,
         ends: impl Fn(&str, &str) -> bool,
     ) -> StackSet {
-        let frames: Vec<Option<bool>> = (0..self.snapshot.frames.len() as u32)
-            .map(|index| {
-                let frame = site_frame(self.snapshot, FrameId(index));
-                let file = frame.file.replace('\\', "/");
-                if has(&file, &frame.name) { Some(true) } else { ends(&file, &frame.name).then_some(false) }
-            })
-            .collect();
-        let stacks = &self.snapshot.stacks;
-        let is_in = |index: u32| {
-            let mut told =
-                stacks.frames(StackId(index)).iter().filter_map(|frame| *frames.get(frame.index())?);
+        let frames =
+            self.per_frame(
+                |file, name| {
+                    if has(file, name) { Some(true) } else { ends(file, name).then_some(false) }
+                },
+            );
+        let told = |stack: StackId| {
+            let mut told = self.frames_of(stack).iter().filter_map(|frame| *frames.get(frame.index())?);
             told.next().unwrap_or(false)
         };
-        StackSet((0..stacks.len() as u32).map(is_in).collect())
+        StackSet(self.stack_ids().map(told).collect())
+    }
+
+    /// Of each stack, the innermost frame with a property.
+    pub(super) fn first_frames(&self, has: impl Fn(&str, &str) -> bool) -> Vec<Option<FrameId>> {
+        let frames = self.per_frame(has);
+        let has = |frame: &FrameId| frames.get(frame.index()).copied().unwrap_or(false);
+        self.stack_ids().map(|stack| self.frames_of(stack).iter().copied().find(has)).collect()
+    }
+
+    /// Something about each frame of the file, which is asked with its file and function.
+    fn per_frame<T>(&self, ask: impl Fn(&str, &str) -> T) -> Vec<T> {
+        let frames = (0..self.snapshot.frames.len() as u32).map(|index| {
+            let frame = site_frame(self.snapshot, FrameId(index));
+            ask(&frame.file.replace('\\', "/"), &frame.name)
+        });
+        frames.collect()
+    }
+
+    fn stack_ids(&self) -> impl Iterator<Item = StackId> + use<> {
+        (0..self.snapshot.stacks.len() as u32).map(StackId)
+    }
+
+    fn frames_of(&self, stack: StackId) -> &[FrameId] {
+        self.snapshot.stacks.frames(stack)
     }
 }
 

@@ -13,35 +13,98 @@ pub(super) struct Tried {
     pub(super) margin: Option<i64>,
 }
 
-/// Make the changes of some offers, and see what becomes of the program.
-pub(super) fn try_out(scene: &Scene<'_>, recorded: &Program<'_>, combination: &[&Offer<'_>]) -> Tried {
-    let mut program = recorded.clone();
-    let mut settings = scene.subject.recorded_settings().clone();
-    for offer in combination {
-        match &offer.change {
-            Change::Program(change) => change(&mut program),
-            // Wrong settings are refused where they are read.
-            Change::Setting(name, value) => settings.set(name, value).unwrap_or_default(),
+impl Tried {
+    /// The recorded program under its own settings.
+    pub(super) fn recorded(scene: &Scene<'_>, program: &Program<'_>) -> Self {
+        let (peak, profile) = program.sums();
+        Self::simulated(scene, peak.bytes, profile, &|device| {
+            scene.subject.simulate(scene.subject.recorded_settings(), device)
+        })
+    }
+
+    /// The program with the changes of some offers.
+    pub(super) fn of(
+        scene: &Scene<'_>,
+        program: &Program<'_>,
+        recorded: &Self,
+        combination: &[&Offer<'_>],
+    ) -> Self {
+        let settings = settings(scene, combination);
+        if combination.iter().all(|offer| matches!(offer.change, Change::Setting(..))) {
+            let simulate = |device: &Device| scene.subject.simulate(&settings, device);
+            return Self::simulated(
+                scene,
+                recorded.figures.peak_requested,
+                recorded.profile.clone(),
+                &simulate,
+            );
+        }
+        let mut program = program.clone();
+        for offer in combination {
+            if let Change::Program(change) = &offer.change {
+                change(&mut program);
+            }
+        }
+        let (peak, profile) = program.sums();
+        if combination.iter().any(|offer| offer.is_bound) {
+            return recorded.shifted(scene, peak.bytes, profile);
+        }
+        let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
+        Self::simulated(scene, peak.bytes, profile, &simulate)
+    }
+
+    fn simulated(
+        scene: &Scene<'_>,
+        peak_requested: u64,
+        profile: Profile,
+        simulate: &dyn Fn(&Device) -> Outcome,
+    ) -> Self {
+        let limit = scene.device.limit_bytes();
+        let outcome = simulate(&scene.device);
+        let (peak_allocated, peak_reserved) = peaks(scene, &outcome, simulate);
+        Self {
+            figures: Figures { peak_requested, peak_allocated, peak_reserved },
+            profile,
+            fits: limit.map(|_| outcome.fits()),
+            margin: limit.map(|limit| margin(&outcome, limit)),
         }
     }
-    let (peak, profile) = program.sums();
-    let limit = scene.device.limit_bytes();
-    let outcome = scene.subject.simulate_program(&program, &settings, &scene.device);
-    let (peak_allocated, peak_reserved) = peaks(scene, &program, &settings, &outcome);
-    let figures = Figures { peak_requested: peak.bytes, peak_allocated, peak_reserved };
-    let margin = limit.map(|limit| margin(&outcome, limit));
-    let fits = limit.map(|_| outcome.fits());
-    Tried { figures, profile, fits, margin }
+
+    /// The figures of a bound: it saves as many allocated and reserved bytes as requested ones.
+    fn shifted(&self, scene: &Scene<'_>, peak_requested: u64, profile: Profile) -> Self {
+        let before = self.figures;
+        let shift = |bytes: u64| {
+            let less = before.peak_requested.saturating_sub(peak_requested);
+            let more = peak_requested.saturating_sub(before.peak_requested);
+            bytes.saturating_sub(less).saturating_add(more).max(peak_requested)
+        };
+        let (peak_allocated, peak_reserved) = (shift(before.peak_allocated), shift(before.peak_reserved));
+        let figures = Figures { peak_requested, peak_allocated, peak_reserved };
+        let margin =
+            scene.device.limit_bytes().map(|limit| signed(limit).saturating_sub(signed(peak_allocated)));
+        Self { figures, profile, fits: margin.map(|margin| 0 <= margin), margin }
+    }
+}
+
+/// The recorded settings with those that some offers change.
+fn settings(scene: &Scene<'_>, combination: &[&Offer<'_>]) -> Settings {
+    let mut settings = scene.subject.recorded_settings().clone();
+    for offer in combination {
+        if let Change::Setting(name, value) = &offer.change {
+            // Wrong settings are refused where they are read.
+            settings.set(name, value).unwrap_or_default();
+        }
+    }
+    settings
 }
 
 /// The peaks of allocated and reserved bytes. A request that failed again counts with what it would have taken. If another
 /// one fails, the peaks are those of a device that is large enough.
-fn peaks(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings, outcome: &Outcome) -> (u64, u64) {
+fn peaks(scene: &Scene<'_>, outcome: &Outcome, simulate: &dyn Fn(&Device) -> Outcome) -> (u64, u64) {
     let peaks = |outcome: &Outcome| (outcome.peak_allocated_bytes(), outcome.peak_reserved_bytes());
     match (outcome.oom, outcome.reach) {
         (Some(_), Reach::Oom(_)) => {
-            let device = Device { capacity_bytes: None, allowed_bytes: None, ..scene.device };
-            peaks(&scene.subject.simulate_program(program, settings, &device))
+            peaks(&simulate(&Device { capacity_bytes: None, allowed_bytes: None, ..scene.device }))
         }
         (Some(oom), _) => {
             let (allocated, reserved) = peaks(outcome);
@@ -51,9 +114,12 @@ fn peaks(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings, outcome:
     }
 }
 
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
 /// Bytes that are left or missing where it is tightest.
 fn margin(outcome: &Outcome, limit: u64) -> i64 {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     match outcome.oom {
         None => signed(limit).saturating_sub(signed(outcome.peak_allocated_bytes())),
         Some(oom) => {

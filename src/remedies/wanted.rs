@@ -47,6 +47,13 @@ impl Wanted {
     }
 }
 
+impl Wanted {
+    /// Whether one of its parts has one of some ids.
+    pub(super) fn is_of(&self, patterns: &[&str]) -> bool {
+        self.parts.iter().any(|id| patterns.iter().any(|pattern| is_named(pattern, id)))
+    }
+}
+
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.parts.join("+"))
@@ -58,14 +65,19 @@ fn check(id: &str) -> Result<(), UnknownId> {
         let checked = Settings::default().set(name, value);
         return checked.map_err(|error| UnknownId { id: id.to_owned(), reason: Some(error.to_string()) });
     }
-    let is_known = ids().any(|known| match known.split_once('N') {
-        _ if known == settings::ID => false,
+    let is_known = ids().any(|known| known != settings::ID && is_named(known, id));
+    if is_known { Ok(()) } else { Err(UnknownId { id: id.to_owned(), reason: None }) }
+}
+
+/// Whether an id is one of those that a pattern stands for.
+fn is_named(pattern: &str, id: &str) -> bool {
+    match pattern.split_once('N') {
+        _ if pattern == settings::ID => settings::parse(id).is_some(),
         Some((before, after)) => {
             let number = id.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
             number
                 .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         }
-        None => known == id,
-    });
-    if is_known { Ok(()) } else { Err(UnknownId { id: id.to_owned(), reason: None }) }
+        None => pattern == id,
+    }
 }

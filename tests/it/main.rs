@@ -19,6 +19,7 @@ mod outputs;
 mod pickles;
 mod properties;
 mod public;
+mod remedies;
 mod render;
 mod reports;
 mod segment_maps;

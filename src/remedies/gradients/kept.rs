@@ -1,6 +1,6 @@
 //! Gradients that are there after a step.
 
-use crate::analysis::Category;
+use crate::analysis::{Category, RuleId};
 use crate::model::AllocId;
 use crate::remedies::passes::Pass;
 use crate::remedies::scene::Scene;
@@ -25,7 +25,9 @@ impl Kept {
 pub(super) fn kept(scene: &Scene<'_>, passes: &[Pass]) -> Vec<Kept> {
     let lifetimes = &scene.timeline.lifetimes;
     let mut out: Vec<Kept> = Vec::new();
-    for id in scene.of_category(Category::Gradient) {
+    // Buckets stay, whatever becomes of the gradients that are parts of them.
+    let is_bucket = |&id: &AllocId| scene.attribution.categories.rule(id) == RuleId::BucketOfGradients;
+    for id in scene.of_category(Category::Gradient).into_iter().filter(|id| !is_bucket(id)) {
         let (start, end) = (lifetimes.start(id), lifetimes.end(id));
         let after = passes.partition_point(|pass| pass.over.is_none_or(|over| over.0 < start.0));
         // Those that are freed before the program goes on are freed in time.

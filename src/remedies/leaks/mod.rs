@@ -1,6 +1,7 @@
 //! `detach`: what earlier iterations left behind is freed as it would be if nothing kept it.
 
 mod backward_order;
+mod more_left;
 
 use super::offer::{Effort, Offer, Part};
 use super::scene::Scene;
@@ -12,11 +13,20 @@ use backward_order::BackwardOrder;
 use foldhash::{HashMap, HashSet};
 use std::ops::Range;
 
+/// Less than one part in this many of the peak is no leak to speak of: every program keeps a loss or two.
+const LEFT_PART: u64 = 100;
+
 /// `detach`, where memory of earlier iterations is retained.
 pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let left = left_behind(scene.snapshot, scene.timeline, scene.attribution);
+    let mut left = left_behind(scene.snapshot, scene.timeline, scene.attribution);
+    if !left.is_empty() {
+        left.extend(more_left::outliving(scene, &left));
+        left.sort_by_key(|left| left.id);
+    }
+    let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.bytes(left.id)));
+    let peak_bytes = scene.timeline.active.peak().1.max(0).unsigned_abs();
     let ends = ends(scene, &left);
-    if ends.is_empty() {
+    if ends.is_empty() || left_bytes < peak_bytes / LEFT_PART {
         return Vec::new();
     }
     let change = (Part::Leak, Effort::Lines);
@@ -29,7 +39,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
         .code("total += loss.item()            # not: total += loss\nkept.append(out.detach().cpu())  # not: kept.append(out)")
         .cost("nothing: only what is read later has to be brought to the host")
         .note("What is kept is taken to be freed as soon as the next iteration replaces it.")
-        .error(0.05);
+        .error(0.08);
     vec![offer]
 }
 
@@ -37,7 +47,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
 fn ends(scene: &Scene<'_>, left: &[LeftBehind]) -> Vec<(AllocId, Point)> {
     let last = scene.timeline.events.len() as u32;
     let likes = Likes::of(scene, left);
-    let mut out = Vec::new();
+    let of_same_lines = more_left::of_same_lines(scene.timeline, left, &likes.by_stack);
+    let mut out: Vec<(AllocId, Point)> =
+        of_same_lines.into_iter().map(|(id, event)| (id, Point::after(event, 0))).collect();
     let mut latest: Option<Range<u32>> = None;
     for group in left.chunk_by(|a, b| a.from == b.from) {
         let made: Vec<AllocId> = group.iter().map(|left| left.id).collect();

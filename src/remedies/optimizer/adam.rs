@@ -16,18 +16,17 @@ const FLOAT_BYTES: u64 = 4;
 const ELEMENTS_PER_SCALE: u64 = 256;
 
 /// `adamw-fused`, `adamw-foreach-false` and `adamw-8bit`, where torch's Adam shows, alone or with decoupled weight decay.
-pub(in crate::remedies) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let facts = OptimizerFacts::of(scene);
+pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer<'a>> {
     let Some(step) = facts.adam else { return Vec::new() };
     let is_inferred = scene.are_inferred(&facts.state);
     let mut all = Vec::new();
     if step != AdamStep::Other {
-        all.push(fused(&facts));
+        all.push(fused(facts));
     }
     if step == AdamStep::Foreach {
-        all.push(one_by_one(scene, &facts));
+        all.push(one_by_one(scene, facts));
     }
-    all.push(in_8_bits(scene, &facts));
+    all.push(in_8_bits(scene, facts));
     all.into_iter().map(|offer| offer.inferred(is_inferred)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The state and the temporaries of a program's optimizers.
 
-use crate::analysis::{Category, Phase, site_frame};
-use crate::model::{AllocId, FrameId, StackId};
+use crate::analysis::{Category, Phase};
+use crate::model::{AllocId, FrameId};
 use crate::remedies::scene::{Scene, StackSet};
 use std::collections::BTreeMap;
 
@@ -66,7 +66,8 @@ impl OptimizerFacts {
         let (counters, tensors): (Vec<AllocId>, Vec<AllocId>) =
             self.state.iter().partition(|&&id| scene.bytes(id) <= COUNTER_BYTES);
         let mut out = counters;
-        let frame_of = |id: AllocId| optimizer_frame(scene, scene.timeline.stack(id));
+        let frames = optimizer_frames(scene);
+        let frame_of = |id: AllocId| frames.get(scene.timeline.stack(id).index()).copied().flatten();
         let (seen, unseen): (Vec<AllocId>, Vec<AllocId>) =
             tensors.iter().partition(|&&id| frame_of(id).is_some());
         let states = if seen.is_empty() {
@@ -123,13 +124,9 @@ fn states_by_size(scene: &Scene<'_>, tensors: &[AllocId]) -> Option<u64> {
     (ratios.iter().all(|&ratio| ratio == Some(first)) && (1..=MAX_STATES).contains(&first)).then_some(first)
 }
 
-/// The innermost frame of a stack that lies in an optimizer of torch.
-fn optimizer_frame(scene: &Scene<'_>, stack: StackId) -> Option<FrameId> {
-    let frames = scene.snapshot.stacks.frames(stack).iter().copied();
-    frames.into_iter().find(|&frame| {
-        let file = site_frame(scene.snapshot, frame).file.replace('\\', "/");
-        file.contains("torch/optim/") && !file.ends_with("/optimizer.py")
-    })
+/// The innermost frame of each stack that lies in an optimizer of torch.
+fn optimizer_frames(scene: &Scene<'_>) -> Vec<Option<FrameId>> {
+    scene.first_frames(|file, _| file.contains("torch/optim/") && !file.ends_with("/optimizer.py"))
 }
 
 /// Whether a temporary belongs to an optimizer's step: its stack says so or, where nothing has stacks, its phase.

@@ -1,5 +1,18 @@
 //! Remedies that change the optimizer.
 
-pub(super) mod adam;
+mod adam;
 mod facts;
-pub(super) mod sgd;
+mod sgd;
+
+use super::offer::Offer;
+use super::scene::Scene;
+use facts::OptimizerFacts;
+
+/// The ids of [`offers`].
+pub(super) const IDS: &[&str] = &["sgd", "sgd-momentum", "adamw-fused", "adamw-foreach-false", "adamw-8bit"];
+
+/// Other optimizers, and other ways to run the same one.
+pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+    let facts = OptimizerFacts::of(scene);
+    [sgd::offers(scene, &facts), adam::offers(scene, &facts)].into_iter().flatten().collect()
+}

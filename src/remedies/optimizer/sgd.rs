@@ -5,17 +5,16 @@ use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
 
 /// `sgd` and `sgd-momentum`, where an optimizer keeps state.
-pub(in crate::remedies) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let facts = OptimizerFacts::of(scene);
+pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer<'a>> {
     if facts.state.is_empty() {
         return Vec::new();
     }
     let is_inferred = scene.are_inferred(&facts.state);
-    let mut all = vec![without_momentum(&facts).inferred(is_inferred)];
+    let mut all = vec![without_momentum(facts).inferred(is_inferred)];
     if !facts.is_sgd
         && let Some(dropped) = facts.beyond_one(scene)
     {
-        all.push(with_momentum(&facts, dropped).inferred(is_inferred));
+        all.push(with_momentum(facts, dropped).inferred(is_inferred));
     }
     all
 }

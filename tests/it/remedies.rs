@@ -1,0 +1,111 @@
+//! `oomscope remedies` as it is run, and its predictions against what PyTorch counted once the program was changed.
+
+use crate::support::{json, run, sample, stdout};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn remedies(file: &Path, args: &[&str]) -> Vec<String> {
+    let mut all = vec!["remedies".to_owned(), file.to_string_lossy().into_owned()];
+    all.extend(args.iter().map(|&arg| arg.to_owned()));
+    all
+}
+
+fn list(found: &Value) -> &Vec<Value> {
+    found["remedies"].as_array().expect("remedies are a list")
+}
+
+fn ids(found: &Value) -> Vec<&str> {
+    list(found).iter().filter_map(|remedy| remedy["id"].as_str()).collect()
+}
+
+fn pairs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pairs")
+}
+
+#[test]
+fn every_remedy_has_all_its_keys_and_the_best_comes_first() {
+    let found = json(remedies(&sample("gpt_oom_forward.pickle"), &["--format", "json"]));
+    assert_eq!((&found["schema"], &found["version"]), (&Value::from("oomscope-remedies"), &Value::from(1)));
+    assert_eq!(found["baseline"]["fits"], false);
+    let keys = [
+        "id",
+        "peak_requested",
+        "peak_allocated",
+        "peak_reserved",
+        "fits",
+        "margin",
+        "basis",
+        "code",
+        "cost",
+    ];
+    for remedy in list(&found) {
+        for key in keys {
+            assert!(!remedy[key].is_null(), "{} has no {key}", remedy["id"]);
+        }
+        assert!(remedy.as_object().is_some_and(|remedy| remedy.contains_key("error")));
+        assert_eq!(remedy["fits"], Value::from(remedy["margin"].as_i64() >= Some(0)), "{}", remedy["id"]);
+    }
+    let peaks: Vec<u64> =
+        list(&found).iter().filter_map(|remedy| remedy["peak_requested"].as_u64()).collect();
+    assert!(peaks.is_sorted() && peaks.len() == list(&found).len());
+    assert!(ids(&found).iter().any(|id| id.contains('+')), "the best are combined");
+    let least = found["least"].as_str().expect("something fits");
+    assert!(list(&found).iter().any(|remedy| remedy["id"] == least && remedy["fits"] == true));
+}
+
+#[test]
+fn text_begins_with_the_least_change_that_fits() {
+    let text = stdout(remedies(&sample("frag_oom.pickle"), &[]));
+    let first = text.lines().next().expect("there is text");
+    assert!(first.starts_with("The least change that fits into 4.11 GiB: set "), "{first}");
+    assert!(text.contains("export PYTORCH_ALLOC_CONF=expandable_segments:True"));
+    let roomy = stdout(remedies(&sample("frag_oom.pickle"), &["--capacity", "80GiB"]));
+    assert!(roomy.starts_with("The program fits into 80.0 GiB as it is."), "{roomy}");
+}
+
+#[test]
+fn some_remedies_can_be_asked_for() {
+    let file = sample("gpt_oom_forward.pickle");
+    let only = "sgd,set:expandable_segments=True+sgd,detach,set:max_split_size_mb=32";
+    let args = remedies(&file, &["--only", only, "--format", "json"]);
+    let mut found = ids(&json(args.clone())).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    found.sort();
+    assert_eq!(found, ["set:max_split_size_mb=32", "sgd", "sgd+set:expandable_segments=True"]);
+    let notes = String::from_utf8(run(args).stderr).expect("notes are text");
+    assert_eq!(notes, "oomscope: detach is not known to apply to this recording\n");
+}
+
+#[test]
+fn unknown_ids_are_refused_with_those_that_are_known() {
+    for (only, part) in
+        [("sdg", "there is no remedy 'sdg'"), ("set:expandable_segments=2", "expandable_segments")]
+    {
+        let output = run(remedies(&sample("frag_oom.pickle"), &["--only", only]));
+        assert!(!output.status.success());
+        let message = String::from_utf8(output.stderr).expect("messages are text");
+        assert!(message.contains(part) && message.contains("adamw-fused"), "{message}");
+    }
+}
+
+#[test]
+fn predictions_agree_with_the_changed_programs() {
+    /// The share by which a prediction may be off.
+    const TOLERANCE: f64 = 0.05;
+    let index = std::fs::read_to_string(pairs().join("pairs.json")).expect("the index is there");
+    let index: Vec<Value> = serde_json::from_str(&index).expect("the index is JSON");
+    assert!(!index.is_empty());
+    for pair in &index {
+        let [base, remedy] = ["base", "remedy"].map(|key| pair[key].as_str().expect("the index names it"));
+        let found = json(remedies(&pairs().join(base), &["--only", remedy, "--format", "json"]));
+        let predicted = list(&found).first().and_then(|remedy| remedy["peak_requested"].as_f64());
+        let predicted = predicted.unwrap_or_else(|| panic!("{remedy} applies to {base}"));
+        let counted = |key: &str| pair[key].as_f64().expect("PyTorch counted it");
+        assert_eq!(
+            found["baseline"]["peak_requested"].as_f64(),
+            Some(counted("base_peak_requested")),
+            "{base}"
+        );
+        let error = predicted / counted("changed_peak_requested") - 1.0;
+        assert!(error.abs() <= TOLERANCE, "{remedy} of {base} is off by {error}");
+    }
+}
