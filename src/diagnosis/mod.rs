@@ -12,6 +12,7 @@ mod batch_estimate;
 mod case;
 mod cause;
 mod detectors;
+mod failed_attempt;
 mod figure;
 mod finding;
 mod growing_tensors;

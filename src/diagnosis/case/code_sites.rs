@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 /// it.
 const EVALUATION: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
 
+/// Starts of the names of functions that put tensors together.
+const JOINING: [&str; 8] =
+    ["cat", "concat", "stack", "vstack", "hstack", "default_collate", "pad_sequence", "structured_cat"];
+
 /// The readable frames of a file, and whose code they are.
 #[derive(Debug)]
 pub struct CodeSites<'a> {
@@ -44,6 +48,17 @@ impl<'a> CodeSites<'a> {
     pub fn calls(&self, stack: StackId, function: &str) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
         inner.into_iter().any(|key| self.names.get(key).function() == function)
+    }
+
+    /// Whether a function that puts tensors together was called for an allocation.
+    pub fn puts_together(&self, stack: StackId) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
+        inner.into_iter().any(|key| {
+            let name = self.names.get(key);
+            let function = name.function();
+            let function = function.rsplit("::").next().unwrap_or(function);
+            JOINING.iter().any(|word| function.starts_with(word))
+        })
     }
 
     /// Whether a function on the way to an allocation is named after evaluation or inference.

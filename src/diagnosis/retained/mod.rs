@@ -7,6 +7,7 @@
 
 mod by_source;
 mod description;
+mod finished_caches;
 mod layers;
 mod needed_later;
 mod plateaued;

@@ -51,7 +51,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if 0 < excess {
         finding.explain(say!("Even if what is reserved had no holes, {} less would have to be in use at this moment for the {} to fit.", figure::bytes(excess), requested));
     } else {
-        finding.explain(say!("Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.", figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
+        finding.explain(in_pieces(shortage));
     }
     if case.phases().phase_at(case.moment) == Phase::Optimizer {
         finding.explain(if is_first_step(case) {
@@ -66,6 +66,25 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         finding.limit(say!("PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.", figure::bytes(available)));
     }
     advise_by_category(finding, assessment);
+}
+
+/// That there was enough memory for the request, but no piece of its size; as many holes as this every program has.
+fn in_pieces(shortage: &Shortage) -> Sentence {
+    let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
+    let share = figure::share(shortage.hole_bytes, shortage.reserved_bytes);
+    match shortage.free_bytes().filter(|_| !shortage.is_refused_by_limit()) {
+        Some(free) => say!(
+            "In one piece, the {} in holes and the {} free on the device would have been just enough. Holes are only {} of what is reserved, which is usual: there is too little memory rather than too little order.",
+            holes,
+            figure::bytes(free),
+            share
+        ),
+        None => say!(
+            "In one piece, the {} in holes would have been just enough. They are only {} of what is reserved, which is usual: there is too little memory rather than too little order.",
+            holes,
+            share
+        ),
+    }
 }
 
 /// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.

@@ -2,6 +2,7 @@
 
 mod capacity;
 mod composition;
+mod failed_attempt;
 mod failed_request;
 mod fragmentation;
 mod growing_tensors;
