@@ -65,10 +65,12 @@ impl<'a> Assessment<'a> {
         self.retained.as_ref().filter(|retained| retained.is_graph()).filter(is_much)
     }
 
-    /// The live allocations of a category, without retained memory, which nothing will use any more.
+    /// The live allocations of a category, without memory that nothing will use any more: what is retained, or left of an
+    /// attempt that failed.
     pub(super) fn in_use(&self, category: Category) -> Vec<&'a Allocation> {
-        let left: BTreeSet<AllocId> =
-            self.retained.iter().flat_map(|retained| retained.allocations.iter().copied()).collect();
+        let retained = self.retained.iter().flat_map(|retained| &retained.allocations);
+        let failed = self.failed.iter().flat_map(|failed| &failed.allocations);
+        let left: BTreeSet<AllocId> = retained.chain(failed).copied().collect();
         let is_in_use = |a: &&Allocation| self.case.category(a.id) == category && !left.contains(&a.id);
         self.case.live.iter().filter(is_in_use).collect()
     }

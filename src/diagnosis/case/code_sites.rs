@@ -50,6 +50,29 @@ impl<'a> CodeSites<'a> {
         inner.into_iter().any(|key| self.names.get(key).function() == function)
     }
 
+    /// Whether an allocation was made in a hook of the user's own, which torch's modules call: in a function of another name
+    /// than `forward`.
+    pub fn is_in_hook(&self, stack: StackId) -> bool {
+        let mut outer = self.keys(stack).skip_while(|key| self.owners[key.index()] != Owner::User).peekable();
+        let mut hook = None;
+        while let Some(own) = outer.next_if(|key| self.owners[key.index()] == Owner::User) {
+            hook = Some(own);
+        }
+        let is_called_by_module =
+            outer.next().is_some_and(|key| self.names.get(key).label.contains("module.py"));
+        is_called_by_module && hook.is_some_and(|key| !self.names.get(key).function().contains("forward"))
+    }
+
+    /// Whether torch's modules or optimizers made an allocation for the user's own code, as when a model is built, moved or
+    /// copied.
+    pub fn is_made_by_module(&self, stack: StackId) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
+        inner.filter_map(|key| self.names.get(key).frame).any(|frame| {
+            let file = site_frame(self.snapshot, frame).file;
+            file.contains("torch/nn/") || file.contains("torch/optim/")
+        })
+    }
+
     /// Whether a function that puts tensors together was called for an allocation.
     pub fn puts_together(&self, stack: StackId) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);

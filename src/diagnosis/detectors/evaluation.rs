@@ -20,7 +20,9 @@ const MIN_SHARE: f64 = 0.05;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    evaluation(case).into_iter().chain(resident(case)).collect()
+    // What is left of an attempt that failed is the verdict, and no evaluation's.
+    let resident = if assessment.is_leak() { None } else { resident(case) };
+    evaluation(case).into_iter().chain(resident).collect()
 }
 
 /// A graph that the last evaluation kept.
