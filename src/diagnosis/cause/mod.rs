@@ -9,7 +9,7 @@ mod other_than_retained;
 mod outside;
 
 pub(super) use other_than_retained::{Pieces, pieces};
-pub(super) use outside::{Outside, OutsideBasis};
+pub(super) use outside::{Outside, OutsideBasis, larger_device};
 
 use super::case::{Case, Shortage};
 use super::failed_attempt::FailedAttempts;

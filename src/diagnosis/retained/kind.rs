@@ -13,6 +13,9 @@ const MIN_WEIGHT_SIZES: usize = 3;
 /// Memory is copies of the weights if the sizes of parameters in it cover at least one in this many of the parameters' bytes.
 const MOST_PART: i64 = 2;
 
+/// Memory is of hooks unless more than one in this many of its bytes come from elsewhere.
+const HOOKED_PART: i64 = 10;
+
 /// What retained memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::diagnosis) enum Kind {
@@ -53,7 +56,7 @@ impl Kind {
             Self::KvCaches
         } else if is_most(&[Category::Input]) {
             Self::Inputs
-        } else if all / 2 < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
+        } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
             Self::Hooks
         } else if let Some(kind) = graph {
             Self::Graph(kind)

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Shortage, add_sites, own_tree};
-use crate::diagnosis::cause::{Cause, Outside, OutsideBasis, pieces};
+use crate::diagnosis::cause::{Cause, Outside, pieces};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{
     Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Severity, StackBytes,
@@ -85,11 +85,10 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
             };
             say!("Out of memory due to a leak: {}", what)
         }
-        Cause::Outside(Outside { bytes, basis }) => {
-            let bytes = figure::bytes(bytes);
-            let likely = if matches!(basis, OutsideBasis::DeviceSizes(_)) { "probably " } else { "" };
-            say!("Out of memory: {}{} of the device are held outside of PyTorch's allocator", likely, bytes)
-        }
+        Cause::Outside(Outside { bytes, .. }) => say!(
+            "Out of memory: {} of the device are held outside of PyTorch's allocator",
+            figure::bytes(bytes)
+        ),
         Cause::Unknown => {
             let what = if case.state.total.reserved_bytes == 0 { "nothing" } else { "not all" };
             say!(
