@@ -5,12 +5,16 @@ mod batch;
 mod breakdown;
 mod cache_churn;
 mod contributors;
+mod copies;
 mod device_account;
 mod evaluation;
 mod gap;
+mod gradients;
+mod graphs;
 mod host_memory;
 mod optimizer;
 mod other_devices;
+mod place;
 mod private_pools;
 mod recording;
 mod retained;
@@ -25,12 +29,15 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 17] = [
+pub(super) const DETECTORS: [Detector; 20] = [
     breakdown::find,
     contributors::find,
     retained::find,
     activations::find,
+    copies::find,
     optimizer::find,
+    gradients::find,
+    graphs::find,
     evaluation::find,
     batch::find,
     segment_waste::find,
