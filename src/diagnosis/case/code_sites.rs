@@ -73,6 +73,15 @@ impl<'a> CodeSites<'a> {
         })
     }
 
+    /// The innermost line of one of torch's optimizers that led to an allocation.
+    pub fn optimizer_line(&self, stack: StackId) -> Option<FrameKey> {
+        self.keys(stack).find(|key| {
+            let frame = self.names.get(*key).frame;
+            let file = frame.map(|frame| site_frame(self.snapshot, frame).file).unwrap_or_default();
+            file.contains("torch/optim/") && !file.ends_with("optim/optimizer.py")
+        })
+    }
+
     /// Whether a function that puts tensors together was called for an allocation.
     pub fn puts_together(&self, stack: StackId) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);

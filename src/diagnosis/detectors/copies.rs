@@ -153,18 +153,16 @@ fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> Option<Made> {
     is_frozen.then_some(Made::Built)
 }
 
-/// Whether at most one of two sets gets gradients, as far as their sizes tell, but one does.
+/// Whether one of two sets gets gradients and the other does not: of most bytes, each size has as many gradients as one set
+/// has blocks. Gradients on their way through the graph may have the size of some weights, too.
 fn gradients_cover_one(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> bool {
     let made = gradients(case);
-    let (mut of_both, mut covered) = (0i64, 0i64);
-    for (&size, &count) in &set.sizes {
+    let is_of_one = |&(&size, &count): &(&i64, &i64)| {
         let both = count.saturating_add(other.sizes.get(&size).copied().unwrap_or(0));
-        of_both = of_both.saturating_add(size.saturating_mul(both));
-        let with = made.get(&size).copied().unwrap_or(0).min(both);
-        covered = covered.saturating_add(size.saturating_mul(with));
-    }
-    // Half of the bytes if one of the two trains, all of them if both do.
-    of_both / 4 <= covered && covered <= of_both / 3 * 2
+        made.get(&size).is_some_and(|&made| count <= made && made < both)
+    };
+    let of_one = set.sizes.iter().filter(is_of_one).map(|(size, count)| size.saturating_mul(*count));
+    set.bytes / 2 <= of_one.fold(0, i64::saturating_add)
 }
 
 /// The most gradients of each size that one iteration made.

@@ -2,11 +2,11 @@
 //! may be over.
 
 use super::place::{places, sum};
-use crate::analysis::{Category, Phase};
+use crate::analysis::{Category, ModelCall, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::Finding;
+use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::sentence::say;
 use crate::model::{Allocation, EventIx};
 use std::collections::BTreeMap;
@@ -19,6 +19,9 @@ const MIN_BLOCKS: usize = 3;
 
 /// Graphs are worth a finding if they hold at least one in this many of the live bytes.
 const LIVE_PART: i64 = 4;
+
+/// Fewer gradients may be there for another reason.
+const MIN_GRADIENTS: usize = 3;
 
 /// The live activations of one call of a model.
 #[derive(Default)]
@@ -50,7 +53,10 @@ fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
         graph.bytes = graph.bytes.saturating_add(a.size);
         graph.blocks.push(a);
     }
-    graphs.into_values().filter(|graph| MIN_BLOCKS <= graph.blocks.len()).collect()
+    // The last call may have been cut off early.
+    let last = graphs.keys().next_back().copied();
+    let is_graph = |graph: &Graph<'_>| MIN_BLOCKS <= graph.blocks.len() || Some(graph.call) == last;
+    graphs.into_values().filter(is_graph).collect()
 }
 
 /// The first events of the backward passes before the moment, without the one that the moment lies in.
@@ -65,14 +71,7 @@ fn finished_backwards(case: &Case<'_>) -> Vec<EventIx> {
 fn more_calls(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     let backwards = finished_backwards(case);
     let last = *backwards.last()?;
-    let trains = case.phases().calls.iter().filter(|call| call.trains);
-    let mut by_backward: Vec<usize> = vec![0; backwards.len()];
-    for call in trains.filter(|call| call.event < last) {
-        let next = backwards.partition_point(|&backward| backward < call.event);
-        by_backward.get_mut(next).into_iter().for_each(|n| *n += 1);
-    }
-    // The first backward pass of a late recording may belong to calls from before it.
-    let before = by_backward.into_iter().max().filter(|&most| 0 < most)?;
+    let before = most_calls_of_a_backward(case, &backwards).filter(|&most| 0 < most)?;
     let calls = &case.phases().calls;
     let is_new = |graph: &&Graph<'_>| calls.get(graph.call).is_some_and(|call| last < call.event);
     let now: Vec<&Graph<'_>> = graphs.iter().filter(is_new).collect();
@@ -105,6 +104,21 @@ fn more_calls(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     Some(finding)
 }
 
+/// The most calls that came between the first call that trains after a backward pass and the next backward pass. Calls that
+/// seem not to train may be parts of the same forward pass.
+fn most_calls_of_a_backward(case: &Case<'_>, backwards: &[EventIx]) -> Option<usize> {
+    let calls = &case.phases().calls;
+    let between = |(at, &end): (usize, &EventIx)| {
+        let start = at.checked_sub(1).and_then(|at| backwards.get(at));
+        let is_between =
+            |call: &&ModelCall| start.is_none_or(|start| *start < call.event) && call.event < end;
+        let from = calls.partition_point(|call| start.is_some_and(|start| call.event <= *start));
+        let calls = calls.get(from..).into_iter().flatten().take_while(is_between);
+        calls.skip_while(|call| !call.trains).count()
+    };
+    backwards.iter().enumerate().map(between).max()
+}
+
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     let all = graphs.iter().fold(0i64, |sum, graph| sum.saturating_add(graph.bytes));
@@ -119,31 +133,60 @@ fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     let is_over = |graph: &&&Graph<'_>| calls.get(graph.call).map(|call| call.event) < last;
     let over: Vec<&Allocation> =
         large.iter().filter(is_over).flat_map(|graph| graph.blocks.iter().copied()).collect();
-    let saved =
-        if over.is_empty() { large.iter().map(|graph| graph.bytes).min().unwrap_or(0) } else { sum(&over) };
     let title = say!(
         "The graphs of {} of models are alive at once and hold {}",
         figure::counted(large.len(), "call"),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("two-graphs", case.severity_of(saved), title);
+    let mut finding = Finding::new("two-graphs", Severity::Info, title);
     finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
     finding.evidence.count("graphs", "calls that hold a graph", large.len());
     if over.is_empty() {
         places(&mut finding, case, &blocks);
-        finding.explain("They wait for a backward pass together, so their activations add up.");
-        finding.advise_code(
-            "Call what needs no gradients (a teacher, a target, a reference) without a graph:",
-            "with torch.no_grad():\n    target = teacher(x)",
-        );
-        finding.advise("Run the backward pass of each loss as soon as it is there: gradients add up, and the graph is freed.");
-        finding.saves(saved, "activations of the smallest of these graphs");
+        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(0);
+        explain_together(&mut finding, case, smallest);
     } else {
-        finding.explain(say!("{} of it are from before the last backward pass: an output or a loss of an earlier iteration is still referenced while the next is computed.", figure::bytes(sum(&over)).of(bytes)));
         places(&mut finding, case, &over);
-        finding.advise_code("Let go of the results before the next call:", "del output, loss");
-        finding.saves(saved, "activations of calls from before the last backward pass");
+        explain_over(&mut finding, case, sum(&over), bytes);
     }
     finding.limit("Which of these calls the next backward pass will use is not in the recording.");
     Some(finding)
+}
+
+/// Graphs that wait for a backward pass together.
+fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
+    finding.explain("They wait for a backward pass together, so their activations add up: parts of one model, several losses, or a teacher beside a student.");
+    let unused = gradients_without_step(case);
+    if unused == 0 {
+        finding.advise("Where they belong to several losses, run the backward pass of each as soon as it is there: gradients add up, and its graph is freed. What needs no gradients belongs below torch.no_grad().");
+        return;
+    }
+    finding.severity = case.severity_of(smallest);
+    finding.explain(say!("{} of gradients outlived the last step, while others were freed: they belong to parameters that this step does not change, such as those of a teacher.", figure::bytes(unused).of(case.live_bytes())));
+    finding.advise_code(
+        "Call what is not trained (a teacher, a target, a reference) without a graph:",
+        "teacher.requires_grad_(False)\nwith torch.no_grad():\n    target = teacher(x)",
+    );
+    finding.saves(smallest, "activations of the smallest of these graphs");
+}
+
+/// A graph of an earlier iteration.
+fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
+    finding.severity = case.severity_of(over);
+    finding.explain(say!("{} of it are from before the last backward pass: an output or a loss of an earlier iteration is still referenced while the next is computed.", figure::bytes(over).of(of)));
+    finding.advise_code("Let go of the results before the next call:", "del output, loss");
+    finding.saves(over, "activations of calls from before the last backward pass");
+}
+
+/// Bytes of gradients that are older than the last step of the optimizer, if they are few of all: those of parameters that it
+/// does not change.
+fn gradients_without_step(case: &Case<'_>) -> i64 {
+    let before = case.phases().phases.iter().filter(|start| start.event.0 < case.moment.0);
+    let Some(step) = before.filter(|start| start.phase == Phase::Optimizer).next_back() else { return 0 };
+    let is_old = |a: &&Allocation| {
+        case.category(a.id) == Category::Gradient && a.alloc_event().is_some_and(|event| event < step.event)
+    };
+    let old: Vec<&Allocation> = case.live.iter().filter(is_old).collect();
+    let bytes = sum(&old);
+    if MIN_GRADIENTS <= old.len() && bytes <= case.bytes_of(Category::Parameter) / 4 * 3 { bytes } else { 0 }
 }

@@ -83,13 +83,13 @@ fn in_pieces(shortage: &Shortage) -> Sentence {
     let share = figure::share(shortage.hole_bytes, shortage.reserved_bytes);
     match shortage.free_bytes().filter(|_| !shortage.is_refused_by_limit()) {
         Some(free) => say!(
-            "In one piece, the {} in holes and the {} free on the device would have been just enough. Holes are only {} of what is reserved, which is usual: there is too little memory rather than too little order.",
+            "In one piece, the {} in holes and the {} free on the device would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
             holes,
             figure::bytes(free),
             share
         ),
         None => say!(
-            "In one piece, the {} in holes would have been just enough. They are only {} of what is reserved, which is usual: there is too little memory rather than too little order.",
+            "In one piece, the {} in holes would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
             holes,
             share
         ),
