@@ -81,8 +81,8 @@ fn made_between<'a>(case: &'a Case<'_>, start: EventIx, oom: EventIx) -> Vec<&'a
 /// Whether the program went back after a failed request to the line that made the first activation of the attempt: else it
 /// may have gone on with the attempt in another way.
 fn is_tried_again(case: &Case<'_>, made: &[&Allocation], oom: EventIx) -> bool {
-    let activations = made.iter().filter(|a| case.category(a.id) == Category::Activation);
-    let Some(line) = activations.filter_map(|a| case.code.own_line(a.stack)).next() else { return false };
+    let mut activations = made.iter().filter(|a| case.category(a.id) == Category::Activation);
+    let Some(line) = activations.find_map(|a| case.code.own_line(a.stack)) else { return false };
     let timeline = case.timeline;
     let later = timeline.ids().rev().map(|id| (timeline.lifetimes.start(id), timeline.stack(id)));
     let since = later.skip_while(|(start, _)| case.moment < *start).take_while(|(start, _)| oom.0 < start.0);

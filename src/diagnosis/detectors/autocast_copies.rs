@@ -16,7 +16,7 @@ const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 const MIN_COPIES: usize = 4;
 
 /// Copies are worth a finding if they take at least one in this many of the live bytes.
-const LIVE_PART: i64 = 10;
+const LIVE_PART: i64 = 20;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

@@ -130,8 +130,8 @@ fn copy_at<'a>(
         let made = how(case, set, other).filter(|_| at != with && set.is_copy_of(other))?;
         Some((at, made))
     };
-    let pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
-    let (at, made) = pairs.filter_map(|(at, with)| of_pair(at, with)).next()?;
+    let mut pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
+    let (at, made) = pairs.find_map(|(at, with)| of_pair(at, with))?;
     Some((sets.swap_remove(at), made))
 }
 
@@ -166,13 +166,13 @@ fn gradients_cover_one(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> bool 
 }
 
 /// The most gradients of each size that one iteration made.
-fn gradients(case: &Case<'_>) -> HashMap<i64, i64> {
+fn gradients(case: &Case<'_>) -> BTreeMap<i64, i64> {
     let timeline = case.timeline;
-    let mut most: HashMap<i64, i64> = HashMap::default();
-    let mut current: HashMap<i64, i64> = HashMap::default();
+    let mut most: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut current: BTreeMap<i64, i64> = BTreeMap::new();
     let mut iteration = None;
-    let mut close = |current: &mut HashMap<i64, i64>| {
-        for (size, count) in current.drain() {
+    let mut close = |current: &mut BTreeMap<i64, i64>| {
+        for (size, count) in std::mem::take(current) {
             let most = most.entry(size).or_default();
             *most = count.max(*most);
         }

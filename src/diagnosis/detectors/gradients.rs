@@ -1,14 +1,14 @@
 //! Gradients that are held while nothing needs them.
 
 use super::place::{places, sum};
-use crate::analysis::{Category, Phase};
+use crate::analysis::{Category, Phase, PhaseStart};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
-use crate::model::{Allocation, Moment};
+use crate::model::{Allocation, EventIx, Moment};
 
 /// Memory below this share of the live bytes is not worth a finding.
 const MIN_SHARE: f64 = 0.1;
@@ -25,7 +25,8 @@ fn held(assessment: &Assessment<'_>) -> Option<Finding> {
         return None;
     }
     let live = assessment.in_use(Category::Gradient);
-    let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_from_before_the_step(case, a)).collect();
+    let step = last_start(case, Phase::Optimizer);
+    let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
     let is_worth = |live: &[&Allocation]| MIN_SHARE <= share(sum(live), case.live_bytes());
     if is_worth(&old) {
         return Some(outlive_the_step(case, &old));
@@ -33,18 +34,23 @@ fn held(assessment: &Assessment<'_>) -> Option<Finding> {
     is_worth(&live).then(|| wait(case, &live, phase))
 }
 
-/// Whether a step of the optimizer came after a gradient was made.
-fn is_from_before_the_step(case: &Case<'_>, a: &Allocation) -> bool {
-    let before = |start: &&crate::analysis::PhaseStart| start.event.0 < case.moment.0;
-    let steps = case.phases().phases.iter().filter(before).filter(|start| start.phase == Phase::Optimizer);
-    steps.last().is_some_and(|step| a.alloc_event().is_none_or(|event| event < step.event))
+/// The first event of the last phase of a kind until the moment.
+fn last_start(case: &Case<'_>, phase: Phase) -> Option<EventIx> {
+    let is_before = |start: &&PhaseStart| start.phase == phase && Moment::after(start.event) <= case.moment;
+    case.phases().phases.iter().rfind(is_before).map(|start| start.event)
+}
+
+/// Whether a gradient was made before an event.
+fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
+    event.is_some_and(|event| a.alloc_event().is_none_or(|made| made < event))
 }
 
 /// Gradients that the step has used.
 fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let bytes = sum(old);
     let inferred = case.inferred_bytes(old.iter().copied());
-    let is_never_freed = old.iter().all(|a| is_older_than_the_last_backward(case, a));
+    let backward = last_start(case, Phase::Backward);
+    let is_never_freed = old.iter().all(|a| is_older(a, backward));
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients outlive the optimizer's step", held);
     let mut finding = Finding::new("gradients-not-zeroed", case.severity_of(bytes), title);
@@ -67,12 +73,6 @@ fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     finding.limit_inferred("gradients", bytes, inferred);
     finding.saves(bytes, "gradients from before the last step");
     finding
-}
-
-fn is_older_than_the_last_backward(case: &Case<'_>, a: &Allocation) -> bool {
-    let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-    let last = starts.filter(|start| Moment::after(start.event) <= case.moment).last();
-    last.is_some_and(|last| a.alloc_event().is_none_or(|event| event < last.event))
 }
 
 /// Gradients that wait for a step which has not come.

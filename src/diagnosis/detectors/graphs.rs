@@ -162,7 +162,7 @@ fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
         return;
     }
     finding.severity = case.severity_of(smallest);
-    finding.explain(say!("{} of gradients outlived the last step, while others were freed: they belong to parameters that this step does not change, such as those of a teacher.", figure::bytes(unused).of(case.live_bytes())));
+    finding.explain(say!("{} of gradients outlived a step and a backward pass, while others were freed: they belong to parameters that this step does not change, such as those of a teacher.", figure::bytes(unused).of(case.live_bytes())));
     finding.advise_code(
         "Call what is not trained (a teacher, a target, a reference) without a graph:",
         "teacher.requires_grad_(False)\nwith torch.no_grad():\n    target = teacher(x)",
@@ -178,15 +178,17 @@ fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
     finding.saves(over, "activations of calls from before the last backward pass");
 }
 
-/// Bytes of gradients that are older than the last step of the optimizer, if they are few of all: those of parameters that it
-/// does not change.
+/// Bytes of gradients that are older than the last backward pass and the step before it, if they are few of all: those of
+/// parameters that no step of this loop changes, so that nothing frees them.
 fn gradients_without_step(case: &Case<'_>) -> i64 {
-    let before = case.phases().phases.iter().filter(|start| start.event.0 < case.moment.0);
-    let Some(step) = before.filter(|start| start.phase == Phase::Optimizer).next_back() else { return 0 };
+    let Some(&backward) = finished_backwards(case).last() else { return 0 };
+    let phases = &case.phases().phases;
+    let has_step = phases.iter().any(|start| start.phase == Phase::Optimizer && start.event < backward);
     let is_old = |a: &&Allocation| {
-        case.category(a.id) == Category::Gradient && a.alloc_event().is_some_and(|event| event < step.event)
+        case.category(a.id) == Category::Gradient && a.alloc_event().is_some_and(|event| event < backward)
     };
     let old: Vec<&Allocation> = case.live.iter().filter(is_old).collect();
     let bytes = sum(&old);
-    if MIN_GRADIENTS <= old.len() && bytes <= case.bytes_of(Category::Parameter) / 4 * 3 { bytes } else { 0 }
+    let are_few = bytes <= case.bytes_of(Category::Parameter) / 4 * 3;
+    if has_step && MIN_GRADIENTS <= old.len() && are_few { bytes } else { 0 }
 }

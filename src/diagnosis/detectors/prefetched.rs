@@ -1,14 +1,14 @@
 //! Batches that were moved to the device long before they are used.
 
 use super::place::{places, sum};
-use crate::analysis::Category;
+use crate::analysis::{Category, FrameKey};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::say;
 use crate::model::{Allocation, StackId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer batches of one line are what a loader prefetches, or the parts of one batch.
 const MIN_BATCHES: usize = 8;
@@ -21,10 +21,22 @@ const LIVE_PART: i64 = 4;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let mut by_stack: BTreeMap<StackId, Vec<&Allocation>> = BTreeMap::new();
-    let is_input = |a: &&Allocation| case.category(a.id) == Category::Input && a.stack != StackId::EMPTY;
+    // Batches that each iteration leaves behind are the verdict.
+    if assessment.is_leak() {
+        return Vec::new();
+    }
+    let lines = input_lines(case);
+    let is_input = |a: &&Allocation| match case.category(a.id) {
+        Category::Input => a.stack != StackId::EMPTY,
+        // What no model has been given yet.
+        Category::Other | Category::Unknown => {
+            case.code.own_line(a.stack).is_some_and(|line| lines.contains(&line))
+        }
+        _ => false,
+    };
+    let mut by_stack: BTreeMap<(StackId, i64), Vec<&Allocation>> = BTreeMap::new();
     for a in case.live.iter().filter(is_input) {
-        by_stack.entry(a.stack).or_default().push(a);
+        by_stack.entry((a.stack, a.size)).or_default().push(a);
     }
     by_stack.retain(|_, batches| MIN_BATCHES <= batches.len() && are_ahead(case, batches));
     let batches: Vec<&Allocation> = by_stack.values().flatten().copied().collect();
@@ -51,6 +63,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.saves(bytes, "live inputs of lines that made several for each call of a model");
     finding.limit("A data set that fits may stay on the device on purpose.");
     vec![finding]
+}
+
+/// The own lines that made inputs at any time.
+fn input_lines(case: &Case<'_>) -> BTreeSet<FrameKey> {
+    let timeline = case.timeline;
+    let inputs = timeline.ids().filter(|&id| case.category(id) == Category::Input);
+    let stacks: BTreeSet<StackId> = inputs.map(|id| timeline.stack(id)).collect();
+    stacks.into_iter().filter_map(|stack| case.code.own_line(stack)).collect()
 }
 
 /// Whether a line made several batches for each call of a model since the oldest of them that is live.

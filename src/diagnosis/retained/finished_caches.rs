@@ -20,9 +20,9 @@ impl FinishedCaches {
             return Self { over_before: 0 };
         }
         let added = added_by_repetition(case);
-        let falls = added.windows(2).filter(|pair| pair[1].1 < pair[0].1);
+        let fall = added.windows(2).rfind(|pair| pair[1].1 < pair[0].1);
         // The repetition before the fall may be the prompt of the generation that runs.
-        Self { over_before: falls.last().map_or(0, |pair| pair[0].0) }
+        Self { over_before: fall.map_or(0, |pair| pair[0].0) }
     }
 
     /// Whether an allocation is a part of a cache that no generation fills any more.

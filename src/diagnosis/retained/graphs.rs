@@ -18,11 +18,11 @@ const OTHER_CALLS_PART: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::diagnosis) enum GraphKind {
     /// No backward pass follows these calls.
-    WithoutBackward,
+    Untrained,
     /// They outlive the backward pass of their iteration, as with `retain_graph`.
-    OutlivesBackward,
+    Outliving,
     /// A backward pass of their iteration uses other calls.
-    BesideBackward,
+    Beside,
 }
 
 /// The blocks of one call, without those of the backward pass, the step and the loading of data.
@@ -55,14 +55,14 @@ pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usi
     let has_backward = repetitions_with_backward(case, current);
     let before_backward = |call: &&CallBlocks| has_backward.get(call.repetition).copied().unwrap_or(false);
     if bytes(&mut graphs.iter().filter(before_backward)) < in_graphs / 2 {
-        return Some(GraphKind::WithoutBackward);
+        return Some(GraphKind::Untrained);
     }
     let all_calls = calls.iter().filter(before_backward).filter(|call| MIN_GRAPH_BLOCKS <= call.made).count();
     let keeping = graphs.iter().filter(before_backward).count();
     Some(if (all_calls - keeping.min(all_calls)) * OTHER_CALLS_PART <= all_calls {
-        GraphKind::OutlivesBackward
+        GraphKind::Outliving
     } else {
-        GraphKind::BesideBackward
+        GraphKind::Beside
     })
 }
 

@@ -140,7 +140,7 @@ fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: 
     }
     let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
     if MIN_GRAPH_SIZES <= sizes {
-        return Some(GraphKind::WithoutBackward);
+        return Some(GraphKind::Untrained);
     }
     let retained: Vec<&Allocation> =
         activations().flat_map(|(_, from)| from.allocations.iter().copied()).collect();

@@ -88,9 +88,9 @@ fn graph(finding: &mut Finding, retained: &Retained, kind: GraphKind) {
         of
     ));
     match kind {
-        GraphKind::WithoutBackward => without_backward(finding, retained),
-        GraphKind::OutlivesBackward => outlives_backward(finding),
-        GraphKind::BesideBackward => beside_backward(finding),
+        GraphKind::Untrained => without_backward(finding, retained),
+        GraphKind::Outliving => outlives_backward(finding),
+        GraphKind::Beside => beside_backward(finding),
     }
 }
 

@@ -81,19 +81,14 @@ fn held_elsewhere(finding: &mut Finding, available: i64) {
 fn in_pieces(shortage: &Shortage) -> Sentence {
     let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
     let share = figure::share(shortage.hole_bytes, shortage.reserved_bytes);
-    match shortage.free_bytes().filter(|_| !shortage.is_refused_by_limit()) {
-        Some(free) => say!(
-            "In one piece, the {} in holes and the {} free on the device would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
-            holes,
-            figure::bytes(free),
-            share
-        ),
-        None => say!(
-            "In one piece, the {} in holes would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
-            holes,
-            share
-        ),
-    }
+    let free = shortage.free_bytes().filter(|_| !shortage.is_refused_by_limit());
+    let free = free.map(|free| say!(" and the {} free on the device", figure::bytes(free)));
+    say!(
+        "In one piece, the {} in holes{} would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
+        holes,
+        free,
+        share
+    )
 }
 
 /// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.

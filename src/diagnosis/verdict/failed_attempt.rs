@@ -50,9 +50,10 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, failed: &FailedAt
 
 /// The failed requests before, by their events.
 fn at(failed: &FailedAttempts) -> Sentence {
-    match failed.ooms[..] {
-        [one] => say!(" ({})", figure::event(one)),
-        _ => say!(" ({})", figure::counted(failed.ooms.len(), "time")),
+    if let [one] = failed.ooms[..] {
+        say!(" ({})", figure::event(one))
+    } else {
+        say!(" ({})", figure::counted(failed.ooms.len(), "time"))
     }
 }
 
