@@ -28,12 +28,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     let mut halves: BTreeMap<i64, Vec<&Allocation>> = BTreeMap::new();
     for a in assessment.in_use(Category::Activation) {
-        if parameters.contains_key(&(a.size * 2)) && !parameters.contains_key(&a.size) {
+        if parameters.contains_key(&a.size.saturating_mul(2)) && !parameters.contains_key(&a.size) {
             halves.entry(a.size).or_default().push(a);
         }
     }
     // There is at most one copy of each parameter: more blocks of one size are something else.
-    halves.retain(|size, blocks| blocks.len() <= parameters.get(&(size * 2)).copied().unwrap_or(0));
+    halves
+        .retain(|size, blocks| blocks.len() <= parameters.get(&size.saturating_mul(2)).copied().unwrap_or(0));
     let copies: Vec<&Allocation> = halves.into_values().flatten().collect();
     let bytes = sum(&copies);
     if copies.len() < MIN_COPIES || bytes < case.live_bytes() / LIVE_PART {

@@ -187,8 +187,7 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 /// A call trains if a backward frees its activations. If a backward frees next to nothing, because activations are
 /// computed again or wait elsewhere, the call before it trained. A call whose activations stay, but not for a backward,
 /// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
-/// first, it was an evaluation. The last call may have been cut off before it shows anything, so it trains if the same code
-/// did before.
+/// first, it was an evaluation. Of the last call there may be too few blocks to show anything: it trains if the same code did before.
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
@@ -211,7 +210,7 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
                 call.traits.has(StackTrait::Checkpointed)
             }
             // Checkpointing keeps hardly anything, but is only of use for a backward.
-            None if is_last && seen.calling_code.contains(&call.calling_code) => true,
+            None if is_last && call.blocks.all < MIN_BLOCKS => seen.calling_code.contains(&call.calling_code),
             None => call.traits.has(StackTrait::Checkpointed) || call.keeps_a_graph(),
         };
     }
