@@ -35,9 +35,12 @@ pub(in crate::diagnosis) fn name_avoidable(findings: &mut [Finding], live_bytes:
             && live_bytes / LEADING_PART <= saved
     };
     let leading: Vec<&Finding> = others.iter().filter(leads).collect();
-    for finding in &leading {
-        verdict.explain(say!("{}.", finding.title.clone()));
+    let mut named = leading.iter().map(|finding| say!("{}.", finding.title.clone()));
+    if let Some(first) = named.next() {
+        let why = verdict.why.take().map(|why| say!("{} ", why));
+        verdict.because(say!("{}{}", why, first));
     }
+    verdict.explanation.extend(named);
     let advice = leading.iter().flat_map(|finding| finding.advice.iter().cloned());
     verdict.advice = advice.chain(std::mem::take(&mut verdict.advice)).collect();
 }

@@ -33,7 +33,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, failed: &FailedAt
     evidence.sites = case.code.sites(&failed.stacks, Role::Retained).into_iter().take(MAX_SITES).collect();
     evidence.stacks = failed.stacks.iter().take(MAX_STACKS).copied().collect();
     evidence.allocations = failed.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
-    finding.explain(say!("The program ran out of memory before{} and tried again, but {} of what it had made until then are still in use.", at(failed), figure::bytes(failed.bytes).of(case.live_bytes())));
+    finding.because(say!("The program ran out of memory before{} and tried again, but {} of what it had made until then are still in use.", at(failed), figure::bytes(failed.bytes).of(case.live_bytes())));
     finding.explain("Something keeps the frames of the call that failed, with all their variables: the exception, if it is stored or if the next attempt runs within its except block; in a notebook, sys.last_value and sys.last_traceback.");
     finding
         .advise_code("Let the failed call end before the next attempt, and store no exception:", TRY_AGAIN);
