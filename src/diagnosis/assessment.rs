@@ -3,6 +3,7 @@
 use super::batch_estimate::BatchEstimate;
 use super::case::Case;
 use super::cause::Cause;
+use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
 use super::retained::Retained;
@@ -19,6 +20,8 @@ const GRAPH_SHARE: f64 = 0.25;
 pub(super) struct Assessment<'a> {
     /// The case itself.
     pub(super) case: &'a Case<'a>,
+    /// Memory of attempts that failed before.
+    pub(super) failed: Option<FailedAttempts>,
     /// Memory that earlier repetitions left behind.
     pub(super) retained: Option<Retained>,
     /// Tensors that get larger in every repetition.
@@ -36,20 +39,21 @@ impl<'a> Assessment<'a> {
     pub(super) fn of(case: &'a Case<'a>) -> Self {
         let retained = Retained::of(case);
         let growing = GrowingTensors::of(case);
+        let failed = FailedAttempts::of(case);
         let cause = case
             .shortage
             .as_ref()
-            .map(|shortage| Cause::of(case, shortage, retained.as_ref(), growing.as_ref()));
+            .map(|shortage| Cause::of(case, shortage, failed.as_ref(), retained.as_ref(), growing.as_ref()));
         // Neither a leak nor one odd request is in proportion to the batch.
         let is_by_amount = matches!(cause, Some(Cause::Capacity | Cause::Outside(_)));
         let batch = if is_by_amount { BatchEstimate::of(case) } else { None };
-        Self { case, retained, growing, pinning: Pinning::of(case), cause, batch }
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause, batch }
     }
 
     /// Whether the verdict is a leak.
     pub(super) fn is_leak(&self) -> bool {
         match self.cause {
-            Some(cause) => matches!(cause, Cause::Retained | Cause::GrowingTensors),
+            Some(cause) => cause.is_leak(),
             None => self.leaked_graph().is_some(),
         }
     }
@@ -61,10 +65,12 @@ impl<'a> Assessment<'a> {
         self.retained.as_ref().filter(|retained| retained.is_graph()).filter(is_much)
     }
 
-    /// The live allocations of a category, without retained memory, which nothing will use any more.
+    /// The live allocations of a category, without memory that nothing will use any more: what is retained, or left of an
+    /// attempt that failed.
     pub(super) fn in_use(&self, category: Category) -> Vec<&'a Allocation> {
-        let left: BTreeSet<AllocId> =
-            self.retained.iter().flat_map(|retained| retained.allocations.iter().copied()).collect();
+        let retained = self.retained.iter().flat_map(|retained| &retained.allocations);
+        let failed = self.failed.iter().flat_map(|failed| &failed.allocations);
+        let left: BTreeSet<AllocId> = retained.chain(failed).copied().collect();
         let is_in_use = |a: &&Allocation| self.case.category(a.id) == category && !left.contains(&a.id);
         self.case.live.iter().filter(is_in_use).collect()
     }

@@ -56,7 +56,7 @@ pub enum Role {
     Requested,
     /// They are free, and the line's blocks keep them from being used or given back.
     KeepsFree,
-    /// They are retained from earlier iterations.
+    /// They are retained from before.
     Retained,
     /// They went back to the driver.
     Returned,
@@ -87,7 +87,7 @@ impl Role {
             Self::KeepsFree => {
                 format!("free memory that {n} {noun} keep{}", if count == 1 { "s" } else { "" })
             }
-            Self::Retained => format!("{n} {noun} from earlier iterations"),
+            Self::Retained => format!("kept, {n} {noun}"),
             Self::Rounding => format!("not asked for, in {n} {noun}"),
             Self::Returned => format!("given back, {n} {}", if count == 1 { "time" } else { "times" }),
         }

@@ -12,6 +12,7 @@ mod batch_estimate;
 mod case;
 mod cause;
 mod detectors;
+mod failed_attempt;
 mod figure;
 mod finding;
 mod growing_tensors;
@@ -89,6 +90,7 @@ pub fn diagnose(
     let weight = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.bytes);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
     findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(weight(finding))));
+    verdict::name_avoidable(&mut findings, case.live_bytes());
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));

@@ -11,7 +11,7 @@ use egui_kittest::kittest::Queryable as _;
 fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    harness.get_by_label_contains("Out of memory due to fragmentation").click();
     harness.run_steps(4);
     assert!(harness.query_by_label("critical · fragmentation").is_some(), "the report is in front");
     let at_oom = device(&mut harness).at.cursor;
@@ -41,21 +41,21 @@ fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
 fn a_report_about_the_cursor_is_another_one_and_the_header_stays() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    harness.get_by_label_contains("Out of memory due to fragmentation").click();
     device(&mut harness).at.move_to(Moment(100));
     harness.run_steps(3);
     harness.get_by_label("At the cursor").click();
     harness.run_steps(3);
     assert!(harness.query_all_by_label_contains("findings after event 99").count() == 1);
     assert!(harness.query_by_label("critical · fragmentation").is_none());
-    assert!(harness.query_by_label_contains("Out of memory by fragmentation").is_some());
+    assert!(harness.query_by_label_contains("Out of memory due to fragmentation").is_some());
 }
 
 #[test]
 fn a_report_can_be_copied_for_a_ticket() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    harness.get_by_label_contains("Out of memory by fragmentation").click();
+    harness.get_by_label_contains("Out of memory due to fragmentation").click();
     harness.run_steps(3);
     harness.get_by_label("Copy as Markdown").click();
     harness.run_steps(1);
@@ -64,6 +64,6 @@ fn a_report_can_be_copied_for_a_ticket() {
         _ => None,
     });
     let text = text.expect("something is copied");
-    assert!(text.starts_with("## Out of memory by fragmentation"), "{text}");
+    assert!(text.starts_with("## Out of memory due to fragmentation"), "{text}");
     assert!(text.contains("`frag_oom.pickle`"), "{text}");
 }

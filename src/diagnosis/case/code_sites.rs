@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 /// it.
 const EVALUATION: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
 
+/// Starts of the names of functions that put tensors together.
+const JOINING: [&str; 8] =
+    ["cat", "concat", "stack", "vstack", "hstack", "default_collate", "pad_sequence", "structured_cat"];
+
 /// The readable frames of a file, and whose code they are.
 #[derive(Debug)]
 pub struct CodeSites<'a> {
@@ -44,6 +48,49 @@ impl<'a> CodeSites<'a> {
     pub fn calls(&self, stack: StackId, function: &str) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
         inner.into_iter().any(|key| self.names.get(key).function() == function)
+    }
+
+    /// Whether an allocation was made in a hook of the user's own, which torch's modules call: in a function of another name
+    /// than `forward`.
+    pub fn is_in_hook(&self, stack: StackId) -> bool {
+        let mut outer = self.keys(stack).skip_while(|key| self.owners[key.index()] != Owner::User).peekable();
+        let mut hook = None;
+        while let Some(own) = outer.next_if(|key| self.owners[key.index()] == Owner::User) {
+            hook = Some(own);
+        }
+        let is_called_by_module =
+            outer.next().is_some_and(|key| self.names.get(key).label.contains("module.py"));
+        is_called_by_module && hook.is_some_and(|key| !self.names.get(key).function().contains("forward"))
+    }
+
+    /// Whether torch's modules or optimizers made an allocation for the user's own code, as when a model is built, moved or
+    /// copied.
+    pub fn is_made_by_module(&self, stack: StackId) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
+        inner.filter_map(|key| self.names.get(key).frame).any(|frame| {
+            let file = site_frame(self.snapshot, frame).file;
+            file.contains("torch/nn/") || file.contains("torch/optim/")
+        })
+    }
+
+    /// The innermost line of one of torch's optimizers that led to an allocation.
+    pub fn optimizer_line(&self, stack: StackId) -> Option<FrameKey> {
+        self.keys(stack).find(|key| {
+            let frame = self.names.get(*key).frame;
+            let file = frame.map(|frame| site_frame(self.snapshot, frame).file).unwrap_or_default();
+            file.contains("torch/optim/") && !file.ends_with("optim/optimizer.py")
+        })
+    }
+
+    /// Whether a function that puts tensors together was called for an allocation.
+    pub fn puts_together(&self, stack: StackId) -> bool {
+        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
+        inner.into_iter().any(|key| {
+            let name = self.names.get(key);
+            let function = name.function();
+            let function = function.rsplit("::").next().unwrap_or(function);
+            JOINING.iter().any(|word| function.starts_with(word))
+        })
     }
 
     /// Whether a function on the way to an allocation is named after evaluation or inference.

@@ -10,6 +10,7 @@ pub(super) use callers::{Caller, callers_of, main_caller};
 pub use code_sites::CodeSites;
 pub(super) use code_sites::{add_sites, by_stack};
 pub(super) use own_tree::own_tree;
+pub(super) use repetitions::Noun;
 pub(super) use shortage::Shortage;
 
 use super::finding::{Severity, StackBytes};

@@ -5,7 +5,8 @@
 
 use crate::analysis::{Phase, Phases};
 use crate::model::{Action, EventIx, Moment, StackId, Timeline};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A stack that allocates less often is no loop, where only its allocations show repetitions.
@@ -29,10 +30,44 @@ const UNFINISHED_FACTOR_WITH_LOADS: usize = 2;
 /// See [`UNFINISHED_FACTOR_WITH_LOADS`].
 const MORE_LOADS: usize = 2;
 
+/// What a repetition is called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::diagnosis) enum Noun {
+    /// A training iteration.
+    #[default]
+    Iteration,
+    /// A call of a model, of which no backward pass follows.
+    Call,
+    /// A round of a loop that calls no model.
+    Round,
+}
+
+impl Noun {
+    /// One of them.
+    pub(in crate::diagnosis) fn singular(self) -> &'static str {
+        match self {
+            Self::Iteration => "iteration",
+            Self::Call => "call of the model",
+            Self::Round => "round",
+        }
+    }
+
+    /// Several of them.
+    pub(in crate::diagnosis) fn plural(self) -> &'static str {
+        match self {
+            Self::Iteration => "iterations",
+            Self::Call => "calls of the model",
+            Self::Round => "rounds",
+        }
+    }
+}
+
 /// The repetitions of a program, by their first events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::diagnosis) struct Repetitions {
     starts: Vec<EventIx>,
+    /// What each is called.
+    nouns: Vec<Noun>,
 }
 
 impl Repetitions {
@@ -42,13 +77,30 @@ impl Repetitions {
         let mut starts: Vec<EventIx> =
             phases.iterations.list.iter().map(|iteration| iteration.start).collect();
         if starts.is_empty() && phases.calls.is_empty() {
-            return Self { starts: of_a_stack(timeline) };
+            let starts = of_a_stack(timeline);
+            return Self { nouns: vec![Noun::Round; starts.len()], starts };
         }
         starts.extend(phases.calls.iter().filter(|call| !call.trains).map(|call| call.event));
         starts.extend(unfinished(timeline, phases));
         starts.sort_unstable();
         starts.dedup();
-        Self { starts }
+        let iterations: HashSet<EventIx> =
+            phases.iterations.list.iter().map(|iteration| iteration.start).collect();
+        let has_steps = phases.phases.iter().any(|start| start.phase == Phase::Optimizer);
+        let noun = |start| {
+            if has_steps && iterations.contains(start) { Noun::Iteration } else { Noun::Call }
+        };
+        Self { nouns: starts.iter().map(noun).collect(), starts }
+    }
+
+    /// What the repetitions of some events are called: those of most of the events.
+    pub(in crate::diagnosis) fn noun(&self, events: impl Iterator<Item = EventIx>) -> Noun {
+        let mut counts: BTreeMap<Noun, usize> = BTreeMap::new();
+        for event in events {
+            let noun = self.index_of(event).and_then(|index| self.nouns.get(index));
+            *counts.entry(noun.copied().unwrap_or_default()).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|&(_, count)| count).map_or(Noun::Iteration, |(noun, _)| noun)
     }
 
     /// The repetition that an event is in; `None` before the first.

@@ -1,17 +1,18 @@
 //! Why a request failed.
 //!
-//! The order of the questions matters. Memory that is retained from one iteration to the next, or tensors that grow in
-//! each, explain any full device, so they come first. Then: would the request have fitted if the reserved memory had no
+//! The order of the questions matters. Memory of attempts that failed before, memory that is retained from one iteration to
+//! the next, or tensors that grow in each, explain any full device, so they come first. Then: would the request have fitted if the reserved memory had no
 //! holes? If so, and holes are a good part of it, it is fragmentation. What remains is too little memory, for one of three
 //! reasons.
 
 mod other_than_retained;
 mod outside;
 
-pub(super) use other_than_retained::pieces;
-pub(super) use outside::{Outside, OutsideBasis};
+pub(super) use other_than_retained::{Pieces, pieces};
+pub(super) use outside::{Outside, OutsideBasis, larger_device};
 
 use super::case::{Case, Shortage};
+use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
 use super::share::share;
@@ -43,6 +44,8 @@ pub(super) enum Cause {
     Fragmentation,
     /// One request is out of all proportion.
     SingleRequest,
+    /// An attempt that failed before is still held.
+    FailedAttempts,
     /// Memory is retained from iteration to iteration.
     Retained,
     /// Tensors get larger in every iteration.
@@ -54,13 +57,18 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The id of the verdict. Memory that piles up is a leak, whichever way.
+    /// Whether memory is held that nothing needs any more.
+    pub(super) fn is_leak(self) -> bool {
+        matches!(self, Self::FailedAttempts | Self::Retained | Self::GrowingTensors)
+    }
+
+    /// The id of the verdict. Memory that nothing needs any more is a leak, whichever way.
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Capacity => "capacity",
             Self::Fragmentation => "fragmentation",
             Self::SingleRequest => "single-request",
-            Self::Retained | Self::GrowingTensors => "leak",
+            Self::FailedAttempts | Self::Retained | Self::GrowingTensors => "leak",
             Self::Outside(_) => "outside-pytorch",
             Self::Unknown => "none",
         }
@@ -70,6 +78,7 @@ impl Cause {
     pub(super) fn of(
         case: &Case<'_>,
         shortage: &Shortage,
+        failed: Option<&FailedAttempts>,
         retained: Option<&Retained>,
         growing: Option<&GrowingTensors>,
     ) -> Self {
@@ -86,6 +95,9 @@ impl Cause {
                 && !(is_cut_up && retained.bytes <= shortage.hole_bytes)
                 && !other_than_retained::comes_first(case, shortage, retained)
         };
+        if is_enough(failed.map_or(0, |failed| failed.bytes)) {
+            return Self::FailedAttempts;
+        }
         if retained.is_some_and(explains) {
             return Self::Retained;
         }

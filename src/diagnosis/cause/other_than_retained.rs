@@ -5,12 +5,10 @@ use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::finding::StackBytes;
 use crate::diagnosis::retained::Retained;
 use crate::model::{AllocId, Allocation, Moment, StackId};
+use std::collections::BTreeSet;
 
 /// Fewer blocks may be as large as the request together by chance.
 const MIN_PIECES: usize = 8;
-
-/// Pieces are as large as the request if their sum differs by at most one in this many of its bytes, as rounding makes it.
-const SUM_PART: u64 = 100;
 
 /// A piece is at most one in this many of the request's bytes.
 const PIECE_PART: i64 = 4;
@@ -21,24 +19,46 @@ const MIN_ITERATIONS: usize = 2;
 /// Whether something explains the failed request better.
 pub(super) fn comes_first(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bool {
     let is_retained = |row: StackBytes| retained.stacks.iter().any(|other| other.stack == row.stack);
-    pieces(case, shortage).is_some_and(is_retained) || is_surpassed(case, shortage, retained)
+    pieces(case, shortage).is_some_and(|pieces| is_retained(pieces.row))
+        || is_surpassed(case, shortage, retained)
 }
 
-/// The pieces of one stack that are together as large as the request: they were collected to be put into one tensor, as by
-/// `torch.cat`.
-pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Option<StackBytes> {
+/// The pieces of one stack that the failed request was to put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::diagnosis) struct Pieces {
+    /// Their stack.
+    pub(in crate::diagnosis) row: StackBytes,
+    /// Whether the request's stack shows a function that puts tensors together.
+    pub(in crate::diagnosis) is_seen: bool,
+}
+
+/// The pieces that were collected to be put into one tensor, as by `torch.cat`: the blocks of one stack are together exactly
+/// as large as the request, and the request's stack shows such a function or, since Python stacks do not show functions of
+/// torch that are written in C++, the pieces were made by as many repetitions.
+pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Option<Pieces> {
     let requested = shortage.oom.requested;
-    let is_sum = |bytes: i64| requested.abs_diff(bytes) <= requested.unsigned_abs() / SUM_PART;
+    let event = case.timeline.events.get(shortage.oom.event);
+    let is_seen = case.code.puts_together(event.stack);
     let is_piece = |a: &&Allocation| {
         let category = case.category(a.id);
         a.size <= requested / PIECE_PART
             && !matches!(category, Category::Parameter | Category::OptimizerState)
     };
-    let are_pieces =
-        |row: &StackBytes| case.live.iter().filter(|a| a.stack == row.stack).all(|a| is_piece(&a));
+    let are_pieces = |row: &StackBytes| {
+        let of_stack = case.live.iter().filter(|a| a.stack == row.stack);
+        of_stack.clone().all(|a| is_piece(&a)) && (is_seen || are_of_repetitions(case, of_stack))
+    };
     let live = case.live_stacks().into_iter();
-    let mut sums = live.filter(|row| MIN_PIECES <= row.count && is_sum(row.bytes));
-    sums.find(|row| row.stack != StackId::EMPTY && are_pieces(row))
+    let mut sums = live.filter(|row| MIN_PIECES <= row.count && row.bytes == requested);
+    let row = sums.find(|row| row.stack != StackId::EMPTY && are_pieces(row))?;
+    Some(Pieces { row, is_seen })
+}
+
+/// Whether each of some allocations is of another repetition.
+fn are_of_repetitions<'a>(case: &Case<'_>, mut pieces: impl Iterator<Item = &'a Allocation>) -> bool {
+    let mut seen = BTreeSet::new();
+    let index = |a: &Allocation| a.alloc_event().and_then(|event| case.repetitions.index_of(event));
+    pieces.all(|a| index(a).is_some_and(|index| seen.insert(index)))
 }
 
 /// Whether this iteration needs more than any before it, by more than all that is retained.

@@ -27,8 +27,6 @@ pub(in crate::diagnosis) enum OutsideBasis {
     Told,
     /// PyTorch had more at an earlier moment of the recording.
     Earlier(Moment),
-    /// No common device has so little memory; the next larger one has this many bytes.
-    DeviceSizes(i64),
 }
 
 /// Memory that PyTorch could not have.
@@ -49,7 +47,7 @@ pub(super) fn outside(case: &Case<'_>, shortage: &Shortage) -> Option<Outside> {
         let bytes = device.saturating_sub(available);
         return is_unusual(bytes, device).then_some(Outside { bytes, basis: OutsideBasis::Told });
     }
-    earlier(case, available).or_else(|| by_device_sizes(available))
+    earlier(case, available)
 }
 
 fn is_unusual(bytes: i64, device: i64) -> bool {
@@ -84,15 +82,16 @@ const MIN_JUDGED_BYTES: i64 = 6 * GIB;
 /// On a device of a common size, less than one in this many of its bytes is usually taken.
 const TAKEN_PART: i64 = 12;
 
-/// Memory that the next larger common device has and that PyTorch could not have.
-fn by_device_sizes(available: i64) -> Option<Outside> {
+/// The bytes of the next larger common device, if PyTorch could not have a good part of them: something else may hold it, or
+/// the device is an uncommon one or a slice.
+pub(in crate::diagnosis) fn larger_device(available: i64) -> Option<i64> {
     if available < MIN_JUDGED_BYTES {
         return None;
     }
     let device = DEVICES_MIB.iter().map(|mib| mib << 20).find(|&device| available < device)?;
     let bytes = device - available;
     let is_much = USUAL_BYTES.max(device / TAKEN_PART) < bytes;
-    is_much.then_some(Outside { bytes, basis: OutsideBasis::DeviceSizes(device) })
+    is_much.then_some(device)
 }
 
 #[cfg(test)]
@@ -103,13 +102,9 @@ mod tests {
     fn a_device_with_what_is_usually_taken_is_not_suspicious() {
         let mib = |mib: i64| mib << 20;
         for (device, taken) in [(24_576, 460), (81_079, 460), (40_960, 1_500), (16_384, 460), (15_109, 500)] {
-            assert_eq!(by_device_sizes(mib(device - taken)), None, "{device} MiB");
+            assert_eq!(larger_device(mib(device - taken)), None, "{device} MiB");
         }
-        let taken = by_device_sizes(mib(24_576 - 12_000)).expect("12.3 GiB is no device");
-        assert_eq!(
-            taken,
-            Outside { bytes: mib(15_360 - 12_576), basis: OutsideBasis::DeviceSizes(mib(15_360)) }
-        );
-        assert_eq!(by_device_sizes(mib(4_212)), None);
+        assert_eq!(larger_device(mib(24_576 - 12_000)), Some(mib(15_360)));
+        assert_eq!(larger_device(mib(4_212)), None);
     }
 }

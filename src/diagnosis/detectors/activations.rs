@@ -89,7 +89,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
     let attention = attention(case, &live);
-    std::iter::once(finding).chain(attention.map(|sites| quadratic(case, sites, bytes))).collect()
+    std::iter::once(finding).chain(attention.map(|stacks| quadratic(case, &stacks, bytes))).collect()
 }
 
 /// Whether most large parameters have a copy of half their size, as autocast makes them for each forward pass. `None` if
@@ -123,34 +123,37 @@ fn is_training(case: &Case<'_>) -> bool {
     has_backward && phases.phase_at(case.moment) != Phase::Eval
 }
 
-/// The lines around a softmax in the same function; `None` if they hold little.
-fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<Site>> {
-    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    let softmax: Vec<StackBytes> =
-        stacks.iter().filter(|row| case.code.calls(row.stack, "softmax")).copied().collect();
-    let centres = case.code.sites(&softmax, Role::Live);
-    let is_near = |site: &Site| {
+/// The stacks around a softmax, whose innermost lines are next to its in the same function; `None` if they hold little. Each
+/// stack counts once, whatever lines it has.
+fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<StackBytes>> {
+    let mut stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
+    let line = |stack| case.code.lines(stack).last().map(|&key| case.code.site(key, 0, 0, Role::Live));
+    let softmax = stacks.iter().filter(|row| case.code.calls(row.stack, "softmax"));
+    let centres: Vec<Site> = softmax.filter_map(|row| line(row.stack)).collect();
+    let is_near = |site: Site| {
         centres.iter().any(|centre| {
             let same = site.file == centre.file && site.name == centre.name;
             same && site.line.abs_diff(centre.line) <= NEAR_LINES
         })
     };
-    let mut sites = case.code.sites(&stacks, Role::Live);
-    sites.retain(is_near);
-    let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
+    stacks.retain(|row| line(row.stack).is_some_and(is_near));
     let all = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    (ATTENTION_SHARE <= share(held, all)).then_some(sites)
+    (ATTENTION_SHARE <= share(bytes_of(&stacks), all)).then_some(stacks)
 }
 
-fn quadratic(case: &Case<'_>, sites: Vec<Site>, activations: i64) -> Finding {
-    let held = sites.iter().fold(0i64, |sum, site| sum.saturating_add(site.bytes));
+fn bytes_of(stacks: &[StackBytes]) -> i64 {
+    stacks.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
+}
+
+fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Finding {
+    let held = bytes_of(stacks);
     let severity: Severity = case.severity_of(held);
     let title =
         say!("Code around a softmax holds {} of the activations", figure::bytes(held).of(activations));
     let mut finding = Finding::new("attention-scores", severity, title);
     finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
     finding.evidence.part("attention_bytes", "held by the lines around it", held, activations);
-    finding.evidence.sites = sites;
+    finding.evidence.sites = case.code.sites(stacks, Role::Live);
     finding.advise_code(
         "Use the fused operator, which never holds the scores:",
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",

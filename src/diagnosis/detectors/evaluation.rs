@@ -1,6 +1,7 @@
 //! Evaluation that keeps a graph, or runs while the graph of the training is still there.
 
-use crate::analysis::{Category, FrameKey, Phase, Phases};
+use super::place::{places, sum};
+use crate::analysis::{Category, FrameKey, ModelCall, Phase, Phases};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
@@ -18,9 +19,68 @@ const MIN_LINES: usize = 6;
 /// Memory below this share of the peak, or of the live bytes, is not worth a finding.
 const MIN_SHARE: f64 = 0.05;
 
+/// A running evaluation keeps a graph if at least one in this many of its early blocks are still there.
+const GRAPH_PART: usize = 5;
+
+/// Fewer early blocks show nothing.
+const MIN_EARLY_BLOCKS: usize = 12;
+
+/// A running evaluation whose memory is below this share of the live bytes is not worth a finding.
+const MIN_RUNNING_SHARE: f64 = 0.25;
+
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    evaluation(case).into_iter().chain(resident(case)).collect()
+    // What is left of an attempt that failed is the verdict, and no evaluation's.
+    let resident = if assessment.is_leak() { None } else { resident(case) };
+    running(case).or_else(|| evaluation(case)).into_iter().chain(resident).collect()
+}
+
+/// A graph that the call of a model keeps which runs at the moment, although no backward pass will follow.
+fn running(case: &Case<'_>) -> Option<Finding> {
+    let timeline = case.timeline;
+    let before = |call: &&ModelCall| Moment::after(call.event) <= case.moment;
+    let call = case.phases().calls.iter().rfind(before).filter(|call| !call.trains)?;
+    if case.phases().phase_at(case.moment) != Phase::Eval {
+        return None;
+    }
+    // Without a graph, hardly any block of the first half outlives it; those of the second half may be in use.
+    let half = Moment(call.event.0.midpoint(case.moment.0));
+    let made = timeline.lifetimes.started_between(Moment(call.event.0), half);
+    let is_passing = |id: &AllocId| {
+        matches!(case.category(*id), Category::Activation | Category::Temporary | Category::Other)
+    };
+    let (mut early, mut kept) = (0usize, 0usize);
+    for id in made.filter(is_passing) {
+        early += 1;
+        kept += usize::from(timeline.gone(id).is_none_or(|gone| case.moment < gone));
+    }
+    let is_held = |a: &&Allocation| {
+        case.category(a.id) == Category::Activation
+            && a.alloc_event().is_some_and(|event| call.event <= event)
+    };
+    let held: Vec<&Allocation> = case.live.iter().filter(is_held).collect();
+    let bytes = sum(&held);
+    if early < MIN_EARLY_BLOCKS
+        || kept.saturating_mul(GRAPH_PART) < early
+        || share(bytes, case.live_bytes()) < MIN_RUNNING_SHARE
+    {
+        return None;
+    }
+    let title = say!(
+        "An evaluation keeps {} for a backward pass that never comes",
+        figure::bytes(bytes).of(case.live_bytes())
+    );
+    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes / 2), title);
+    finding.explain(say!("Of the first {} that this call of the model made, {} are still there. Without gradients, each is freed as soon as the next layer has used it.", figure::counted(early, "block"), figure::count(kept).of_count(early)));
+    finding.evidence.part("evaluation_bytes", "made in this call and still held", bytes, case.live_bytes());
+    places(&mut finding, case, &held);
+    finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
+    finding.saves(
+        bytes / 2,
+        "half of what this call holds: without a graph, only what is in use at this moment would be left",
+    );
+    finding.limit("Evaluation is told from training by what follows, or followed such calls before: no backward pass, no step.");
+    Some(finding)
 }
 
 /// A graph that the last evaluation kept.

@@ -1,17 +1,26 @@
 //! The detectors. Each answers one question, and finds nothing where there is nothing to say.
 
 mod activations;
+mod autocast_copies;
 mod batch;
 mod breakdown;
 mod cache_churn;
 mod contributors;
+mod copies;
 mod device_account;
 mod evaluation;
 mod gap;
+mod gradients;
+mod graphs;
 mod host_memory;
+mod large_block;
 mod optimizer;
+mod optimizers;
 mod other_devices;
+mod place;
+mod prefetched;
 mod private_pools;
+mod quadratic;
 mod recording;
 mod retained;
 mod rounding;
@@ -25,13 +34,21 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 17] = [
+pub(super) const DETECTORS: [Detector; 25] = [
     breakdown::find,
     contributors::find,
     retained::find,
     activations::find,
+    copies::find,
     optimizer::find,
+    optimizers::find,
+    gradients::find,
+    graphs::find,
     evaluation::find,
+    autocast_copies::find,
+    prefetched::find,
+    quadratic::find,
+    large_block::find,
     batch::find,
     segment_waste::find,
     rounding::find,

@@ -1,4 +1,4 @@
-//! Optimizer state, the optimizer's temporaries, and gradients that stay.
+//! Optimizer state, and the optimizer's temporaries.
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
@@ -18,7 +18,7 @@ const MIN_SHARE: f64 = 0.1;
 pub(super) const MOST_STATE_TIMES: f64 = 7.0;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
-    [state(assessment), temporaries(assessment), gradients(assessment)].into_iter().flatten().collect()
+    [state(assessment), temporaries(assessment)].into_iter().flatten().collect()
 }
 
 fn is_worth(case: &Case<'_>, bytes: i64) -> bool {
@@ -96,32 +96,5 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
         "torch.optim.AdamW(params, fused=True)   # or foreach=False",
     );
     finding.saves(bytes, "all temporaries of the step");
-    Some(finding)
-}
-
-/// Finished gradients that are still there after the next forward pass has begun.
-fn gradients(assessment: &Assessment<'_>) -> Option<Finding> {
-    let case = assessment.case;
-    let live = assessment.in_use(Category::Gradient);
-    let bytes = sum(&live);
-    let phase = case.phases().phase_at(case.moment);
-    if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) || !is_worth(case, bytes) {
-        return None;
-    }
-    let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
-    let inferred = case.inferred_bytes(live.iter().copied());
-    let title =
-        say!("{} of gradients are held during {}", amount(bytes, inferred).of(case.live_bytes()), during);
-    let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
-    finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
-    finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
-    places(case, &mut finding, &live);
-    finding.limit_inferred("gradients", bytes, inferred);
-    finding.advise_code(
-        "Unless gradients are accumulated on purpose, free them after each step:",
-        "optimizer.zero_grad(set_to_none=True)",
-    );
-    finding.saves(bytes, "all gradients at this moment");
-    finding.limit("Whether gradients are accumulated on purpose is not recorded.");
     Some(finding)
 }

@@ -24,9 +24,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let title = say!(
-        "{} stay from {} earlier iterations or batches",
+        "{} stay from {} earlier {}",
         figure::bytes(retained.bytes).of(case.live_bytes()),
-        figure::count(retained.repetitions)
+        figure::count(retained.repetitions),
+        retained.noun.plural()
     );
     let mut finding = Finding::new("memory-growth", Severity::Info, title);
     retained::describe(&mut finding, case, retained);

@@ -1,5 +1,6 @@
 //! The live memory of earlier repetitions, by its source.
 
+use super::finished_caches::FinishedCaches;
 use super::needed_later::NeededLater;
 use super::repeated_models::repeated_models;
 use super::source::Source;
@@ -16,11 +17,17 @@ const MIN_COPIED_SIZES: usize = 3;
 /// the last repetition may well be in use.
 const SETTLED_AGE: usize = 2;
 
+/// Memory from before the recording shows earlier repetitions if there are at least this many times as many allocations as
+/// one repetition of the recording left: a layer or two more of the same line are no repetition.
+const OLDER_REPETITIONS: usize = 2;
+
 /// The live memory of one source, without that of the present repetition.
 #[derive(Default)]
 pub(super) struct FromSource<'a> {
     /// Bytes by the repetition that made them.
     pub(super) by_repetition: BTreeMap<usize, i64>,
+    /// Number of allocations of the recording.
+    recorded: usize,
     /// The allocations, those from before the recording included.
     pub(super) allocations: Vec<&'a Allocation>,
     /// Bytes from before the recording.
@@ -38,6 +45,7 @@ impl<'a> FromSource<'a> {
             Some(index) => {
                 let bytes = self.by_repetition.entry(index).or_default();
                 *bytes = bytes.saturating_add(a.size);
+                self.recorded += 1;
             }
             None => self.older_bytes = self.older_bytes.saturating_add(a.size),
         }
@@ -48,7 +56,15 @@ impl<'a> FromSource<'a> {
     /// Whether several repetitions before the `current` one left something.
     pub(super) fn is_repeated(&self, current: usize) -> bool {
         let is_settled = self.by_repetition.keys().any(|&index| index + SETTLED_AGE <= current);
-        self.is_left_over || (2 <= self.by_repetition.len() && is_settled)
+        self.is_left_over
+            || (2 <= self.by_repetition.len() && is_settled)
+            || self.continues_from_before(OLDER_REPETITIONS)
+    }
+
+    /// Whether repetitions of the recording go on with what at least `times` before it did.
+    fn continues_from_before(&self, times: usize) -> bool {
+        let each = self.recorded.div_ceil(self.by_repetition.len().max(1));
+        0 < each && each.saturating_mul(times) <= self.allocations.len() - self.recorded
     }
 
     /// The first repetition that left something; `None` is before the recording.
@@ -68,6 +84,7 @@ pub(super) fn by_source<'a>(case: &'a Case<'_>, current: usize) -> HashMap<Sourc
     let has_trained = has_trained(case);
     let models = repeated_models(case);
     let needed_later = NeededLater::of(case);
+    let finished_caches = FinishedCaches::of(case);
     // Blocks that wait for a stream were given back, so the program does not retain them.
     let given_back = case.awaiting();
     let mut by_source: HashMap<Source, FromSource<'a>> = HashMap::default();
@@ -75,8 +92,9 @@ pub(super) fn by_source<'a>(case: &'a Case<'_>, current: usize) -> HashMap<Sourc
     for a in case.live.iter().filter(counts) {
         let Some(source) = Source::of(case, a) else { continue };
         let category = case.category(a.id);
+        let piles_up = can_pile_up(category) || models.contains(&source) || finished_caches.contains(case, a);
         let repetition = match a.alloc_event() {
-            Some(_) if !can_pile_up(category) && !models.contains(&source) => continue,
+            Some(_) if !piles_up => continue,
             Some(event) => match case.repetitions.index_of(event) {
                 Some(index) if index < current => Some(index),
                 _ => continue,

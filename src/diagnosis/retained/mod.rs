@@ -7,9 +7,14 @@
 
 mod by_source;
 mod description;
+mod finished_caches;
+mod graphs;
+mod kind;
 mod layers;
 mod needed_later;
 mod plateaued;
+mod read_again;
+mod remedy;
 mod repeated_models;
 mod sites;
 mod source;
@@ -18,23 +23,22 @@ mod tests;
 
 pub(super) use description::{describe, title};
 
-use super::case::{Case, by_stack};
+use super::case::{Case, Noun, by_stack};
 use super::finding::StackBytes;
-use crate::analysis::{Category, FrameKey, Phase};
+use crate::analysis::{FrameKey, Phase};
 use crate::model::{AllocId, Allocation};
 use by_source::{FromSource, by_source};
 use foldhash::HashMap;
+use graphs::{GraphKind, graph_kind};
+use kind::Kind;
 use layers::are_layers;
 use plateaued::plateaued;
+use read_again::read_again;
 use source::Source;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Only a graph keeps activations of at least this many different lines: results that a program keeps come from a line or
-/// two.
-const MIN_GRAPH_LINES: usize = 4;
-
-/// Minimum number of different sizes, used instead of lines where nothing has a stack: one line may make several.
+/// Where nothing has a stack, only a graph keeps activations of at least this many different sizes.
 const MIN_GRAPH_SIZES: usize = 8;
 
 /// A repetition that left less than one in this many of the bytes that the largest one left is a part of another.
@@ -59,10 +63,10 @@ pub(super) struct Retained {
     pub(super) stacks: Vec<StackBytes>,
     /// The allocations, largest first.
     pub(super) allocations: Vec<AllocId>,
-    /// Bytes of activations.
-    pub(super) activation_bytes: i64,
-    /// Bytes of parameters and optimizer state.
-    pub(super) model_bytes: i64,
+    /// What it is.
+    kind: Kind,
+    /// What a repetition that left it is called.
+    pub(super) noun: Noun,
     /// Number of lines of the user's own code that made them.
     pub(super) lines: usize,
     /// Number of different sizes, where nothing has a stack.
@@ -75,15 +79,18 @@ impl Retained {
         let current = case.repetitions.index_at(case.moment)?;
         let (mut repeated, once): (HashMap<Source, FromSource<'_>>, HashMap<Source, FromSource<'_>>) =
             by_source(case, current).into_iter().partition(|(_, from)| from.is_repeated(current));
+        let read_again = read_again(case, &repeated, current);
+        repeated.retain(|source, _| !read_again.contains(source));
         // Nobody keeps a graph on purpose, so it counts even if it no longer grows: an evaluation may be long over.
-        let is_graph = is_graph(case, &repeated);
+        let graph = graph(case, &repeated, current);
         let plateaued = plateaued(case, &repeated, current);
-        repeated.retain(|source, from| (is_graph && from.has_activations) || !plateaued.contains(source));
+        repeated
+            .retain(|source, from| (graph.is_some() && from.has_activations) || !plateaued.contains(source));
         let per_repetition = per_repetition(&repeated);
         if !is_consistent(&repeated, per_repetition.len()) || are_layers(case, &repeated, &once) {
             return None;
         }
-        Self::summed_up(case, current, &repeated, &per_repetition)
+        Self::summed_up(case, current, &repeated, &per_repetition, graph)
     }
 
     /// All memory of some sources; `None` if there is none.
@@ -92,6 +99,7 @@ impl Retained {
         current: usize,
         repeated: &HashMap<Source, FromSource<'_>>,
         per_repetition: &[i64],
+        graph: Option<GraphKind>,
     ) -> Option<Self> {
         let mut retained: Vec<&Allocation> =
             repeated.values().flat_map(|from| from.allocations.iter().copied()).collect();
@@ -100,10 +108,6 @@ impl Retained {
         let bytes = retained.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
         let lines: BTreeSet<FrameKey> =
             stacks.iter().filter_map(|row| case.code.own_line(row.stack)).collect();
-        let of = |category| {
-            let made = retained.iter().filter(|a| case.category(a.id) == category);
-            made.fold(0i64, |sum, a| sum.saturating_add(a.size))
-        };
         (0 < bytes).then(|| Self {
             bytes,
             repetitions: per_repetition.len(),
@@ -112,31 +116,35 @@ impl Retained {
             outlives_backward: outlives_backward(case, &retained),
             older_bytes: repeated.values().fold(0i64, |sum, from| sum.saturating_add(from.older_bytes)),
             allocations: retained.iter().map(|a| a.id).collect(),
-            activation_bytes: of(Category::Activation),
-            model_bytes: of(Category::Parameter).saturating_add(of(Category::OptimizerState)),
+            kind: Kind::of(case, &retained, &stacks, graph),
+            noun: case.repetitions.noun(retained.iter().filter_map(|a| a.alloc_event())),
             lines: lines.len(),
             sizes: repeated.keys().filter(|source| source.stack().is_none()).count(),
             stacks,
         })
     }
 
-    /// Whether a graph must keep it, since it is activations of many different lines or sizes.
+    /// Whether a graph keeps it.
     pub(super) fn is_graph(&self) -> bool {
-        (MIN_GRAPH_LINES <= self.lines || MIN_GRAPH_SIZES <= self.sizes)
-            && self.bytes / 2 <= self.activation_bytes
+        matches!(self.kind, Kind::Graph(_))
     }
 }
 
-/// Whether a graph must keep most of the memory of some sources; see [`Retained::is_graph`].
-fn is_graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> bool {
+/// What keeps the graphs, if graphs keep most of the memory of some sources.
+fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: usize) -> Option<GraphKind> {
     let activations = || by_source.iter().filter(|(_, from)| from.has_activations);
-    let stacks = activations().filter_map(|(source, _)| source.stack());
-    let lines: BTreeSet<FrameKey> = stacks.filter_map(|stack| case.code.own_line(stack)).collect();
-    let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
     let sum = |bytes: i64, from: &FromSource<'_>| bytes.saturating_add(from.bytes());
     let bytes = activations().map(|(_, from)| from).fold(0, sum);
-    (MIN_GRAPH_LINES <= lines.len() || MIN_GRAPH_SIZES <= sizes)
-        && by_source.values().fold(0, sum) / 2 <= bytes
+    if bytes < by_source.values().fold(0, sum) / 2 {
+        return None;
+    }
+    let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
+    if MIN_GRAPH_SIZES <= sizes {
+        return Some(GraphKind::Untrained);
+    }
+    let retained: Vec<&Allocation> =
+        activations().flat_map(|(_, from)| from.allocations.iter().copied()).collect();
+    graph_kind(case, &retained, current).filter(|_| sizes == 0)
 }
 
 /// Bytes that each repetition left, without the repetitions that left next to nothing.

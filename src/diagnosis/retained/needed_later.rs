@@ -6,6 +6,10 @@ use crate::diagnosis::case::Case;
 use crate::model::{Allocation, EventIx, Moment};
 use foldhash::HashSet;
 
+/// Live activations are of more calls than one backward pass is for if there are more than this times as many as one call
+/// left.
+const CALLS_OF_A_BACKWARD: usize = 8;
+
 /// Shows which allocations a backward pass or a step may still need.
 pub(super) struct NeededLater {
     /// First events of the backward passes until the moment.
@@ -32,7 +36,8 @@ impl NeededLater {
         let trains_unseen = backwards.is_empty()
             && (phases.iter().any(|start| start.phase == Phase::Optimizer)
                 || case.bytes_of(Category::OptimizerState) != 0
-                || case.bytes_of(Category::Gradient) != 0);
+                || case.bytes_of(Category::Gradient) != 0)
+            && !outnumber_a_backward(case);
         // A single step does not show where iterations begin.
         let iteration = case.iteration_start().filter(|_| 1 < steps_before(case));
         Self { trained: trained(case, &ranges), backwards, iteration, trains_unseen }
@@ -54,6 +59,17 @@ impl NeededLater {
             && !is_outdated
             && (is_trained || (self.trains_unseen && !case.code.says_evaluation(a.stack)))
     }
+}
+
+/// Whether there are activations of so many calls that no backward pass is meant to come for them.
+fn outnumber_a_backward(case: &Case<'_>) -> bool {
+    let last = case.repetitions.index_at(case.moment).and_then(|current| current.checked_sub(1));
+    let is_of_last = |a: &&Allocation| {
+        last.is_some() && a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == last
+    };
+    let live = || case.live.iter().filter(|a| case.category(a.id) == Category::Activation);
+    let each = live().filter(is_of_last).count();
+    0 < each && each.saturating_mul(CALLS_OF_A_BACKWARD) < live().count()
 }
 
 /// Number of optimizer steps that began before the moment.

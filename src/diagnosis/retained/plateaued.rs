@@ -41,7 +41,7 @@ pub(super) fn plateaued(
     let trend = |(&source, from): (&Source, &FromSource<'_>)| {
         debug_assert!(begins.contains_key(&source), "a source of live memory has allocated");
         let begin = begins.get(&source).copied().unwrap_or(0);
-        let index = begin + (current.saturating_sub(begin) * 2).div_ceil(3);
+        let index = begin + current.saturating_sub(begin) * 2 / 3;
         let then = case.repetitions.start(index).map_or(Moment::START, |event| Moment(event.0));
         let recorded = from.allocations.iter().filter(|a| a.alloc_event().is_some()).count();
         (source, Trend { then, count_then: 0, count_now: from.allocations.len(), recorded })

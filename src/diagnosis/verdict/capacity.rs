@@ -4,6 +4,7 @@ use super::failed_request::with_rounding;
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, Shortage, add_sites, main_caller};
+use crate::diagnosis::cause::larger_device;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role};
 use crate::diagnosis::inferred::amount;
@@ -51,7 +52,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if 0 < excess {
         finding.explain(say!("Even if what is reserved had no holes, {} less would have to be in use at this moment for the {} to fit.", figure::bytes(excess), requested));
     } else {
-        finding.explain(say!("Without any hole the request would just have fitted, but only {} of what is reserved are free: the device is full.", figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
+        finding.explain(in_pieces(shortage));
     }
     if case.phases().phase_at(case.moment) == Phase::Optimizer {
         finding.explain(if is_first_step(case) {
@@ -60,12 +61,34 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
             "It happened in the optimizer's step."
         });
     }
-    if case.device_memory.is_none()
-        && let Some(available) = shortage.available_bytes().filter(|&bytes| bytes < USUAL_DEVICE_BYTES)
-    {
-        finding.limit(say!("PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.", figure::bytes(available)));
+    if let Some(available) = shortage.available_bytes().filter(|_| case.device_memory.is_none()) {
+        held_elsewhere(finding, available);
     }
     advise_by_category(finding, assessment);
+}
+
+/// Say what may be held outside of PyTorch if the device is larger than what PyTorch could have.
+fn held_elsewhere(finding: &mut Finding, available: i64) {
+    let had = figure::bytes(available);
+    if let Some(device) = larger_device(available) {
+        finding.limit(say!("PyTorch could have {} in all, and few devices have so little. If this one has {}, something else holds {} of it: nvidia-smi shows who, and --capacity with the device's memory takes it into account.", had, figure::bytes(device), figure::bytes(device - available).of(device)));
+    } else if available < USUAL_DEVICE_BYTES {
+        finding.limit(say!("PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.", had));
+    }
+}
+
+/// That there was enough memory for the request, but no piece of its size; as many holes as this every program has.
+fn in_pieces(shortage: &Shortage) -> Sentence {
+    let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
+    let share = figure::share(shortage.hole_bytes, shortage.reserved_bytes);
+    let free = shortage.free_bytes().filter(|_| !shortage.is_refused_by_limit());
+    let free = free.map(|free| say!(" and the {} free on the device", figure::bytes(free)));
+    say!(
+        "In one piece, the {} in holes{} would have been just enough. With {} of what is reserved in holes, which is usual, there is too little memory rather than too little order.",
+        holes,
+        free,
+        share
+    )
 }
 
 /// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.

@@ -1,8 +1,9 @@
 //! The failed request in words: who asked, what there was, and why nothing could serve it.
 
 use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::cause::Pieces;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, StackBytes};
+use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::model::{Action, EventIx, StackId};
 use std::collections::BTreeSet;
@@ -110,10 +111,19 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
     })
 }
 
-/// Explain that the request is for as much as some pieces together.
-pub(super) fn explain_pieces(finding: &mut Finding, case: &Case<'_>, pieces: StackBytes) {
-    let lines = case.code.lines(pieces.stack);
+/// Explain that the request was to put pieces together or, where no stack shows it, what to do if it was.
+pub(super) fn explain_pieces(finding: &mut Finding, case: &Case<'_>, pieces: Pieces) {
+    let lines = case.code.lines(pieces.row.stack);
     let by = lines.first().map(|&key| say!(" that {} made", name(case.code.label(key))));
-    finding.explain(say!("The request is as large as the {} together{}: if they are put into one tensor (torch.cat, torch.stack), all of it is needed twice.", figure::counted(pieces.count, "block"), by));
-    finding.advise("Allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.");
+    let blocks = figure::counted(pieces.row.count, "block");
+    if pieces.is_seen {
+        finding.explain(say!(
+            "The request is to put the {}{} into one tensor: all of it is needed twice.",
+            blocks,
+            by
+        ));
+        finding.advise("Allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.");
+    } else {
+        finding.advise(say!("If the line puts the {}{} into one tensor (torch.cat, torch.stack), which are exactly as large, all of it is needed twice: allocate the result once and write each piece into it, put pieces together on the CPU, or use them one by one.", blocks, by));
+    }
 }

@@ -16,7 +16,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
         "more with each, of what stays",
         growing.per_repetition_bytes,
     );
-    evidence.count("growing_iterations", "iterations or batches", growing.repetitions);
+    evidence.count("growing_iterations", "iterations", growing.repetitions);
     // Tensors that stay come first, since the others are made of them.
     let mut sites = Vec::new();
     for stack in &growing.stacks {
@@ -25,7 +25,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
     evidence.sites = sites;
     evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
     evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
-    finding.because(say!("In each of {} iterations or batches, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), figure::bytes(growing.per_repetition_bytes)));
+    finding.because(say!("In each of {} iterations, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), figure::bytes(growing.per_repetition_bytes)));
     finding.advise_code(
         "Limit what is appended to, or allocate it once at its final size and write into it:",
         "queue = torch.cat([queue, keys])[-max_length:]",

@@ -1,7 +1,9 @@
 //! The verdict in words: why memory ran out, or what can be said where it did not.
 
+mod avoidable;
 mod capacity;
 mod composition;
+mod failed_attempt;
 mod failed_request;
 mod fragmentation;
 mod growing_tensors;
@@ -10,6 +12,8 @@ mod out_of_memory;
 mod outside;
 mod simulated_expandable;
 mod single_request;
+
+pub(super) use avoidable::name_avoidable;
 
 use super::assessment::Assessment;
 use super::case::{Case, own_tree};

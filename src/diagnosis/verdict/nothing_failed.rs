@@ -66,9 +66,10 @@ fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
     }
     if let Some(retained) = retained.filter(|retained| is_much(case, retained)) {
         return say!(
-            "No request failed, but {} of {} in use stay from earlier iterations or batches",
+            "No request failed, but {} of {} in use stay from earlier {}",
             figure::bytes(retained.bytes).of(case.live_bytes()),
-            in_use
+            in_use,
+            retained.noun.plural()
         );
     }
     composition::headline(case)

@@ -1,9 +1,11 @@
 //! The verdict about a request that failed.
 
-use super::{capacity, failed_request, fragmentation, growing_tensors, outside, single_request};
+use super::{
+    capacity, failed_attempt, failed_request, fragmentation, growing_tensors, outside, single_request,
+};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Shortage, add_sites, own_tree};
-use crate::diagnosis::cause::{Cause, Outside, OutsideBasis, pieces};
+use crate::diagnosis::cause::{Cause, Outside, pieces};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{
     Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Severity, StackBytes,
@@ -18,13 +20,18 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
     let mut finding = Finding::new(cause.id(), severity, title(assessment, shortage, cause));
     failed_request::explain(&mut finding, case, shortage);
     figures(&mut finding, shortage);
-    if let Some(row) = pieces(case, shortage) {
-        failed_request::explain_pieces(&mut finding, case, row);
+    if let Some(pieces) = pieces(case, shortage) {
+        failed_request::explain_pieces(&mut finding, case, pieces);
     }
     match cause {
         Cause::Capacity => capacity::describe(&mut finding, assessment, shortage),
         Cause::Fragmentation => fragmentation::describe(&mut finding, assessment, shortage),
         Cause::SingleRequest => single_request::describe(&mut finding, case, shortage),
+        Cause::FailedAttempts => {
+            if let Some(failed) = &assessment.failed {
+                failed_attempt::describe(&mut finding, case, failed);
+            }
+        }
         Cause::Retained => {
             if let Some(retained) = &assessment.retained {
                 retained::describe(&mut finding, case, retained);
@@ -52,7 +59,11 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
         Cause::Capacity => capacity::title(case, shortage),
         Cause::Fragmentation => {
             let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
-            say!("Out of memory by fragmentation: {} requested while {} lay free in pieces", requested, holes)
+            say!(
+                "Out of memory due to fragmentation: {} requested while {} lay free in pieces",
+                requested,
+                holes
+            )
         }
         Cause::SingleRequest => {
             let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
@@ -66,19 +77,18 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
                 )
             }
         }
-        Cause::Retained => {
-            let what = assessment.retained.as_ref().map(retained::title);
-            say!("Out of memory by a leak: {}", what)
+        Cause::FailedAttempts | Cause::Retained | Cause::GrowingTensors => {
+            let what = match cause {
+                Cause::FailedAttempts => assessment.failed.as_ref().map(failed_attempt::title),
+                Cause::Retained => assessment.retained.as_ref().map(retained::title),
+                _ => assessment.growing.as_ref().map(growing_tensors::title),
+            };
+            say!("Out of memory due to a leak: {}", what)
         }
-        Cause::GrowingTensors => {
-            let what = assessment.growing.as_ref().map(growing_tensors::title);
-            say!("Out of memory by a leak: {}", what)
-        }
-        Cause::Outside(Outside { bytes, basis }) => {
-            let bytes = figure::bytes(bytes);
-            let likely = if matches!(basis, OutsideBasis::DeviceSizes(_)) { "probably " } else { "" };
-            say!("Out of memory: {}{} of the device are held outside of PyTorch's allocator", likely, bytes)
-        }
+        Cause::Outside(Outside { bytes, .. }) => say!(
+            "Out of memory: {} of the device are held outside of PyTorch's allocator",
+            figure::bytes(bytes)
+        ),
         Cause::Unknown => {
             let what = if case.state.total.reserved_bytes == 0 { "nothing" } else { "not all" };
             say!(
@@ -139,10 +149,11 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
     let stack = failed_request::request_stack(case, shortage);
     let request = StackBytes { stack, bytes: shortage.oom.requested, count: 1 };
     let asked = code.sites(&[request], Role::Requested);
-    if matches!(cause, Cause::Retained | Cause::GrowingTensors) {
-        let stacks = match (cause, &assessment.retained, &assessment.growing) {
-            (Cause::Retained, Some(retained), _) => &retained.stacks,
-            (_, _, Some(growing)) => &growing.stacks,
+    if cause.is_leak() {
+        let stacks = match (cause, &assessment.failed, &assessment.retained, &assessment.growing) {
+            (Cause::FailedAttempts, Some(failed), ..) => &failed.stacks,
+            (Cause::Retained, _, Some(retained), _) => &retained.stacks,
+            (_, _, _, Some(growing)) => &growing.stacks,
             _ => return,
         };
         finding.evidence.tree = Some(own_tree(code, "Kept", Role::Retained, stacks));

@@ -18,10 +18,6 @@ pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, outside: Outs
             finding.evidence.events.extend(at.event());
             finding.because(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));
         }
-        OutsideBasis::DeviceSizes(device) => {
-            finding.because(say!("PyTorch could have {} in all. No common GPU has so little; if it is one with {}, then {} are held by something else.", available, figure::bytes(device), bytes));
-            finding.limit("The device's memory is not in the recording. A GPU slice (MIG, vGPU) of this size would explain it as well: give --capacity to be sure.");
-        }
     }
     finding.advise_code("See who else uses the device while the job runs: other processes, a notebook that was left open, the display, or several ranks on one GPU.", "nvidia-smi");
     finding.advise("In the process itself, NCCL communicators, cuDNN and cuBLAS workspaces, CUDA graphs, other libraries (CuPy, RAPIDS, TensorRT, JAX) and a context on a device that is not meant (set_device before anything else) take memory that PyTorch does not count.");

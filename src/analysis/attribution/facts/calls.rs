@@ -187,11 +187,12 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 /// A call trains if a backward frees its activations. If a backward frees next to nothing, because activations are
 /// computed again or wait elsewhere, the call before it trained. A call whose activations stay, but not for a backward,
 /// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
-/// first, it was an evaluation.
+/// first, it was an evaluation. Of the last call there may be too few blocks to show anything: it trains if the same code did before.
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
     for at in 0..calls.len() {
+        let is_last = at + 1 == calls.len();
         let next_code = calls.get(at + 1).map(|next| next.calling_code);
         let next_is_fed = has_new_data.get(at + 1).copied().unwrap_or(false);
         let Some(call) = calls.get_mut(at).filter(|call| !call.trains) else { continue };
@@ -209,6 +210,7 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
                 call.traits.has(StackTrait::Checkpointed)
             }
             // Checkpointing keeps hardly anything, but is only of use for a backward.
+            None if is_last && call.blocks.all < MIN_BLOCKS => seen.calling_code.contains(&call.calling_code),
             None => call.traits.has(StackTrait::Checkpointed) || call.keeps_a_graph(),
         };
     }

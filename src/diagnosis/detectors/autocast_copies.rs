@@ -1,0 +1,60 @@
+//! Copies of parameters at half their width, which autocast makes in the forward pass and keeps for the backward pass.
+
+use super::place::{places, sum};
+use crate::analysis::Category;
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
+use crate::model::Allocation;
+use std::collections::BTreeMap;
+
+/// Parameters below this many bytes, such as biases, have the size of too much else.
+const MIN_PARAMETER_BYTES: i64 = 1 << 20;
+
+/// Fewer blocks of such sizes may be there by chance.
+const MIN_COPIES: usize = 4;
+
+/// Copies are worth a finding if they take at least one in this many of the live bytes.
+const LIVE_PART: i64 = 20;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let mut parameters: BTreeMap<i64, usize> = BTreeMap::new();
+    for a in case.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size) {
+        if case.category(a.id) == Category::Parameter {
+            *parameters.entry(a.size).or_default() += 1;
+        }
+    }
+    let mut halves: BTreeMap<i64, Vec<&Allocation>> = BTreeMap::new();
+    for a in assessment.in_use(Category::Activation) {
+        if parameters.contains_key(&a.size.saturating_mul(2)) && !parameters.contains_key(&a.size) {
+            halves.entry(a.size).or_default().push(a);
+        }
+    }
+    // There is at most one copy of each parameter: more blocks of one size are something else.
+    halves
+        .retain(|size, blocks| blocks.len() <= parameters.get(&size.saturating_mul(2)).copied().unwrap_or(0));
+    let copies: Vec<&Allocation> = halves.into_values().flatten().collect();
+    let bytes = sum(&copies);
+    if copies.len() < MIN_COPIES || bytes < case.live_bytes() / LIVE_PART {
+        return Vec::new();
+    }
+    let title = say!(
+        "Copies of parameters at half their width take {}, as autocast makes them",
+        figure::bytes(bytes).of(case.live_bytes())
+    );
+    let mut finding = Finding::new("autocast-copies", case.severity_of(bytes), title);
+    finding.explain("Autocast casts each weight when it is first used in a forward pass; the backward pass needs the copies, so all of them stay until then, beside the weights themselves.");
+    finding.evidence.part("copy_bytes", "copies", bytes, case.live_bytes());
+    finding.evidence.count("copies", "copies", copies.len());
+    places(&mut finding, case, &copies);
+    finding.advise_code(
+        "Keep the weights themselves at half width, if the optimizer can train them so, and leave autocast away; without training, always:",
+        "model = model.to(torch.bfloat16)",
+    );
+    finding.advise("Or checkpoint the blocks of the model: then copies are made again in the backward pass, block by block. FSDP with a MixedPrecision policy keeps only those of the block at work.");
+    finding.saves(bytes, "live blocks of half the size of a parameter, at most one for each");
+    finding.limit("Told by sizes alone: a recording has no dtypes.");
+    vec![finding]
+}

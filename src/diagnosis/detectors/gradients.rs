@@ -1,0 +1,97 @@
+//! Gradients that are held while nothing needs them.
+
+use super::place::{places, sum};
+use crate::analysis::{Category, Phase, PhaseStart};
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::inferred::amount;
+use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::share;
+use crate::model::{Allocation, EventIx, Moment};
+
+/// Memory below this share of the live bytes is not worth a finding.
+const MIN_SHARE: f64 = 0.1;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    held(assessment).into_iter().collect()
+}
+
+/// Finished gradients that are still there after the next forward pass has begun.
+fn held(assessment: &Assessment<'_>) -> Option<Finding> {
+    let case = assessment.case;
+    let phase = case.phases().phase_at(case.moment);
+    if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) {
+        return None;
+    }
+    let live = assessment.in_use(Category::Gradient);
+    let step = last_start(case, Phase::Optimizer);
+    let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
+    let is_worth = |live: &[&Allocation]| MIN_SHARE <= share(sum(live), case.live_bytes());
+    if is_worth(&old) {
+        return Some(outlive_the_step(case, &old));
+    }
+    is_worth(&live).then(|| wait(case, &live, phase))
+}
+
+/// The first event of the last phase of a kind until the moment.
+fn last_start(case: &Case<'_>, phase: Phase) -> Option<EventIx> {
+    let is_before = |start: &&PhaseStart| start.phase == phase && Moment::after(start.event) <= case.moment;
+    case.phases().phases.iter().rfind(is_before).map(|start| start.event)
+}
+
+/// Whether a gradient was made before an event.
+fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
+    event.is_some_and(|event| a.alloc_event().is_none_or(|made| made < event))
+}
+
+/// Gradients that the step has used.
+fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
+    let bytes = sum(old);
+    let inferred = case.inferred_bytes(old.iter().copied());
+    let backward = last_start(case, Phase::Backward);
+    let is_never_freed = old.iter().all(|a| is_older(a, backward));
+    let held = amount(bytes, inferred).of(case.live_bytes());
+    let title = say!("{} of gradients outlive the optimizer's step", held);
+    let mut finding = Finding::new("gradients-not-zeroed", case.severity_of(bytes), title);
+    if is_never_freed {
+        finding.explain("They are older than the last backward pass, which only added to them: nothing sets them to None, since zero_grad() is never called or is told to write zeros.");
+        finding.advise_code(
+            "Free them after each step:",
+            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
+        );
+        finding.limit("If gradients are meant to add up over several steps of an optimizer, they must stay.");
+    } else {
+        finding.explain("The step has used them, but they stay through the next forward pass, whose activations come on top: zero_grad() is called only before the next backward pass.");
+        finding.advise_code(
+            "Free them right after the step:",
+            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
+        );
+    }
+    finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
+    places(&mut finding, case, old);
+    finding.limit_inferred("gradients", bytes, inferred);
+    finding.saves(bytes, "gradients from before the last step");
+    finding
+}
+
+/// Gradients that wait for a step which has not come.
+fn wait(case: &Case<'_>, live: &[&Allocation], phase: Phase) -> Finding {
+    let bytes = sum(live);
+    let during = if phase == Phase::Eval { "evaluation" } else { "the forward pass" };
+    let inferred = case.inferred_bytes(live.iter().copied());
+    let held = amount(bytes, inferred).of(case.live_bytes());
+    let title = say!("{} of gradients are held during {}", held, during);
+    let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
+    finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
+    finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
+    places(&mut finding, case, live);
+    finding.limit_inferred("gradients", bytes, inferred);
+    finding.advise_code(
+        "Unless gradients are accumulated on purpose, free them after each step:",
+        "optimizer.zero_grad(set_to_none=True)",
+    );
+    finding.saves(bytes, "all gradients at this moment");
+    finding.limit("Whether gradients are accumulated on purpose is not recorded.");
+    finding
+}

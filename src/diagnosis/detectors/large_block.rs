@@ -1,0 +1,32 @@
+//! One block that takes half of the device.
+
+use super::place::places;
+use crate::diagnosis::assessment::Assessment;
+use crate::diagnosis::case::Shortage;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
+
+/// A block is worth a finding if it takes at least one in this many of the bytes that PyTorch could have.
+const DEVICE_PART: i64 = 2;
+
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
+    let case = assessment.case;
+    let available = case.shortage.as_ref().and_then(Shortage::available_bytes).or(case.device_memory);
+    let Some((block, available)) = case.live.first().zip(available) else { return Vec::new() };
+    if block.size < available / DEVICE_PART || available < block.size {
+        return Vec::new();
+    }
+    let title = say!(
+        "One block takes {} of the {} that PyTorch could have",
+        figure::bytes(block.size).of(available),
+        figure::bytes(available)
+    );
+    let mut finding = Finding::new("large-block", case.severity_of(block.size), title);
+    finding.evidence.part("block_bytes", "the block", block.size, available);
+    places(&mut finding, case, &[block]);
+    finding.explain("Nothing as large fits beside it, so it cannot be copied, converted or extended: each of these needs the old and the new one at once.");
+    finding.advise("Hold it in parts, in a lower precision or on the CPU; allocate it once at its final size, and write into it in place.");
+    finding.saves(block.size, "the block");
+    vec![finding]
+}

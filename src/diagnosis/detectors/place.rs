@@ -1,0 +1,25 @@
+//! The lines, stacks and blocks of the memory that a finding is about.
+
+use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role};
+use crate::model::Allocation;
+use std::cmp::Reverse;
+
+/// Lines that a finding names.
+const MAX_LINES: usize = 6;
+
+/// Name the lines, stacks and blocks of some live memory.
+pub(super) fn places(finding: &mut Finding, case: &Case<'_>, live: &[&Allocation]) {
+    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
+    let evidence = &mut finding.evidence;
+    evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(MAX_LINES).collect();
+    evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
+    let mut largest: Vec<&Allocation> = live.to_vec();
+    largest.sort_by_key(|a| (Reverse(a.size), a.id));
+    evidence.allocations = largest.into_iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
+}
+
+/// Requested bytes of some allocations.
+pub(super) fn sum(live: &[&Allocation]) -> i64 {
+    live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+}

@@ -1,0 +1,122 @@
+//! Tells graphs that are retained from results: of a call that keeps its graph, much of what it made is still there, while
+//! results are a few of many blocks.
+
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::case::Case;
+use crate::model::{AllocId, Allocation, EventIx, Moment};
+
+/// A call keeps its graph if at least one in this many of its blocks stay: the others are temporaries of its operations.
+const GRAPH_PART: usize = 5;
+
+/// Fewer blocks of one call may be its results.
+const MIN_GRAPH_BLOCKS: usize = 3;
+
+/// All calls of an iteration keep their graphs if at most one in this many does not: an evaluation may come between.
+const OTHER_CALLS_PART: usize = 8;
+
+/// What keeps the graphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::diagnosis) enum GraphKind {
+    /// No backward pass follows these calls.
+    Untrained,
+    /// They outlive the backward pass of their iteration, as with `retain_graph`.
+    Outliving,
+    /// A backward pass of their iteration uses other calls.
+    Beside,
+}
+
+/// The blocks of one call, without those of the backward pass, the step and the loading of data.
+#[derive(Debug, Clone, Copy, Default)]
+struct CallBlocks {
+    repetition: usize,
+    made: usize,
+    kept: usize,
+    kept_bytes: i64,
+}
+
+impl CallBlocks {
+    fn keeps_a_graph(&self) -> bool {
+        MIN_GRAPH_BLOCKS <= self.kept && self.made <= self.kept.saturating_mul(GRAPH_PART)
+    }
+}
+
+/// Whether calls keep their graphs in most of some allocations, and what keeps them; `None` if it is results.
+pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Option<GraphKind> {
+    let calls = calls(case, retained, current);
+    let bytes = |calls: &mut dyn Iterator<Item = &CallBlocks>| {
+        calls.map(|call| call.kept_bytes).fold(0, i64::saturating_add)
+    };
+    let all = bytes(&mut calls.iter());
+    let graphs: Vec<CallBlocks> = calls.iter().filter(|call| call.keeps_a_graph()).copied().collect();
+    let in_graphs = bytes(&mut graphs.iter());
+    if all <= 0 || in_graphs < all / 2 {
+        return None;
+    }
+    let has_backward = repetitions_with_backward(case, current);
+    let before_backward = |call: &&CallBlocks| has_backward.get(call.repetition).copied().unwrap_or(false);
+    if bytes(&mut graphs.iter().filter(before_backward)) < in_graphs / 2 {
+        return Some(GraphKind::Untrained);
+    }
+    let all_calls = calls.iter().filter(before_backward).filter(|call| MIN_GRAPH_BLOCKS <= call.made).count();
+    let keeping = graphs.iter().filter(before_backward).count();
+    Some(if (all_calls - keeping.min(all_calls)) * OTHER_CALLS_PART <= all_calls {
+        GraphKind::Outliving
+    } else {
+        GraphKind::Beside
+    })
+}
+
+/// The blocks of each call, or of each repetition without one, before the current repetition.
+fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallBlocks> {
+    let mut starts: Vec<EventIx> = case.phases().calls.iter().map(|call| call.event).collect();
+    starts.extend((0..=current).filter_map(|index| case.repetitions.start(index)));
+    starts.sort_unstable();
+    starts.dedup();
+    let mut kept: Vec<AllocId> = retained.iter().map(|a| a.id).collect();
+    kept.sort_unstable();
+    let phases = &case.phases().phases;
+    let timeline = case.timeline;
+    let mut calls: Vec<CallBlocks> = vec![CallBlocks::default(); starts.len()];
+    let (mut at, mut phase_at, mut kept_at) = (0usize, 0usize, 0usize);
+    // Allocations, starts, phases and kept ids are all in the order of time, so one walk meets each once.
+    for id in timeline.ids() {
+        let Some(event) = timeline.lifetimes.start(id).event() else { continue };
+        while starts.get(at).is_some_and(|start| *start <= event) {
+            at += 1;
+        }
+        while phases.get(phase_at + 1).is_some_and(|phase| phase.event <= event) {
+            phase_at += 1;
+        }
+        while kept.get(kept_at).is_some_and(|&kept| kept < id) {
+            kept_at += 1;
+        }
+        let phase = phases.get(phase_at).map_or(Phase::Unknown, |phase| phase.phase);
+        let is_counted = !matches!(phase, Phase::Backward | Phase::Optimizer)
+            && !matches!(case.category(id), Category::Input | Category::Parameter);
+        let Some(call) = at.checked_sub(1).and_then(|at| calls.get_mut(at)).filter(|_| is_counted) else {
+            continue;
+        };
+        call.made += 1;
+        if kept.get(kept_at) == Some(&id) {
+            call.kept += 1;
+            call.kept_bytes = call.kept_bytes.saturating_add(timeline.size(id));
+        }
+    }
+    for (call, start) in calls.iter_mut().zip(&starts) {
+        call.repetition = case.repetitions.index_of(*start).unwrap_or(0);
+    }
+    calls.retain(|call| call.repetition < current);
+    calls
+}
+
+/// Of each repetition, whether a backward pass begins in it.
+fn repetitions_with_backward(case: &Case<'_>, current: usize) -> Vec<bool> {
+    let mut out = vec![false; current];
+    for phase in case.phases().phases.iter().filter(|phase| phase.phase == Phase::Backward) {
+        let index = case.repetitions.index_at(Moment::after(phase.event));
+        if let Some(has) = index.and_then(|index| out.get_mut(index)) {
+            *has = true;
+        }
+    }
+    out
+}

@@ -1,0 +1,83 @@
+//! What retained memory is, which decides what to do about it.
+
+use super::graphs::GraphKind;
+use crate::analysis::Category;
+use crate::diagnosis::case::Case;
+use crate::diagnosis::finding::StackBytes;
+use crate::model::Allocation;
+use foldhash::HashSet;
+
+/// Fewer different sizes may be those of parameters by chance.
+const MIN_WEIGHT_SIZES: usize = 3;
+
+/// Memory is copies of the weights if the sizes of parameters in it cover at least one in this many of the parameters' bytes.
+const MOST_PART: i64 = 2;
+
+/// Memory is of hooks unless more than one in this many of its bytes come from elsewhere.
+const HOOKED_PART: i64 = 10;
+
+/// What retained memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::diagnosis) enum Kind {
+    /// Whole models and the state of optimizers.
+    Models,
+    /// Copies of a model's weights.
+    Weights,
+    /// Batches.
+    Inputs,
+    /// Caches of keys and values whose generation is over.
+    KvCaches,
+    /// A graph.
+    Graph(GraphKind),
+    /// What forward hooks made.
+    Hooks,
+    /// Other results.
+    Results,
+}
+
+impl Kind {
+    pub(super) fn of(
+        case: &Case<'_>,
+        retained: &[&Allocation],
+        stacks: &[StackBytes],
+        graph: Option<GraphKind>,
+    ) -> Self {
+        let all = retained.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+        let is_most = |categories: &[Category]| {
+            let of = retained.iter().filter(|a| categories.contains(&case.category(a.id)));
+            all / 2 <= of.fold(0i64, |sum, a| sum.saturating_add(a.size))
+        };
+        let hooked = stacks.iter().filter(|row| case.code.is_in_hook(row.stack));
+        let by_modules = stacks.iter().filter(|row| case.code.is_made_by_module(row.stack));
+        if is_most(&[Category::Parameter, Category::OptimizerState]) {
+            let is_model = all / 2 <= by_modules.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+            if is_model || case.goes_by_size() { Self::Models } else { Self::Weights }
+        } else if is_most(&[Category::KvCache]) {
+            Self::KvCaches
+        } else if is_most(&[Category::Input]) {
+            Self::Inputs
+        } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
+            Self::Hooks
+        } else if let Some(kind) = graph {
+            Self::Graph(kind)
+        } else if are_weights(case, retained, all) {
+            Self::Weights
+        } else {
+            Self::Results
+        }
+    }
+}
+
+/// Whether most of some allocations have the sizes of parameters, of most of the model.
+fn are_weights(case: &Case<'_>, retained: &[&Allocation], all: i64) -> bool {
+    let parameters = || case.live.iter().filter(|a| case.category(a.id) == Category::Parameter);
+    let sizes: HashSet<i64> = parameters().map(|a| a.size).collect();
+    let same = || retained.iter().filter(|a| sizes.contains(&a.size));
+    let copied: HashSet<i64> = same().map(|a| a.size).collect();
+    let sum = |bytes: i64, size: i64| bytes.saturating_add(size);
+    let covered = parameters().map(|a| a.size).filter(|size| copied.contains(size)).fold(0, sum);
+    MIN_WEIGHT_SIZES.min(sizes.len()) <= copied.len()
+        && !copied.is_empty()
+        && all / 2 <= same().map(|a| a.size).fold(0, sum)
+        && case.bytes_of(Category::Parameter) / MOST_PART <= covered
+}

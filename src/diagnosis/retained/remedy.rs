@@ -1,0 +1,123 @@
+//! What retained memory is and how to let it go, in words, by its kind.
+
+use super::Retained;
+use super::graphs::GraphKind;
+use super::kind::Kind;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::sentence::say;
+
+/// Explain what it is, and advise.
+pub(super) fn explain_kind(finding: &mut Finding, retained: &Retained) {
+    match retained.kind {
+        Kind::Models => models(finding),
+        Kind::Weights => weights(finding),
+        Kind::Inputs => inputs(finding),
+        Kind::KvCaches => caches(finding),
+        Kind::Hooks => hooks(finding),
+        Kind::Results => results(finding, retained),
+        Kind::Graph(kind) => graph(finding, retained, kind),
+    }
+}
+
+fn models(finding: &mut Finding) {
+    finding.explain("Most of it is parameters and optimizer state, made again and again: models or optimizers of earlier folds, restarts, rounds or checkpoints are still referenced, as by a list of results, a scheduler or a closure.");
+    finding.advise_code(
+        "Let the old ones go before the next are made, and keep what is needed of them on the CPU:",
+        "best = {k: v.cpu() for k, v in model.state_dict().items()}\ndel model, optimizer, scheduler",
+    );
+}
+
+fn weights(finding: &mut Finding) {
+    finding.explain("Most of it has the sizes of the model's parameters, so it is copies of the weights: a state_dict() or the weights of each step or checkpoint, kept on the device in a list or a dict.");
+    finding.advise_code(
+        "Keep copies on the CPU or on disk, and only those that are still needed:",
+        "history.append({k: v.detach().cpu() for k, v in model.state_dict().items()})",
+    );
+}
+
+fn inputs(finding: &mut Finding) {
+    finding.explain("Most of it is inputs: batches that stay after their use, or are loaded faster than they are used, in a list, a queue, a buffer or an attribute.");
+    finding.advise_code(
+        "Keep batches on the CPU, move each to the device when it is used, and keep no reference to it:",
+        "for x, y in loader:\n    x, y = x.to(device), y.to(device)",
+    );
+    finding.advise_code(
+        "Limit what is kept or loaded ahead:",
+        "buffer = collections.deque(maxlen=1000)\nbatches = queue.Queue(maxsize=2)",
+    );
+}
+
+fn caches(finding: &mut Finding) {
+    finding.explain("Most of it is caches of keys and values of generations that are over: something still holds them, as a session, a list of outputs with past_key_values, or an attribute.");
+    finding.advise_code(
+        "Let each cache go with its request, and keep only the tokens; where it is needed again, keep a limited number of caches or move them to the CPU:",
+        "del outputs, past_key_values",
+    );
+}
+
+fn hooks(finding: &mut Finding) {
+    finding.explain("A hook on a module made it, and what a hook stores stays until the program removes it.");
+    finding.advise_code(
+        "Clear what the hook stores after each use, store it on the CPU without a graph, and remove the hook when it has done its work:",
+        "features[name] = output.detach().cpu()   # replace instead of append\nhandle.remove()",
+    );
+}
+
+fn results(finding: &mut Finding, retained: &Retained) {
+    let from = if retained.lines == 0 {
+        "As far as sizes tell, it is"
+    } else {
+        "It is few of the blocks that were made meanwhile, so no graph keeps it. It is"
+    };
+    finding.explain(say!("{} results that stay: in a list, a dict or a cache, as an attribute, in a closure, or in what a hook stores.", from));
+    finding.advise_code(
+        "Keep results on the CPU, without a graph; of a view, keep a copy, since it holds all of its storage:",
+        "results.append(out.detach().cpu())",
+    );
+    finding.advise("Clear what hooks and caches store when it is not needed any more, and keep only the last few results.");
+}
+
+fn graph(finding: &mut Finding, retained: &Retained, kind: GraphKind) {
+    let of = match retained.sizes {
+        0 => say!("from {}", figure::counted(retained.stacks.len(), "operation")),
+        sizes => say!("of {}", figure::counted(sizes, "size")),
+    };
+    finding.explain(say!(
+        "It is much of what these forward passes made ({}): only the autograd graph keeps so much together.",
+        of
+    ));
+    match kind {
+        GraphKind::Untrained => without_backward(finding, retained),
+        GraphKind::Outliving => outlives_backward(finding),
+        GraphKind::Beside => beside_backward(finding),
+    }
+}
+
+fn without_backward(finding: &mut Finding, retained: &Retained) {
+    finding.explain("No backward pass frees these graphs: some tensor that belongs to each (a loss or an output with grad_fn) outlives its call, as with losses.append(loss), outputs.append(output) or total += loss, and keeps all of it.");
+    if !retained.outlives_backward {
+        finding.limit("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large: then call backward() for each part instead of adding up losses (gradients accumulate), or checkpoint.");
+    }
+    finding.advise_code("Evaluate without a graph:", "with torch.no_grad():   # or torch.inference_mode()");
+    finding.advise_code(
+        "Keep numbers of what is over, not tensors with a graph:",
+        "total += loss.item()\noutputs.append(output.detach().cpu())",
+    );
+}
+
+fn outlives_backward(finding: &mut Finding) {
+    finding.explain("Each iteration ran its backward pass, and its graph is still there: a tensor that is carried from one iteration to the next (a hidden state, a memory, a running value) ties the graphs together, and retain_graph=True keeps backward() from freeing them.");
+    finding.advise_code(
+        "Cut the graph where one iteration hands its state to the next, and do not retain it:",
+        "state = state.detach()   # of a tuple: tuple(s.detach() for s in state)\nloss.backward()          # without retain_graph=True",
+    );
+}
+
+fn beside_backward(finding: &mut Finding) {
+    finding.explain("The backward passes of these iterations used other calls: outputs that are in no loss, or not in this one, keep their graphs, as log-probabilities, values or losses in a list do.");
+    finding.advise_code(
+        "Detach what is kept, make what needs no gradients without a graph, and clear lists after each step:",
+        "log.append(output.detach())\nwith torch.no_grad():",
+    );
+}

@@ -1,0 +1,46 @@
+//! What the verdict takes from other findings: memory that need not be there, and how to be rid of it.
+
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::sentence::say;
+
+/// Findings about memory that a program can do without, whatever its batch and its model are.
+const AVOIDABLE: [&str; 11] = [
+    "second-model",
+    "same-parameters-twice",
+    "unused-optimizer-state",
+    "two-optimizers",
+    "evaluation-graph",
+    "training-resident",
+    "calls-before-backward",
+    "two-graphs",
+    "gradients-not-zeroed",
+    "prefetched-batches",
+    "quadratic-length",
+];
+
+/// Memory below one in this many of the live bytes does not lead the advice: it would only put off the failure.
+const LEADING_PART: i64 = 10;
+
+/// Let the verdict about a device that is too small name what would have been enough and need not be there, most first, and
+/// give the advice about it first.
+pub(in crate::diagnosis) fn name_avoidable(findings: &mut [Finding], live_bytes: i64) {
+    let Some((verdict, others)) = findings.split_first_mut() else { return };
+    if !matches!(verdict.id, "capacity" | "outside-pytorch" | "single-request") {
+        return;
+    }
+    let leads = |finding: &&Finding| {
+        let saved = finding.saving.as_ref().map_or(0, |saving| saving.bytes);
+        finding.severity == Severity::Warning
+            && AVOIDABLE.contains(&finding.id)
+            && live_bytes / LEADING_PART <= saved
+    };
+    let leading: Vec<&Finding> = others.iter().filter(leads).collect();
+    let mut named = leading.iter().map(|finding| say!("{}.", finding.title.clone()));
+    if let Some(first) = named.next() {
+        let why = verdict.why.take().map(|why| say!("{} ", why));
+        verdict.because(say!("{}{}", why, first));
+    }
+    verdict.explanation.extend(named);
+    let advice = leading.iter().flat_map(|finding| finding.advice.iter().cloned());
+    verdict.advice = advice.chain(std::mem::take(&mut verdict.advice)).collect();
+}
