@@ -34,7 +34,7 @@ impl FailedAttempts {
         for oom in earlier {
             let start = start_of_attempt(case, oom).max(after);
             let made = made_between(case, start, oom);
-            if is_tried_again(case, &made, oom) {
+            if !made.is_empty() && is_tried_again(case, start, &made, oom) {
                 kept.extend(made);
                 ended_by.push(oom);
             }
@@ -78,16 +78,20 @@ fn made_between<'a>(case: &'a Case<'_>, start: EventIx, oom: EventIx) -> Vec<&'a
     made
 }
 
-/// Whether the program went back after a failed request to the line that made the first activation of the attempt: else it
-/// may have gone on with the attempt in another way.
-fn is_tried_again(case: &Case<'_>, made: &[&Allocation], oom: EventIx) -> bool {
-    let mut activations = made.iter().filter(|a| case.category(a.id) == Category::Activation);
-    let Some(line) = activations.find_map(|a| case.code.own_line(a.stack)) else { return false };
+/// Whether the program went back after a failed request to the line that made the first activation of the attempt, or the
+/// first of all that is left of it: else it may have gone on with the attempt in another way.
+fn is_tried_again(case: &Case<'_>, start: EventIx, made: &[&Allocation], oom: EventIx) -> bool {
+    let activations = made.iter().copied().filter(|a| case.category(a.id) == Category::Activation);
+    let is_left = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event && event < oom);
+    let first = case.live.iter().filter(is_left).min_by_key(|a| a.id);
+    let line_of = |a: &Allocation| case.code.own_line(a.stack);
+    let first_lines: Vec<FrameKey> =
+        activations.filter_map(line_of).take(1).chain(first.and_then(line_of)).collect();
     let timeline = case.timeline;
     let later = timeline.ids().rev().map(|id| (timeline.lifetimes.start(id), timeline.stack(id)));
     let since = later.skip_while(|(start, _)| case.moment < *start).take_while(|(start, _)| oom.0 < start.0);
     let stacks: BTreeSet<_> = since.map(|(_, stack)| stack).collect();
     let lines: BTreeSet<FrameKey> =
         stacks.into_iter().filter_map(|stack| case.code.own_line(stack)).collect();
-    lines.contains(&line)
+    first_lines.iter().any(|line| lines.contains(line))
 }

@@ -4,7 +4,7 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::sentence::say;
 
 /// Findings about memory that a program can do without, whatever its batch and its model are.
-const AVOIDABLE: [&str; 11] = [
+const AVOIDABLE: [&str; 12] = [
     "second-model",
     "same-parameters-twice",
     "unused-optimizer-state",
@@ -13,6 +13,7 @@ const AVOIDABLE: [&str; 11] = [
     "training-resident",
     "calls-before-backward",
     "two-graphs",
+    "autocast-copies",
     "gradients-not-zeroed",
     "prefetched-batches",
     "quadratic-length",
