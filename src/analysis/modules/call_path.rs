@@ -16,6 +16,8 @@ pub(super) struct Step {
     pub(super) from: Option<(StrId, i64)>,
     /// How it calls other modules.
     pub(super) flow: Flow,
+    /// Whether the line that calls it is that of checkpointing.
+    pub(super) is_recomputed: bool,
 }
 
 /// How a module calls others, as far as its file says it.
@@ -25,6 +27,8 @@ pub(super) enum Flow {
     Loops,
     /// Another one once, as `DistributedDataParallel` does.
     Wraps,
+    /// As checkpointing does: one part of the forward after the other is computed again.
+    Recomputes,
     /// The file does not say.
     Any,
 }
@@ -155,9 +159,14 @@ impl<'a> PathReader<'a> {
 
     fn step(&self, kind: StepKind, callee: FrameId, from: Option<FrameId>) -> Step {
         let Frame { file, name, .. } = self.snapshot.frames.get(callee);
+        let is_recomputed = from.is_some_and(|id| self.flow(id) == Flow::Recomputes);
         let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
-        let flow = self.known.get(callee.index()).copied().flatten().map_or(Flow::Any, |(_, flow)| flow);
-        Step { kind, file, function: name, from, flow }
+        Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed }
+    }
+
+    /// How a module calls others, by a frame of it that was understood.
+    fn flow(&self, id: FrameId) -> Flow {
+        self.known.get(id.index()).copied().flatten().map_or(Flow::Any, |(_, flow)| flow)
     }
 }
 
@@ -171,6 +180,8 @@ fn flow_of(file: &str) -> Flow {
     ];
     if file.ends_with("/torch/nn/modules/container.py") {
         Flow::Loops
+    } else if file.ends_with("/torch/utils/checkpoint.py") {
+        Flow::Recomputes
     } else if WRAPPERS.iter().any(|wrapper| file.contains(wrapper)) {
         Flow::Wraps
     } else {

@@ -4,9 +4,10 @@
 //! Within a call, control goes from one part of a module to the next: a module that it calls, or a stack of its own. The call
 //! begins again when the part that came first comes again after another one. So a module that a loop calls is told from the
 //! next, and one whose code is a loop looks the same: what is counted is how often its code runs. The outermost module runs
-//! once in a pass, as does the one that a wrapper around it calls; a container is known to be a loop.
+//! once in a pass, as does the one that a wrapper around it calls; a container is known to be a loop. What checkpointing
+//! computes again in the backward may run several times.
 
-use super::call_path::Flow;
+use super::call_path::{Flow, Step};
 use super::tree::{NodeIx, Tree};
 use crate::model::StackId;
 
@@ -54,7 +55,8 @@ impl CallCounter {
     pub(super) fn follow(&mut self, tree: &Tree, path: &[NodeIx], stack: StackId, numbers: &mut Vec<u32>) {
         let (mut is_entered, mut is_outermost) = (false, true);
         for (depth, &node) in path.iter().enumerate() {
-            let flow = tree.nodes[node.index()].step.flow;
+            let Step { flow, is_recomputed, .. } = tree.nodes[node.index()].step;
+            is_outermost &= !is_recomputed;
             let may_repeat = if is_outermost || flow != Flow::Any { Repeats::Never } else { Repeats::Maybe };
             is_outermost &= flow == Flow::Wraps;
             let part = path.get(depth + 1).map_or(Part::Own(stack), |&inner| Part::Module(inner));
