@@ -1,6 +1,6 @@
 //! Tensors that are replaced by larger ones in every repetition, as `queue = torch.cat([queue, keys])` does.
 
-use super::case::Case;
+use super::case::{Case, Noun};
 use super::finding::StackBytes;
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, Allocation, Moment, StackId};
@@ -32,6 +32,8 @@ pub(super) struct GrowingTensors {
     pub(super) grown_bytes: i64,
     /// Bytes by which the first of them grows in a repetition.
     pub(super) per_repetition_bytes: i64,
+    /// What a repetition is called.
+    pub(super) noun: Noun,
     /// Number of repetitions.
     pub(super) repetitions: usize,
     /// Their stacks: those of tensors that stay from one repetition to the next first, then fewest bytes first.
@@ -52,7 +54,7 @@ struct Series {
 }
 
 impl GrowingTensors {
-    /// The tensors that grow until the moment of a case in training; `None` if there are none.
+    /// The tensors that grow until the moment of a case in training or evaluation; `None` if there are none.
     pub(super) fn of(case: &Case<'_>) -> Option<Self> {
         let candidates = candidates(case);
         let is_input = |series: &Series| case.category(series.id) == Category::Input;
@@ -77,6 +79,9 @@ impl GrowingTensors {
             per_repetition_bytes: (main.last_size() - main.first_size())
                 / (main.sizes.len() as i64 - 1).max(1),
             repetitions: main.sizes.len(),
+            noun: case
+                .repetitions
+                .noun(series.iter().filter_map(|one| case.allocation(one.id).alloc_event())),
             stacks: series
                 .iter()
                 .map(|series| StackBytes { stack: series.stack, bytes: series.last_size(), count: 1 })
@@ -115,7 +120,7 @@ impl Series {
 /// The sizes that the stacks of live blocks allocated over the repetitions.
 fn candidates(case: &Case<'_>) -> Vec<Series> {
     let live = growable(case);
-    if live.is_empty() || !has_steps(case) {
+    if live.is_empty() || !(has_steps(case) || has_loads(case)) {
         return Vec::new();
     }
     let mut largest = largest_by_repetition(case, &live);
@@ -172,6 +177,15 @@ fn largest_by_repetition(
         }
     }
     made
+}
+
+/// Whether a batch is loaded for each call of a model: then these are no steps of one generation, which grows by design.
+fn has_loads(case: &Case<'_>) -> bool {
+    let starts = case.phases().phases.iter();
+    let before = starts.filter(|start| Moment::after(start.event) <= case.moment);
+    let loads = before.filter(|start| start.phase == Phase::Data).count();
+    let calls = case.phases().calls.iter().filter(|call| Moment::after(call.event) <= case.moment).count();
+    MIN_REPETITIONS.max(calls) <= loads.saturating_add(1)
 }
 
 /// Whether an optimizer steps repeatedly until the moment.

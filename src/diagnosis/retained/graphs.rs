@@ -28,7 +28,7 @@ pub(in crate::diagnosis) enum GraphKind {
 /// The blocks of one call, without those of the backward pass, the step and the loading of data.
 #[derive(Debug, Clone, Copy, Default)]
 struct CallBlocks {
-    repetition: usize,
+    iteration: Option<usize>,
     made: usize,
     kept: usize,
     kept_bytes: i64,
@@ -52,8 +52,9 @@ pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usi
     if all <= 0 || in_graphs < all / 2 {
         return None;
     }
-    let has_backward = repetitions_with_backward(case, current);
-    let before_backward = |call: &&CallBlocks| has_backward.get(call.repetition).copied().unwrap_or(false);
+    let has_backward = iterations_with_backward(case);
+    let before_backward =
+        |call: &&CallBlocks| call.iteration.is_some_and(|at| has_backward.get(at) == Some(&true));
     if bytes(&mut graphs.iter().filter(before_backward)) < in_graphs / 2 {
         return Some(GraphKind::Untrained);
     }
@@ -102,18 +103,20 @@ fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallB
             call.kept_bytes = call.kept_bytes.saturating_add(timeline.size(id));
         }
     }
+    // Of the current repetition, nothing is left behind.
+    calls.truncate(starts.iter().filter(|&&start| case.repetitions.index_of(start) < Some(current)).count());
     for (call, start) in calls.iter_mut().zip(&starts) {
-        call.repetition = case.repetitions.index_of(*start).unwrap_or(0);
+        call.iteration = case.phases().iterations.index_at(Moment::after(*start));
     }
-    calls.retain(|call| call.repetition < current);
     calls
 }
 
-/// Of each repetition, whether a backward pass begins in it.
-fn repetitions_with_backward(case: &Case<'_>, current: usize) -> Vec<bool> {
-    let mut out = vec![false; current];
+/// Of each iteration, whether a backward pass begins in it.
+fn iterations_with_backward(case: &Case<'_>) -> Vec<bool> {
+    let iterations = &case.phases().iterations;
+    let mut out = vec![false; iterations.list.len()];
     for phase in case.phases().phases.iter().filter(|phase| phase.phase == Phase::Backward) {
-        let index = case.repetitions.index_at(Moment::after(phase.event));
+        let index = iterations.index_at(Moment::after(phase.event));
         if let Some(has) = index.and_then(|index| out.get_mut(index)) {
             *has = true;
         }

@@ -1,7 +1,7 @@
 //! What retained memory is, which decides what to do about it.
 
 use super::graphs::GraphKind;
-use crate::analysis::Category;
+use crate::analysis::{Basis, Category};
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::StackBytes;
 use crate::model::Allocation;
@@ -43,16 +43,18 @@ impl Kind {
         graph: Option<GraphKind>,
     ) -> Self {
         let all = retained.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-        let is_most = |categories: &[Category]| {
-            let of = retained.iter().filter(|a| categories.contains(&case.category(a.id)));
-            all / 2 <= of.fold(0i64, |sum, a| sum.saturating_add(a.size))
+        let bytes = |is_counted: &dyn Fn(&Allocation) -> bool| {
+            let counted = retained.iter().filter(|a| is_counted(a));
+            counted.fold(0i64, |sum, a| sum.saturating_add(a.size))
         };
+        let is_most =
+            |categories: &[Category]| all / 2 <= bytes(&|a| categories.contains(&case.category(a.id)));
         let hooked = stacks.iter().filter(|row| case.code.is_in_hook(row.stack));
         let by_modules = stacks.iter().filter(|row| case.code.is_made_by_module(row.stack));
         if is_most(&[Category::Parameter, Category::OptimizerState]) {
             let is_model = all / 2 <= by_modules.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
             if is_model || case.goes_by_size() { Self::Models } else { Self::Weights }
-        } else if is_most(&[Category::KvCache]) {
+        } else if all / 2 <= bytes(&|a| is_known_cache(case, a)) {
             Self::KvCaches
         } else if is_most(&[Category::Input]) {
             Self::Inputs
@@ -66,6 +68,12 @@ impl Kind {
             Self::Results
         }
     }
+}
+
+/// Whether an allocation is known to be of a cache of keys and values. What is only inferred to be may be anything that each
+/// layer leaves.
+fn is_known_cache(case: &Case<'_>, a: &Allocation) -> bool {
+    case.category(a.id) == Category::KvCache && case.attribution.categories.basis(a.id) != Basis::Inferred
 }
 
 /// Whether most of some allocations have the sizes of parameters, of most of the model.

@@ -95,7 +95,7 @@ fn graph(finding: &mut Finding, retained: &Retained, kind: GraphKind) {
 }
 
 fn without_backward(finding: &mut Finding, retained: &Retained) {
-    finding.explain("No backward pass frees these graphs: some tensor that belongs to each (a loss or an output with grad_fn) outlives its call, as with losses.append(loss), outputs.append(output) or total += loss, and keeps all of it.");
+    finding.explain("No backward pass frees these graphs: some tensor that belongs to each (a loss, an output or a state with grad_fn) outlives its call, as with losses.append(loss), total += loss or a hidden state that is carried on, and keeps all of it.");
     if !retained.outlives_backward {
         finding.limit("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large: then call backward() for each part instead of adding up losses (gradients accumulate), or checkpoint.");
     }

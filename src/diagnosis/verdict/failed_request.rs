@@ -57,6 +57,8 @@ fn largest_hole(shortage: &Shortage) -> Sentence {
     let fit = &shortage.fit;
     if fit.holes == 0 {
         "None of the holes is for this request.".into()
+    } else if figure::bytes(fit.largest_bytes).text() == figure::bytes(shortage.oom.requested).text() {
+        "The largest that this request could use is just too small.".into()
     } else {
         say!(
             "The largest that this request could use has {}.",
@@ -109,6 +111,51 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
     (MIN_SIZES <= sizes.len()).then(|| {
         say!("Before, the same {} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.", what, figure::count(sizes.len()), figure::bytes(*smallest), figure::bytes(*largest))
     })
+}
+
+/// Extensions that are counted, at most.
+const MAX_EXTENSIONS: usize = 1000;
+
+/// The fewest calls in a row in which a line asked for more each time that show a tensor which is extended.
+const MIN_EXTENSIONS: usize = 8;
+
+/// Say that the failed request extends a tensor, if the same code has asked for the same amount more in each of the last
+/// calls or iterations.
+pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
+    let Some((more, times)) = extension(case, shortage) else { return };
+    finding.explain(say!("The request grows: the same code asked for {} more in each of the last {} {}, as when a tensor is extended, or a list is put together, every time. The old tensor and the new one are there at once.", figure::bytes(more), figure::count(times), case.repetitions.noun([shortage.oom.event].into_iter()).plural()));
+    finding.advise_code(
+        "Limit how far it grows, allocate it once at its final size and write into it (of a cache of keys and values: a static cache), or collect the pieces on the CPU:",
+        "result[start:start + len(piece)] = piece  # into a tensor of the final size\nparts.append(piece.cpu())                 # or: torch.cat(parts) once, at the end",
+    );
+}
+
+/// By how much, and how often in a row, the largest allocation of the request's stack in a repetition has grown.
+fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
+    let timeline = case.timeline;
+    let stack = timeline.events.stack(shortage.oom.event);
+    let current = case.repetitions.index_of(shortage.oom.event)?;
+    if stack == StackId::EMPTY {
+        return None;
+    }
+    let mut sizes: Vec<(usize, i64)> = vec![(current, shortage.oom.requested)];
+    let ids = timeline.ids().rev().filter(|&id| timeline.stack(id) == stack);
+    for id in ids {
+        let start = timeline.lifetimes.start(id);
+        let Some(index) = case.repetitions.index_at(start).filter(|_| start < case.moment) else { continue };
+        let size = timeline.size(id);
+        if let Some((_, largest)) = sizes.last_mut().filter(|(last, _)| *last == index) {
+            *largest = size.max(*largest);
+        } else if sizes.len() <= MAX_EXTENSIONS {
+            sizes.push((index, size));
+        } else {
+            break;
+        }
+    }
+    let mut rises = sizes.windows(2).map(|pair| pair[0].1.saturating_sub(pair[1].1));
+    let more = rises.next().filter(|&more| 0 < more)?;
+    let times = 1 + rises.take_while(|&rise| rise == more).count();
+    (MIN_EXTENSIONS <= times).then_some((more, times))
 }
 
 /// Explain that the request was to put pieces together or, where no stack shows it, what to do if it was.

@@ -15,10 +15,10 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     let fit = &shortage.fit;
     let requested = figure::bytes(shortage.oom.requested);
     finding.because(say!("{}.", assessment.pinning.sentence()));
-    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and the largest that this request could take has {}.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes), figure::bytes(fit.largest_bytes)));
+    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and none of them has room for this request.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
     if 0 < fit.other_bytes {
         finding.explain(say!(
-            "{} of the holes belong to another pool, stream or size class, which this request must not use.",
+            "{} of the holes are of another pool, stream or size class, which this request must not use.",
             figure::bytes(fit.other_bytes)
         ));
     }

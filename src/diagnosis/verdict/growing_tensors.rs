@@ -16,7 +16,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
         "more with each, of what stays",
         growing.per_repetition_bytes,
     );
-    evidence.count("growing_iterations", "iterations", growing.repetitions);
+    evidence.count("growing_iterations", "times in a row", growing.repetitions);
     // Tensors that stay come first, since the others are made of them.
     let mut sites = Vec::new();
     for stack in &growing.stacks {
@@ -25,11 +25,12 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
     evidence.sites = sites;
     evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
     evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
-    finding.because(say!("In each of {} iterations, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), figure::bytes(growing.per_repetition_bytes)));
+    finding.because(say!("In each of {} {}, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), growing.noun.plural(), figure::bytes(growing.per_repetition_bytes)));
     finding.advise_code(
         "Limit what is appended to, or allocate it once at its final size and write into it:",
         "queue = torch.cat([queue, keys])[-max_length:]",
     );
+    finding.advise_code("Collect the results of an evaluation on the CPU:", "results.append(output.cpu())");
     finding.saves(
         growing.grown_bytes,
         "live bytes of these tensors - their bytes in the first of the iterations",
@@ -43,7 +44,8 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
 /// The bytes of the tensors that grow, and how many of them are growth.
 pub(super) fn title(growing: &GrowingTensors) -> Sentence {
     say!(
-        "tensors that grow in every iteration hold {}, {} of it by growth",
+        "tensors that grow with every {} hold {}, {} of it by growth",
+        growing.noun.singular(),
         figure::bytes(growing.bytes),
         figure::bytes(growing.grown_bytes).of(growing.bytes)
     )

@@ -23,6 +23,9 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
     if let Some(pieces) = pieces(case, shortage) {
         failed_request::explain_pieces(&mut finding, case, pieces);
     }
+    if !cause.is_leak() {
+        failed_request::explain_extension(&mut finding, case, shortage);
+    }
     match cause {
         Cause::Capacity => capacity::describe(&mut finding, assessment, shortage),
         Cause::Fragmentation => fragmentation::describe(&mut finding, assessment, shortage),
