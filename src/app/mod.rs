@@ -19,6 +19,7 @@ mod keys;
 mod panes;
 mod preferences;
 mod query_field;
+mod remedies;
 mod report_view;
 mod segment_map;
 mod segment_timeline;

@@ -5,6 +5,7 @@ mod export;
 mod files;
 mod filter;
 mod looks;
+mod remedies;
 mod report;
 mod segment_map;
 mod segment_timeline;

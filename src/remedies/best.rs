@@ -4,7 +4,7 @@ use super::offer::Offer;
 use super::tried::Tried;
 
 /// The best of this many are combined, two at a time.
-const BEST: usize = 4;
+pub(super) const BEST: usize = 4;
 
 /// The most pairs of them.
 pub(super) const MAX_PAIRS: usize = BEST * (BEST - 1) / 2;

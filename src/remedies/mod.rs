@@ -1,7 +1,7 @@
 //! Remedies: the recorded requests as a change to the program would make them, and the peaks that follow.
 //!
-//! A [`Scene`] is a device's recording with what its allocations are for. The families of the [`registry`] look at it and
-//! make [`Offer`](offer::Offer)s: a change to the program's allocations or to settings, what to write, what it costs.
+//! A [`Scene`] is a device's recording with what its allocations are for. The families of the register look at it and
+//! make offers: a change to the program's allocations or to settings, what to write, what it costs.
 //! [`predict`] applies each to the recorded [`Program`](crate::simulator::Program), adds up its requests and replays them
 //! through the allocator. Two remedies together are one program to which both changes were made, in the order of the
 //! registry. docs/remedies.md says what each remedy assumes, and how far predictions were off.

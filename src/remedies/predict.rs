@@ -1,7 +1,7 @@
 //! Which remedies are tried, alone and together, and what is said of them.
 
 use super::best;
-use super::offer::{Effort, Offer};
+use super::offer::{Effort, Offer, Part};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
@@ -33,6 +33,38 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
         all.extend(trials.run(pairs, &baseline));
     }
     progress(trials.total, trials.total);
+    predictions(scene, &baseline, all, not_offered)
+}
+
+/// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
+/// answers are wanted soon.
+pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
+    let program = Program::recorded(scene.timeline);
+    let (offers, baseline) = rayon::join(|| offers(scene, &[]), || Tried::recorded(scene, &program));
+    let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
+        offers.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
+    let estimate = |offer| (vec![offer], Tried::estimated(scene, &program, &baseline, &[offer]));
+    let mut estimated: Vec<(Combination<'_, '_>, Tried)> = others.into_par_iter().map(estimate).collect();
+    estimated.sort_by_key(|(_, tried)| tried.figures.peak_requested);
+    let mut wanted: Vec<Combination<'_, '_>> = Vec::new();
+    if baseline.fits == Some(false) {
+        wanted.extend(settings.into_iter().map(|offer| vec![offer]));
+        wanted.extend(best::pairs(&estimated, &baseline));
+    }
+    wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
+    let trials =
+        Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| {} };
+    let all = trials.run(wanted, &baseline);
+    predictions(scene, &baseline, all, Vec::new())
+}
+
+/// What was tried, best first.
+fn predictions(
+    scene: &Scene<'_>,
+    baseline: &Tried,
+    mut all: Vec<(Combination<'_, '_>, Tried)>,
+    not_offered: Vec<String>,
+) -> Predictions {
     all.sort_by_key(|(combination, tried)| {
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())

@@ -39,18 +39,24 @@ impl Tried {
                 &simulate,
             );
         }
-        let mut program = program.clone();
-        for offer in combination {
-            if let Change::Program(change) = &offer.change {
-                change(&mut program);
-            }
-        }
+        let program = changed(program, combination);
         let (peak, profile) = program.sums();
         if combination.iter().any(|offer| offer.is_bound) {
             return recorded.shifted(scene, peak.bytes, profile);
         }
         let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
         Self::simulated(scene, peak.bytes, profile, &simulate)
+    }
+
+    /// The same without a replay: as many allocated and reserved bytes are saved as requested ones.
+    pub(super) fn estimated(
+        scene: &Scene<'_>,
+        program: &Program<'_>,
+        recorded: &Self,
+        combination: &[&Offer<'_>],
+    ) -> Self {
+        let (peak, profile) = changed(program, combination).sums();
+        recorded.shifted(scene, peak.bytes, profile)
     }
 
     fn simulated(
@@ -84,6 +90,17 @@ impl Tried {
             scene.device.limit_bytes().map(|limit| signed(limit).saturating_sub(signed(peak_allocated)));
         Self { figures, profile, fits: margin.map(|margin| 0 <= margin), margin }
     }
+}
+
+/// A program with the changes of some offers.
+fn changed<'a>(program: &Program<'a>, combination: &[&Offer<'_>]) -> Program<'a> {
+    let mut program = program.clone();
+    for offer in combination {
+        if let Change::Program(change) = &offer.change {
+            change(&mut program);
+        }
+    }
+    program
 }
 
 /// The recorded settings with those that some offers change.

@@ -1,11 +1,14 @@
 //! All remedies of one device, for callers that want no details.
 
 use super::outcome::Predictions;
-use super::predict::predict;
+use super::predict::{predict, predict_best};
 use super::scene::Scene;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
 use crate::simulator::Subject;
+
+/// In recordings with more events than these, only the best remedies are replayed, since each takes a good part of a second.
+const MANY_EVENTS: usize = 1_000_000;
 
 /// Predict all remedies that apply to a device's recording, on the recorded device or on one with a capacity in bytes. `None`
 /// where there is no trace of a GPU's allocator to change.
@@ -21,5 +24,6 @@ pub fn predict_all(
     let subject = Subject::new(snapshot, timeline);
     let device = subject.device().with_capacity(capacity_bytes);
     let scene = Scene { snapshot, timeline, attribution, subject: &subject, device };
-    Some(predict(&scene, &[], &|_, _| {}))
+    let is_large = MANY_EVENTS < timeline.events.len();
+    Some(if is_large { predict_best(&scene) } else { predict(&scene, &[], &|_, _| {}) })
 }

@@ -40,7 +40,9 @@ pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
     modules_csv,
 };
-pub use remedies::{RemediesReport, remedies_json, remedies_text};
+pub use remedies::{
+    RemediesReport, remedies_headline, remedies_json, remedies_text, remedy_basis, remedy_change,
+};
 pub use settings::non_default_settings;
 pub use simulation::{
     Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,

@@ -136,7 +136,7 @@ fn least(predictions: &Predictions) -> Option<&Prediction> {
 /// Write remedies as text: the least change that fits, a table, and what to write for the best.
 pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let predictions = report.predictions;
-    writeln!(out, "{}", first_line(report))?;
+    writeln!(out, "{}", remedies_headline(predictions))?;
     writeln!(out)?;
     writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };
@@ -163,8 +163,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
 }
 
 /// The least change that fits, or that none is needed, or that none does.
-fn first_line(report: &RemediesReport<'_>) -> String {
-    let predictions = report.predictions;
+pub fn remedies_headline(predictions: &Predictions) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     if let Some(remedy) = least(predictions) {
         let margin = remedy.margin.map(|margin| format!(", with {} to spare", units::bytes(margin)));
@@ -207,7 +206,7 @@ fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
         vec![
             id.to_owned(),
             bytes(figures.peak_requested),
-            change(before.peak_requested, figures.peak_requested),
+            remedy_change(before.peak_requested, figures.peak_requested),
             bytes(figures.peak_allocated),
             bytes(figures.peak_reserved),
             fits.map_or("", |fits| if fits { "yes" } else { "no" }).to_owned(),
@@ -219,7 +218,7 @@ fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
     // Bounds come last: they are no promise.
     let of = |basis: Trust| predictions.remedies.iter().filter(move |remedy| remedy.basis == basis);
     for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
-        rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, basis(remedy)));
+        rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, remedy_basis(remedy)));
     }
     let mut align = [Align::Right; 8];
     (align[0], align[5], align[7]) = (Align::Left, Align::Left, Align::Left);
@@ -227,7 +226,7 @@ fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
 }
 
 /// The change of a figure in percent: `-12.5 %`; empty if there is none.
-fn change(before: u64, after: u64) -> String {
+pub fn remedy_change(before: u64, after: u64) -> String {
     if before == after || before == 0 {
         return String::new();
     }
@@ -235,7 +234,7 @@ fn change(before: u64, after: u64) -> String {
 }
 
 /// How sure a prediction is, in a few words.
-fn basis(remedy: &Prediction) -> String {
+pub fn remedy_basis(remedy: &Prediction) -> String {
     let mut words = match (remedy.basis, remedy.error) {
         (Trust::Bound, _) => "a bound".to_owned(),
         (Trust::Simulated, Some(error)) if 0.0 < error => {
@@ -255,7 +254,7 @@ fn describe(out: &mut dyn Write, remedy: &Prediction) -> io::Result<()> {
         writeln!(out, "    {line}")?;
     }
     writeln!(out, "  costs {}", remedy.cost)?;
-    writeln!(out, "  {}", basis(remedy))?;
+    writeln!(out, "  {}", remedy_basis(remedy))?;
     if !remedy.note.is_empty() {
         writeln!(out, "  {}", remedy.note)?;
     }

@@ -11,8 +11,8 @@ pub(in crate::app) use pane::Pane;
 
 use crate::app::device::PaneCtx;
 use crate::app::{
-    curves_panel, details, report_view, segment_map, segment_timeline, stacks, tables, theme, timeline,
-    what_if,
+    curves_panel, details, remedies, report_view, segment_map, segment_timeline, stacks, tables, theme,
+    timeline, what_if,
 };
 use eframe::egui::{self, Id, Ui, WidgetText};
 use egui_tiles::{
@@ -111,6 +111,12 @@ const PANES: &[Definition] = &[
         name: "What if",
         home: Home::Tray,
         ui: |ui, ctx, states| what_if::panel::ui(ui, ctx, &mut states.what_if),
+    },
+    Definition {
+        pane: Pane::Remedies,
+        name: "Remedies",
+        home: Home::Tray,
+        ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),
     },
 ];
 

@@ -5,7 +5,9 @@ use crate::app::device::attributing::FileFacts;
 use crate::app::device::{Derived, PaneCtx, Standpoint};
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
-use crate::app::{details, filter, segment_map, segment_timeline, stacks, tables, timeline, what_if};
+use crate::app::{
+    details, filter, remedies, segment_map, segment_timeline, stacks, tables, timeline, what_if,
+};
 use crate::model::Recording;
 use eframe::egui;
 
@@ -37,6 +39,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) iterations: tables::iterations::State,
     pub(in crate::app) modules: tables::modules::State,
     pub(in crate::app) what_if: what_if::panel::State,
+    pub(in crate::app) remedies: remedies::panel::State,
 }
 
 impl PaneStates {
@@ -46,6 +49,7 @@ impl PaneStates {
         self.allocations.keep(&old.allocations);
         self.details.keep(&old.details);
         self.events.keep(&old.events);
+        self.remedies.keep(&old.remedies);
         self.segments.keep(&old.segments);
         self.stacks.keep(&old.stacks);
         self.segment_timeline.keep(&old.segment_timeline);

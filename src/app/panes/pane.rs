@@ -27,4 +27,6 @@ pub(in crate::app) enum Pane {
     Report,
     /// Simulations of other allocator settings.
     WhatIf,
+    /// What changes to the program would have saved.
+    Remedies,
 }

@@ -61,9 +61,10 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 10] = [
+const PANES: [Pane; 11] = [
     Pane::Report,
     Pane::WhatIf,
+    Pane::Remedies,
     Pane::Segments,
     Pane::SegmentTimeline,
     Pane::Stacks,

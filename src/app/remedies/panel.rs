@@ -1,0 +1,114 @@
+//! The pane *Remedies*: the capacity, the least change that fits, the table, and the chosen remedy beside it.
+
+use super::predicting::{PredictTask, RemediesRequest, RemediesResponse};
+use super::results;
+use crate::app::device::PaneCtx;
+use crate::app::theme;
+use crate::app::work::background::Background;
+use crate::model::DeviceId;
+use crate::report::{fidelity_text, remedies_headline};
+use crate::units;
+use eframe::egui;
+use std::sync::Arc;
+
+/// Width, in points, from which the chosen remedy stands beside the table, not below it.
+const MIN_TWO_COLUMNS_PX: f32 = 860.0;
+
+/// The table's share of the width if the chosen remedy stands beside it.
+const TABLE_SHARE: f32 = 0.68;
+
+/// Space between the table and the chosen remedy, in points.
+const GAP_PX: f32 = 12.0;
+
+/// Width of the field for the capacity, in points: room for `80.00 GiB`.
+const CAPACITY_PX: f32 = 84.0;
+
+/// The pane's own state, kept between frames.
+#[derive(Default)]
+pub(in crate::app) struct State {
+    /// The capacity as it is written.
+    capacity: String,
+    background: Background<PredictTask>,
+    /// The row of the chosen remedy; the least that fits or the best, if none was.
+    shown: Option<usize>,
+}
+
+impl State {
+    /// Take over what does not depend on the contents of the file.
+    pub(in crate::app) fn keep(&mut self, old: &Self) {
+        self.capacity.clone_from(&old.capacity);
+    }
+}
+
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
+        let text = "No events of a GPU's allocator were recorded that could be changed.";
+        ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+        return;
+    }
+    let Some(attribution) = ctx.derived.attribution().map(Arc::clone) else {
+        ui.label(theme::muted(ui, "Finding out what memory is for…"));
+        return;
+    };
+    let limit = state.background.latest().and_then(|answer| answer.predictions.capacity);
+    capacity_ui(ui, &mut state.capacity, limit);
+    let capacity = units::parse_bytes(&state.capacity).and_then(|bytes| u64::try_from(bytes).ok());
+    let request = RemediesRequest { capacity_bytes: capacity.filter(|&bytes| 0 < bytes) };
+    let task = || PredictTask::new(ctx.recording.clone(), attribution);
+    let mode = ctx.derived.work_mode;
+    let answer = state.background.ask(&request, ui.ctx(), mode, "remedies", task).cloned();
+    let is_current = answer.is_some();
+    match answer.or_else(|| state.background.latest().cloned()) {
+        Some(answer) => results_ui(ui, &answer, is_current, &mut state.shown),
+        None => {
+            ui.label(theme::muted(ui, "Trying remedies…"));
+        }
+    }
+}
+
+fn capacity_ui(ui: &mut egui::Ui, capacity: &mut String, limit_bytes: Option<u64>) {
+    ui.horizontal(|ui| {
+        let label = ui.label(theme::muted(ui, "Capacity"));
+        let hint = limit_bytes.map_or_else(
+            || "80GiB".to_owned(),
+            |bytes| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX)),
+        );
+        let field = egui::TextEdit::singleline(capacity).hint_text(hint).desired_width(CAPACITY_PX);
+        let meaning = "What PyTorch may reserve in all; derived from a recorded OOM if not given";
+        ui.add(field).labelled_by(label.id).on_hover_text(meaning);
+        if !capacity.is_empty() && units::parse_bytes(capacity).is_none() {
+            ui.label(theme::muted(ui, "Expected a size such as 80GiB"));
+        }
+    });
+}
+
+fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, is_current: bool, shown: &mut Option<usize>) {
+    let predictions = &answer.predictions;
+    ui.add(egui::Label::new(remedies_headline(predictions)).wrap());
+    let state = if is_current { "" } else { " · trying remedies…" };
+    let text = format!("Predicted, not measured. Simulated again: {}{state}", fidelity_text(answer.fidelity));
+    ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+    ui.add_space(2.0);
+    let row = shown.or(predictions.least).unwrap_or(0);
+    let mut chosen = None;
+    let all = ui.available_rect_before_wrap();
+    let is_wide = MIN_TWO_COLUMNS_PX <= all.width();
+    let share = if is_wide { TABLE_SHARE } else { 1.0 };
+    let (left, right) = all.split_left_right_at_x(all.left() + all.width() * share);
+    ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
+        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+            chosen = results::table_ui(ui, predictions, row);
+            if !is_wide && let Some(remedy) = predictions.remedies.get(row) {
+                results::remedy_ui(ui, remedy);
+            }
+        });
+    });
+    if is_wide && let Some(remedy) = predictions.remedies.get(row) {
+        ui.scope_builder(egui::UiBuilder::new().max_rect(right.with_min_x(right.left() + GAP_PX)), |ui| {
+            egui::ScrollArea::vertical().id_salt("remedy").auto_shrink(false).show(ui, |ui| {
+                results::remedy_ui(ui, remedy);
+            });
+        });
+    }
+    *shown = chosen.or(*shown);
+}

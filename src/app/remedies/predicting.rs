@@ -1,0 +1,59 @@
+//! Predictions, in the background.
+
+use crate::analysis::Attribution;
+use crate::app::work::worker::Task;
+use crate::model::Recording;
+use crate::remedies::{Predictions, Scene, predict};
+use crate::simulator::{Device, Fidelity, Subject};
+use std::sync::{Arc, OnceLock};
+
+/// What predictions depend on, besides the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RemediesRequest {
+    /// Bytes that PyTorch may reserve; as recorded if it is not given.
+    pub(super) capacity_bytes: Option<u64>,
+}
+
+/// The predictions for a request.
+#[derive(Debug)]
+pub(super) struct RemediesResponse {
+    pub(super) predictions: Predictions,
+    pub(super) fidelity: Fidelity,
+}
+
+/// Tries the remedies for one device of a file.
+#[derive(Clone)]
+pub(super) struct PredictTask {
+    recording: Recording,
+    attribution: Arc<Attribution>,
+    subject: Arc<OnceLock<Subject>>,
+}
+
+impl PredictTask {
+    pub(super) fn new(recording: Recording, attribution: Arc<Attribution>) -> Self {
+        Self { recording, attribution, subject: Arc::default() }
+    }
+}
+
+impl Task for PredictTask {
+    type Request = RemediesRequest;
+    type Response = Arc<RemediesResponse>;
+
+    fn run(&self, request: &RemediesRequest) -> Arc<RemediesResponse> {
+        let snapshot = self.recording.snapshot();
+        let subject = self.subject.get_or_init(|| Subject::new(snapshot, &self.recording));
+        let device = match request.capacity_bytes {
+            Some(bytes) => Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..subject.device() },
+            None => subject.device(),
+        };
+        let scene = Scene {
+            snapshot,
+            timeline: self.recording.timeline(),
+            attribution: &self.attribution,
+            subject,
+            device,
+        };
+        let predictions = predict(&scene, &[], &|_, _| ());
+        Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
+    }
+}

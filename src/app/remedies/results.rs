@@ -1,0 +1,76 @@
+//! The predictions: a row for each remedy, and what to write for the chosen one.
+
+use crate::app::theme;
+use crate::remedies::{Figures, Prediction, Predictions};
+use crate::report::{remedy_basis, remedy_change};
+use crate::units;
+use eframe::egui::{self, RichText};
+
+/// Largest width of ids, in points; longer ones are cut.
+const ID_PX: f32 = 230.0;
+
+/// The table. Returns the row that was clicked, if one was.
+pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usize) -> Option<usize> {
+    let mut chosen = None;
+    egui::Grid::new("remedies").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
+        for name in ["remedy", "peak requested", "", "peak reserved", "fits", "basis"] {
+            ui.label(theme::muted(ui, name).size(12.0));
+        }
+        ui.end_row();
+        ui.label(theme::small("as recorded"));
+        figures_ui(ui, predictions, predictions.baseline, predictions.fits);
+        ui.end_row();
+        for (at, remedy) in predictions.remedies.iter().enumerate() {
+            if id_ui(ui, remedy, at == shown) {
+                chosen = Some(at);
+            }
+            figures_ui(ui, predictions, remedy.figures, remedy.fits);
+            ui.label(theme::small(remedy_basis(remedy)));
+            ui.end_row();
+        }
+    });
+    chosen
+}
+
+/// The id, cut where it is long; true when it was clicked.
+fn id_ui(ui: &mut egui::Ui, remedy: &Prediction, is_shown: bool) -> bool {
+    ui.scope(|ui| {
+        ui.set_max_width(ID_PX);
+        let button = egui::Button::selectable(is_shown, theme::small(&remedy.id)).truncate();
+        ui.add(button).on_hover_text(&remedy.title).clicked()
+    })
+    .inner
+}
+
+fn figures_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fits: Option<bool>) {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    let bytes_ui = |ui: &mut egui::Ui, bytes: u64| {
+        ui.label(units::bytes(signed(bytes))).on_hover_text(units::bytes_exact(signed(bytes)));
+    };
+    bytes_ui(ui, figures.peak_requested);
+    ui.label(theme::muted(ui, remedy_change(predictions.baseline.peak_requested, figures.peak_requested)));
+    bytes_ui(ui, figures.peak_reserved);
+    let palette = theme::palette(ui);
+    let (text, color) = match fits {
+        Some(true) => ("yes", palette.text),
+        Some(false) => ("no", palette.oom),
+        None => ("", palette.text),
+    };
+    ui.label(RichText::new(text).color(theme::color(color)));
+}
+
+/// What to write, what it costs, and what else to know.
+pub(super) fn remedy_ui(ui: &mut egui::Ui, remedy: &Prediction) {
+    let wrapped = |ui: &mut egui::Ui, text: RichText| {
+        ui.add(egui::Label::new(text).wrap());
+    };
+    wrapped(ui, RichText::new(&remedy.title).strong());
+    ui.add_space(4.0);
+    wrapped(ui, RichText::new(&remedy.code).monospace().size(12.0));
+    if ui.small_button("Copy").on_hover_text("Copy the code").clicked() {
+        ui.copy_text(remedy.code.clone());
+    }
+    ui.add_space(4.0);
+    wrapped(ui, RichText::new(format!("Costs {}", remedy.cost)));
+    wrapped(ui, theme::muted(ui, &remedy.note));
+}
