@@ -80,9 +80,6 @@ fn more_calls(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     if now.len() <= before || bytes < case.live_bytes() / LIVE_PART {
         return None;
     }
-    if is_new_code(case, &now, last) {
-        return Some(never_followed(case, &now, &blocks));
-    }
     let most = now.iter().map(|graph| graph.bytes).max().unwrap_or(0);
     let saved = bytes.saturating_sub(most.saturating_mul(before as i64)).max(0);
     let title = say!(
@@ -97,6 +94,13 @@ fn more_calls(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     finding.evidence.count("calls", "calls since the last backward pass", now.len());
     finding.evidence.count("calls_before", "calls before one backward pass until then, at most", before);
     places(&mut finding, case, &blocks);
+    if is_new_code(case, &now, last) {
+        finding.explain("They were called from a line that no backward pass has followed yet: if it evaluates, the graphs are kept for nothing.");
+        finding.advise_code(
+            "Evaluate without gradients:",
+            "with torch.no_grad():   # or torch.inference_mode()",
+        );
+    }
     finding.advise_code(
         "Run the backward pass after each call: gradients add up, and only one graph is alive:",
         "for part in parts:\n    (loss_of(model(part)) / len(parts)).backward()\noptimizer.step()",
@@ -107,7 +111,7 @@ fn more_calls(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether the code that made these calls did not run before the last backward pass: then no backward pass ever followed it.
+/// Whether these calls were made by stacks that did not allocate before the last backward pass, so that none followed them.
 fn is_new_code(case: &Case<'_>, graphs: &[&Graph<'_>], last: EventIx) -> bool {
     let timeline = case.timeline;
     let mut ran_before = vec![false; case.snapshot.stacks.len()];
@@ -116,30 +120,6 @@ fn is_new_code(case: &Case<'_>, graphs: &[&Graph<'_>], last: EventIx) -> bool {
     }
     let mut stacks = graphs.iter().flat_map(|graph| &graph.blocks).map(|a| a.stack);
     stacks.all(|stack| stack != StackId::EMPTY && !ran_before[stack.index()])
-}
-
-/// Calls of code that no backward pass ever followed: an evaluation with a graph.
-fn never_followed(case: &Case<'_>, graphs: &[&Graph<'_>], blocks: &[&Allocation]) -> Finding {
-    let bytes = sum(blocks);
-    let title = say!(
-        "An evaluation keeps {} for a backward pass that never comes",
-        figure::bytes(bytes).of(case.live_bytes())
-    );
-    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes / 2), title);
-    finding.explain(say!(
-        "No backward pass has ever followed the code that made {}: it came after the training, and keeps what a backward pass would need.",
-        figure::counted(graphs.len(), "such call")
-    ));
-    finding.evidence.part("evaluation_bytes", "made in these calls and still held", bytes, case.live_bytes());
-    finding.evidence.count("calls", "calls that hold a graph", graphs.len());
-    places(&mut finding, case, blocks);
-    finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
-    finding.saves(
-        bytes / 2,
-        "half of what these calls hold: without a graph, little more than the results would be left",
-    );
-    finding.limit("A backward pass may have been still to come.");
-    finding
 }
 
 /// The most calls that came between the first call that trains after a backward pass and the next backward pass. Calls that
