@@ -1,6 +1,7 @@
 //! Exporting the current view as a picture: the dialog and the painting happen on a thread of their own,
 //! and the status bar shows the outcome.
 
+use crate::analysis::module_table;
 use crate::app::device::Selection;
 use crate::app::device::attributing::AttributionCell;
 use crate::app::device::filtering::FilterMode;
@@ -214,12 +215,14 @@ impl ExportJob {
         let pictures = pictures.map_err(|error| error.to_string())?;
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all(snapshot, recording, &attribution, capacity);
+        let modules = module_table(snapshot, recording, &attribution, moment);
         let input = ReportInput {
             name,
             snapshot,
             timeline: recording,
             diagnosis: &diagnosis,
             remedies: remedies.as_ref(),
+            modules: Some(&modules),
             top: REPORT_LISTS,
             redacted: false,
         };

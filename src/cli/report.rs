@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::message::oom_message;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
-use crate::analysis::{At, Attribution};
+use crate::analysis::{At, Attribution, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_pictures;
 use crate::model::{DeviceId, Timeline};
@@ -99,12 +99,14 @@ fn contents(
         .map_err(|error| no_moment(recording.file, error))?;
     let predict = || predict_all(snapshot, timeline, &attribution, args.capacity.bytes);
     let remedies = (!args.no_remedies).then(predict).flatten();
+    let modules = module_table(snapshot, timeline, &attribution, selected.moment);
     let input = ReportInput {
         name: &recording.name(),
         snapshot,
         timeline,
         diagnosis: &diagnosis,
         remedies: remedies.as_ref(),
+        modules: Some(&modules),
         top: args.top,
         redacted: args.redact,
     };

@@ -245,6 +245,7 @@ fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
         timeline,
         diagnosis: &diagnosis,
         remedies: None,
+        modules: None,
         top,
         redacted,
     })

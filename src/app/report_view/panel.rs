@@ -72,6 +72,7 @@ fn markdown(recording: &Recording, name: &str, report: &DeviceReport) -> String 
         timeline: recording,
         diagnosis: &report.diagnosis,
         remedies: None,
+        modules: None,
         top: LISTED,
         redacted: false,
     }))

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const BRANCH_PART: i64 = 50;
 
 /// Branches of a tree, about at most: as many as fit on a screen with the statement above them.
-const MAX_ROWS: usize = 14;
+const MAX_ROWS: usize = 11;
 
 /// A line with everything below it.
 #[derive(Debug, Default)]

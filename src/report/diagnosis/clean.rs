@@ -1,7 +1,7 @@
 //! Texts of a file made fit to be shown: printable, of limited length and, where wanted, without folders.
 
 use super::redact;
-use crate::analysis::SiteFrame;
+use crate::analysis::{ModulePlace, ModuleRow, ModuleTable, SiteFrame};
 use crate::diagnosis::{CodeRow, CodeTree, Site};
 use crate::units;
 
@@ -51,6 +51,21 @@ impl Clean {
             ..row.clone()
         };
         CodeTree { rows: tree.rows.iter().map(row).collect(), ..*tree }
+    }
+
+    /// Modules, which are named by files and functions.
+    pub(super) fn modules(self, table: &ModuleTable) -> ModuleTable {
+        let place = |place: &ModulePlace| match place {
+            ModulePlace::Module { name, from, is_made } => ModulePlace::Module {
+                name: self.text(name),
+                from: from.as_ref().map(|from| self.text(from)),
+                is_made: *is_made,
+            },
+            ModulePlace::Outside => ModulePlace::Outside,
+            ModulePlace::NotKnown => ModulePlace::NotKnown,
+        };
+        let row = |row: &ModuleRow| ModuleRow { place: place(&row.place), ..row.clone() };
+        ModuleTable { rows: table.rows.iter().map(row).collect(), ..*table }
     }
 
     /// A sentence of the diagnosis. It is not cut: the names in it were, and the rest is the program's own.

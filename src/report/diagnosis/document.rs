@@ -5,7 +5,7 @@
 use super::clean::Clean;
 use super::facts::facts;
 use super::quoted::{RemedyText, quoted};
-use crate::analysis::{SiteFrame, site_frame, site_label};
+use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::remedies::Predictions;
@@ -25,6 +25,8 @@ pub struct ReportInput<'a> {
     pub diagnosis: &'a Diagnosis,
     /// Remedies that were simulated; the report quotes the best.
     pub remedies: Option<&'a Predictions>,
+    /// The memory of modules at the moment.
+    pub modules: Option<&'a ModuleTable>,
     /// The most lines, stacks and allocations that each finding lists.
     pub top: usize,
     /// Whether to leave out folders, which may name users and hosts.
@@ -45,6 +47,8 @@ pub struct Document {
     pub(super) settings: Vec<String>,
     pub(super) has_settings: bool,
     pub(super) events: usize,
+    /// The memory of modules.
+    pub(super) modules: Option<ModuleTable>,
     /// The verdict, and further findings in the order of their weight.
     pub(super) findings: Vec<FindingText>,
 }
@@ -124,6 +128,7 @@ impl Document {
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             events: timeline.events.len(),
+            modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
         }
     }

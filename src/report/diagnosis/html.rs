@@ -33,6 +33,7 @@ pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
             }
         }
     }
+    walk::modules(&mut page, document);
     walk::recording(&mut page, document);
     page.out
 }

@@ -4,6 +4,7 @@
 use super::document::{AdviceText, AllocationText, Document, FindingText, StackText};
 use crate::analysis::PhaseBasis;
 use crate::diagnosis::{CodeRow, CodeTree, Figure, MomentPosition, Site, Value};
+use crate::report::modules::modules_record;
 use crate::units;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -35,6 +36,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             "facts": facts,
         },
         "verdict": document.verdict(),
+        "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
     });

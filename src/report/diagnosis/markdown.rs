@@ -17,7 +17,10 @@ const SHORTENED_CHARS: usize = 200;
 /// first their stacks, then all but their titles.
 pub fn report_markdown(document: &Document) -> String {
     let mut out = written(|sink| walk::head(sink, document));
-    let tail = written(|sink| walk::recording(sink, document));
+    let tail = written(|sink| {
+        walk::modules(sink, document);
+        walk::recording(sink, document);
+    });
     let room = MAX_MARKDOWN_CHARS.saturating_sub(length(&out) + length(&tail) + SHORTENED_CHARS);
     let findings = Findings::fitting(&document.findings, room);
     out.push_str(&findings.text);

@@ -4,6 +4,7 @@ use super::document::{AdviceText, Document, FindingText};
 use super::tree;
 use super::words::short_place;
 use crate::diagnosis::{Number, Site};
+use crate::report::modules::modules_text;
 use crate::report::table::{self, Align};
 use crate::units;
 use std::io::{self, Write};
@@ -76,6 +77,11 @@ fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
         paragraph(out, "", &finding.title)?;
         parts(out, finding, &[why, remedies, code_tree, explanation, figures, sites, advice, closing])?;
+        writeln!(out)?;
+    }
+    if let Some(table) = &document.modules {
+        writeln!(out, "{line}\n")?;
+        modules_text(out, table)?;
         writeln!(out)?;
     }
     writeln!(out, "{line}\n")

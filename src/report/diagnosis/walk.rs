@@ -5,6 +5,8 @@ use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::tree;
 use super::words::{TOOL, place, stack_title};
+use crate::analysis::ModuleRow;
+use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
 use crate::report::words::capitalised;
 use crate::units;
 
@@ -107,6 +109,21 @@ fn code_tree(sink: &mut impl Sink, finding: &FindingText) {
         sink.paragraph(&[Span::Plain(&tree::title(tree))]);
         sink.code_block(&tree::text(tree));
     }
+}
+
+/// The memory of modules, if any is known to be a module's.
+pub(super) fn modules(sink: &mut impl Sink, document: &Document) {
+    let Some(table) = document.modules.as_ref().filter(|table| !table.rows.is_empty()) else { return };
+    let number = |title| Column { title, is_number: true };
+    let module = Column { title: "Module", is_number: false };
+    let columns = std::iter::once(module).chain(module_columns().map(number)).collect();
+    let row = |row: &ModuleRow| {
+        let indent = "\u{2003}".repeat(module_indent(row));
+        let label = Cell::Plain(format!("{indent}{}", module_label(row)));
+        std::iter::once(label).chain(module_cells(row).map(Cell::Number)).collect()
+    };
+    let rows = main_module_rows(table).map(row).collect();
+    sink.fold("Memory by module", |sink| sink.table(&Table { style: None, columns, rows }));
 }
 
 /// Facts about the recording, and the allocator's settings.
