@@ -28,7 +28,8 @@ pub(in crate::diagnosis) enum GraphKind {
 /// The blocks of one call, without those of the backward pass, the step and the loading of data.
 #[derive(Debug, Clone, Copy, Default)]
 struct CallBlocks {
-    iteration: Option<usize>,
+    /// Whether a backward pass of its iteration comes after it; one that came before is of no use to it.
+    is_before_backward: bool,
     made: usize,
     kept: usize,
     kept_bytes: i64,
@@ -52,9 +53,7 @@ pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usi
     if all <= 0 || in_graphs < all / 2 {
         return None;
     }
-    let has_backward = iterations_with_backward(case);
-    let before_backward =
-        |call: &&CallBlocks| call.iteration.is_some_and(|at| has_backward.get(at) == Some(&true));
+    let before_backward = |call: &&CallBlocks| call.is_before_backward;
     if bytes(&mut graphs.iter().filter(before_backward)) < in_graphs / 2 {
         return Some(GraphKind::Untrained);
     }
@@ -105,20 +104,23 @@ fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallB
     }
     // Of the current repetition, nothing is left behind.
     calls.truncate(starts.iter().filter(|&&start| case.repetitions.index_of(start) < Some(current)).count());
+    let last_backwards = last_backwards(case);
     for (call, start) in calls.iter_mut().zip(&starts) {
-        call.iteration = case.phases().iterations.index_at(Moment::after(*start));
+        let iteration = case.phases().iterations.index_at(Moment::after(*start));
+        let backward = iteration.and_then(|at| last_backwards.get(at).copied()).flatten();
+        call.is_before_backward = backward.is_some_and(|backward| *start < backward);
     }
     calls
 }
 
-/// Of each iteration, whether a backward pass begins in it.
-fn iterations_with_backward(case: &Case<'_>) -> Vec<bool> {
+/// Of each iteration, the start of its last backward pass.
+fn last_backwards(case: &Case<'_>) -> Vec<Option<EventIx>> {
     let iterations = &case.phases().iterations;
-    let mut out = vec![false; iterations.list.len()];
+    let mut out = vec![None; iterations.list.len()];
     for phase in case.phases().phases.iter().filter(|phase| phase.phase == Phase::Backward) {
         let index = iterations.index_at(Moment::after(phase.event));
-        if let Some(has) = index.and_then(|index| out.get_mut(index)) {
-            *has = true;
+        if let Some(last) = index.and_then(|index| out.get_mut(index)) {
+            *last = Some(phase.event);
         }
     }
     out
