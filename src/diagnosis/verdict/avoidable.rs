@@ -4,7 +4,7 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::sentence::say;
 
 /// Findings about memory that a program can do without, whatever its batch and its model are.
-const AVOIDABLE: [&str; 11] = [
+const AVOIDABLE: [&str; 12] = [
     "second-model",
     "same-parameters-twice",
     "unused-optimizer-state",
@@ -15,6 +15,7 @@ const AVOIDABLE: [&str; 11] = [
     "two-graphs",
     "gradients-not-zeroed",
     "prefetched-batches",
+    "autocast-copies",
     "quadratic-length",
 ];
 
