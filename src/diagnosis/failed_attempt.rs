@@ -90,7 +90,11 @@ fn is_tried_again(case: &Case<'_>, start: EventIx, made: &[&Allocation], oom: Ev
     let timeline = case.timeline;
     let later = timeline.ids().rev().map(|id| (timeline.lifetimes.start(id), timeline.stack(id)));
     let since = later.skip_while(|(start, _)| case.moment < *start).take_while(|(start, _)| oom.0 < start.0);
-    let stacks: BTreeSet<_> = since.map(|(_, stack)| stack).collect();
+    // The next attempt may fail at its first request.
+    let requests = timeline.ooms.iter().map(|later| later.event).filter(|&later| oom < later);
+    let requests = requests.filter(|&later| Moment::after(later) <= case.moment);
+    let requested = requests.map(|later| timeline.events.stack(later));
+    let stacks: BTreeSet<_> = since.map(|(_, stack)| stack).chain(requested).collect();
     let lines: BTreeSet<FrameKey> =
         stacks.into_iter().filter_map(|stack| case.code.own_line(stack)).collect();
     first_lines.iter().any(|line| lines.contains(line))

@@ -130,8 +130,10 @@ fn copy_at<'a>(
         let made = how(case, set, other).filter(|_| at != with && set.is_copy_of(other))?;
         Some((at, made))
     };
-    let mut pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
-    let (at, made) = pairs.find_map(|(at, with)| of_pair(at, with))?;
+    let pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
+    let found: Vec<(usize, Made)> = pairs.filter_map(|(at, with)| of_pair(at, with)).collect();
+    // How a set was made says more than which of two gets gradients.
+    let (at, made) = *found.iter().find(|(_, made)| *made != Made::Built).or(found.first())?;
     Some((sets.swap_remove(at), made))
 }
 

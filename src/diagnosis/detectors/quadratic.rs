@@ -34,10 +34,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let Some(current) = case.phases().iterations.index_at(case.moment) else { return Vec::new() };
     let lengths = lengths(case, current);
     let Some(now) = lengths.get(&current) else { return Vec::new() };
+    // Of short inputs, something of a constant size may be larger than what grows.
+    let is_other =
+        |other: &&Lengths| MIN_RATIO <= ratio(now.input.max(other.input), now.input.min(other.input));
+    let Some(other) = lengths.values().filter(is_other).max_by_key(|other| other.input) else {
+        return Vec::new();
+    };
     let squares = |size: i64, stack: StackId| {
-        let exponents = lengths.values().filter_map(|other| exponent(now, other, size, stack));
-        let mut exponents = exponents.peekable();
-        exponents.peek().is_some() && exponents.all(|exponent| (SQUARE[0]..=SQUARE[1]).contains(&exponent))
+        exponent(now, other, size, stack).is_some_and(|exponent| (SQUARE[0]..=SQUARE[1]).contains(&exponent))
     };
     let is_square = |a: &&Allocation| {
         a.stack != StackId::EMPTY && now.largest.get(&a.stack) == Some(&a.size) && squares(a.size, a.stack)
@@ -55,25 +59,24 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if bytes < case.live_bytes() / LIVE_PART {
         return Vec::new();
     }
-    vec![described(case, &live, bytes, now, &lengths)]
+    vec![described(case, &live, bytes, now, other)]
 }
 
-fn described(
-    case: &Case<'_>,
-    live: &[&Allocation],
-    bytes: i64,
-    now: &Lengths,
-    lengths: &BTreeMap<usize, Lengths>,
-) -> Finding {
+fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, other: &Lengths) -> Finding {
     let title = say!("{} grow with the square of the length of the inputs", figure::bytes(bytes));
     // Half of the length needs a quarter.
     let saved = bytes / 4 * 3;
     let mut finding = Finding::new("quadratic-length", case.severity_of(saved), title);
-    let shorter = lengths.values().map(|one| one.input).filter(|&input| input < now.input).max().unwrap_or(0);
-    finding.explain(say!("The inputs of this iteration are {} times as large as those of an earlier one, and the same code asked for the square of that: {} times as much.", figure::times(ratio(now.input, shorter)), figure::times(ratio(now.input, shorter).powi(2))));
+    let (long, short) = (now.input.max(other.input), now.input.min(other.input));
+    let (times, square) = (figure::times(ratio(long, short)), figure::times(ratio(long, short).powi(2)));
+    finding.explain(say!("Another iteration had inputs {} times as small or as large as this one, and the same code asked for the square of that: {} times.", times, square));
     finding.evidence.bytes("quadratic_bytes", "in blocks that grow so, the failed request included", bytes);
     finding.evidence.bytes("input_bytes", "inputs of this iteration", now.input);
-    finding.evidence.bytes("shorter_input_bytes", "inputs of a shorter one", shorter);
+    finding.evidence.bytes(
+        "other_input_bytes",
+        "inputs of the iteration that it is compared with",
+        other.input,
+    );
     places(&mut finding, case, live);
     finding.advise_code(
         "If it is attention, use the fused operator, which never holds all scores:",
@@ -91,11 +94,7 @@ fn ratio(a: i64, b: i64) -> f64 {
 
 /// The exponent by which a stack's largest allocation grows with the inputs, from another iteration to this one.
 fn exponent(now: &Lengths, other: &Lengths, size: i64, stack: StackId) -> Option<f64> {
-    let inputs = ratio(now.input.max(other.input), now.input.min(other.input));
-    let then = *other.largest.get(&stack)?;
-    if inputs < MIN_RATIO || then <= 0 {
-        return None;
-    }
+    let then = other.largest.get(&stack).copied().filter(|&then| 0 < then)?;
     Some(ratio(size, then).ln() / ratio(now.input, other.input).ln())
 }
 
@@ -130,7 +129,9 @@ fn inputs(case: &Case<'_>, iteration: &Iteration) -> i64 {
 
 fn largest(case: &Case<'_>, iteration: &Iteration) -> HashMap<StackId, i64> {
     let mut largest: HashMap<StackId, i64> = HashMap::default();
-    for id in case.timeline.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration)) {
+    let ids = case.timeline.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
+    // Workspaces of libraries have the stacks of the operations that use them.
+    for id in ids.filter(|&id| case.category(id) == Category::Activation) {
         let size = largest.entry(case.timeline.stack(id)).or_default();
         *size = case.timeline.size(id).max(*size);
     }

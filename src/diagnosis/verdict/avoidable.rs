@@ -16,6 +16,7 @@ const AVOIDABLE: [&str; 12] = [
     "autocast-copies",
     "gradients-not-zeroed",
     "prefetched-batches",
+    "autocast-copies",
     "quadratic-length",
 ];
 

@@ -108,8 +108,7 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
     let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
     categories.sort_by_key(|of| Reverse(of.bytes));
     let Some(largest) = categories.first().filter(|of| 0 < of.bytes) else { return };
-    let named =
-        |of: &CategoryBytes| say!("{} ({})", of.category.label(), amount(of.bytes, of.inferred_bytes));
+    let named = |of: &CategoryBytes| say!("{} ({})", words(of.category), amount(of.bytes, of.inferred_bytes));
     let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
     let then = second.map(|second| say!(", then {}", named(second)));
     finding.because(say!("Most of what is in use is {}{}.", named(largest), then));
@@ -140,6 +139,15 @@ pub(super) fn name_caller(finding: &mut Finding, case: &Case<'_>) {
     if !sites.iter().any(|known| (&known.file, known.line) == (&site.file, site.line)) {
         sites.truncate(MAX_SITES - 1);
         add_sites(sites, vec![site], MAX_SITES);
+    }
+}
+
+/// A category in a sentence.
+fn words(category: Category) -> &'static str {
+    match category {
+        Category::Other => "tensors that the program keeps",
+        Category::Unknown => "memory of unknown purpose",
+        _ => category.label(),
     }
 }
 
