@@ -8,6 +8,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod activations;
 mod best;
 mod copies;
 mod gradients;
@@ -23,6 +24,7 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod training;
 mod tried;
 mod wanted;
 mod whole;
