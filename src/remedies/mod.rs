@@ -30,7 +30,7 @@ mod wanted;
 mod whole;
 
 pub use offer::{Effort, Part};
-pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};
+pub use outcome::{Attributed, Figures, LargestBatch, Prediction, Predictions, Trust};
 pub use predict::{Progress, predict};
 pub use scene::Scene;
 pub use wanted::{UnknownId, Wanted, ids};
