@@ -33,8 +33,10 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
         let pairs = best::pairs(&all, &baseline);
         all.extend(trials.run(pairs, &baseline));
     }
+    let largest_batch =
+        wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
-    predictions(scene, &baseline, all, not_offered)
+    Predictions { largest_batch, ..predictions(scene, &baseline, all, not_offered) }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
@@ -70,8 +72,6 @@ fn predictions(
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
-    let largest_batch =
-        wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     let least = least(&all).filter(|_| baseline.fits == Some(false));
     Predictions {
         baseline: baseline.figures,
@@ -80,7 +80,7 @@ fn predictions(
         capacity: scene.device.limit_bytes(),
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
-        largest_batch,
+        largest_batch: None,
         not_offered,
     }
 }
