@@ -8,6 +8,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod activations;
 mod best;
 mod copies;
 mod gradients;
@@ -23,12 +24,13 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod training;
 mod tried;
 mod wanted;
 mod whole;
 
 pub use offer::{Effort, Part};
-pub use outcome::{Attributed, Figures, Prediction, Predictions, Trust};
+pub use outcome::{Attributed, Figures, LargestBatch, Prediction, Predictions, Trust};
 pub use predict::{Progress, predict};
 pub use scene::Scene;
 pub use wanted::{UnknownId, Wanted, ids};

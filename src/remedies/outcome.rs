@@ -82,6 +82,17 @@ pub struct Prediction {
     pub note: String,
 }
 
+/// The largest batch that fits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LargestBatch {
+    /// Its size, as a multiple of the recorded one.
+    pub factor: f64,
+    /// Whether still larger ones may fit, which were not tried.
+    pub is_more: bool,
+    /// How far the prediction goes; a bound where some forward has no backward in the recording, which may need more.
+    pub basis: Trust,
+}
+
 /// All predictions for a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
@@ -97,6 +108,9 @@ pub struct Predictions {
     pub remedies: Vec<Prediction>,
     /// The index of the least change that fits, if the recorded program does not.
     pub least: Option<usize>,
+    /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
+    /// for.
+    pub largest_batch: Option<LargestBatch>,
     /// The ids that were asked for and do not apply.
     pub not_offered: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! Which remedies are tried, alone and together, and what is said of them.
 
+use super::activations;
 use super::best;
 use super::offer::{Effort, Offer, Part};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
@@ -32,8 +33,10 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
         let pairs = best::pairs(&all, &baseline);
         all.extend(trials.run(pairs, &baseline));
     }
+    let largest_batch =
+        wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
-    predictions(scene, &baseline, all, not_offered)
+    Predictions { largest_batch, ..predictions(scene, &baseline, all, not_offered) }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
@@ -77,6 +80,7 @@ fn predictions(
         capacity: scene.device.limit_bytes(),
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
+        largest_batch: None,
         not_offered,
     }
 }

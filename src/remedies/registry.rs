@@ -3,7 +3,7 @@
 
 use super::offer::Offer;
 use super::scene::Scene;
-use super::{copies, gradients, leaks, optimizer, places, settings};
+use super::{activations, copies, gradients, leaks, optimizer, places, settings};
 
 /// A family of remedies that are found together.
 pub(super) struct Family {
@@ -18,6 +18,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { ids: &["detach"], offers: leaks::offers },
     Family { ids: &["no-copy"], offers: copies::offers },
     Family { ids: &["zero-grad-none"], offers: gradients::offers },
+    Family { ids: activations::IDS, offers: activations::offers },
     Family { ids: optimizer::IDS, offers: optimizer::offers },
     Family { ids: &["offload-state"], offers: places::offload },
     Family { ids: &["shard-N", "shard-N-zero1", "shard-N-zero2"], offers: places::shard },

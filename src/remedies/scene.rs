@@ -50,6 +50,11 @@ impl Scene<'_> {
         self.timeline.size(id).max(0).unsigned_abs()
     }
 
+    /// Whether some frame of the file has a property, which is asked with its file and function.
+    pub(super) fn has_frame(&self, has: impl Fn(&str, &str) -> bool) -> bool {
+        self.per_frame(has).contains(&true)
+    }
+
     /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
     pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool) -> StackSet {
         self.stacks_with_before(has, |_, _| false)

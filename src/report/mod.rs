@@ -41,7 +41,8 @@ pub use modules::{
     modules_csv,
 };
 pub use remedies::{
-    RemediesReport, remedies_headline, remedies_json, remedies_text, remedy_basis, remedy_change,
+    RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
+    remedy_change,
 };
 pub use settings::non_default_settings;
 pub use simulation::{

@@ -42,6 +42,7 @@ struct Record<'a> {
     fidelity: FidelityRecord,
     baseline: BaselineRecord,
     least: Option<&'a str>,
+    largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
 }
 
@@ -58,6 +59,12 @@ struct BaselineRecord {
     peak_reserved: u64,
     fits: Option<bool>,
     margin: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct LargestBatchRecord {
+    factor: f64,
+    basis: &'static str,
 }
 
 #[derive(Serialize)]
@@ -124,6 +131,9 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             margin: predictions.margin,
         },
         least: least(predictions).map(|remedy| remedy.id.as_str()),
+        largest_batch: predictions
+            .largest_batch
+            .map(|batch| LargestBatchRecord { factor: batch.factor, basis: batch.basis.key() }),
         remedies: predictions.remedies.iter().map(record).collect(),
     };
     json::write(out, &record)
@@ -137,6 +147,9 @@ fn least(predictions: &Predictions) -> Option<&Prediction> {
 pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let predictions = report.predictions;
     writeln!(out, "{}", remedies_headline(predictions))?;
+    if let Some(batch) = largest_batch_line(predictions) {
+        writeln!(out, "{batch}")?;
+    }
     writeln!(out)?;
     writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };
@@ -160,6 +173,19 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     let mut good =
         predictions.remedies.iter().filter(|remedy| is_good(predictions, remedy)).take(MAX_DESCRIBED);
     good.try_for_each(|remedy| describe(out, remedy))
+}
+
+/// The largest batch that fits, and how far that can be trusted.
+pub fn largest_batch_line(predictions: &Predictions) -> Option<String> {
+    let batch = predictions.largest_batch?;
+    let more = if batch.is_more { "at least " } else { "" };
+    let trust = match batch.basis {
+        Trust::Bound => "; not every backward was recorded, and it may need more",
+        // From a multiple of two on, other kernels with other workspaces are likely.
+        Trust::Simulated if !(0.5..=2.0).contains(&batch.factor) => "; so far from the recorded one, try it",
+        Trust::Simulated => "",
+    };
+    Some(format!("The largest batch that fits is {more}{:.2} times the recorded one{trust}.", batch.factor))
 }
 
 /// The least change that fits, or that none is needed, or that none does.

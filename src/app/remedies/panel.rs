@@ -6,7 +6,7 @@ use crate::app::device::PaneCtx;
 use crate::app::theme;
 use crate::app::work::background::Background;
 use crate::model::DeviceId;
-use crate::report::{fidelity_text, remedies_headline};
+use crate::report::{fidelity_text, largest_batch_line, remedies_headline};
 use crate::units;
 use eframe::egui;
 use std::sync::Arc;
@@ -85,6 +85,9 @@ fn capacity_ui(ui: &mut egui::Ui, capacity: &mut String, limit_bytes: Option<u64
 fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, is_current: bool, shown: &mut Option<usize>) {
     let predictions = &answer.predictions;
     ui.add(egui::Label::new(remedies_headline(predictions)).wrap());
+    if let Some(batch) = largest_batch_line(predictions) {
+        ui.add(egui::Label::new(batch).wrap());
+    }
     let state = if is_current { "" } else { " · trying remedies…" };
     let text = format!("Predicted, not measured. Simulated again: {}{state}", fidelity_text(answer.fidelity));
     ui.add(egui::Label::new(theme::muted(ui, text)).wrap());

@@ -7,7 +7,7 @@ use crate::units;
 use eframe::egui::{self, RichText};
 
 /// Largest width of ids, in points; longer ones are cut.
-const ID_PX: f32 = 230.0;
+const ID_PX: f32 = 205.0;
 
 /// The table. Returns the row that was clicked, if one was.
 pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usize) -> Option<usize> {

@@ -18,9 +18,9 @@ fn opened(name: &str) -> Harness<'static, App> {
 fn the_least_change_that_fits_is_shown_with_its_code() {
     let mut harness = opened("gpt_oom_forward.pickle");
     assert!(harness.query_by_label_contains("The least change that fits into 23.6 GiB").is_some());
-    harness.get_by_label("sgd+set:expandable_segments=True").click();
+    harness.get_by_label("checkpoint-all+sgd").click();
     harness.run_steps(4);
-    let code = "optimizer = torch.optim.SGD(model.parameters(), lr=lr)\nexport PYTORCH_ALLOC_CONF=";
+    let code = "use_reentrant=False)\noptimizer = torch.optim.SGD(model.parameters(), lr=lr)";
     assert!(harness.query_by_label_contains(code).is_some());
     assert!(harness.query_by_label_contains("Costs ").is_some());
     harness.get_by_label("Capacity").click();

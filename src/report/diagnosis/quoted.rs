@@ -104,6 +104,7 @@ mod tests {
             margin: None,
             capacity: None,
             remedies,
+            largest_batch: None,
             least,
             not_offered: Vec::new(),
         };

@@ -25,10 +25,15 @@ pub(crate) struct Program {
     is_ring: bool,
 }
 
-/// A frame as `file function`; `torch/…` stands for the installed package.
-fn split(frame: &str) -> (String, &str) {
+/// A frame as `file function` or `file:line function`; `torch/…` stands for the installed package. Lines are 1 otherwise.
+fn split(frame: &str) -> (String, i64, &str) {
     let (file, name) = frame.split_once(' ').unwrap_or((frame, ""));
-    (file.strip_prefix("torch/").map_or_else(|| file.to_owned(), |rest| format!("{TORCH}{rest}")), name)
+    let (file, line) = match file.rsplit_once(':') {
+        Some((file, line)) => (file, line.parse().unwrap_or(1)),
+        None => (file, 1),
+    };
+    let file = file.strip_prefix("torch/").map_or_else(|| file.to_owned(), |rest| format!("{TORCH}{rest}"));
+    (file, line, name)
 }
 
 impl Program {
@@ -79,9 +84,9 @@ impl Program {
         let ids: Vec<_> = frames
             .iter()
             .map(|frame| {
-                let (file, name) = split(frame);
+                let (file, line, name) = split(frame);
                 let mut text = |text: &str| self.snapshot.strings.intern(text.as_bytes()).0;
-                let frame = Frame { file: text(&file), line: 1, name: text(name), fx: None };
+                let frame = Frame { file: text(&file), line, name: text(name), fx: None };
                 self.snapshot.frames.intern(frame, None)
             })
             .collect();

@@ -1,0 +1,49 @@
+//! Evaluation that keeps no graph.
+
+use crate::model::{AllocId, Moment};
+use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::scene::Scene;
+use crate::remedies::training::{Role, Training};
+use crate::simulator::{Point, Program};
+use std::ops::Range;
+
+/// `eval-no-grad`, where an evaluation keeps a graph.
+pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Training) -> Option<Offer<'a>> {
+    let with_graph = training.spans.evals().filter(|events| keeps_graph(scene, training, events));
+    let ends: Vec<(AllocId, Point)> =
+        with_graph.flat_map(|events| training.without_graph(scene, events)).collect();
+    if ends.is_empty() {
+        return None;
+    }
+    let change = move |program: &mut Program<'_>| {
+        for &(id, end) in &ends {
+            program.free_at(id, end);
+        }
+    };
+    let offer =
+        Offer::new("eval-no-grad", "keep no graph in evaluation", (Part::Evaluation, Effort::Lines), change);
+    Some(
+        offer
+            .code("with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)")
+            .cost("nothing, unless evaluation needs gradients")
+            .error(0.02),
+    )
+}
+
+/// A graph keeps every second value or so. An evaluation has one if at least one part in this many of the allocations that
+/// it made up to its peak are there then, though no function holds them.
+const GRAPH_PART: usize = 4;
+
+/// Whether an evaluation keeps a graph.
+pub(super) fn keeps_graph(scene: &Scene<'_>, training: &Training, events: &Range<u32>) -> bool {
+    let range = events.start as usize + 1..events.end as usize + 1;
+    let Some((peak, _)) = scene.timeline.active.peak_in(range) else { return false };
+    let lifetimes = &scene.timeline.lifetimes;
+    let is_value = |id: &AllocId| matches!(training.role(*id), Role::Batch | Role::EvalBatch);
+    let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
+    let is_there =
+        |id: AllocId| lifetimes.start(id) <= peak && lifetimes.end(id).is_none_or(|end| peak < end);
+    let ends = training.without_graph(scene, events).into_iter();
+    let kept = ends.filter(|&(id, end)| is_there(id) && end <= Point::of(peak)).count();
+    made < kept * GRAPH_PART
+}

@@ -1,0 +1,77 @@
+//! What losses over many classes need: logits, their logarithms, and the gradients of both.
+
+use crate::analysis::Category;
+use crate::model::{AllocId, Moment};
+use crate::remedies::scene::{Scene, StackSet};
+use crate::remedies::training::{Role, Training};
+
+/// The logits are found among this many allocations before the loss.
+const NEAR: u32 = 64;
+
+/// What belongs to a loss is at least one part in this many of its logarithms: half if autocast made the logits, a little
+/// less if they are shifted by one.
+const SIZE_PART: u64 = 3;
+
+/// One computation of a loss.
+#[derive(Debug)]
+pub(super) struct Loss {
+    /// Its probabilities, as logarithms.
+    pub(super) logarithms: AllocId,
+    /// The logits and all of about their size up to the loss, the logarithms included.
+    pub(super) forward: Vec<AllocId>,
+    /// Their gradients.
+    pub(super) backward: Vec<AllocId>,
+    /// Whether transformers computes it in fp32 whatever the model's type is.
+    pub(super) is_upcast: bool,
+}
+
+/// The losses of a recording whose logits are larger than anything else that their pass keeps.
+pub(super) fn find(scene: &Scene<'_>, training: &Training) -> Vec<Loss> {
+    let in_loss = scene.stacks_with(|file, name| {
+        file.ends_with("torch/nn/functional.py") && matches!(name, "cross_entropy" | "log_softmax")
+    });
+    let upcast = scene.stacks_with(|file, _| file.ends_with("transformers/loss/loss_utils.py"));
+    let ids: Vec<AllocId> =
+        scene.timeline.ids().filter(|&id| in_loss.has(scene.timeline.stack(id))).collect();
+    let groups = ids.chunk_by(|a, b| a.0 + 1 == b.0);
+    groups.filter_map(|group| loss(scene, training, group, &upcast)).collect()
+}
+
+fn loss(scene: &Scene<'_>, training: &Training, group: &[AllocId], upcast: &StackSet) -> Option<Loss> {
+    let is_batch = |id: AllocId| matches!(training.role(id), Role::Batch | Role::EvalBatch);
+    let logarithms = group.iter().copied().filter(|&id| is_batch(id)).max_by_key(|&id| scene.bytes(id))?;
+    let bytes = scene.bytes(logarithms);
+    let has_size = |id: AllocId| {
+        is_batch(id)
+            && bytes <= scene.bytes(id).saturating_mul(SIZE_PART)
+            && scene.bytes(id) <= bytes.saturating_mul(2)
+    };
+    let first = logarithms.0.saturating_sub(NEAR);
+    let before = (first..logarithms.0).rev().map(AllocId).filter(|&id| has_size(id));
+    let mut forward = vec![logarithms];
+    for id in before {
+        forward.push(id);
+        if training.is_product(scene, id) {
+            break;
+        }
+    }
+    let logits = forward.last().copied().filter(|&id| id != logarithms)?;
+    let is_largest = (first..logits.0).map(AllocId).all(|id| !is_batch(id) || scene.bytes(id) <= bytes);
+    let backward = gradients(scene, training, logits).into_iter().filter(|&id| has_size(id)).collect();
+    let is_upcast = upcast.has(scene.timeline.stack(logarithms));
+    is_largest.then_some(Loss { logarithms, forward, backward, is_upcast })
+}
+
+/// What the backward makes until it comes to what was there before the logits.
+fn gradients(scene: &Scene<'_>, training: &Training, logits: AllocId) -> Vec<AllocId> {
+    let lifetimes = &scene.timeline.lifetimes;
+    let pass = lifetimes.start(logits).event().and_then(|event| training.pass_at(event));
+    let Some(pass) = pass else { return Vec::new() };
+    let is_older = |id: AllocId| {
+        id < logits && pass.events.start < lifetimes.start(id).0 && scene.category(id) == Category::Activation
+    };
+    let older =
+        (pass.backward..pass.events.end).find(|&event| training.frees.at(event).is_some_and(is_older));
+    let until = older.unwrap_or(pass.events.end);
+    lifetimes.started_between(Moment(pass.backward), Moment(until)).collect()
+}

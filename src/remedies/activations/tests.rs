@@ -1,0 +1,143 @@
+//! Remedies for activations, on a small program whose peaks can be added up by hand.
+
+use super::*;
+use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, STATE, ZERO_GRAD};
+use crate::analysis::{Attribution, UserRules};
+use crate::model::Snapshot;
+use crate::remedies::predict::predict;
+use crate::remedies::wanted::Wanted;
+use crate::simulator::{Device, Subject};
+
+const MIB: i64 = 1 << 20;
+const MAIN: &str = "/home/me/train.py:90 <module>";
+const CALL: &str = "torch/nn/modules/module.py _call_impl";
+const MODEL: &str = "/home/me/model.py:50 forward";
+const LINEAR: &str = "torch/nn/modules/linear.py forward";
+const GELU: &str = "torch/nn/modules/activation.py forward";
+
+/// Stacks of a block with two lines, called in a loop.
+const UP: &[&str] = &[LINEAR, CALL, "/home/me/model.py:20 forward", CALL, MODEL, CALL, MAIN];
+const ACT: &[&str] = &[GELU, CALL, "/home/me/model.py:20 forward", CALL, MODEL, CALL, MAIN];
+const ADD: &[&str] = &["/home/me/model.py:21 forward", CALL, MODEL, CALL, MAIN];
+const EVAL_UP: &[&str] = &[LINEAR, CALL, "/home/me/model.py:20 forward", CALL, MODEL, CALL, VALIDATE, MAIN];
+const EVAL_ADD: &[&str] = &["/home/me/model.py:21 forward", CALL, MODEL, CALL, VALIDATE, MAIN];
+const VALIDATE: &str = "/home/me/train.py:70 validate";
+
+/// Parameters of three blocks.
+const PARAMETERS: [i64; 3] = [3 * MIB, 5 * MIB, 7 * MIB];
+
+/// Train for some steps. Each of three blocks makes 40, 30 and 20 MiB, all of which the backward needs.
+fn train(program: &mut Program, steps: usize) {
+    for size in PARAMETERS {
+        program.alloc(size, LOAD);
+    }
+    let mut input = program.alloc(MIB, DATA);
+    for step in 0..steps {
+        let blocks: Vec<[u64; 3]> = (0..3)
+            .map(|_| [(40, UP), (30, ACT), (20, ADD)].map(|(size, stack)| program.alloc(size * MIB, stack)))
+            .collect();
+        let loss = program.alloc(4, LOSS);
+        let mut gradients = Vec::new();
+        for (block, size) in blocks.into_iter().zip(PARAMETERS).rev() {
+            let passing = program.alloc(10 * MIB, BACKWARD);
+            for kept in block.into_iter().rev() {
+                program.free(kept, BACKWARD);
+            }
+            gradients.push(program.alloc(size, BACKWARD));
+            program.free(passing, BACKWARD);
+        }
+        if step == 0 {
+            for size in PARAMETERS {
+                program.alloc(size, STATE);
+            }
+        }
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
+        program.free(loss, DATA);
+        let next = program.alloc(MIB, DATA);
+        program.free(std::mem::replace(&mut input, next), DATA);
+    }
+}
+
+/// Evaluate with a graph: what the blocks keep stays until the call is over.
+fn evaluate(program: &mut Program) {
+    for _ in 0..2 {
+        let input = program.alloc(MIB, DATA);
+        let blocks: Vec<[u64; 2]> = (0..6)
+            .map(|_| [(60, EVAL_UP), (20, EVAL_ADD)].map(|(size, stack)| program.alloc(size * MIB, stack)))
+            .collect();
+        for kept in blocks.into_iter().flatten() {
+            program.free(kept, LOSS);
+        }
+        program.free(input, DATA);
+    }
+}
+
+/// The predicted peak of one remedy in MiB, rounded; `None` if it does not apply.
+fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
+    let timeline = &snapshot.timelines[0];
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    let subject = Subject::new(snapshot, timeline);
+    let device = Device::default();
+    let scene = Scene { snapshot, timeline, attribution: &attribution, subject: &subject, device };
+    let wanted = [Wanted::parse(id).expect("the id is known")];
+    let predictions = predict(&scene, &wanted, &|_, _| {});
+    let predicted = predictions.remedies.first()?;
+    Some((predicted.figures.peak_requested + (1 << 19)) >> 20)
+}
+
+fn trained() -> Snapshot {
+    let mut program = Program::default();
+    train(&mut program, 3);
+    program.finish()
+}
+
+#[test]
+fn micro_batches_share_what_scales_and_keep_gradients() {
+    let snapshot = trained();
+    // Parameters and state of 15 MiB each, three blocks of 90, a MiB of input, 10 on their way.
+    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10));
+    // All gradients are there from the start, and what passes is halved, too.
+    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
+}
+
+#[test]
+fn checkpoints_keep_what_blocks_return() {
+    let snapshot = trained();
+    // The outputs of all blocks; of the last one, 70 MiB that are computed again, and 10 on their way.
+    assert_eq!(peak(&snapshot, "checkpoint-all"), Some(15 + 15 + 1 + 60 + 70 + 10));
+    // Every second keeps 70 MiB of the one between.
+    assert_eq!(peak(&snapshot, "checkpoint-half"), Some(15 + 15 + 1 + 60 + 70 + 70 + 10));
+    // Of equal ones, the first is the best: when its backward comes, the others are over.
+    assert_eq!(peak(&snapshot, "checkpoint-largest"), Some(15 + 15 + 1 + 20 + 90 + 90 + 10));
+}
+
+#[test]
+fn numbers_of_half_the_width_take_half() {
+    let snapshot = trained();
+    assert_eq!(peak(&snapshot, "bf16-model"), Some((15 + 15 + 270 + 10) / 2 + 1));
+}
+
+#[test]
+fn evaluation_without_a_graph_holds_few_values() {
+    let mut program = Program::default();
+    train(&mut program, 2);
+    evaluate(&mut program);
+    train(&mut program, 1);
+    let snapshot = program.finish();
+    let recorded = peak(&snapshot, "set:max_split_size_mb=64").expect("settings always apply");
+    let without = peak(&snapshot, "eval-no-grad").expect("evaluation keeps a graph");
+    assert!(without < recorded, "{without} of {recorded}");
+    assert_eq!(peak(&trained(), "eval-no-grad"), None);
+}
+
+#[test]
+fn without_stacks_there_are_no_blocks() {
+    let mut program = Program::bare();
+    train(&mut program, 3);
+    let snapshot = program.finish();
+    for id in ["checkpoint-all", "bf16-autocast", "sdpa", "chunk-loss"] {
+        assert_eq!(peak(&snapshot, id), None, "{id}");
+    }
+}

@@ -1,0 +1,112 @@
+//! What frames tell about calls of modules.
+
+use super::operation_kind::{OperationKind, PRODUCTS, operation_kind};
+use crate::analysis::site_frame;
+use crate::model::{FrameId, Snapshot, StackId};
+use foldhash::HashMap;
+
+/// A frame, as far as calls are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CallFrame {
+    /// A number for its file and function.
+    pub(super) function: u32,
+    pub(super) kind: FrameKind,
+    /// Whether the function computes a loss, and returns nothing else.
+    pub(super) is_loss: bool,
+    /// Whether it is a module's product of matrices or convolution.
+    pub(super) is_product: bool,
+    /// What an operation does whose innermost frame this is.
+    operation: OperationKind,
+}
+
+/// The part that a frame plays in a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// Compiled code, which is left out.
+    Compiled,
+    /// The code of `torch.nn.Module` that calls a module's `forward`.
+    Call,
+    /// The `forward` of a container, which only calls its modules.
+    Container,
+    /// Some other function that is called `forward`.
+    Forward,
+    /// Anything else.
+    Plain,
+}
+
+/// All frames of a file.
+#[derive(Debug)]
+pub(super) struct CallFrames(Vec<CallFrame>);
+
+impl CallFrames {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let mut functions: HashMap<(String, String), u32> = HashMap::default();
+        let read = |index: u32| {
+            let frame = site_frame(snapshot, FrameId(index));
+            let file = frame.file.replace('\\', "/");
+            let kind = kind(&file, &frame.name);
+            let is_functional = file.ends_with("torch/nn/functional.py");
+            let is_loss = is_functional && (frame.name.contains("loss") || frame.name.contains("entropy"));
+            let operation = operation_kind(&file, &frame.name);
+            let next = functions.len() as u32;
+            let function = *functions.entry((frame.file, frame.name)).or_insert(next);
+            let is_product = PRODUCTS.iter().any(|ending| file.ends_with(ending));
+            CallFrame { function, kind, is_loss, is_product, operation }
+        };
+        Self((0..snapshot.frames.len() as u32).map(read).collect())
+    }
+
+    #[inline]
+    pub(super) fn get(&self, frame: FrameId) -> CallFrame {
+        self.0.get(frame.index()).copied().unwrap_or(CallFrame {
+            function: 0,
+            kind: FrameKind::Compiled,
+            is_loss: false,
+            is_product: false,
+            operation: OperationKind::Own,
+        })
+    }
+
+    /// Whether the innermost Python frame of a stack is a module's product.
+    pub(super) fn is_product(&self, snapshot: &Snapshot, stack: StackId) -> bool {
+        let frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
+        frames
+            .into_iter()
+            .find(|frame| frame.kind != FrameKind::Compiled)
+            .is_some_and(|frame| frame.is_product)
+    }
+
+    /// What the operation at the innermost Python frame of a stack does, and the number of its function.
+    pub(super) fn operation(&self, snapshot: &Snapshot, stack: StackId) -> (OperationKind, u32) {
+        let mut frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
+        let innermost = frames.find(|frame| frame.kind != FrameKind::Compiled);
+        innermost.map_or((OperationKind::Own, u32::MAX), |frame| (frame.operation, frame.function))
+    }
+
+    /// The Python frames of a stack, outermost first.
+    pub(super) fn path<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        stack: StackId,
+    ) -> impl Iterator<Item = FrameId> + 'a {
+        let frames = snapshot.stacks.frames(stack).iter().rev().copied();
+        frames.filter(|&frame| self.get(frame).kind != FrameKind::Compiled)
+    }
+}
+
+fn kind(file: &str, name: &str) -> FrameKind {
+    let extension = std::path::Path::new(file).extension();
+    let is_python = extension.is_some_and(|extension| extension == "py") || file.starts_with('<');
+    let plain = name.rsplit('.').next().unwrap_or(name);
+    if !is_python {
+        FrameKind::Compiled
+    } else if file.ends_with("torch/nn/modules/module.py") {
+        FrameKind::Call
+    } else if file.ends_with("torch/nn/modules/container.py") {
+        FrameKind::Container
+    } else if plain == "forward" {
+        FrameKind::Forward
+    } else {
+        FrameKind::Plain
+    }
+}

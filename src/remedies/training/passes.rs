@@ -1,0 +1,276 @@
+//! Passes of training, and evaluations, as ranges of events.
+
+use crate::analysis::{Phase, Phases};
+use crate::model::{EventIx, Moment};
+use crate::remedies::scene::Scene;
+use std::ops::Range;
+
+/// A forward with its backward, from the loading of its data on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::remedies) struct Pass {
+    /// All of its events.
+    pub(in crate::remedies) events: Range<u32>,
+    /// The first event of its backward; the end of the pass if the recording ends before.
+    pub(in crate::remedies) backward: u32,
+}
+
+/// A stretch of events in which models are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::remedies) enum Span {
+    /// One that trains.
+    Pass(Pass),
+    /// A call that does not, and whether it is a part of each training step, as a teacher's is.
+    Eval(Range<u32>, bool),
+}
+
+impl Span {
+    /// All of its events.
+    pub(in crate::remedies) fn events(&self) -> &Range<u32> {
+        match self {
+            Self::Pass(pass) => &pass.events,
+            Self::Eval(events, _) => events,
+        }
+    }
+}
+
+impl Span {
+    /// The events of its forward.
+    pub(in crate::remedies) fn forward(&self) -> Range<u32> {
+        match self {
+            Self::Pass(pass) => pass.events.start..pass.backward,
+            Self::Eval(events, _) => events.clone(),
+        }
+    }
+}
+
+/// Passes and evaluations, in order.
+#[derive(Debug, Default)]
+pub(in crate::remedies) struct Spans(Vec<Span>);
+
+impl Spans {
+    /// Find them in a recording.
+    pub(super) fn of(scene: &Scene<'_>) -> Self {
+        let mut builder = Builder::default();
+        for piece in pieces(scene) {
+            builder.add(piece);
+        }
+        builder.close();
+        let mut spans = builder.spans;
+        find_parts(&mut spans, scene.attribution.phases.iterations.list.len());
+        Self(spans)
+    }
+
+    /// The span that an event lies in.
+    pub(in crate::remedies) fn at(&self, event: EventIx) -> Option<&Span> {
+        let after = self.0.partition_point(|span| span.events().start <= event.0);
+        self.0.get(after.checked_sub(1)?).filter(|span| event.0 < span.events().end)
+    }
+
+    /// All of them.
+    pub(in crate::remedies) fn iter(&self) -> impl Iterator<Item = &Span> {
+        self.0.iter()
+    }
+
+    /// The passes.
+    pub(in crate::remedies) fn passes(&self) -> impl Iterator<Item = &Pass> {
+        self.0.iter().filter_map(|span| match span {
+            Span::Pass(pass) => Some(pass),
+            Span::Eval(..) => None,
+        })
+    }
+
+    /// The calls that do not train.
+    pub(in crate::remedies) fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
+        self.0.iter().filter_map(|span| match span {
+            Span::Pass(_) => None,
+            Span::Eval(events, is_part) => (!is_part).then_some(events),
+        })
+    }
+}
+
+/// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then.
+fn find_parts(spans: &mut [Span], iterations: usize) {
+    let mut parts = Vec::new();
+    let mut passes = 0;
+    for at in 1..spans.len() {
+        if !matches!(spans[at], Span::Pass(_)) {
+            continue;
+        }
+        let is_adjacent = |&before: &usize| {
+            let next = spans.get(before + 1).map(|next| next.events().start);
+            matches!(spans[before], Span::Eval(..)) && next == Some(spans[before].events().end)
+        };
+        let before: Vec<usize> = (0..at).rev().take_while(is_adjacent).collect();
+        passes += usize::from(!before.is_empty());
+        parts.extend(before);
+    }
+    if iterations <= passes * 2 && 1 < passes {
+        for part in parts {
+            if let Span::Eval(_, is_part) = &mut spans[part] {
+                *is_part = true;
+            }
+        }
+    }
+}
+
+/// A stretch of events of one kind.
+struct Piece {
+    kind: Kind,
+    events: Range<u32>,
+}
+
+/// The kind of a stretch of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Data is loaded.
+    Data,
+    /// A model is called, or a loss is computed; whether a backward follows is known where what they keep shows it.
+    Call(Option<bool>, Phase),
+    /// Gradients are computed.
+    Backward,
+    /// Something else.
+    Other,
+}
+
+/// The phases of a recording, with a piece for each call of a model.
+fn pieces(scene: &Scene<'_>) -> Vec<Piece> {
+    let phases = &scene.attribution.phases;
+    let events = scene.timeline.events.len() as u32;
+    let ends = phases.phases.iter().skip(1).map(|next| next.event.0).chain([events]);
+    let mut out = Vec::new();
+    for (start, end) in phases.phases.iter().zip(ends) {
+        let whole = start.event.0..end;
+        match start.phase {
+            Phase::Data => out.push(Piece { kind: Kind::Data, events: whole }),
+            Phase::Backward => out.push(Piece { kind: Kind::Backward, events: whole }),
+            Phase::Init | Phase::Optimizer | Phase::Unknown => {
+                out.push(Piece { kind: Kind::Other, events: whole });
+            }
+            Phase::Forward | Phase::Eval => {
+                for events in calls(phases, whole) {
+                    let kind = Kind::Call(is_trained(scene, &events), start.phase);
+                    out.push(Piece { kind, events });
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A phase in pieces, each of which begins with a call of a model.
+fn calls(phases: &Phases, whole: Range<u32>) -> Vec<Range<u32>> {
+    let calls = &phases.calls;
+    let after = |event: u32| calls.partition_point(|call| call.event.0 <= event);
+    let within = &calls[after(whole.start)..after(whole.end.saturating_sub(1)).max(after(whole.start))];
+    let starts = [whole.start].into_iter().chain(within.iter().map(|call| call.event.0));
+    let ends = within.iter().map(|call| call.event.0).chain([whole.end]);
+    starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Whether a backward frees most of the tensors that some events hold at once, or something else does; `None` if most stay.
+/// Numbers tell more than bytes: the largest tensors are often results, which the program keeps as long as it likes.
+fn is_trained(scene: &Scene<'_>, events: &Range<u32>) -> Option<bool> {
+    let lifetimes = &scene.timeline.lifetimes;
+    let (peak, _) = scene.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
+    let (mut all, mut in_backward, mut otherwise) = (0u32, 0u32, 0u32);
+    for id in lifetimes.started_between(Moment(events.start), peak) {
+        let end = lifetimes.end(id);
+        if end.is_some_and(|end| end <= peak) {
+            continue;
+        }
+        all += 1;
+        match end.map(|end| scene.attribution.phases.phase_at(end)) {
+            Some(Phase::Backward) => in_backward += 1,
+            Some(_) => otherwise += 1,
+            None => {}
+        }
+    }
+    if all < in_backward * 2 { Some(true) } else { (all < otherwise * 2).then_some(false) }
+}
+
+/// The kind of span that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Under {
+    /// Data is loaded.
+    Data,
+    /// A model is trained, and no backward came yet; whether one is known to come.
+    Forward(bool),
+    /// The backward runs, from this event on.
+    Backward(u32),
+    /// A model is called once without training.
+    Eval,
+}
+
+/// Puts spans together from pieces.
+#[derive(Default)]
+struct Builder {
+    spans: Vec<Span>,
+    open: Option<(Under, Range<u32>)>,
+    /// Data that is loaded during an evaluation, or after it for what comes next.
+    data: Option<u32>,
+}
+
+impl Builder {
+    fn add(&mut self, piece: Piece) {
+        let under = self.open.as_ref().map(|open| open.0);
+        match (piece.kind, under) {
+            // Some programs drop gradients between a forward and its backward.
+            (Kind::Other, Some(under @ Under::Forward(true)))
+            | (Kind::Data, Some(under @ Under::Forward(_))) => {
+                self.go_on(under, piece.events);
+            }
+            (Kind::Other, _) => self.close(),
+            (Kind::Data, Some(Under::Eval)) => {
+                self.data.get_or_insert(piece.events.start);
+            }
+            (Kind::Data, _) => self.start(Under::Data, piece.events),
+            (Kind::Backward, Some(Under::Backward(start))) => {
+                self.go_on(Under::Backward(start), piece.events);
+            }
+            (Kind::Backward, Some(Under::Data | Under::Forward(_))) => {
+                self.go_on(Under::Backward(piece.events.start), piece.events);
+            }
+            (Kind::Backward, _) => self.start(Under::Backward(piece.events.start), piece.events),
+            (Kind::Call(is_trained, phase), under) => self.add_call(is_trained, phase, under, piece.events),
+        }
+    }
+
+    fn add_call(&mut self, is_trained: Option<bool>, phase: Phase, under: Option<Under>, events: Range<u32>) {
+        let now = match under {
+            // Whatever is called before the backward that is known to come, such as a loss, is a part of the pass.
+            Some(Under::Forward(true)) => Under::Forward(true),
+            _ if is_trained.unwrap_or(phase == Phase::Forward) => Under::Forward(is_trained == Some(true)),
+            _ => Under::Eval,
+        };
+        match (under, now) {
+            (Some(Under::Data), _) | (Some(Under::Forward(_)), Under::Forward(_)) => self.go_on(now, events),
+            _ => self.start(now, events),
+        }
+    }
+
+    fn go_on(&mut self, under: Under, events: Range<u32>) {
+        self.data = None;
+        if let Some((now, range)) = &mut self.open {
+            *now = under;
+            range.end = events.end;
+        }
+    }
+
+    /// Begin something else; data that was loaded just before belongs to it.
+    fn start(&mut self, under: Under, events: Range<u32>) {
+        let start = self.data.take().unwrap_or(events.start);
+        self.close();
+        self.open = Some((under, start..events.end));
+    }
+
+    fn close(&mut self) {
+        self.data = None;
+        let Some((under, events)) = self.open.take() else { return };
+        match under {
+            Under::Data => {}
+            Under::Eval => self.spans.push(Span::Eval(events, false)),
+            Under::Forward(_) => self.spans.push(Span::Pass(Pass { backward: events.end, events })),
+            Under::Backward(backward) => self.spans.push(Span::Pass(Pass { events, backward })),
+        }
+    }
+}

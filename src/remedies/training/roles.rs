@@ -1,0 +1,156 @@
+//! What each allocation of a training program depends on.
+
+use super::frames::CallFrames;
+use super::passes::{Pass, Span, Spans};
+use super::weights::Weights;
+use crate::analysis::Category;
+use crate::model::{AllocId, EventIx, Moment, StackId};
+use crate::remedies::scene::Scene;
+use foldhash::{HashMap, HashSet};
+
+/// What an allocation depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::remedies) enum Role {
+    /// The model, the optimizer, or something else that no batch changes.
+    Fixed,
+    /// The batch of a pass.
+    Batch,
+    /// The batch of an evaluation.
+    EvalBatch,
+    /// The gradient of a parameter that is kept after the backward that makes it.
+    Gradient,
+    /// The gradient of a parameter on its way into one that is kept.
+    FreshGradient,
+    /// A parameter in another type, made by autocast for a pass.
+    WeightCopy,
+    /// The workspace of one product of matrices.
+    Workspace,
+}
+
+/// Workspaces that torch sets aside for cuBLAS and cuBLASLt, in bytes: `:4096:2:16:8`, `:4096:8`, 32 KiB less on some
+/// devices, and 1 MiB.
+const WORKSPACES_BYTES: [u64; 3] = [(2 * 4096 + 8 * 16) << 10, (8 * 4096) << 10, 1 << 20];
+
+/// A workspace is given back by the event after the one that makes it, or the one after that: requested, then completed.
+const WORKSPACE_EVENTS: u32 = 2;
+
+/// What roles follow from.
+struct Facts<'a> {
+    scene: &'a Scene<'a>,
+    frames: &'a CallFrames,
+    weights: &'a Weights,
+}
+
+/// Find the role of every allocation.
+pub(super) fn find(scene: &Scene<'_>, frames: &CallFrames, spans: &Spans) -> Vec<Role> {
+    let weights = Weights::of(scene);
+    let facts = Facts { scene, frames, weights: &weights };
+    let mut roles = vec![Role::Fixed; scene.timeline.lifetimes.len()];
+    for span in spans.iter() {
+        let ids = ids_of(scene, span.events());
+        match span {
+            Span::Pass(pass) => of_pass(&facts, pass, &ids, &mut roles),
+            Span::Eval(_, is_part) => {
+                let batch = if *is_part { Role::Batch } else { Role::EvalBatch };
+                of_calls(&facts, &ids, batch, &mut roles);
+            }
+        }
+    }
+    roles
+}
+
+/// The allocations that some events make.
+fn ids_of(scene: &Scene<'_>, events: &std::ops::Range<u32>) -> Vec<AllocId> {
+    scene.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end)).collect()
+}
+
+/// Whether an allocation belongs to the model or its optimizer, wherever it is made.
+fn is_state(scene: &Scene<'_>, id: AllocId) -> bool {
+    matches!(
+        scene.category(id),
+        Category::Parameter | Category::OptimizerState | Category::Comm | Category::GraphPool
+    )
+}
+
+fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Role]) {
+    let Facts { scene, weights, .. } = *facts;
+    let made = |id: AllocId| scene.timeline.lifetimes.start(id).event().unwrap_or(EventIx(0)).0;
+    let split = ids.partition_point(|&id| made(id) < pass.backward);
+    let (forward, backward) = ids.split_at(split);
+    of_calls(facts, forward, Role::Batch, roles);
+    let sizes: HashSet<u64> =
+        forward.iter().filter(|id| roles[id.index()] == Role::Batch).map(|&id| scene.bytes(id)).collect();
+    for &id in backward.iter().filter(|&&id| !is_state(scene, id)) {
+        let bytes = scene.bytes(id);
+        let is_kept = scene.timeline.lifetimes.end(id).is_none_or(|end| pass.events.end < end.0);
+        roles[id.index()] = if is_workspace(scene, id) {
+            Role::Workspace
+        } else if is_kept && weights.count(bytes) != 0 {
+            Role::Gradient
+        } else if !sizes.contains(&bytes) && weights.have(bytes) {
+            Role::FreshGradient
+        } else {
+            Role::Batch
+        };
+    }
+}
+
+/// The roles of what calls of a model make.
+fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Role, roles: &mut [Role]) {
+    let Facts { scene, weights, .. } = *facts;
+    let mut counts: HashMap<u64, u32> = HashMap::default();
+    for &id in ids {
+        *counts.entry(scene.bytes(id)).or_default() += 1;
+    }
+    // Autocast keeps one copy of each parameter until the pass is over, so that there are never more copies than parameters.
+    let outlives = outlives_operation(scene, ids);
+    let is_copy = |id: AllocId| {
+        let count = counts.get(&scene.bytes(id)).copied().unwrap_or(0);
+        count <= weights.count(scene.bytes(id).saturating_mul(2)) && outlives.contains(&id)
+    };
+    let has_copies = most_products_copy(facts, ids, is_copy);
+    for &id in ids.iter().filter(|&&id| !is_state(scene, id)) {
+        roles[id.index()] = if is_workspace(scene, id) {
+            Role::Workspace
+        } else if has_copies && is_copy(id) {
+            Role::WeightCopy
+        } else {
+            batch
+        };
+    }
+}
+
+/// What is there after the operation that makes it: when another stack allocates.
+fn outlives_operation(scene: &Scene<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
+    let stack = |id: AllocId| scene.timeline.stack(id);
+    let lifetimes = &scene.timeline.lifetimes;
+    let mut out = HashSet::default();
+    for operation in ids.chunk_by(|&a, &b| stack(a) == stack(b)) {
+        let last = operation[operation.len() - 1];
+        let next = lifetimes.first_after(lifetimes.start(last)).map(|next| lifetimes.start(next));
+        let is_there = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.is_some_and(|next| next < end));
+        out.extend(operation.iter().copied().filter(|&id| is_there(id)));
+    }
+    out
+}
+
+/// Whether most modules that multiply by a parameter make a copy of it first, as they do under autocast.
+fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(AllocId) -> bool) -> bool {
+    let mut copying: HashMap<StackId, bool> = HashMap::default();
+    for &id in ids {
+        let stack = facts.scene.timeline.stack(id);
+        if let Some(copies) = copying.get_mut(&stack) {
+            *copies |= is_copy(id);
+        } else if facts.frames.is_product(facts.scene.snapshot, stack) {
+            copying.insert(stack, is_copy(id));
+        }
+    }
+    copying.len() < copying.values().filter(|&&copies| copies).count() * 2
+}
+
+fn is_workspace(scene: &Scene<'_>, id: AllocId) -> bool {
+    let lifetimes = &scene.timeline.lifetimes;
+    let is_brief =
+        lifetimes.end(id).is_some_and(|end| end.0.saturating_sub(lifetimes.start(id).0) <= WORKSPACE_EVENTS);
+    is_brief && WORKSPACES_BYTES.contains(&scene.bytes(id))
+}

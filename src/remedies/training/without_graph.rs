@@ -1,0 +1,139 @@
+//! How long values would live if no graph kept them: as long as Python does.
+//!
+//! Stacks show in which function a value is made and when that function ends. Its locals go with it; what its last operation
+//! made is returned to its caller. Names are not recorded. So within a module's function a value is taken to be gone once
+//! two newer ones were made: `x = f(x)` needs two, and `x = x + f(g(x))` three.
+
+use super::call_stack::{CallStack, Running};
+use super::frames::{CallFrames, FrameKind};
+use crate::model::{AllocId, EventIx, FrameId, Moment, StackId};
+use crate::remedies::scene::Scene;
+use crate::simulator::Point;
+use std::ops::Range;
+
+/// A function holds at most this many values; see above.
+const HELD_VALUES: usize = 2;
+
+/// What one operation made, or one function returned.
+type Value = Vec<AllocId>;
+
+/// A running function and its values, oldest first.
+#[derive(Debug, Default)]
+struct Function {
+    held: Vec<Value>,
+    /// The stack of the newest value, if it was made here.
+    newest: Option<StackId>,
+    /// How many calls of modules it lies within.
+    modules: usize,
+    is_loss: bool,
+}
+
+/// Finds the ends of values.
+pub(super) struct WithoutGraph<'a> {
+    frames: &'a CallFrames,
+    running: CallStack<Function>,
+    ends: Vec<(AllocId, Point)>,
+}
+
+impl<'a> WithoutGraph<'a> {
+    /// The allocations of some events that would be gone, and when; those that may stay as long as recorded are left out.
+    pub(super) fn ends(
+        scene: &Scene<'_>,
+        frames: &'a CallFrames,
+        events: &Range<u32>,
+        is_value: impl Fn(AllocId) -> bool,
+    ) -> Vec<(AllocId, Point)> {
+        let lifetimes = &scene.timeline.lifetimes;
+        let mut finder = Self { frames, running: CallStack::new(), ends: Vec::new() };
+        let mut path = Vec::new();
+        let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
+        // The next stack after the events tells which functions are over by then.
+        let next = lifetimes.first_after(Moment(events.end));
+        let with_event = |id| Some((id, lifetimes.start(id).event()?, scene.timeline.stack(id)));
+        for (id, made, stack) in ids.chain(next).filter_map(with_event) {
+            if (stack == StackId::EMPTY || !is_value(id)) && made.0 < events.end {
+                continue;
+            }
+            path.clear();
+            path.extend(frames.path(scene.snapshot, stack));
+            if events.end <= made.0 {
+                finder.end_all_but(stack, &path, Point::before(made, 0));
+            } else {
+                finder.add(id, made, stack, &path);
+            }
+        }
+        finder.ends
+    }
+
+    /// End the functions that do not go on with a stack. Without one, those of modules end.
+    fn end_all_but(&mut self, stack: StackId, path: &[FrameId], at: Point) {
+        let kept = match stack {
+            StackId::EMPTY => {
+                let is_outside = |running: &Running<Function>| running.about.modules == 0;
+                self.running.running().iter().take_while(|&running| is_outside(running)).count()
+            }
+            stack => self.running.going_on(self.frames, stack, path).0,
+        };
+        while let Some(over) = self.running.end_beyond(kept) {
+            self.end(over.about, at);
+        }
+    }
+
+    fn add(&mut self, id: AllocId, made: EventIx, stack: StackId, path: &[FrameId]) {
+        self.end_all_but(stack, path, Point::before(made, 0));
+        let outer = self.running.running().last().map_or(0, |running| running.about.modules);
+        let mut modules = outer;
+        for &line in path.iter().skip(self.running.running().len()) {
+            let frame = self.frames.get(line);
+            modules += usize::from(frame.kind == FrameKind::Call);
+            let about = Function { modules, is_loss: frame.is_loss, ..Function::default() };
+            self.running.begin(line, stack, about);
+        }
+        self.running.note(stack);
+        if let Some(running) = self.running.running_mut().last_mut() {
+            let function = &mut running.about;
+            match function.held.last_mut() {
+                Some(value) if function.newest == Some(stack) => value.push(id),
+                _ => function.held.push(vec![id]),
+            }
+            function.newest = Some(stack);
+        }
+        self.drop_old(Point::after(made, 0));
+    }
+
+    /// A function is over: its caller has what it returns.
+    fn end(&mut self, function: Function, at: Point) {
+        let Function { mut held, modules, is_loss, .. } = function;
+        let mut returned = held.pop().unwrap_or_default();
+        let is_outermost =
+            self.running.running().last().is_none_or(|caller| caller.about.modules == 0) && modules != 0;
+        if is_loss {
+            let loss = returned.pop();
+            held.push(returned);
+            returned = loss.into_iter().collect();
+        }
+        // A model may return any of the values it holds at its end.
+        if !is_outermost || is_loss {
+            self.ends.extend(held.into_iter().flatten().map(|id| (id, at)));
+        }
+        if let Some(caller) = self.running.running_mut().last_mut()
+            && !returned.is_empty()
+        {
+            caller.about.held.push(returned);
+            caller.about.newest = None;
+        }
+        self.drop_old(at);
+    }
+
+    /// Drop what the innermost function of a module holds no longer.
+    fn drop_old(&mut self, at: Point) {
+        let Some(running) = self.running.running_mut().last_mut() else { return };
+        let held = &mut running.about.held;
+        if running.about.modules != 0 && HELD_VALUES < held.len() {
+            let gone = held.remove(0);
+            self.ends.extend(gone.into_iter().map(|id| (id, at)));
+        } else if running.about.modules == 0 && HELD_VALUES < held.len() {
+            held.remove(0);
+        }
+    }
+}
