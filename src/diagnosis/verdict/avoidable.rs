@@ -16,7 +16,6 @@ const AVOIDABLE: [&str; 12] = [
     "autocast-copies",
     "gradients-not-zeroed",
     "prefetched-batches",
-    "autocast-copies",
     "quadratic-length",
 ];
 

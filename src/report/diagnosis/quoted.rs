@@ -23,16 +23,15 @@ pub(super) struct RemedyText {
     pub(super) record: Value,
 }
 
-/// The least change that fits, then the single remedies that lower the peak most. What keeps a leak going is no remedy for
-/// it, whatever fits for now: there, what removes it comes first, and settings are left out.
+/// The least change that fits, then the single remedies that lower the peak most. What only puts off a leak is no remedy
+/// for it, whatever fits for now: there, what removes it counts alone.
 pub(super) fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
     let is_leak = verdict == "leak";
     let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
     let mut all: Vec<&Prediction> = predictions.remedies.iter().collect();
     let mut chosen: Vec<&Prediction> = Vec::new();
     if is_leak {
-        all.retain(|remedy| !has(remedy, &[Part::Settings]));
-        all.sort_by_key(|remedy| !has(remedy, &[Part::Leak, Part::Evaluation]));
+        all.retain(|remedy| has(remedy, &[Part::Leak, Part::Evaluation]) && !has(remedy, &[Part::Settings]));
     } else {
         chosen.extend(predictions.least.and_then(|index| predictions.remedies.get(index)));
     }
@@ -127,7 +126,7 @@ mod tests {
         assert_eq!(ids(all(), None, "capacity"), ["half-batch", "detach"]);
         assert_eq!(ids(all(), Some(0), "capacity"), ["half-batch+sgd", "detach"]);
         assert_eq!(ids(all(), Some(3), "capacity"), ["detach", "half-batch"]);
-        assert_eq!(ids(all(), Some(0), "leak"), ["detach", "half-batch"]);
+        assert_eq!(ids(all(), Some(0), "leak"), ["detach"]);
         assert_eq!(
             ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, "none"),
             Vec::<String>::new()
