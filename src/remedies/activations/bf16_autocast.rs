@@ -10,44 +10,20 @@ use super::number_types::NumberTypes;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Operation, OperationKind, Pass, Role, Span, Training};
+use crate::remedies::training::{Operation, OperationKind, Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
-use foldhash::{HashMap, HashSet};
-use std::ops::Range;
+use foldhash::HashMap;
 use std::sync::Arc;
 
-/// What autocast changes.
+/// What autocast changes in one pass.
 #[derive(Debug, Default)]
 struct Changes {
     /// The share that is left of an allocation.
     factors: HashMap<AllocId, f64>,
     /// When an allocation is gone, where that is earlier.
-    ends: HashMap<AllocId, Point>,
+    ends: Vec<(AllocId, Point)>,
     /// What is added: like which allocation, which share of it, and when.
     added: Vec<(AllocId, f64, Point, Point)>,
-}
-
-impl Changes {
-    fn add(&mut self, other: Self) {
-        self.factors.extend(other.factors);
-        self.ends.extend(other.ends);
-        self.added.extend(other.added);
-    }
-
-    fn apply(&self, scene: &Scene<'_>, program: &mut Program<'_>) {
-        let bytes =
-            |program: &Program<'_>, id: AllocId, share: f64| (program.row(id).bytes as f64 * share) as u64;
-        program.scale_added(|id| self.factors.get(&id).copied().unwrap_or(1.0));
-        for &(like, share, start, end) in &self.added {
-            let bytes = bytes(program, like, share);
-            // What other remedies give back earlier has no copy after that.
-            let now = program.row(like).end;
-            let end = if now < recorded_end(scene, like) { end.min(now) } else { end };
-            program.add(like, Row { bytes, start, end });
-        }
-        self.ends.iter().for_each(|(&id, &end)| program.free_at(id, end));
-        self.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
-    }
 }
 
 /// `bf16-autocast`, unless the recording shows numbers of half the width already.
@@ -60,72 +36,53 @@ pub(super) fn offer<'a>(
     if types.are_half || !has_stacks || training.spans.passes().next().is_none() {
         return None;
     }
-    let changes = find_changes(scene, training, types);
-    let change = move |program: &mut Program<'_>| changes.apply(scene, program);
-    // How often cells of recurrent networks copy their weights depends on how they are called.
-    let has_cells =
-        scene.has_frame(|file, name| file.ends_with("torch/nn/modules/rnn.py") && name == "forward");
+    let known = Known {
+        losses: loss::find(scene, training),
+        attention: attention::find(scene, training),
+        has_accelerate: scene.has_frame(|file, _| file.contains("/accelerate/")),
+    };
+    let changes: Vec<Changes> =
+        training.spans.passes().map(|pass| changes(scene, training, types, &known, pass)).collect();
+    let change = move |program: &mut Program<'_>| {
+        let bytes =
+            |program: &Program<'_>, id: AllocId, share: f64| (program.row(id).bytes as f64 * share) as u64;
+        let factor =
+            |id: AllocId| changes.iter().find_map(|changes| changes.factors.get(&id)).copied().unwrap_or(1.0);
+        program.scale_added(factor);
+        for changes in &changes {
+            for &(like, share, start, end) in &changes.added {
+                let bytes = bytes(program, like, share);
+                let recorded = scene.timeline.lifetimes.end(like).map_or(Point::NEVER, Point::of);
+                // What other remedies give back earlier has no copy after that.
+                let end = if program.row(like).end < recorded { end.min(program.row(like).end) } else { end };
+                program.add(like, Row { bytes, start, end });
+            }
+            changes.ends.iter().for_each(|&(id, end)| program.free_at(id, end));
+            changes.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
+        }
+    };
     let offer =
         Offer::new("bf16-autocast", "train under autocast to bf16", (Part::Precision, Effort::Lines), change);
-    let offer = offer
-        .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
-        .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
-        .note(
-            "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
-             fp32 and may add to it.",
-        );
-    Some(if has_cells { offer.bound() } else { offer.error(0.06) })
+    Some(
+        offer
+            .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
+            .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
+            .note(
+                "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute \
+                 in fp32 and may add to it.",
+            ),
+    )
 }
 
-/// What autocast changes in all passes, and in calls that belong to them.
-fn find_changes(scene: &Scene<'_>, training: &Training, types: &NumberTypes) -> Changes {
-    let known = Known::of(scene, training);
-    let mut changes = Changes::default();
-    for span in training.spans.iter() {
-        match span {
-            Span::Pass(pass) => changes.add(changes_of_pass(scene, training, types, &known, pass)),
-            Span::Eval(events, true) => {
-                let operations = training.operations(scene, events.clone());
-                follow(scene, types, &operations, &known, &mut changes);
-            }
-            Span::Eval(..) => {}
-        }
-    }
-    changes
-}
-
-/// What is known besides single operations, in order.
+/// What is known besides single operations.
 struct Known {
     losses: Vec<Loss>,
     attention: Vec<Attention>,
-    /// All scores of attention, and the last of each.
-    scores: HashSet<AllocId>,
-    last_scores: HashSet<AllocId>,
     /// Whether accelerate runs the program.
     has_accelerate: bool,
 }
 
-impl Known {
-    fn of(scene: &Scene<'_>, training: &Training) -> Self {
-        let attention = attention::find(scene, training);
-        Self {
-            losses: loss::find(scene, training),
-            scores: attention.iter().flat_map(|attention| attention.scores.iter().copied()).collect(),
-            last_scores: attention.iter().filter_map(|attention| attention.scores.last().copied()).collect(),
-            attention,
-            has_accelerate: scene.has_frame(|file, _| file.contains("/accelerate/")),
-        }
-    }
-}
-
-/// Those of some things in order that begin with an allocation in a range.
-fn within<'k, T>(all: &'k [T], ids: &Range<AllocId>, first: impl Fn(&T) -> AllocId) -> &'k [T] {
-    let start = all.partition_point(|one| first(one) < ids.start);
-    let end = all.partition_point(|one| first(one) < ids.end);
-    all.get(start..end).unwrap_or_default()
-}
-
-fn changes_of_pass(
+fn changes(
     scene: &Scene<'_>,
     training: &Training,
     types: &NumberTypes,
@@ -134,16 +91,17 @@ fn changes_of_pass(
 ) -> Changes {
     let mut out = Changes::default();
     let operations = training.operations(scene, pass.events.start..pass.backward);
-    follow(scene, types, &operations, known, &mut out);
+    follow(scene, types, &operations, &mut out);
     add_weight_copies(scene, training, pass, &operations, &mut out);
-    let lifetimes = &scene.timeline.lifetimes;
-    let first_after = |event: u32| lifetimes.first_after(Moment(event)).unwrap_or(AllocId(u32::MAX));
-    let ids = first_after(pass.events.start)..first_after(pass.events.end);
-    for attention in within(&known.attention, &ids, |attention| attention.scores[0]) {
+    let is_here = |id: AllocId| {
+        let made = scene.timeline.lifetimes.start(id).event();
+        made.is_some_and(|made| pass.events.contains(&made.0))
+    };
+    for attention in known.attention.iter().filter(|attention| is_here(attention.scores[0])) {
         softmax_in_fp32(scene, types, pass, attention, &mut out);
     }
     halve_gradients(scene, training, pass, &operations, &mut out);
-    for loss in within(&known.losses, &ids, |loss| loss.logarithms) {
+    for loss in known.losses.iter().filter(|loss| is_here(loss.logarithms)) {
         loss_in_fp32(scene, loss, &mut out);
         if known.has_accelerate {
             returned_in_fp32(scene, loss, &mut out);
@@ -152,18 +110,8 @@ fn changes_of_pass(
     out
 }
 
-fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
-    scene.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
-}
-
 /// Follow types through the operations of a forward.
-fn follow(
-    scene: &Scene<'_>,
-    types: &NumberTypes,
-    operations: &[Operation],
-    known: &Known,
-    out: &mut Changes,
-) {
+fn follow(scene: &Scene<'_>, types: &NumberTypes, operations: &[Operation], out: &mut Changes) {
     let lifetimes = &scene.timeline.lifetimes;
     let start = |operation: &Operation| lifetimes.start(operation.ids[0]).event().unwrap_or(EventIx(0));
     let mut is_half = false;
@@ -173,9 +121,14 @@ fn follow(
         let next = operations.get(index + 1);
         let over = next.map_or(Point::NEVER, |next| Point::before(start(next), 0));
         let main = operation.main(scene);
+        let is_before_norm = next.is_some_and(|next| next.kind == OperationKind::Norm);
         let was_half = is_half;
-        let before = index.checked_sub(1).map(|before| &operations[before]);
-        is_half = gives_half(known, before, operation, next, was_half);
+        is_half = match operation.kind {
+            OperationKind::Product => true,
+            OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
+            OperationKind::Own => is_half && !is_before_norm,
+            OperationKind::Same => is_half,
+        };
         if is_half {
             let halved = operation.ids.iter().filter(|&&id| !types.is_mask(id));
             halved.for_each(|&id| {
@@ -184,7 +137,7 @@ fn follow(
         }
         match operation.kind {
             OperationKind::Product => {
-                if let Some((input, by)) = input.filter(|(input, _)| !known.scores.contains(input)) {
+                if let Some((input, by)) = input {
                     cast_input(scene, (input, by), start(operation), over, out);
                 }
                 continue;
@@ -201,27 +154,6 @@ fn follow(
     }
 }
 
-/// Whether an operation gives numbers in bf16, after one that does or does not.
-fn gives_half(
-    known: &Known,
-    before: Option<&Operation>,
-    operation: &Operation,
-    next: Option<&Operation>,
-    was_half: bool,
-) -> bool {
-    // Scores are multiplied with values, in the program's own code.
-    let is_attention =
-        before.is_some_and(|before| before.ids.iter().any(|id| known.last_scores.contains(id)));
-    let is_before_norm = next.is_some_and(|next| next.kind == OperationKind::Norm);
-    is_attention
-        || match operation.kind {
-            OperationKind::Product => true,
-            OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
-            OperationKind::Own => was_half && !is_before_norm,
-            OperationKind::Same => was_half,
-        }
-}
-
 /// A product keeps a copy of its input in bf16. What only it kept goes.
 fn cast_input(
     scene: &Scene<'_>,
@@ -230,11 +162,12 @@ fn cast_input(
     over: Point,
     out: &mut Changes,
 ) {
-    let end = recorded_end(scene, input);
+    let end = scene.timeline.lifetimes.end(input).map_or(Point::NEVER, Point::of);
     out.added.push((input, 0.5, Point::before(start, 1), end.max(over)));
     // Softmax keeps its result itself.
     if by != OperationKind::Fp32 && over < end {
-        out.ends.insert(input, over);
+        out.ends.retain(|&(id, _)| id != input);
+        out.ends.push((input, over));
     }
 }
 
@@ -303,16 +236,17 @@ fn softmax_in_fp32(
             out.factors.insert(id, 0.5);
         }
     };
-    for id in brief {
-        halve(out, id);
-    }
+    brief.into_iter().for_each(|id| halve(out, id));
     let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else { return };
-    for id in &kept {
+    let is_score = |id: AllocId| attention.scores.contains(&id);
+    out.ends.retain(|&(id, _)| !is_score(id));
+    out.added.retain(|&(id, ..)| !is_score(id));
+    kept.iter().for_each(|id| {
         out.factors.remove(id);
-    }
+    });
     if first == last {
         let start = lifetimes.start(first).event().map_or(Point::START, |event| Point::after(event, 0));
-        let end = recorded_end(scene, first);
+        let end = lifetimes.end(first).map_or(Point::NEVER, Point::of);
         out.added.push((first, 0.5, start, end));
     } else {
         halve(out, last);
@@ -324,7 +258,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     let lifetimes = &scene.timeline.lifetimes;
     let start =
         lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::before(event, 0));
-    let end = recorded_end(scene, loss.logarithms);
+    let end = lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
     // transformers makes the copy itself, in fp32.
     let (copy, until) = match lifetimes.start(loss.logarithms).event() {
         Some(event) if loss.is_upcast => (1.0, Point::after(event, 0)),
@@ -334,7 +268,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     out.factors.remove(&loss.logarithms);
     let first = loss.backward.first().and_then(|&id| lifetimes.start(id).event());
     if let Some(first) = first.filter(|_| !loss.is_upcast) {
-        out.ends.insert(loss.logarithms, Point::after(first, 0));
+        out.ends.push((loss.logarithms, Point::after(first, 0)));
     }
     for (index, &id) in loss.backward.iter().enumerate() {
         if index == 0 || loss.is_upcast {
@@ -349,7 +283,8 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
 fn returned_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     let lifetimes = &scene.timeline.lifetimes;
     let Some(&logits) = loss.forward.last() else { return };
+    let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let start = lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::after(event, 1));
-    out.added.push((logits, 1.0, start, recorded_end(scene, logits)));
-    out.ends.insert(logits, recorded_end(scene, loss.logarithms));
+    out.added.push((logits, 1.0, start, end(logits)));
+    out.ends.push((logits, end(loss.logarithms)));
 }

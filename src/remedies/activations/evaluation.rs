@@ -3,7 +3,7 @@
 use crate::model::{AllocId, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Role, Training};
+use crate::remedies::training::Training;
 use crate::simulator::{Point, Program};
 use std::ops::Range;
 
@@ -25,8 +25,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Training) -> Option<Off
     Some(
         offer
             .code("with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)")
-            .cost("nothing, unless evaluation needs gradients")
-            .error(0.02),
+            .cost("nothing, unless evaluation needs gradients"),
     )
 }
 
@@ -39,8 +38,7 @@ pub(super) fn keeps_graph(scene: &Scene<'_>, training: &Training, events: &Range
     let range = events.start as usize + 1..events.end as usize + 1;
     let Some((peak, _)) = scene.timeline.active.peak_in(range) else { return false };
     let lifetimes = &scene.timeline.lifetimes;
-    let is_value = |id: &AllocId| matches!(training.role(*id), Role::Batch | Role::EvalBatch);
-    let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
+    let made = lifetimes.started_between(Moment(events.start), peak).len();
     let is_there =
         |id: AllocId| lifetimes.start(id) <= peak && lifetimes.end(id).is_none_or(|end| peak < end);
     let ends = training.without_graph(scene, events).into_iter();

@@ -7,13 +7,8 @@ mod bf16_model;
 mod checkpoint;
 mod chunk_loss;
 mod evaluation;
-mod largest_batch;
 mod loss;
 mod number_types;
-#[cfg(test)]
-mod tests;
-
-pub(super) use largest_batch::largest_batch;
 
 use super::offer::Offer;
 use super::scene::Scene;

@@ -5,7 +5,6 @@ mod call_stack;
 mod frames;
 mod frees;
 mod module_calls;
-mod operation_kind;
 mod operations;
 mod passes;
 mod roles;
@@ -13,8 +12,7 @@ mod weights;
 mod without_graph;
 
 pub(super) use frees::Frees;
-pub(super) use operation_kind::OperationKind;
-pub(super) use operations::Operation;
+pub(super) use operations::{Operation, OperationKind};
 pub(super) use passes::{Pass, Span, Spans};
 pub(super) use roles::Role;
 
@@ -67,7 +65,7 @@ impl Training {
     pub(super) fn pass_at(&self, event: EventIx) -> Option<&Pass> {
         match self.spans.at(event)? {
             Span::Pass(pass) => Some(pass),
-            Span::Eval(..) => None,
+            Span::Eval(_) => None,
         }
     }
 
@@ -100,8 +98,7 @@ impl Training {
 
     /// The ends of what some events make, if no graph keeps it; what may stay as long as recorded is left out.
     pub(super) fn without_graph(&self, scene: &Scene<'_>, events: &Range<u32>) -> Vec<(AllocId, Point)> {
-        let is_value = |id| self.role(id) != Role::Workspace;
-        WithoutGraph::ends(scene, &self.frames, events, is_value)
+        WithoutGraph::ends(scene, &self.frames, events)
     }
 }
 

@@ -60,11 +60,12 @@ impl ModuleCalls {
                 let other = &self.list[before];
                 self.class(before) == class && other.caller == caller && other.ids.end == start
             });
-            if let Some((run, _)) = goes_on {
-                runs[run].push(first);
-            } else {
-                latest.insert(parent, runs.len());
-                runs.push(vec![first]);
+            match goes_on {
+                Some((run, _)) => runs[run].push(first),
+                None => {
+                    latest.insert(parent, runs.len());
+                    runs.push(vec![first]);
+                }
             }
             first += 1;
         }
@@ -90,7 +91,7 @@ impl ModuleCalls {
         let mut whole = first;
         for &part in run {
             let ids = self.list[part].ids.clone();
-            if ((ids.start - start) as usize).is_multiple_of(period) {
+            if (ids.start - start) as usize % period == 0 {
                 whole = part;
             } else {
                 self.list[whole].ids.end = ids.end;
@@ -207,19 +208,5 @@ impl Tracker<'_> {
             }
             FrameKind::Call | FrameKind::Compiled => false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_shortest_round_is_found() {
-        let of = |all: &[u32]| period(&all.iter().map(|&id| StackId(id)).collect::<Vec<_>>());
-        assert_eq!(of(&[1, 2, 1, 3, 1, 2, 1, 3]), 4);
-        assert_eq!(of(&[1, 1, 1]), 1);
-        assert_eq!(of(&[1, 2, 3]), 3);
-        assert_eq!(of(&[1, 2, 1]), 2);
     }
 }

@@ -1,27 +1,36 @@
 //! The operations of a forward, as far as Python frames tell them apart.
 
 use super::frames::CallFrames;
-use super::operation_kind::OperationKind;
 use super::roles::Role;
 use crate::model::{AllocId, StackId};
 use crate::remedies::scene::Scene;
+
+/// What an operation does to the types of numbers under autocast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::remedies) enum OperationKind {
+    /// It multiplies matrices.
+    Product,
+    /// It normalizes, in fp32.
+    Norm,
+    /// It looks rows up, in the type of its table.
+    Embedding,
+    /// It computes in fp32 otherwise.
+    Fp32,
+    /// Another function of torch, which keeps the type.
+    Same,
+    /// An operation in the code of the program or a library, such as `a + b`.
+    Own,
+}
 
 /// Consecutive allocations of one stack.
 #[derive(Debug, Clone)]
 pub(in crate::remedies) struct Operation {
     pub(in crate::remedies) ids: Vec<AllocId>,
     pub(in crate::remedies) kind: OperationKind,
-    /// Whether it is a part of a norm that is written out.
-    pub(in crate::remedies) is_written_norm: bool,
     function: u32,
 }
 
 impl Operation {
-    /// Whether two operations are in one function.
-    pub(in crate::remedies) fn is_with(&self, other: &Self) -> bool {
-        self.function == other.function
-    }
-
     /// The largest allocation, which is its result.
     pub(in crate::remedies) fn main(&self, scene: &Scene<'_>) -> AllocId {
         self.ids.iter().copied().max_by_key(|&id| (scene.bytes(id), id)).unwrap_or(AllocId(0))
@@ -39,14 +48,13 @@ pub(super) fn operations(
     role: impl Fn(AllocId) -> Role,
 ) -> Vec<Operation> {
     let stack = |id: AllocId| scene.timeline.stack(id);
-    let is_batch = |id: AllocId| matches!(role(id), Role::Batch | Role::EvalBatch);
     let ids: Vec<AllocId> =
-        ids.iter().copied().filter(|&id| is_batch(id) && stack(id) != StackId::EMPTY).collect();
+        ids.iter().copied().filter(|&id| role(id) == Role::Batch && stack(id) != StackId::EMPTY).collect();
     let mut operations: Vec<Operation> = ids
         .chunk_by(|&a, &b| stack(a) == stack(b))
         .map(|ids| {
             let (kind, function) = frames.operation(scene.snapshot, stack(ids[0]));
-            Operation { ids: ids.to_vec(), kind, is_written_norm: false, function }
+            Operation { ids: ids.to_vec(), kind, function }
         })
         .collect();
     find_own_norms(scene, &mut operations);
@@ -65,9 +73,7 @@ fn find_written_out(operations: &mut [Operation]) {
     };
     let allocations = |run: &[Operation]| run.iter().map(|operation| operation.ids.len()).sum::<usize>();
     for run in operations.chunk_by_mut(is_one).filter(|run| WRITTEN_OUT <= allocations(run)) {
-        for operation in run {
-            operation.kind = OperationKind::Norm;
-        }
+        run.iter_mut().for_each(|operation| operation.kind = OperationKind::Norm);
     }
 }
 
@@ -84,9 +90,7 @@ fn find_own_norms(scene: &Scene<'_>, operations: &mut [Operation]) {
             while operations.get(index).is_some_and(|operation| operation.function == function) {
                 index += 1;
             }
-            for operation in &mut operations[from..index] {
-                (operation.kind, operation.is_written_norm) = (OperationKind::Norm, true);
-            }
+            operations[from..index].iter_mut().for_each(|operation| operation.kind = OperationKind::Norm);
         } else {
             index += 1;
         }

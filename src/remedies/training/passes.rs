@@ -19,8 +19,8 @@ pub(in crate::remedies) struct Pass {
 pub(in crate::remedies) enum Span {
     /// One that trains.
     Pass(Pass),
-    /// A call that does not, and whether it is a part of each training step, as a teacher's is.
-    Eval(Range<u32>, bool),
+    /// A call that does not.
+    Eval(Range<u32>),
 }
 
 impl Span {
@@ -28,17 +28,7 @@ impl Span {
     pub(in crate::remedies) fn events(&self) -> &Range<u32> {
         match self {
             Self::Pass(pass) => &pass.events,
-            Self::Eval(events, _) => events,
-        }
-    }
-}
-
-impl Span {
-    /// The events of its forward.
-    pub(in crate::remedies) fn forward(&self) -> Range<u32> {
-        match self {
-            Self::Pass(pass) => pass.events.start..pass.backward,
-            Self::Eval(events, _) => events.clone(),
+            Self::Eval(events) => events,
         }
     }
 }
@@ -55,9 +45,7 @@ impl Spans {
             builder.add(piece);
         }
         builder.close();
-        let mut spans = builder.spans;
-        find_parts(&mut spans, scene.attribution.phases.iterations.list.len());
-        Self(spans)
+        Self(builder.spans)
     }
 
     /// The span that an event lies in.
@@ -75,7 +63,7 @@ impl Spans {
     pub(in crate::remedies) fn passes(&self) -> impl Iterator<Item = &Pass> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(pass) => Some(pass),
-            Span::Eval(..) => None,
+            Span::Eval(_) => None,
         })
     }
 
@@ -83,33 +71,8 @@ impl Spans {
     pub(in crate::remedies) fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(_) => None,
-            Span::Eval(events, is_part) => (!is_part).then_some(events),
+            Span::Eval(events) => Some(events),
         })
-    }
-}
-
-/// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then.
-fn find_parts(spans: &mut [Span], iterations: usize) {
-    let mut parts = Vec::new();
-    let mut passes = 0;
-    for at in 1..spans.len() {
-        if !matches!(spans[at], Span::Pass(_)) {
-            continue;
-        }
-        let is_adjacent = |&before: &usize| {
-            let next = spans.get(before + 1).map(|next| next.events().start);
-            matches!(spans[before], Span::Eval(..)) && next == Some(spans[before].events().end)
-        };
-        let before: Vec<usize> = (0..at).rev().take_while(is_adjacent).collect();
-        passes += usize::from(!before.is_empty());
-        parts.extend(before);
-    }
-    if iterations <= passes * 2 && 1 < passes {
-        for part in parts {
-            if let Span::Eval(_, is_part) = &mut spans[part] {
-                *is_part = true;
-            }
-        }
     }
 }
 
@@ -144,7 +107,7 @@ fn pieces(scene: &Scene<'_>) -> Vec<Piece> {
             Phase::Data => out.push(Piece { kind: Kind::Data, events: whole }),
             Phase::Backward => out.push(Piece { kind: Kind::Backward, events: whole }),
             Phase::Init | Phase::Optimizer | Phase::Unknown => {
-                out.push(Piece { kind: Kind::Other, events: whole });
+                out.push(Piece { kind: Kind::Other, events: whole })
             }
             Phase::Forward | Phase::Eval => {
                 for events in calls(phases, whole) {
@@ -167,25 +130,28 @@ fn calls(phases: &Phases, whole: Range<u32>) -> Vec<Range<u32>> {
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Whether a backward frees most of the tensors that some events hold at once, or something else does; `None` if most stay.
-/// Numbers tell more than bytes: the largest tensors are often results, which the program keeps as long as it likes.
+/// Whether a backward frees most of what some events hold at once, or something else does; `None` if most of it stays.
 fn is_trained(scene: &Scene<'_>, events: &Range<u32>) -> Option<bool> {
     let lifetimes = &scene.timeline.lifetimes;
     let (peak, _) = scene.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
-    let (mut all, mut in_backward, mut otherwise) = (0u32, 0u32, 0u32);
+    let (mut all, mut in_backward, mut otherwise) = (0u64, 0u64, 0u64);
     for id in lifetimes.started_between(Moment(events.start), peak) {
         let end = lifetimes.end(id);
         if end.is_some_and(|end| end <= peak) {
             continue;
         }
-        all += 1;
+        all += scene.bytes(id);
         match end.map(|end| scene.attribution.phases.phase_at(end)) {
-            Some(Phase::Backward) => in_backward += 1,
-            Some(_) => otherwise += 1,
+            Some(Phase::Backward) => in_backward += scene.bytes(id),
+            Some(_) => otherwise += scene.bytes(id),
             None => {}
         }
     }
-    if all < in_backward * 2 { Some(true) } else { (all < otherwise * 2).then_some(false) }
+    if all < in_backward.saturating_mul(2) {
+        Some(true)
+    } else {
+        (all < otherwise.saturating_mul(2)).then_some(false)
+    }
 }
 
 /// The kind of span that is under way.
@@ -215,17 +181,15 @@ impl Builder {
         let under = self.open.as_ref().map(|open| open.0);
         match (piece.kind, under) {
             // Some programs drop gradients between a forward and its backward.
-            (Kind::Other, Some(under @ Under::Forward(true)))
-            | (Kind::Data, Some(under @ Under::Forward(_))) => {
-                self.go_on(under, piece.events);
-            }
+            (Kind::Other, Some(under @ Under::Forward(true))) => self.go_on(under, piece.events),
             (Kind::Other, _) => self.close(),
+            (Kind::Data, Some(under @ Under::Forward(_))) => self.go_on(under, piece.events),
             (Kind::Data, Some(Under::Eval)) => {
                 self.data.get_or_insert(piece.events.start);
             }
             (Kind::Data, _) => self.start(Under::Data, piece.events),
             (Kind::Backward, Some(Under::Backward(start))) => {
-                self.go_on(Under::Backward(start), piece.events);
+                self.go_on(Under::Backward(start), piece.events)
             }
             (Kind::Backward, Some(Under::Data | Under::Forward(_))) => {
                 self.go_on(Under::Backward(piece.events.start), piece.events);
@@ -268,7 +232,7 @@ impl Builder {
         let Some((under, events)) = self.open.take() else { return };
         match under {
             Under::Data => {}
-            Under::Eval => self.spans.push(Span::Eval(events, false)),
+            Under::Eval => self.spans.push(Span::Eval(events)),
             Under::Forward(_) => self.spans.push(Span::Pass(Pass { backward: events.end, events })),
             Under::Backward(backward) => self.spans.push(Span::Pass(Pass { events, backward })),
         }
