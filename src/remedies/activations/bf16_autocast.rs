@@ -12,7 +12,7 @@ use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
 use crate::remedies::training::{Operation, OperationKind, Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What autocast changes in one pass.
@@ -61,17 +61,19 @@ pub(super) fn offer<'a>(
             changes.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
         }
     };
+    // How often cells of recurrent networks copy their weights depends on how they are called.
+    let has_cells =
+        scene.has_frame(|file, name| file.ends_with("torch/nn/modules/rnn.py") && name == "forward");
     let offer =
         Offer::new("bf16-autocast", "train under autocast to bf16", (Part::Precision, Effort::Lines), change);
-    Some(
-        offer
-            .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
-            .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
-            .note(
-                "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute \
-                 in fp32 and may add to it.",
-            ),
-    )
+    let offer = offer
+        .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
+        .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
+        .note(
+            "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
+             fp32 and may add to it.",
+        );
+    Some(if has_cells { offer.bound() } else { offer })
 }
 
 /// What is known besides single operations.
@@ -91,7 +93,9 @@ fn changes(
 ) -> Changes {
     let mut out = Changes::default();
     let operations = training.operations(scene, pass.events.start..pass.backward);
-    follow(scene, types, &operations, &mut out);
+    let last_scores =
+        known.attention.iter().filter_map(|attention| attention.scores.last().copied()).collect();
+    follow(scene, types, &operations, &last_scores, &mut out);
     add_weight_copies(scene, training, pass, &operations, &mut out);
     let is_here = |id: AllocId| {
         let made = scene.timeline.lifetimes.start(id).event();
@@ -111,7 +115,13 @@ fn changes(
 }
 
 /// Follow types through the operations of a forward.
-fn follow(scene: &Scene<'_>, types: &NumberTypes, operations: &[Operation], out: &mut Changes) {
+fn follow(
+    scene: &Scene<'_>,
+    types: &NumberTypes,
+    operations: &[Operation],
+    last_scores: &HashSet<AllocId>,
+    out: &mut Changes,
+) {
     let lifetimes = &scene.timeline.lifetimes;
     let start = |operation: &Operation| lifetimes.start(operation.ids[0]).event().unwrap_or(EventIx(0));
     let mut is_half = false;
@@ -123,12 +133,16 @@ fn follow(scene: &Scene<'_>, types: &NumberTypes, operations: &[Operation], out:
         let main = operation.main(scene);
         let is_before_norm = next.is_some_and(|next| next.kind == OperationKind::Norm);
         let was_half = is_half;
-        is_half = match operation.kind {
-            OperationKind::Product => true,
-            OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
-            OperationKind::Own => is_half && !is_before_norm,
-            OperationKind::Same => is_half,
-        };
+        // Scores are multiplied with values, in the program's own code.
+        let before = index.checked_sub(1).map(|before| &operations[before].ids);
+        let is_attention = before.is_some_and(|ids| ids.iter().any(|id| last_scores.contains(id)));
+        is_half = is_attention
+            || match operation.kind {
+                OperationKind::Product => true,
+                OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
+                OperationKind::Own => is_half && !is_before_norm,
+                OperationKind::Same => is_half,
+            };
         if is_half {
             let halved = operation.ids.iter().filter(|&&id| !types.is_mask(id));
             halved.for_each(|&id| {

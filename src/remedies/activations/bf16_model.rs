@@ -1,5 +1,6 @@
 //! A whole model in bf16.
 
+use super::attention;
 use super::loss::{self, Loss};
 use super::number_types::NumberTypes;
 use crate::analysis::Category;
@@ -24,6 +25,8 @@ pub(super) fn offer<'a>(
     let upcast: Vec<Loss> = loss::find(scene, &training).into_iter().filter(|loss| loss.is_upcast).collect();
     let in_fp32: HashSet<AllocId> =
         upcast.iter().flat_map(|loss| loss.backward.iter().copied().chain([loss.logarithms])).collect();
+    let (copies, whole) = upcasts(scene, &training);
+    let in_fp32: HashSet<AllocId> = in_fp32.into_iter().chain(whole).collect();
     let change = move |program: &mut Program<'_>| {
         upcast.iter().for_each(|loss| add_upcast(scene, program, loss));
         let factor_of =
@@ -32,6 +35,14 @@ pub(super) fn offer<'a>(
             program.scale(id, factor_of(id));
         }
         program.scale_added(factor_of);
+        for &(like, row) in &copies {
+            // What other remedies give back earlier has no copy after that, and what they leave out has none at all.
+            let now = program.row(like);
+            let end = if now.end < recorded_end(scene, like) { row.end.min(now.end) } else { row.end };
+            if now.bytes != 0 {
+                program.add(like, Row { end, ..row });
+            }
+        }
         program.scale_failed(|_| 0.5);
     };
     let offer =
@@ -41,6 +52,51 @@ pub(super) fn offer<'a>(
             .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
             .cost("coarser weights and updates: training may stall without fp32 copies of the weights"),
     )
+}
+
+/// Models of transformers whose attention computes softmax in fp32 whatever their own type is, by words of their files.
+const FP32_SOFTMAX: [&str; 12] = [
+    "t5", "llama", "mistral", "mixtral", "qwen", "gemma", "olmo", "cohere", "granite", "deepseek", "glm",
+    "gpt_neo",
+];
+
+/// Copies in fp32 that code of transformers makes in a model of another type: of what norms normalize, and of softmax.
+fn upcasts(scene: &Scene<'_>, training: &Training) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
+    let of_transformers = scene.stacks_with(|file, _| file.contains("/transformers/models/"));
+    let softmax = scene.stacks_with(|file, _| {
+        let base = file.rsplit('/').next().unwrap_or(file);
+        file.contains("/transformers/models/") && FP32_SOFTMAX.iter().any(|word| base.contains(word))
+    });
+    let lifetimes = &scene.timeline.lifetimes;
+    let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
+    let mut added = Vec::new();
+    for span in training.spans.iter() {
+        let operations = training.operations(scene, span.forward());
+        let norms = operations.chunk_by(|a, b| a.is_written_norm && b.is_written_norm && a.is_with(b));
+        for norm in norms.filter(|norm| norm[0].is_written_norm) {
+            let first = norm[0].main(scene);
+            let is_known = of_transformers.has(scene.timeline.stack(first));
+            let kept = norm.iter().flat_map(|operation| &operation.ids).map(|&id| end(id)).max();
+            if let (Some(start), Some(end)) = (lifetimes.start(first).event().filter(|_| is_known), kept) {
+                let bytes = scene.bytes(first);
+                added.push((first, Row { bytes, start: Point::before(start, 0), end }));
+            }
+        }
+    }
+    let mut whole = Vec::new();
+    for attention in attention::find(scene, training) {
+        let is_whole =
+            |id: &AllocId| scene.bytes(*id) == attention.bytes && softmax.has(scene.timeline.stack(*id));
+        let Some(result) = attention.scores.iter().copied().filter(is_whole).max_by_key(|&id| end(id)) else {
+            continue;
+        };
+        whole.push(result);
+        if let Some(start) = lifetimes.start(result).event() {
+            let bytes = scene.bytes(result) / 2;
+            added.push((result, Row { bytes, start: Point::after(start, 0), end: end(result) }));
+        }
+    }
+    (added, whole)
 }
 
 /// A copy of the logits in fp32, from before their logarithms until the loss is computed.
@@ -59,6 +115,10 @@ fn add_upcast(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
     };
     let bytes = program.row(loss.logarithms).bytes;
     program.add(loss.logarithms, Row { bytes, start: Point::before(start, 0), end: Point::after(end, 0) });
+}
+
+fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
+    scene.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
 }
 
 /// Whether an allocation holds numbers of the model's type.

@@ -3,7 +3,7 @@
 use crate::model::{AllocId, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::Training;
+use crate::remedies::training::{Role, Training};
 use crate::simulator::{Point, Program};
 use std::ops::Range;
 
@@ -38,7 +38,8 @@ pub(super) fn keeps_graph(scene: &Scene<'_>, training: &Training, events: &Range
     let range = events.start as usize + 1..events.end as usize + 1;
     let Some((peak, _)) = scene.timeline.active.peak_in(range) else { return false };
     let lifetimes = &scene.timeline.lifetimes;
-    let made = lifetimes.started_between(Moment(events.start), peak).len();
+    let is_value = |id: &AllocId| matches!(training.role(*id), Role::Batch | Role::EvalBatch);
+    let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
     let is_there =
         |id: AllocId| lifetimes.start(id) <= peak && lifetimes.end(id).is_none_or(|end| peak < end);
     let ends = training.without_graph(scene, events).into_iter();

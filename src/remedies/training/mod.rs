@@ -65,7 +65,7 @@ impl Training {
     pub(super) fn pass_at(&self, event: EventIx) -> Option<&Pass> {
         match self.spans.at(event)? {
             Span::Pass(pass) => Some(pass),
-            Span::Eval(_) => None,
+            Span::Eval(..) => None,
         }
     }
 
@@ -98,7 +98,8 @@ impl Training {
 
     /// The ends of what some events make, if no graph keeps it; what may stay as long as recorded is left out.
     pub(super) fn without_graph(&self, scene: &Scene<'_>, events: &Range<u32>) -> Vec<(AllocId, Point)> {
-        WithoutGraph::ends(scene, &self.frames, events)
+        let is_value = |id| self.role(id) != Role::Workspace;
+        WithoutGraph::ends(scene, &self.frames, events, is_value)
     }
 }
 

@@ -27,10 +27,17 @@ pub(in crate::remedies) enum OperationKind {
 pub(in crate::remedies) struct Operation {
     pub(in crate::remedies) ids: Vec<AllocId>,
     pub(in crate::remedies) kind: OperationKind,
+    /// Whether it is a part of a norm that is written out.
+    pub(in crate::remedies) is_written_norm: bool,
     function: u32,
 }
 
 impl Operation {
+    /// Whether two operations are in one function.
+    pub(in crate::remedies) fn is_with(&self, other: &Self) -> bool {
+        self.function == other.function
+    }
+
     /// The largest allocation, which is its result.
     pub(in crate::remedies) fn main(&self, scene: &Scene<'_>) -> AllocId {
         self.ids.iter().copied().max_by_key(|&id| (scene.bytes(id), id)).unwrap_or(AllocId(0))
@@ -48,13 +55,14 @@ pub(super) fn operations(
     role: impl Fn(AllocId) -> Role,
 ) -> Vec<Operation> {
     let stack = |id: AllocId| scene.timeline.stack(id);
+    let is_batch = |id: AllocId| matches!(role(id), Role::Batch | Role::EvalBatch);
     let ids: Vec<AllocId> =
-        ids.iter().copied().filter(|&id| role(id) == Role::Batch && stack(id) != StackId::EMPTY).collect();
+        ids.iter().copied().filter(|&id| is_batch(id) && stack(id) != StackId::EMPTY).collect();
     let mut operations: Vec<Operation> = ids
         .chunk_by(|&a, &b| stack(a) == stack(b))
         .map(|ids| {
             let (kind, function) = frames.operation(scene.snapshot, stack(ids[0]));
-            Operation { ids: ids.to_vec(), kind, function }
+            Operation { ids: ids.to_vec(), kind, is_written_norm: false, function }
         })
         .collect();
     find_own_norms(scene, &mut operations);
@@ -90,7 +98,9 @@ fn find_own_norms(scene: &Scene<'_>, operations: &mut [Operation]) {
             while operations.get(index).is_some_and(|operation| operation.function == function) {
                 index += 1;
             }
-            operations[from..index].iter_mut().for_each(|operation| operation.kind = OperationKind::Norm);
+            for operation in &mut operations[from..index] {
+                (operation.kind, operation.is_written_norm) = (OperationKind::Norm, true);
+            }
         } else {
             index += 1;
         }

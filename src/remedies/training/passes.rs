@@ -19,8 +19,8 @@ pub(in crate::remedies) struct Pass {
 pub(in crate::remedies) enum Span {
     /// One that trains.
     Pass(Pass),
-    /// A call that does not.
-    Eval(Range<u32>),
+    /// A call that does not, and whether it is a part of each training step, as a teacher's is.
+    Eval(Range<u32>, bool),
 }
 
 impl Span {
@@ -28,7 +28,17 @@ impl Span {
     pub(in crate::remedies) fn events(&self) -> &Range<u32> {
         match self {
             Self::Pass(pass) => &pass.events,
-            Self::Eval(events) => events,
+            Self::Eval(events, _) => events,
+        }
+    }
+}
+
+impl Span {
+    /// The events of its forward.
+    pub(in crate::remedies) fn forward(&self) -> Range<u32> {
+        match self {
+            Self::Pass(pass) => pass.events.start..pass.backward,
+            Self::Eval(events, _) => events.clone(),
         }
     }
 }
@@ -45,7 +55,9 @@ impl Spans {
             builder.add(piece);
         }
         builder.close();
-        Self(builder.spans)
+        let mut spans = builder.spans;
+        find_parts(&mut spans, scene.attribution.phases.iterations.list.len());
+        Self(spans)
     }
 
     /// The span that an event lies in.
@@ -63,7 +75,7 @@ impl Spans {
     pub(in crate::remedies) fn passes(&self) -> impl Iterator<Item = &Pass> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(pass) => Some(pass),
-            Span::Eval(_) => None,
+            Span::Eval(..) => None,
         })
     }
 
@@ -71,8 +83,33 @@ impl Spans {
     pub(in crate::remedies) fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(_) => None,
-            Span::Eval(events) => Some(events),
+            Span::Eval(events, is_part) => (!is_part).then_some(events),
         })
+    }
+}
+
+/// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then.
+fn find_parts(spans: &mut [Span], iterations: usize) {
+    let mut parts = Vec::new();
+    let mut passes = 0;
+    for at in 1..spans.len() {
+        if !matches!(spans[at], Span::Pass(_)) {
+            continue;
+        }
+        let is_adjacent = |&before: &usize| {
+            let next = spans.get(before + 1).map(|next| next.events().start);
+            matches!(spans[before], Span::Eval(..)) && next == Some(spans[before].events().end)
+        };
+        let before: Vec<usize> = (0..at).rev().take_while(is_adjacent).collect();
+        passes += usize::from(!before.is_empty());
+        parts.extend(before);
+    }
+    if iterations <= passes * 2 && 1 < passes {
+        for part in parts {
+            if let Span::Eval(_, is_part) = &mut spans[part] {
+                *is_part = true;
+            }
+        }
     }
 }
 
@@ -130,28 +167,25 @@ fn calls(phases: &Phases, whole: Range<u32>) -> Vec<Range<u32>> {
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Whether a backward frees most of what some events hold at once, or something else does; `None` if most of it stays.
+/// Whether a backward frees most of the tensors that some events hold at once, or something else does; `None` if most stay.
+/// Numbers tell more than bytes: the largest tensors are often results, which the program keeps as long as it likes.
 fn is_trained(scene: &Scene<'_>, events: &Range<u32>) -> Option<bool> {
     let lifetimes = &scene.timeline.lifetimes;
     let (peak, _) = scene.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
-    let (mut all, mut in_backward, mut otherwise) = (0u64, 0u64, 0u64);
+    let (mut all, mut in_backward, mut otherwise) = (0u32, 0u32, 0u32);
     for id in lifetimes.started_between(Moment(events.start), peak) {
         let end = lifetimes.end(id);
         if end.is_some_and(|end| end <= peak) {
             continue;
         }
-        all += scene.bytes(id);
+        all += 1;
         match end.map(|end| scene.attribution.phases.phase_at(end)) {
-            Some(Phase::Backward) => in_backward += scene.bytes(id),
-            Some(_) => otherwise += scene.bytes(id),
+            Some(Phase::Backward) => in_backward += 1,
+            Some(_) => otherwise += 1,
             None => {}
         }
     }
-    if all < in_backward.saturating_mul(2) {
-        Some(true)
-    } else {
-        (all < otherwise.saturating_mul(2)).then_some(false)
-    }
+    if all < in_backward * 2 { Some(true) } else { (all < otherwise * 2).then_some(false) }
 }
 
 /// The kind of span that is under way.
@@ -232,7 +266,7 @@ impl Builder {
         let Some((under, events)) = self.open.take() else { return };
         match under {
             Under::Data => {}
-            Under::Eval => self.spans.push(Span::Eval(events)),
+            Under::Eval => self.spans.push(Span::Eval(events, false)),
             Under::Forward(_) => self.spans.push(Span::Pass(Pass { backward: events.end, events })),
             Under::Backward(backward) => self.spans.push(Span::Pass(Pass { events, backward })),
         }

@@ -50,7 +50,10 @@ pub(super) fn find(scene: &Scene<'_>, frames: &CallFrames, spans: &Spans) -> Vec
         let ids = ids_of(scene, span.events());
         match span {
             Span::Pass(pass) => of_pass(&facts, pass, &ids, &mut roles),
-            Span::Eval(_) => of_calls(&facts, &ids, Role::EvalBatch, &mut roles),
+            Span::Eval(_, is_part) => {
+                let batch = if *is_part { Role::Batch } else { Role::EvalBatch };
+                of_calls(&facts, &ids, batch, &mut roles);
+            }
         }
     }
     roles
@@ -100,9 +103,10 @@ fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Role, roles: &mut [Role])
         *counts.entry(scene.bytes(id)).or_default() += 1;
     }
     // Autocast keeps one copy of each parameter until the pass is over, so that there are never more copies than parameters.
+    let outlives = outlives_operation(scene, ids);
     let is_copy = |id: AllocId| {
         let count = counts.get(&scene.bytes(id)).copied().unwrap_or(0);
-        count <= weights.count(scene.bytes(id).saturating_mul(2))
+        count <= weights.count(scene.bytes(id).saturating_mul(2)) && outlives.contains(&id)
     };
     let has_copies = most_products_copy(facts, ids, is_copy);
     for &id in ids.iter().filter(|&&id| !is_state(scene, id)) {
@@ -114,6 +118,20 @@ fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Role, roles: &mut [Role])
             batch
         };
     }
+}
+
+/// What is there after the operation that makes it: when another stack allocates.
+fn outlives_operation(scene: &Scene<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
+    let stack = |id: AllocId| scene.timeline.stack(id);
+    let lifetimes = &scene.timeline.lifetimes;
+    let mut out = HashSet::default();
+    for operation in ids.chunk_by(|&a, &b| stack(a) == stack(b)) {
+        let last = operation[operation.len() - 1];
+        let next = lifetimes.first_after(lifetimes.start(last)).map(|next| lifetimes.start(next));
+        let is_there = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.is_some_and(|next| next < end));
+        out.extend(operation.iter().copied().filter(|&id| is_there(id)));
+    }
+    out
 }
 
 /// Whether most modules that multiply by a parameter make a copy of it first, as they do under autocast.

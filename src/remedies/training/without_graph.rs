@@ -41,6 +41,7 @@ impl<'a> WithoutGraph<'a> {
         scene: &Scene<'_>,
         frames: &'a CallFrames,
         events: &Range<u32>,
+        is_value: impl Fn(AllocId) -> bool,
     ) -> Vec<(AllocId, Point)> {
         let lifetimes = &scene.timeline.lifetimes;
         let mut finder = Self { frames, running: CallStack::new(), ends: Vec::new() };
@@ -50,7 +51,7 @@ impl<'a> WithoutGraph<'a> {
         let next = lifetimes.first_after(Moment(events.end));
         let with_event = |id| Some((id, lifetimes.start(id).event()?, scene.timeline.stack(id)));
         for (id, made, stack) in ids.chain(next).filter_map(with_event) {
-            if stack == StackId::EMPTY && made.0 < events.end {
+            if (stack == StackId::EMPTY || !is_value(id)) && made.0 < events.end {
                 continue;
             }
             path.clear();
