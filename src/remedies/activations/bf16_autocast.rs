@@ -13,17 +13,26 @@ use crate::remedies::scene::Scene;
 use crate::remedies::training::{Operation, OperationKind, Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
 use foldhash::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// What autocast changes in one pass.
+/// What autocast changes.
 #[derive(Debug, Default)]
 struct Changes {
     /// The share that is left of an allocation.
     factors: HashMap<AllocId, f64>,
     /// When an allocation is gone, where that is earlier.
-    ends: Vec<(AllocId, Point)>,
+    ends: HashMap<AllocId, Point>,
     /// What is added: like which allocation, which share of it, and when.
     added: Vec<(AllocId, f64, Point, Point)>,
+}
+
+impl Changes {
+    fn add(&mut self, other: Self) {
+        self.factors.extend(other.factors);
+        self.ends.extend(other.ends);
+        self.added.extend(other.added);
+    }
 }
 
 /// `bf16-autocast`, unless the recording shows numbers of half the width already.
@@ -36,30 +45,24 @@ pub(super) fn offer<'a>(
     if types.are_half || !has_stacks || training.spans.passes().next().is_none() {
         return None;
     }
-    let known = Known {
-        losses: loss::find(scene, training),
-        attention: attention::find(scene, training),
-        has_accelerate: scene.has_frame(|file, _| file.contains("/accelerate/")),
-    };
-    let changes: Vec<Changes> =
-        training.spans.passes().map(|pass| changes(scene, training, types, &known, pass)).collect();
+    let known = Known::of(scene, training);
+    let mut changes = Changes::default();
+    for pass in training.spans.passes() {
+        changes.add(changes_of_pass(scene, training, types, &known, pass));
+    }
     let change = move |program: &mut Program<'_>| {
         let bytes =
             |program: &Program<'_>, id: AllocId, share: f64| (program.row(id).bytes as f64 * share) as u64;
-        let factor =
-            |id: AllocId| changes.iter().find_map(|changes| changes.factors.get(&id)).copied().unwrap_or(1.0);
-        program.scale_added(factor);
-        for changes in &changes {
-            for &(like, share, start, end) in &changes.added {
-                let bytes = bytes(program, like, share);
-                let recorded = scene.timeline.lifetimes.end(like).map_or(Point::NEVER, Point::of);
-                // What other remedies give back earlier has no copy after that.
-                let end = if program.row(like).end < recorded { end.min(program.row(like).end) } else { end };
-                program.add(like, Row { bytes, start, end });
-            }
-            changes.ends.iter().for_each(|&(id, end)| program.free_at(id, end));
-            changes.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
+        program.scale_added(|id| changes.factors.get(&id).copied().unwrap_or(1.0));
+        for &(like, share, start, end) in &changes.added {
+            let bytes = bytes(program, like, share);
+            // What other remedies give back earlier has no copy after that.
+            let now = program.row(like).end;
+            let end = if now < recorded_end(scene, like) { end.min(now) } else { end };
+            program.add(like, Row { bytes, start, end });
         }
+        changes.ends.iter().for_each(|(&id, &end)| program.free_at(id, end));
+        changes.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
     };
     // How often cells of recurrent networks copy their weights depends on how they are called.
     let has_cells =
@@ -73,18 +76,41 @@ pub(super) fn offer<'a>(
             "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
              fp32 and may add to it.",
         );
-    Some(if has_cells { offer.bound() } else { offer })
+    Some(if has_cells { offer.bound() } else { offer.error(0.06) })
 }
 
-/// What is known besides single operations.
+/// What is known besides single operations, in order.
 struct Known {
     losses: Vec<Loss>,
     attention: Vec<Attention>,
+    /// All scores of attention, and the last of each.
+    scores: HashSet<AllocId>,
+    last_scores: HashSet<AllocId>,
     /// Whether accelerate runs the program.
     has_accelerate: bool,
 }
 
-fn changes(
+impl Known {
+    fn of(scene: &Scene<'_>, training: &Training) -> Self {
+        let attention = attention::find(scene, training);
+        Self {
+            losses: loss::find(scene, training),
+            scores: attention.iter().flat_map(|attention| attention.scores.iter().copied()).collect(),
+            last_scores: attention.iter().filter_map(|attention| attention.scores.last().copied()).collect(),
+            attention,
+            has_accelerate: scene.has_frame(|file, _| file.contains("/accelerate/")),
+        }
+    }
+}
+
+/// Those of some things in order that begin with an allocation in a range.
+fn within<'k, T>(all: &'k [T], ids: &Range<AllocId>, first: impl Fn(&T) -> AllocId) -> &'k [T] {
+    let start = all.partition_point(|one| first(one) < ids.start);
+    let end = all.partition_point(|one| first(one) < ids.end);
+    all.get(start..end).unwrap_or_default()
+}
+
+fn changes_of_pass(
     scene: &Scene<'_>,
     training: &Training,
     types: &NumberTypes,
@@ -93,19 +119,16 @@ fn changes(
 ) -> Changes {
     let mut out = Changes::default();
     let operations = training.operations(scene, pass.events.start..pass.backward);
-    let last_scores =
-        known.attention.iter().filter_map(|attention| attention.scores.last().copied()).collect();
-    follow(scene, types, &operations, &last_scores, &mut out);
+    follow(scene, types, &operations, known, &mut out);
     add_weight_copies(scene, training, pass, &operations, &mut out);
-    let is_here = |id: AllocId| {
-        let made = scene.timeline.lifetimes.start(id).event();
-        made.is_some_and(|made| pass.events.contains(&made.0))
-    };
-    for attention in known.attention.iter().filter(|attention| is_here(attention.scores[0])) {
+    let lifetimes = &scene.timeline.lifetimes;
+    let first_after = |event: u32| lifetimes.first_after(Moment(event)).unwrap_or(AllocId(u32::MAX));
+    let ids = first_after(pass.events.start)..first_after(pass.events.end);
+    for attention in within(&known.attention, &ids, |attention| attention.scores[0]) {
         softmax_in_fp32(scene, types, pass, attention, &mut out);
     }
     halve_gradients(scene, training, pass, &operations, &mut out);
-    for loss in known.losses.iter().filter(|loss| is_here(loss.logarithms)) {
+    for loss in within(&known.losses, &ids, |loss| loss.logarithms) {
         loss_in_fp32(scene, loss, &mut out);
         if known.has_accelerate {
             returned_in_fp32(scene, loss, &mut out);
@@ -114,12 +137,16 @@ fn changes(
     out
 }
 
+fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
+    scene.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
+}
+
 /// Follow types through the operations of a forward.
 fn follow(
     scene: &Scene<'_>,
     types: &NumberTypes,
     operations: &[Operation],
-    last_scores: &HashSet<AllocId>,
+    known: &Known,
     out: &mut Changes,
 ) {
     let lifetimes = &scene.timeline.lifetimes;
@@ -135,7 +162,7 @@ fn follow(
         let was_half = is_half;
         // Scores are multiplied with values, in the program's own code.
         let before = index.checked_sub(1).map(|before| &operations[before].ids);
-        let is_attention = before.is_some_and(|ids| ids.iter().any(|id| last_scores.contains(id)));
+        let is_attention = before.is_some_and(|ids| ids.iter().any(|id| known.last_scores.contains(id)));
         is_half = is_attention
             || match operation.kind {
                 OperationKind::Product => true,
@@ -151,7 +178,7 @@ fn follow(
         }
         match operation.kind {
             OperationKind::Product => {
-                if let Some((input, by)) = input {
+                if let Some((input, by)) = input.filter(|(input, _)| !known.scores.contains(input)) {
                     cast_input(scene, (input, by), start(operation), over, out);
                 }
                 continue;
@@ -176,12 +203,11 @@ fn cast_input(
     over: Point,
     out: &mut Changes,
 ) {
-    let end = scene.timeline.lifetimes.end(input).map_or(Point::NEVER, Point::of);
+    let end = recorded_end(scene, input);
     out.added.push((input, 0.5, Point::before(start, 1), end.max(over)));
     // Softmax keeps its result itself.
     if by != OperationKind::Fp32 && over < end {
-        out.ends.retain(|&(id, _)| id != input);
-        out.ends.push((input, over));
+        out.ends.insert(input, over);
     }
 }
 
@@ -252,15 +278,12 @@ fn softmax_in_fp32(
     };
     brief.into_iter().for_each(|id| halve(out, id));
     let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else { return };
-    let is_score = |id: AllocId| attention.scores.contains(&id);
-    out.ends.retain(|&(id, _)| !is_score(id));
-    out.added.retain(|&(id, ..)| !is_score(id));
     kept.iter().for_each(|id| {
         out.factors.remove(id);
     });
     if first == last {
         let start = lifetimes.start(first).event().map_or(Point::START, |event| Point::after(event, 0));
-        let end = lifetimes.end(first).map_or(Point::NEVER, Point::of);
+        let end = recorded_end(scene, first);
         out.added.push((first, 0.5, start, end));
     } else {
         halve(out, last);
@@ -272,7 +295,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     let lifetimes = &scene.timeline.lifetimes;
     let start =
         lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::before(event, 0));
-    let end = lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
+    let end = recorded_end(scene, loss.logarithms);
     // transformers makes the copy itself, in fp32.
     let (copy, until) = match lifetimes.start(loss.logarithms).event() {
         Some(event) if loss.is_upcast => (1.0, Point::after(event, 0)),
@@ -282,7 +305,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     out.factors.remove(&loss.logarithms);
     let first = loss.backward.first().and_then(|&id| lifetimes.start(id).event());
     if let Some(first) = first.filter(|_| !loss.is_upcast) {
-        out.ends.push((loss.logarithms, Point::after(first, 0)));
+        out.ends.insert(loss.logarithms, Point::after(first, 0));
     }
     for (index, &id) in loss.backward.iter().enumerate() {
         if index == 0 || loss.is_upcast {
@@ -297,8 +320,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
 fn returned_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
     let lifetimes = &scene.timeline.lifetimes;
     let Some(&logits) = loss.forward.last() else { return };
-    let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let start = lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::after(event, 1));
-    out.added.push((logits, 1.0, start, end(logits)));
-    out.ends.push((logits, end(loss.logarithms)));
+    out.added.push((logits, 1.0, start, recorded_end(scene, logits)));
+    out.ends.insert(logits, recorded_end(scene, loss.logarithms));
 }

@@ -50,7 +50,8 @@ pub(super) fn offer<'a>(
     Some(
         offer
             .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
-            .cost("coarser weights and updates: training may stall without fp32 copies of the weights"),
+            .cost("coarser weights and updates: training may stall without fp32 copies of the weights")
+            .error(0.04),
     )
 }
 

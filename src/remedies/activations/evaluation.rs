@@ -25,7 +25,8 @@ pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Training) -> Option<Off
     Some(
         offer
             .code("with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)")
-            .cost("nothing, unless evaluation needs gradients"),
+            .cost("nothing, unless evaluation needs gradients")
+            .error(0.02),
     )
 }
 

@@ -7,8 +7,11 @@ mod bf16_model;
 mod checkpoint;
 mod chunk_loss;
 mod evaluation;
+mod largest_batch;
 mod loss;
 mod number_types;
+
+pub(super) use largest_batch::largest_batch;
 
 use super::offer::Offer;
 use super::scene::Scene;

@@ -5,6 +5,9 @@ use crate::model::{AllocId, EventIx, Timeline};
 /// Stands for an event that gives nothing back.
 const NONE: u32 = u32::MAX;
 
+/// A step of a backward has fewer events than this.
+const NEAR_EVENTS: u32 = 10_000;
+
 /// Of each event, the allocation that is gone after it.
 #[derive(Debug)]
 pub(in crate::remedies) struct Frees(Vec<u32>);
@@ -27,10 +30,11 @@ impl Frees {
         self.0.get(event as usize).filter(|&&id| id != NONE).map(|&id| AllocId(id))
     }
 
-    /// The first event after one that gives back an allocation older than another: whatever made the other lets go of
+    /// The first event soon after one that gives back an allocation older than another: whatever made the other lets go of
     /// what it needed for that.
     pub(in crate::remedies) fn first_older_after(&self, event: EventIx, than: AllocId) -> Option<EventIx> {
         let from = event.0.saturating_add(1);
-        (from..self.0.len() as u32).find(|&at| self.at(at).is_some_and(|id| id < than)).map(EventIx)
+        let until = from.saturating_add(NEAR_EVENTS).min(self.0.len() as u32);
+        (from..until).find(|&at| self.at(at).is_some_and(|id| id < than)).map(EventIx)
     }
 }
