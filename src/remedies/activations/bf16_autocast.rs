@@ -10,7 +10,7 @@ use super::number_types::NumberTypes;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Operation, OperationKind, Pass, Role, Training};
+use crate::remedies::training::{Operation, OperationKind, Pass, Role, Span, Training};
 use crate::simulator::{Point, Program, Row};
 use foldhash::{HashMap, HashSet};
 use std::ops::Range;
@@ -47,8 +47,15 @@ pub(super) fn offer<'a>(
     }
     let known = Known::of(scene, training);
     let mut changes = Changes::default();
-    for pass in training.spans.passes() {
-        changes.add(changes_of_pass(scene, training, types, &known, pass));
+    for span in training.spans.iter() {
+        match span {
+            Span::Pass(pass) => changes.add(changes_of_pass(scene, training, types, &known, pass)),
+            Span::Eval(events, true) => {
+                let operations = training.operations(scene, events.clone());
+                follow(scene, types, &operations, &known, &mut changes);
+            }
+            Span::Eval(..) => {}
+        }
     }
     let change = move |program: &mut Program<'_>| {
         let bytes =

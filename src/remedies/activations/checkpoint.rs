@@ -73,6 +73,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<
         (0..blocks.len()).map(|index| index % 2 == 0).collect()
     });
     let largest = offer("checkpoint-largest", "checkpoint the largest block".to_owned(), |blocks, scene| {
+        // Of equal ones, the first: what it keeps is in the way of all others.
         let largest = (0..blocks.len()).rev().max_by_key(|&index| blocks[index].inner_bytes(scene));
         (0..blocks.len()).map(|index| Some(index) == largest).collect()
     });

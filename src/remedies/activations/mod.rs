@@ -10,6 +10,8 @@ mod evaluation;
 mod largest_batch;
 mod loss;
 mod number_types;
+#[cfg(test)]
+mod tests;
 
 pub(super) use largest_batch::largest_batch;
 

@@ -1,13 +1,9 @@
 //! What frames tell about calls of modules.
 
-use super::operations::OperationKind;
+use super::operation_kind::{OperationKind, PRODUCTS, operation_kind};
 use crate::analysis::site_frame;
 use crate::model::{FrameId, Snapshot, StackId};
 use foldhash::HashMap;
-
-/// Files of modules that multiply by a parameter.
-const PRODUCTS: [&str; 3] =
-    ["torch/nn/modules/linear.py", "torch/nn/modules/conv.py", "transformers/pytorch_utils.py"];
 
 /// A frame, as far as calls are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +47,7 @@ impl CallFrames {
             let kind = kind(&file, &frame.name);
             let is_functional = file.ends_with("torch/nn/functional.py");
             let is_loss = is_functional && (frame.name.contains("loss") || frame.name.contains("entropy"));
-            let operation = operation(&file, &frame.name);
+            let operation = operation_kind(&file, &frame.name);
             let next = functions.len() as u32;
             let function = *functions.entry((frame.file, frame.name)).or_insert(next);
             let is_product = PRODUCTS.iter().any(|ending| file.ends_with(ending));
@@ -111,38 +107,5 @@ fn kind(file: &str, name: &str) -> FrameKind {
         FrameKind::Forward
     } else {
         FrameKind::Plain
-    }
-}
-
-/// What an operation does whose innermost frame is in a function; see the lists of autocast in torch's documentation.
-fn operation(file: &str, name: &str) -> OperationKind {
-    let plain = name.rsplit('.').next().unwrap_or(name);
-    let is_product = |file: &str| {
-        PRODUCTS.iter().any(|ending| file.ends_with(ending)) || file.ends_with("torch/nn/modules/rnn.py")
-    };
-    if is_product(file) {
-        return OperationKind::Product;
-    }
-    if file.ends_with("torch/nn/functional.py") {
-        return match plain {
-            "layer_norm"
-            | "group_norm"
-            | "instance_norm"
-            | "rms_norm"
-            | "local_response_norm"
-            | "normalize" => OperationKind::Norm,
-            "embedding" | "embedding_bag" => OperationKind::Embedding,
-            "softmax" | "log_softmax" | "softmin" | "cosine_similarity" => OperationKind::Fp32,
-            "multi_head_attention_forward" | "_in_projection_packed" | "_in_projection" => {
-                OperationKind::Product
-            }
-            _ if plain.contains("loss") || plain.contains("entropy") => OperationKind::Fp32,
-            _ => OperationKind::Same,
-        };
-    }
-    if file.contains("torch/nn/modules/") || file.ends_with("transformers/activations.py") {
-        OperationKind::Same
-    } else {
-        OperationKind::Own
     }
 }

@@ -5,6 +5,7 @@ mod call_stack;
 mod frames;
 mod frees;
 mod module_calls;
+mod operation_kind;
 mod operations;
 mod passes;
 mod roles;
@@ -12,7 +13,8 @@ mod weights;
 mod without_graph;
 
 pub(super) use frees::Frees;
-pub(super) use operations::{Operation, OperationKind};
+pub(super) use operation_kind::OperationKind;
+pub(super) use operations::Operation;
 pub(super) use passes::{Pass, Span, Spans};
 pub(super) use roles::Role;
 

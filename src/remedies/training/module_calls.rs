@@ -210,3 +210,17 @@ impl Tracker<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_round_is_found() {
+        let of = |all: &[u32]| period(&all.iter().map(|&id| StackId(id)).collect::<Vec<_>>());
+        assert_eq!(of(&[1, 2, 1, 3, 1, 2, 1, 3]), 4);
+        assert_eq!(of(&[1, 1, 1]), 1);
+        assert_eq!(of(&[1, 2, 3]), 3);
+        assert_eq!(of(&[1, 2, 1]), 2);
+    }
+}

@@ -1,26 +1,10 @@
 //! The operations of a forward, as far as Python frames tell them apart.
 
 use super::frames::CallFrames;
+use super::operation_kind::OperationKind;
 use super::roles::Role;
 use crate::model::{AllocId, StackId};
 use crate::remedies::scene::Scene;
-
-/// What an operation does to the types of numbers under autocast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::remedies) enum OperationKind {
-    /// It multiplies matrices.
-    Product,
-    /// It normalizes, in fp32.
-    Norm,
-    /// It looks rows up, in the type of its table.
-    Embedding,
-    /// It computes in fp32 otherwise.
-    Fp32,
-    /// Another function of torch, which keeps the type.
-    Same,
-    /// An operation in the code of the program or a library, such as `a + b`.
-    Own,
-}
 
 /// Consecutive allocations of one stack.
 #[derive(Debug, Clone)]
