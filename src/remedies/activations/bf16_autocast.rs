@@ -283,11 +283,13 @@ fn softmax_in_fp32(
             out.factors.insert(id, 0.5);
         }
     };
-    brief.into_iter().for_each(|id| halve(out, id));
+    for id in brief {
+        halve(out, id);
+    }
     let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else { return };
-    kept.iter().for_each(|id| {
+    for id in &kept {
         out.factors.remove(id);
-    });
+    }
     if first == last {
         let start = lifetimes.start(first).event().map_or(Point::START, |event| Point::after(event, 0));
         let end = recorded_end(scene, first);

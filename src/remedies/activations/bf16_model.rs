@@ -28,7 +28,9 @@ pub(super) fn offer<'a>(
     let (copies, whole) = upcasts(scene, &training);
     let in_fp32: HashSet<AllocId> = in_fp32.into_iter().chain(whole).collect();
     let change = move |program: &mut Program<'_>| {
-        upcast.iter().for_each(|loss| add_upcast(scene, program, loss));
+        for loss in &upcast {
+            add_upcast(scene, program, loss);
+        }
         let factor_of =
             |id| if is_halved(scene, &training, &types, id) && !in_fp32.contains(&id) { 0.5 } else { 1.0 };
         for id in scene.timeline.ids() {
@@ -124,10 +126,5 @@ fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
 
 /// Whether an allocation holds numbers of the model's type.
 fn is_halved(scene: &Scene<'_>, training: &Training, types: &NumberTypes, id: AllocId) -> bool {
-    let is_of_model = match training.role(id) {
-        Role::Batch | Role::EvalBatch | Role::Gradient | Role::FreshGradient | Role::WeightCopy => true,
-        Role::Workspace => false,
-        Role::Fixed => true,
-    };
-    is_of_model && scene.category(id) != Category::Input && !types.is_mask(id)
+    training.role(id) != Role::Workspace && scene.category(id) != Category::Input && !types.is_mask(id)
 }

@@ -28,7 +28,9 @@ const PARAMETERS: [i64; 3] = [3 * MIB, 5 * MIB, 7 * MIB];
 
 /// Train for some steps. Each of three blocks makes 40, 30 and 20 MiB, all of which the backward needs.
 fn train(program: &mut Program, steps: usize) {
-    PARAMETERS.iter().for_each(|&size| drop(program.alloc(size, LOAD)));
+    for size in PARAMETERS {
+        program.alloc(size, LOAD);
+    }
     let mut input = program.alloc(MIB, DATA);
     for step in 0..steps {
         let blocks: Vec<[u64; 3]> = (0..3)
@@ -38,14 +40,20 @@ fn train(program: &mut Program, steps: usize) {
         let mut gradients = Vec::new();
         for (block, size) in blocks.into_iter().zip(PARAMETERS).rev() {
             let passing = program.alloc(10 * MIB, BACKWARD);
-            block.into_iter().rev().for_each(|kept| program.free(kept, BACKWARD));
+            for kept in block.into_iter().rev() {
+                program.free(kept, BACKWARD);
+            }
             gradients.push(program.alloc(size, BACKWARD));
             program.free(passing, BACKWARD);
         }
         if step == 0 {
-            PARAMETERS.iter().for_each(|&size| drop(program.alloc(size, STATE)));
+            for size in PARAMETERS {
+                program.alloc(size, STATE);
+            }
         }
-        gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
         program.free(loss, DATA);
         let next = program.alloc(MIB, DATA);
         program.free(std::mem::replace(&mut input, next), DATA);
@@ -59,7 +67,9 @@ fn evaluate(program: &mut Program) {
         let blocks: Vec<[u64; 2]> = (0..6)
             .map(|_| [(60, EVAL_UP), (20, EVAL_ADD)].map(|(size, stack)| program.alloc(size * MIB, stack)))
             .collect();
-        blocks.into_iter().flatten().for_each(|kept| program.free(kept, LOSS));
+        for kept in blocks.into_iter().flatten() {
+            program.free(kept, LOSS);
+        }
         program.free(input, DATA);
     }
 }

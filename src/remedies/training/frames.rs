@@ -95,7 +95,8 @@ impl CallFrames {
 }
 
 fn kind(file: &str, name: &str) -> FrameKind {
-    let is_python = file.ends_with(".py") || file.starts_with('<');
+    let extension = std::path::Path::new(file).extension();
+    let is_python = extension.is_some_and(|extension| extension == "py") || file.starts_with('<');
     let plain = name.rsplit('.').next().unwrap_or(name);
     if !is_python {
         FrameKind::Compiled

@@ -60,12 +60,11 @@ impl ModuleCalls {
                 let other = &self.list[before];
                 self.class(before) == class && other.caller == caller && other.ids.end == start
             });
-            match goes_on {
-                Some((run, _)) => runs[run].push(first),
-                None => {
-                    latest.insert(parent, runs.len());
-                    runs.push(vec![first]);
-                }
+            if let Some((run, _)) = goes_on {
+                runs[run].push(first);
+            } else {
+                latest.insert(parent, runs.len());
+                runs.push(vec![first]);
             }
             first += 1;
         }
@@ -91,7 +90,7 @@ impl ModuleCalls {
         let mut whole = first;
         for &part in run {
             let ids = self.list[part].ids.clone();
-            if (ids.start - start) as usize % period == 0 {
+            if ((ids.start - start) as usize).is_multiple_of(period) {
                 whole = part;
             } else {
                 self.list[whole].ids.end = ids.end;

@@ -65,7 +65,9 @@ fn find_written_out(operations: &mut [Operation]) {
     };
     let allocations = |run: &[Operation]| run.iter().map(|operation| operation.ids.len()).sum::<usize>();
     for run in operations.chunk_by_mut(is_one).filter(|run| WRITTEN_OUT <= allocations(run)) {
-        run.iter_mut().for_each(|operation| operation.kind = OperationKind::Norm);
+        for operation in run {
+            operation.kind = OperationKind::Norm;
+        }
     }
 }
 

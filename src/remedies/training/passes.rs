@@ -144,7 +144,7 @@ fn pieces(scene: &Scene<'_>) -> Vec<Piece> {
             Phase::Data => out.push(Piece { kind: Kind::Data, events: whole }),
             Phase::Backward => out.push(Piece { kind: Kind::Backward, events: whole }),
             Phase::Init | Phase::Optimizer | Phase::Unknown => {
-                out.push(Piece { kind: Kind::Other, events: whole })
+                out.push(Piece { kind: Kind::Other, events: whole });
             }
             Phase::Forward | Phase::Eval => {
                 for events in calls(phases, whole) {
@@ -215,15 +215,17 @@ impl Builder {
         let under = self.open.as_ref().map(|open| open.0);
         match (piece.kind, under) {
             // Some programs drop gradients between a forward and its backward.
-            (Kind::Other, Some(under @ Under::Forward(true))) => self.go_on(under, piece.events),
+            (Kind::Other, Some(under @ Under::Forward(true)))
+            | (Kind::Data, Some(under @ Under::Forward(_))) => {
+                self.go_on(under, piece.events);
+            }
             (Kind::Other, _) => self.close(),
-            (Kind::Data, Some(under @ Under::Forward(_))) => self.go_on(under, piece.events),
             (Kind::Data, Some(Under::Eval)) => {
                 self.data.get_or_insert(piece.events.start);
             }
             (Kind::Data, _) => self.start(Under::Data, piece.events),
             (Kind::Backward, Some(Under::Backward(start))) => {
-                self.go_on(Under::Backward(start), piece.events)
+                self.go_on(Under::Backward(start), piece.events);
             }
             (Kind::Backward, Some(Under::Data | Under::Forward(_))) => {
                 self.go_on(Under::Backward(piece.events.start), piece.events);
