@@ -33,6 +33,21 @@ impl Changes {
         self.ends.extend(other.ends);
         self.added.extend(other.added);
     }
+
+    fn apply(&self, scene: &Scene<'_>, program: &mut Program<'_>) {
+        let bytes =
+            |program: &Program<'_>, id: AllocId, share: f64| (program.row(id).bytes as f64 * share) as u64;
+        program.scale_added(|id| self.factors.get(&id).copied().unwrap_or(1.0));
+        for &(like, share, start, end) in &self.added {
+            let bytes = bytes(program, like, share);
+            // What other remedies give back earlier has no copy after that.
+            let now = program.row(like).end;
+            let end = if now < recorded_end(scene, like) { end.min(now) } else { end };
+            program.add(like, Row { bytes, start, end });
+        }
+        self.ends.iter().for_each(|(&id, &end)| program.free_at(id, end));
+        self.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
+    }
 }
 
 /// `bf16-autocast`, unless the recording shows numbers of half the width already.
@@ -45,32 +60,8 @@ pub(super) fn offer<'a>(
     if types.are_half || !has_stacks || training.spans.passes().next().is_none() {
         return None;
     }
-    let known = Known::of(scene, training);
-    let mut changes = Changes::default();
-    for span in training.spans.iter() {
-        match span {
-            Span::Pass(pass) => changes.add(changes_of_pass(scene, training, types, &known, pass)),
-            Span::Eval(events, true) => {
-                let operations = training.operations(scene, events.clone());
-                follow(scene, types, &operations, &known, &mut changes);
-            }
-            Span::Eval(..) => {}
-        }
-    }
-    let change = move |program: &mut Program<'_>| {
-        let bytes =
-            |program: &Program<'_>, id: AllocId, share: f64| (program.row(id).bytes as f64 * share) as u64;
-        program.scale_added(|id| changes.factors.get(&id).copied().unwrap_or(1.0));
-        for &(like, share, start, end) in &changes.added {
-            let bytes = bytes(program, like, share);
-            // What other remedies give back earlier has no copy after that.
-            let now = program.row(like).end;
-            let end = if now < recorded_end(scene, like) { end.min(now) } else { end };
-            program.add(like, Row { bytes, start, end });
-        }
-        changes.ends.iter().for_each(|(&id, &end)| program.free_at(id, end));
-        changes.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
-    };
+    let changes = find_changes(scene, training, types);
+    let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
     let has_cells =
         scene.has_frame(|file, name| file.ends_with("torch/nn/modules/rnn.py") && name == "forward");
@@ -84,6 +75,23 @@ pub(super) fn offer<'a>(
              fp32 and may add to it.",
         );
     Some(if has_cells { offer.bound() } else { offer.error(0.06) })
+}
+
+/// What autocast changes in all passes, and in calls that belong to them.
+fn find_changes(scene: &Scene<'_>, training: &Training, types: &NumberTypes) -> Changes {
+    let known = Known::of(scene, training);
+    let mut changes = Changes::default();
+    for span in training.spans.iter() {
+        match span {
+            Span::Pass(pass) => changes.add(changes_of_pass(scene, training, types, &known, pass)),
+            Span::Eval(events, true) => {
+                let operations = training.operations(scene, events.clone());
+                follow(scene, types, &operations, &known, &mut changes);
+            }
+            Span::Eval(..) => {}
+        }
+    }
+    changes
 }
 
 /// What is known besides single operations, in order.
@@ -165,18 +173,9 @@ fn follow(
         let next = operations.get(index + 1);
         let over = next.map_or(Point::NEVER, |next| Point::before(start(next), 0));
         let main = operation.main(scene);
-        let is_before_norm = next.is_some_and(|next| next.kind == OperationKind::Norm);
         let was_half = is_half;
-        // Scores are multiplied with values, in the program's own code.
-        let before = index.checked_sub(1).map(|before| &operations[before].ids);
-        let is_attention = before.is_some_and(|ids| ids.iter().any(|id| known.last_scores.contains(id)));
-        is_half = is_attention
-            || match operation.kind {
-                OperationKind::Product => true,
-                OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
-                OperationKind::Own => is_half && !is_before_norm,
-                OperationKind::Same => is_half,
-            };
+        let before = index.checked_sub(1).map(|before| &operations[before]);
+        is_half = gives_half(known, before, operation, next, was_half);
         if is_half {
             let halved = operation.ids.iter().filter(|&&id| !types.is_mask(id));
             halved.for_each(|&id| {
@@ -200,6 +199,27 @@ fn follow(
         }
         input = Some((main, operation.kind)).filter(|_| !is_half);
     }
+}
+
+/// Whether an operation gives numbers in bf16, after one that does or does not.
+fn gives_half(
+    known: &Known,
+    before: Option<&Operation>,
+    operation: &Operation,
+    next: Option<&Operation>,
+    was_half: bool,
+) -> bool {
+    // Scores are multiplied with values, in the program's own code.
+    let is_attention =
+        before.is_some_and(|before| before.ids.iter().any(|id| known.last_scores.contains(id)));
+    let is_before_norm = next.is_some_and(|next| next.kind == OperationKind::Norm);
+    is_attention
+        || match operation.kind {
+            OperationKind::Product => true,
+            OperationKind::Norm | OperationKind::Embedding | OperationKind::Fp32 => false,
+            OperationKind::Own => was_half && !is_before_norm,
+            OperationKind::Same => was_half,
+        }
 }
 
 /// A product keeps a copy of its input in bf16. What only it kept goes.

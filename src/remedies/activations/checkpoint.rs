@@ -29,7 +29,7 @@ struct Block {
 
 impl Block {
     fn inner_bytes(&self, scene: &Scene<'_>) -> u64 {
-        self.inner.iter().map(|&id| scene.bytes(id)).sum()
+        self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.bytes(id)))
     }
 }
 

@@ -101,7 +101,10 @@ impl Search<'_> {
         }
         let classes: HashSet<u32> = self.found.iter().map(|&call| self.calls.class(call)).collect();
         let alone = (0..list.len()).filter(|&call| {
-            !is_within[call] && !is_around[call] && classes.contains(&self.calls.class(call))
+            !list[call].ids.is_empty()
+                && !is_within[call]
+                && !is_around[call]
+                && classes.contains(&self.calls.class(call))
         });
         self.found.extend(alone);
     }

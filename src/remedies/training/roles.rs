@@ -150,6 +150,7 @@ fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(Alloc
 
 fn is_workspace(scene: &Scene<'_>, id: AllocId) -> bool {
     let lifetimes = &scene.timeline.lifetimes;
-    let is_brief = lifetimes.end(id).is_some_and(|end| end.0 - lifetimes.start(id).0 <= WORKSPACE_EVENTS);
+    let is_brief =
+        lifetimes.end(id).is_some_and(|end| end.0.saturating_sub(lifetimes.start(id).0) <= WORKSPACE_EVENTS);
     is_brief && WORKSPACES_BYTES.contains(&scene.bytes(id))
 }
