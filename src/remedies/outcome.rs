@@ -89,7 +89,7 @@ pub struct LargestBatch {
     pub factor: f64,
     /// Whether still larger ones may fit, which were not tried.
     pub is_more: bool,
-    /// How far the prediction goes; a bound where no backward was recorded, which may need more.
+    /// How far the prediction goes; a bound where some forward has no backward in the recording, which may need more.
     pub basis: Trust,
 }
 

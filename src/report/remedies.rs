@@ -180,7 +180,7 @@ pub fn largest_batch_line(predictions: &Predictions) -> Option<String> {
     let batch = predictions.largest_batch?;
     let more = if batch.is_more { "at least " } else { "" };
     let trust = match batch.basis {
-        Trust::Bound => "; the recording shows no backward, which may need more",
+        Trust::Bound => "; not every backward was recorded, and it may need more",
         // From a multiple of two on, other kernels with other workspaces are likely.
         Trust::Simulated if !(0.5..=2.0).contains(&batch.factor) => "; so far from the recorded one, try it",
         Trust::Simulated => "",

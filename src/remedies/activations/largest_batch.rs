@@ -38,7 +38,7 @@ pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -
     };
     let first = largest(1.0 / MAX_FACTOR, MAX_FACTOR, has_room)?;
     let factor = (0..4).map(|step| first * (1.0 - STEP * f64::from(step))).find(|&factor| fits(factor))?;
-    let is_whole = training.spans.passes().any(|pass| pass.backward < pass.events.end);
+    let is_whole = training.spans.passes().all(|pass| pass.backward < pass.events.end);
     Some(LargestBatch {
         factor,
         is_more: MAX_FACTOR <= first,
