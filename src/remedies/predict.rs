@@ -72,8 +72,6 @@ fn predictions(
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
-    let largest_batch =
-        wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     let least = least(&all).filter(|_| baseline.fits == Some(false));
     Predictions {
         baseline: baseline.figures,
@@ -82,7 +80,7 @@ fn predictions(
         capacity: scene.device.limit_bytes(),
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
-        largest_batch,
+        largest_batch: None,
         not_offered,
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn offer<'a>(
         program.scale_failed(|_| 0.5);
     };
     let offer =
-        Offer::new("bf16-model", "train in bf16 altogether", (Part::Precision, Effort::Results), change);
+        Offer::new("bf16-model", "compute in bf16 altogether", (Part::Precision, Effort::Results), change);
     Some(
         offer
             .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
