@@ -28,9 +28,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<
 
 fn code(parts: u32) -> String {
     format!(
-        "for i, (x, y) in enumerate(loader):  # batch_size // {parts}\n    \
-         (loss_fn(model(x), y) / {parts}).backward()\n    \
-         if (i + 1) % {parts} == 0:\n        optimizer.step(); optimizer.zero_grad()"
+        "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
     )
 }
 

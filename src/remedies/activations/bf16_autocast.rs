@@ -57,7 +57,7 @@ pub(super) fn offer<'a>(
     types: &Arc<NumberTypes>,
 ) -> Option<Offer<'a>> {
     let has_stacks = !scene.snapshot.frames.is_empty();
-    if types.are_half || !has_stacks || training.spans.passes().next().is_none() {
+    if types.are_half || !has_stacks || !training.has_backward() {
         return None;
     }
     let changes = find_changes(scene, training, types);

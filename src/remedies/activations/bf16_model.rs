@@ -18,9 +18,12 @@ pub(super) fn offer<'a>(
     training: &Arc<Training>,
     types: &Arc<NumberTypes>,
 ) -> Option<Offer<'a>> {
-    if types.are_half {
+    // What only computes results is mostly in numbers of two bytes already.
+    let trains = training.has_backward();
+    if types.are_half || !(trains || types.are_wide) {
         return None;
     }
+    let is_inferred = !types.are_wide;
     let (training, types) = (Arc::clone(training), Arc::clone(types));
     let upcast: Vec<Loss> = loss::find(scene, &training).into_iter().filter(|loss| loss.is_upcast).collect();
     let in_fp32: HashSet<AllocId> =
@@ -53,7 +56,8 @@ pub(super) fn offer<'a>(
         offer
             .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
             .cost("coarser weights and updates: training may stall without fp32 copies of the weights")
-            .error(0.04),
+            .error(0.04)
+            .inferred(is_inferred),
     )
 }
 

@@ -11,6 +11,8 @@ use foldhash::HashSet;
 pub(super) struct NumberTypes {
     /// Whether it computes in numbers of two bytes already.
     pub(super) are_half: bool,
+    /// Whether something shows that numbers have four bytes.
+    pub(super) are_wide: bool,
     /// Tensors of one byte for each number of another.
     masks: HashSet<AllocId>,
 }
@@ -35,14 +37,23 @@ impl NumberTypes {
             {
                 if bytes == mask_bytes.saturating_mul(4) {
                     masks.insert(mask);
-                    wide += bytes;
+                    wide += if in_dropout.has(stack) { bytes } else { 0 };
                 } else if bytes == mask_bytes.saturating_mul(2) && in_dropout.has(stack) {
                     masks.insert(mask);
                     half += bytes;
                 }
             }
         }
-        Self { are_half: wide < half || training.has_weight_copies() || has_odd_parameters(scene), masks }
+        let losses = smallest_loss(scene, training);
+        let are_wide = wide != 0 || losses == Some(4);
+        Self {
+            are_wide,
+            are_half: losses == Some(2)
+                || wide < half
+                || training.has_weight_copies()
+                || has_odd_parameters(scene),
+            masks,
+        }
     }
 
     /// Whether an allocation has one byte for each number.
@@ -55,4 +66,13 @@ impl NumberTypes {
 fn has_odd_parameters(scene: &Scene<'_>) -> bool {
     let mut ids = scene.timeline.ids();
     ids.any(|id| scene.category(id) == Category::Parameter && !scene.bytes(id).is_multiple_of(4))
+}
+
+/// The smallest allocation of a function of torch that computes a loss, in bytes: the loss itself.
+fn smallest_loss(scene: &Scene<'_>, training: &Training) -> Option<u64> {
+    let in_loss = scene.stacks_with(|file, name| {
+        file.ends_with("torch/nn/functional.py") && (name.contains("loss") || name.contains("entropy"))
+    });
+    let is_loss = |id: &AllocId| training.role(*id) != Role::Fixed && in_loss.has(scene.timeline.stack(*id));
+    scene.timeline.ids().filter(is_loss).map(|id| scene.bytes(id)).filter(|&bytes| bytes != 0).min()
 }

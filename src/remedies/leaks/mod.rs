@@ -36,7 +36,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
         }
     });
     let offer = offer
-        .code("total += loss.item()            # not: total += loss\nkept.append(out.detach().cpu())  # not: kept.append(out)")
+        .code("total += loss.item(); kept.append(out.detach().cpu())  # not: loss, out")
         .cost("nothing: only what is read later has to be brought to the host")
         .note("What is kept is taken to be freed as soon as the next iteration replaces it.")
         .error(0.08);

@@ -53,6 +53,11 @@ impl Training {
         self.roles.get(id.index()).copied().unwrap_or(Role::Fixed)
     }
 
+    /// Whether some backward was recorded.
+    pub(super) fn has_backward(&self) -> bool {
+        self.spans.passes().any(|pass| pass.backward < pass.events.end)
+    }
+
     /// Whether autocast copies parameters.
     pub(super) fn has_weight_copies(&self) -> bool {
         self.roles.contains(&Role::WeightCopy)
