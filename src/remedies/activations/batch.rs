@@ -1,10 +1,11 @@
 //! Smaller batches with as many more passes before each step.
 
-use crate::model::{AllocId, EventIx};
+use crate::model::{AllocId, EventIx, Moment, StackId};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Role, Training};
+use crate::remedies::training::{Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// `half-batch` and `quarter-batch`, where a recording shows training.
@@ -36,9 +37,10 @@ fn code(parts: u32) -> String {
 /// into which they add theirs; so the last of them stands for all.
 fn micro_batches(scene: &Scene<'_>, training: &Training, program: &mut Program<'_>, parts: u32) {
     let share = 1.0 / f64::from(parts);
-    scale_batch(training, program, share);
+    let kept = kept_across_passes(scene, training);
+    scale(training, program, share, |id| kept.binary_search(&id).is_err());
     for pass in training.spans.passes() {
-        let range = crate::model::Moment(pass.events.start)..crate::model::Moment(pass.events.end);
+        let range = Moment(pass.events.start)..Moment(pass.events.end);
         for id in scene.timeline.lifetimes.started_between(range.start, range.end) {
             if training.role(id) == Role::Gradient {
                 accumulate(scene, training, program, id, EventIx(pass.events.start));
@@ -47,9 +49,41 @@ fn micro_batches(scene: &Scene<'_>, training: &Training, program: &mut Program<'
     }
 }
 
+/// What passes leave behind for longer than until the end of the next one, in the order of ids. Each smaller pass leaves its
+/// part of it, which together is as much.
+fn kept_across_passes(scene: &Scene<'_>, training: &Training) -> Vec<AllocId> {
+    let lifetimes = &scene.timeline.lifetimes;
+    let passes: Vec<&Pass> = training.spans.passes().collect();
+    let mut kept = Vec::new();
+    for (pass, next) in passes.iter().zip(passes.iter().skip(1)) {
+        let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
+        let is_kept =
+            |&id: &AllocId| scene.timeline.gone(id).is_none_or(|gone| Moment(next.events.end) < gone);
+        kept.extend(made.filter(is_kept));
+    }
+    // The last pass has no next one that would show it, but was made by the same code.
+    if let Some(last) = passes.last() {
+        let code: BTreeSet<(StackId, i64)> = kept.iter().map(|&id| made_by(scene, id)).collect();
+        let made = lifetimes.started_between(Moment(last.events.start), Moment(last.events.end));
+        let is_like = |&id: &AllocId| scene.timeline.gone(id).is_none() && code.contains(&made_by(scene, id));
+        kept.extend(made.filter(is_like));
+    }
+    kept.sort_unstable();
+    kept
+}
+
+/// The stack and the size of an allocation.
+fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, i64) {
+    (scene.timeline.stack(id), scene.timeline.size(id))
+}
+
 /// Multiply what depends on the batch of a pass.
 pub(super) fn scale_batch(training: &Training, program: &mut Program<'_>, factor: f64) {
-    let factor_of = |id| if training.role(id) == Role::Batch { factor } else { 1.0 };
+    scale(training, program, factor, |_| true);
+}
+
+fn scale(training: &Training, program: &mut Program<'_>, factor: f64, is_scaled: impl Fn(AllocId) -> bool) {
+    let factor_of = |id| if training.role(id) == Role::Batch && is_scaled(id) { factor } else { 1.0 };
     for id in program.timeline().ids() {
         program.scale(id, factor_of(id));
     }
