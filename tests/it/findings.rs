@@ -264,3 +264,44 @@ fn a_failure_says_what_the_other_devices_held() {
     assert_eq!(others["evidence"]["most_active_bytes"], stats[0]["final"]["active"]);
     assert!(text(&others["advice"][0]["text"]).contains("device_map"), "{others}");
 }
+
+#[test]
+fn memory_that_need_not_be_there_leads_the_advice() {
+    let cases = [
+        ("copy_ema", "second-model", "second model"),
+        ("copy_checkpoint", "same-parameters-twice", "Load to the CPU"),
+        ("stages", "unused-optimizer-state", "before the next stage"),
+        ("micro_losses", "calls-before-backward", "backward pass after each call"),
+        ("teacher_graph", "two-graphs", "not trained"),
+        ("gradients_kept", "gradients-not-zeroed", "Free them"),
+        ("eval_with_graph", "evaluation-graph", "without gradients"),
+        ("batches_ahead", "prefetched-batches", "when it is used"),
+        ("long_inputs", "quadratic-length", "attention"),
+    ];
+    for (name, id, advice) in cases {
+        let report = report(&format!("{name}.pickle.gz"), &[]);
+        let found = finding(&report, id).unwrap_or_else(|| panic!("{name} has no {id}"));
+        assert_eq!(found["severity"], "warning", "{name}");
+        let verdict = &report["findings"][0];
+        assert_eq!(verdict["id"], "capacity", "{name}");
+        assert!(text(&verdict["advice"][0]["text"]).contains(advice), "{name}: {}", verdict["advice"][0]);
+        assert!(text(&verdict["why"]).contains(text(&found["title"])), "{name}: {}", verdict["why"]);
+    }
+}
+
+#[test]
+fn each_kind_of_leak_has_its_own_remedy() {
+    let cases = [
+        ("leak_eval_losses.pickle", "Evaluate without a graph"),
+        ("leak_state.pickle.gz", "Cut the graph where one iteration hands its state to the next"),
+        ("leak_attempts.pickle.gz", "Let the failed call end before the next attempt"),
+        ("leak_optimizers.pickle.gz", "Let the old ones go"),
+        ("leak_metric_ring.pickle.gz", "Keep batches on the CPU"),
+    ];
+    for (name, advice) in cases {
+        let report = report(name, &[]);
+        let verdict = &report["findings"][0];
+        assert_eq!(verdict["id"], "leak", "{name}");
+        assert!(text(&verdict["advice"][0]["text"]).contains(advice), "{name}: {}", verdict["advice"][0]);
+    }
+}

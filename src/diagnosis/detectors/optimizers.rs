@@ -56,7 +56,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     // The path of a step that was recorded without any line of the program's own stands for no optimizer.
     states.remove(&Vec::new());
-    unused(case, &states).or_else(|| several(case, &states)).into_iter().collect()
+    let unused = if states.len() < 2 { None } else { unused(case, &states) };
+    unused.or_else(|| several(case, &states)).into_iter().collect()
 }
 
 /// The state that each step made, of one optimizer or more.

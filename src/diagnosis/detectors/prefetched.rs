@@ -16,6 +16,9 @@ const MIN_BATCHES: usize = 8;
 /// Batches are ahead of their use if at least this many of them came for each call of a model.
 const BATCHES_OF_A_CALL: usize = 2;
 
+/// Categories of batches that no model has been given yet, too.
+const MAY_BE_INPUTS: [Category; 3] = [Category::Input, Category::Other, Category::Unknown];
+
 /// Batches are worth a finding if they take at least one in this many of the live bytes.
 const LIVE_PART: i64 = 4;
 
@@ -23,6 +26,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     // Batches that each iteration leaves behind are the verdict.
     if assessment.is_leak() {
+        return Vec::new();
+    }
+    let kept = case.live.iter().filter(|a| MAY_BE_INPUTS.contains(&case.category(a.id)));
+    if kept.fold(0i64, |sum, a| sum.saturating_add(a.size)) < case.live_bytes() / LIVE_PART {
         return Vec::new();
     }
     let lines = input_lines(case);
@@ -68,9 +75,12 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 /// The own lines that made inputs at any time.
 fn input_lines(case: &Case<'_>) -> BTreeSet<FrameKey> {
     let timeline = case.timeline;
-    let inputs = timeline.ids().filter(|&id| case.category(id) == Category::Input);
-    let stacks: BTreeSet<StackId> = inputs.map(|id| timeline.stack(id)).collect();
-    stacks.into_iter().filter_map(|stack| case.code.own_line(stack)).collect()
+    let mut makes_inputs = vec![false; case.snapshot.stacks.len()];
+    for id in timeline.ids().filter(|&id| case.category(id) == Category::Input) {
+        makes_inputs[timeline.stack(id).index()] = true;
+    }
+    let stacks = (0..).map(StackId).zip(makes_inputs).filter(|&(_, makes)| makes);
+    stacks.filter_map(|(stack, _)| case.code.own_line(stack)).collect()
 }
 
 /// Whether a line made several batches for each call of a model since the oldest of them that is live.

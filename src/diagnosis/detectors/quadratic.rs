@@ -20,6 +20,9 @@ const SQUARE: [f64; 2] = [1.9, 2.1];
 /// Memory is worth a finding if it takes at least one in this many of the live bytes, the failed request included.
 const LIVE_PART: i64 = 4;
 
+/// The most iterations that are looked at, from the latest.
+const MAX_LOOKED_AT: usize = 256;
+
 /// The most iterations that are compared: each of another length.
 const MAX_LENGTHS: usize = 16;
 
@@ -102,7 +105,7 @@ fn exponent(now: &Lengths, other: &Lengths, size: i64, stack: StackId) -> Option
 fn lengths(case: &Case<'_>, current: usize) -> BTreeMap<usize, Lengths> {
     let iterations = &case.phases().iterations.list;
     let mut chosen: BTreeMap<usize, i64> = BTreeMap::new();
-    for (index, iteration) in iterations.iter().enumerate().take(current + 1).rev() {
+    for (index, iteration) in iterations.iter().enumerate().take(current + 1).rev().take(MAX_LOOKED_AT) {
         let input = inputs(case, iteration);
         if 0 < input && !chosen.values().any(|&known| known == input) {
             chosen.insert(index, input);
