@@ -15,7 +15,7 @@ const MIN_COPIED_SIZES: usize = 3;
 
 /// Memory of a source is settled if a repetition made it that is at least this many before the present one: the result of
 /// the last repetition may well be in use.
-const SETTLED_AGE: usize = 2;
+pub(super) const SETTLED_AGE: usize = 2;
 
 /// Memory from before the recording shows earlier repetitions if there are at least this many times as many allocations as
 /// one repetition of the recording left: a layer or two more of the same line are no repetition.

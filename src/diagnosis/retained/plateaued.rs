@@ -1,9 +1,9 @@
 //! Memory that has plateaued: results that a program keeps for a while or up to a limit. Their number no longer grows.
 
-use super::by_source::FromSource;
+use super::by_source::{FromSource, SETTLED_AGE};
 use super::source::Source;
 use crate::diagnosis::case::Case;
-use crate::model::Moment;
+use crate::model::{AllocId, Moment};
 use foldhash::{HashMap, HashSet};
 
 /// A source has plateaued unless at least one in this many of its live allocations from the recording was added in the last
@@ -16,13 +16,19 @@ struct Trend {
     then: Moment,
     count_then: usize,
     count_now: usize,
+    /// How many more there were then that soon went: one line may make what stays and what does not, as the layers of a
+    /// model do.
+    passing_then: usize,
+    /// How many of those now are too young to tell whether they stay.
+    young: usize,
     /// How many of those now are of the recording.
     recorded: usize,
 }
 
 impl Trend {
     fn is_rising(&self) -> bool {
-        self.count_then + self.recorded.div_ceil(ADDED_PART).max(1) <= self.count_now
+        let count_now = self.count_now - self.passing_then.min(self.young);
+        self.count_then + self.recorded.div_ceil(ADDED_PART).max(1) <= count_now
     }
 }
 
@@ -43,8 +49,11 @@ pub(super) fn plateaued(
         let begin = begins.get(&source).copied().unwrap_or(0);
         let index = begin + current.saturating_sub(begin) * 2 / 3;
         let then = case.repetitions.start(index).map_or(Moment::START, |event| Moment(event.0));
-        let recorded = from.allocations.iter().filter(|a| a.alloc_event().is_some()).count();
-        (source, Trend { then, count_then: 0, count_now: from.allocations.len(), recorded })
+        let made = || from.allocations.iter().filter_map(|a| a.alloc_event());
+        let is_young = |event| case.repetitions.index_of(event).is_some_and(|at| current < at + SETTLED_AGE);
+        let young = made().filter(|&event| is_young(event)).count();
+        let count_now = from.allocations.len();
+        (source, Trend { then, count_then: 0, count_now, passing_then: 0, young, recorded: made().count() })
     };
     let mut trends: HashMap<Source, Trend> = by_source.iter().map(trend).collect();
     for id in timeline.ids() {
@@ -52,9 +61,19 @@ pub(super) fn plateaued(
         let Some(trend) = source.and_then(|source| trends.get_mut(&source)) else { continue };
         let was_live = timeline.lifetimes.start(id) <= trend.then
             && timeline.gone(id).is_none_or(|gone| trend.then < gone);
-        trend.count_then += usize::from(was_live);
+        let passes = was_live && soon_goes(case, id);
+        trend.passing_then += usize::from(passes);
+        trend.count_then += usize::from(was_live && !passes);
     }
     trends.into_iter().filter(|(_, trend)| !trend.is_rising()).map(|(source, _)| source).collect()
+}
+
+/// Whether an allocation went in the repetition that made it, or in the next one.
+fn soon_goes(case: &Case<'_>, id: AllocId) -> bool {
+    let made = case.timeline.lifetimes.start(id).event().and_then(|event| case.repetitions.index_of(event));
+    let gone = case.timeline.gone(id).filter(|&gone| gone <= case.moment);
+    let gone = gone.and_then(|gone| case.repetitions.index_at(gone));
+    made.zip(gone).is_some_and(|(made, gone)| gone < made + SETTLED_AGE)
 }
 
 /// The repetition in which each source began to allocate, freed memory included.
