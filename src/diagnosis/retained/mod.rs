@@ -5,6 +5,7 @@
 //! did several repetitions leave some (`by_source`, with `repeated_models` for whole models); does it still grow
 //! (`plateaued`); are the repetitions more than the layers of one pass (`layers`)?
 
+mod batches;
 mod by_source;
 mod description;
 mod finished_caches;
