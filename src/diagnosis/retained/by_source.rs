@@ -88,7 +88,7 @@ pub(super) fn by_source<'a>(case: &'a Case<'_>, current: usize) -> HashMap<Sourc
     let has_trained = has_trained(case);
     let models = repeated_models(case);
     let needed_later = NeededLater::of(case);
-    let finished_caches = FinishedCaches::of(case);
+    let finished_caches = FinishedCaches::of(case, current);
     // Blocks that wait for a stream were given back, so the program does not retain them.
     let given_back = case.awaiting();
     let mut by_source: HashMap<Source, FromSource<'a>> = HashMap::default();

@@ -17,6 +17,7 @@ mod plateaued;
 mod read_again;
 mod remedy;
 mod repeated_models;
+mod replaced_caches;
 mod sites;
 mod source;
 #[cfg(test)]

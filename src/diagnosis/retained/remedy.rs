@@ -34,7 +34,7 @@ fn weights(finding: &mut Finding) {
     finding.explain("Most of it has the sizes of the model's parameters, so it is copies of the weights: a state_dict() or the weights of each step or checkpoint, kept on the device in a list or a dict.");
     finding.advise_code(
         "Keep copies on the CPU or on disk, and only those that are still needed:",
-        "history.append({k: v.detach().cpu() for k, v in model.state_dict().items()})",
+        "history.append({k: v.cpu() for k, v in model.state_dict().items()})",
     );
 }
 
