@@ -44,6 +44,11 @@ impl<'a> CodeSites<'a> {
         self.keys(stack).find(|key| self.owners[key.index()] == Owner::User)
     }
 
+    /// The function of the user's own that called all others of a stack, which is a thread's in a thread of its own.
+    pub fn outermost_function(&self, stack: StackId) -> Option<&str> {
+        self.own_path(stack).last().map(|&key| self.names.get(key).function())
+    }
+
     /// Whether a function of torch was called for an allocation, directly or indirectly.
     pub fn calls(&self, stack: StackId, function: &str) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);

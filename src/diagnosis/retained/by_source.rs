@@ -13,9 +13,13 @@ use std::collections::BTreeMap;
 /// Fewer different sizes may be those of parameters by chance.
 const MIN_COPIED_SIZES: usize = 3;
 
+/// Whole sets of blocks of the parameters' sizes that this many repetitions left are copies that pile up. Fewer may be
+/// averages and gradients, which stay for good reasons.
+const MIN_COPIES: usize = 3;
+
 /// Memory of a source is settled if a repetition made it that is at least this many before the present one: the result of
 /// the last repetition may well be in use.
-const SETTLED_AGE: usize = 2;
+pub(super) const SETTLED_AGE: usize = 2;
 
 /// Memory from before the recording shows earlier repetitions if there are at least this many times as many allocations as
 /// one repetition of the recording left: a layer or two more of the same line are no repetition.
@@ -84,7 +88,7 @@ pub(super) fn by_source<'a>(case: &'a Case<'_>, current: usize) -> HashMap<Sourc
     let has_trained = has_trained(case);
     let models = repeated_models(case);
     let needed_later = NeededLater::of(case);
-    let finished_caches = FinishedCaches::of(case);
+    let finished_caches = FinishedCaches::of(case, current);
     // Blocks that wait for a stream were given back, so the program does not retain them.
     let given_back = case.awaiting();
     let mut by_source: HashMap<Source, FromSource<'a>> = HashMap::default();
@@ -113,7 +117,7 @@ pub(super) fn by_source<'a>(case: &'a Case<'_>, current: usize) -> HashMap<Sourc
 }
 
 /// Without stacks: the sizes of parameters, if memory of at least half of them stays. That may be gradients, copies or
-/// averages, which stay for many reasons.
+/// averages, which stay for many reasons, unless it gets more and more.
 fn copied_parameters(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> HashSet<Source> {
     if !case.goes_by_size() {
         return HashSet::default();
@@ -123,7 +127,8 @@ fn copied_parameters(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>
     let all = sizes.len();
     sizes.retain(|source| by_source.contains_key(source));
     let are_copied = MIN_COPIED_SIZES <= sizes.len() && all / 2 <= sizes.len();
-    if are_copied { sizes } else { HashSet::default() }
+    let pile_up = sizes.iter().filter(|size| by_source[*size].by_repetition.len() >= MIN_COPIES).count();
+    if are_copied && pile_up * 2 < sizes.len() { sizes } else { HashSet::default() }
 }
 
 /// Whether a step of the optimizer, and a forward pass after it, lie between the start of the recording

@@ -4,6 +4,7 @@
 //! next generation has begun, or its first call is over: one that concatenates starts over with a short cache, and one that
 //! appends has put in the prompt and goes on token by token.
 
+use super::replaced_caches::ReplacedCaches;
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
 use crate::model::{AllocId, Allocation};
@@ -12,24 +13,28 @@ use crate::model::{AllocId, Allocation};
 pub(super) struct FinishedCaches {
     /// Caches of repetitions before this one are over.
     over_before: usize,
+    /// Caches that were concatenated, and that the calls since have left alone.
+    replaced: ReplacedCaches,
 }
 
 impl FinishedCaches {
-    pub(super) fn of(case: &Case<'_>) -> Self {
+    pub(super) fn of(case: &Case<'_>, current: usize) -> Self {
         if case.bytes_of(Category::KvCache) == 0 {
-            return Self { over_before: 0 };
+            return Self { over_before: 0, replaced: ReplacedCaches::default() };
         }
         let added = added_by_repetition(case);
         let fall = added.windows(2).rfind(|pair| pair[1].1 < pair[0].1);
         // The repetition before the fall may be the prompt of the generation that runs.
-        Self { over_before: fall.map_or(0, |pair| pair[0].0) }
+        let over_before = fall.map_or(0, |pair| pair[0].0);
+        Self { over_before, replaced: ReplacedCaches::of(case, current) }
     }
 
     /// Whether an allocation is a part of a cache that no generation fills any more.
     pub(super) fn contains(&self, case: &Case<'_>, a: &Allocation) -> bool {
         let repetition = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
         case.category(a.id) == Category::KvCache
-            && repetition.is_some_and(|repetition| repetition < self.over_before)
+            && (repetition.is_some_and(|repetition| repetition < self.over_before)
+                || self.replaced.contains(case, a))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What retained memory is, which decides what to do about it.
 
+use super::batches::{Batches, is_below_a_model, trains};
 use super::graphs::GraphKind;
 use crate::analysis::{Basis, Category};
 use crate::diagnosis::case::Case;
@@ -23,8 +24,10 @@ pub(in crate::diagnosis) enum Kind {
     Models,
     /// Copies of a model's weights.
     Weights,
-    /// Batches.
+    /// Batches that stay after their use.
     Inputs,
+    /// Batches that wait for their use.
+    InputsAhead,
     /// Caches of keys and values whose generation is over.
     KvCaches,
     /// A graph.
@@ -33,6 +36,8 @@ pub(in crate::diagnosis) enum Kind {
     Hooks,
     /// Other results.
     Results,
+    /// Results of training that no model made: what is computed from outputs, as losses and metrics are.
+    Computed,
 }
 
 impl Kind {
@@ -49,6 +54,11 @@ impl Kind {
         };
         let is_most =
             |categories: &[Category]| all / 2 <= bytes(&|a| categories.contains(&case.category(a.id)));
+        let batches = Batches::among(case, retained);
+        let in_batches = retained.iter().filter(|a| batches.contains(case, a)).map(|a| a.size);
+        let outside = stacks
+            .iter()
+            .filter(|row| case.code.own_line(row.stack).is_some() && !is_below_a_model(case, row.stack));
         let hooked = stacks.iter().filter(|row| case.code.is_in_hook(row.stack));
         let by_modules = stacks.iter().filter(|row| case.code.is_made_by_module(row.stack));
         if is_most(&[Category::Parameter, Category::OptimizerState]) {
@@ -56,14 +66,16 @@ impl Kind {
             if is_model || case.goes_by_size() { Self::Models } else { Self::Weights }
         } else if all / 2 <= bytes(&|a| is_known_cache(case, a)) {
             Self::KvCaches
-        } else if is_most(&[Category::Input]) {
-            Self::Inputs
+        } else if all / 2 <= in_batches.fold(0i64, i64::saturating_add) {
+            if batches.are_ahead(case, retained) { Self::InputsAhead } else { Self::Inputs }
         } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
             Self::Hooks
         } else if let Some(kind) = graph {
             Self::Graph(kind)
         } else if are_weights(case, retained, all) {
             Self::Weights
+        } else if trains(case) && all / 2 < outside.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
+            Self::Computed
         } else {
             Self::Results
         }

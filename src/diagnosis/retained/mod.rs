@@ -5,6 +5,7 @@
 //! did several repetitions leave some (`by_source`, with `repeated_models` for whole models); does it still grow
 //! (`plateaued`); are the repetitions more than the layers of one pass (`layers`)?
 
+mod batches;
 mod by_source;
 mod description;
 mod finished_caches;
@@ -16,6 +17,7 @@ mod plateaued;
 mod read_again;
 mod remedy;
 mod repeated_models;
+mod replaced_caches;
 mod sites;
 mod source;
 #[cfg(test)]
@@ -26,7 +28,7 @@ pub(super) use description::{describe, title};
 use super::case::{Case, Noun, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{FrameKey, Phase};
-use crate::model::{AllocId, Allocation};
+use crate::model::{AllocId, Allocation, Moment};
 use by_source::{FromSource, by_source};
 use foldhash::HashMap;
 use graphs::{GraphKind, graph_kind};
@@ -87,7 +89,7 @@ impl Retained {
         repeated
             .retain(|source, from| (graph.is_some() && from.has_activations) || !plateaued.contains(source));
         let per_repetition = per_repetition(&repeated);
-        if !is_consistent(&repeated, per_repetition.len()) || are_layers(case, &repeated, &once) {
+        if !is_consistent(case, &repeated) || are_layers(case, &repeated, &once) {
             return None;
         }
         Self::summed_up(case, current, &repeated, &per_repetition, graph)
@@ -98,7 +100,7 @@ impl Retained {
         case: &Case<'_>,
         current: usize,
         repeated: &HashMap<Source, FromSource<'_>>,
-        per_repetition: &[i64],
+        per_repetition: &BTreeMap<usize, i64>,
         graph: Option<GraphKind>,
     ) -> Option<Self> {
         let mut retained: Vec<&Allocation> =
@@ -112,7 +114,7 @@ impl Retained {
             bytes,
             repetitions: per_repetition.len(),
             of_repetitions: current,
-            per_repetition_bytes: mean(per_repetition),
+            per_repetition_bytes: mean(per_repetition.values()),
             outlives_backward: outlives_backward(case, &retained),
             older_bytes: repeated.values().fold(0i64, |sum, from| sum.saturating_add(from.older_bytes)),
             allocations: retained.iter().map(|a| a.id).collect(),
@@ -147,26 +149,39 @@ fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: 
     graph_kind(case, &retained, current).filter(|_| sizes == 0)
 }
 
-/// Bytes that each repetition left, without the repetitions that left next to nothing.
-fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> Vec<i64> {
+/// Bytes by the repetition that left them, without the repetitions that left next to nothing.
+fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize, i64> {
     let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
     for (&index, &bytes) in by_source.values().flat_map(|from| &from.by_repetition) {
         let sum = sums.entry(index).or_default();
         *sum = sum.saturating_add(bytes);
     }
     let most = sums.values().copied().max().unwrap_or(0);
-    sums.into_values().filter(|&bytes| most / PART_OF_REPETITION <= bytes).collect()
+    sums.retain(|_, bytes| most / PART_OF_REPETITION <= *bytes);
+    sums
 }
 
-/// Whether most bytes are of sources that left something in most of the repetitions. If repetitions are parts of one pass
-/// through a model, layer by layer, each has other stacks.
-fn is_consistent(by_source: &HashMap<Source, FromSource<'_>>, repetitions: usize) -> bool {
+/// Whether most bytes are of sources that left something in most of the iterations or, where those are in one iteration, in
+/// most of the repetitions. If repetitions are parts of one pass through a model, layer by layer, each has other stacks.
+/// One iteration may take several repetitions, each with its own code.
+fn is_consistent(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> bool {
+    let all = per_repetition(by_source);
+    let iterations = &case.phases().iterations;
+    let iteration = |index: usize| {
+        case.repetitions.start(index).and_then(|start| iterations.index_at(Moment::after(start)))
+    };
+    let in_iterations: BTreeSet<Option<usize>> = all.keys().map(|&index| iteration(index)).collect();
+    let by_iteration = 1 < in_iterations.len();
+    let times = |from: &FromSource<'_>| {
+        let indices = from.by_repetition.keys().copied();
+        if by_iteration { indices.map(iteration).collect::<BTreeSet<_>>().len() } else { indices.count() }
+    };
+    let of = if by_iteration { in_iterations.len() } else { all.len() };
     let bytes = |is_counted: &dyn Fn(&FromSource<'_>) -> bool| {
         let counted = by_source.values().filter(|from| is_counted(from));
         counted.fold(0i64, |sum, from| sum.saturating_add(from.bytes()))
     };
-    let regular = bytes(&|from| repetitions <= from.by_repetition.len().saturating_mul(2));
-    bytes(&|_| true) / 2 <= regular
+    bytes(&|_| true) / 2 <= bytes(&|from| of <= times(from).saturating_mul(2))
 }
 
 /// Whether a backward pass began after the first of some allocations, and before the moment.
@@ -176,7 +191,7 @@ fn outlives_backward(case: &Case<'_>, retained: &[&Allocation]) -> bool {
     first.is_some_and(|first| backwards.any(|start| first < start.event && start.event.0 < case.moment.0))
 }
 
-fn mean(values: &[i64]) -> i64 {
-    let sum = values.iter().copied().fold(0, i64::saturating_add);
-    sum / values.len().max(1) as i64
+fn mean<'a>(values: impl ExactSizeIterator<Item = &'a i64>) -> i64 {
+    let count = values.len().max(1) as i64;
+    values.copied().fold(0, i64::saturating_add) / count
 }

@@ -2,8 +2,9 @@
 
 use super::by_source::FromSource;
 use super::source::Source;
+use crate::analysis::Category;
 use crate::diagnosis::case::Case;
-use crate::model::Moment;
+use crate::model::{AllocId, Allocation, Moment};
 use foldhash::{HashMap, HashSet};
 
 /// A source has plateaued unless at least one in this many of its live allocations from the recording was added in the last
@@ -16,13 +17,19 @@ struct Trend {
     then: Moment,
     count_then: usize,
     count_now: usize,
+    /// How many more there were then that soon went: one line may make what stays and what does not, as the layers of a
+    /// model do.
+    passing_then: usize,
+    /// How many of those now are too young to tell whether they stay.
+    young: usize,
     /// How many of those now are of the recording.
     recorded: usize,
 }
 
 impl Trend {
     fn is_rising(&self) -> bool {
-        self.count_then + self.recorded.div_ceil(ADDED_PART).max(1) <= self.count_now
+        let count_now = self.count_now - self.passing_then.min(self.young);
+        self.count_then + self.recorded.div_ceil(ADDED_PART).max(1) <= count_now
     }
 }
 
@@ -37,14 +44,23 @@ pub(super) fn plateaued(
         return HashSet::default();
     }
     let timeline = case.timeline;
-    let begins = begins(case, by_source);
+    let active = active_repetitions(case, by_source);
     let trend = |(&source, from): (&Source, &FromSource<'_>)| {
-        debug_assert!(begins.contains_key(&source), "a source of live memory has allocated");
-        let begin = begins.get(&source).copied().unwrap_or(0);
+        let active = active.get(&source).map_or(&[][..], Vec::as_slice);
+        debug_assert!(!active.is_empty(), "a source of live memory has allocated");
+        let begin = active.first().copied().unwrap_or(0);
         let index = begin + current.saturating_sub(begin) * 2 / 3;
         let then = case.repetitions.start(index).map_or(Moment::START, |event| Moment(event.0));
-        let recorded = from.allocations.iter().filter(|a| a.alloc_event().is_some()).count();
-        (source, Trend { then, count_then: 0, count_now: from.allocations.len(), recorded })
+        let last = active.iter().rfind(|&&at| at < current).copied();
+        let made = || from.allocations.iter().filter(|a| a.alloc_event().is_some());
+        // Caches that are here are known to be over.
+        let is_young = |a: &Allocation| {
+            let at = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
+            at == last && case.category(a.id) != Category::KvCache
+        };
+        let young = made().filter(|a| is_young(a)).count();
+        let count_now = from.allocations.len();
+        (source, Trend { then, count_then: 0, count_now, passing_then: 0, young, recorded: made().count() })
     };
     let mut trends: HashMap<Source, Trend> = by_source.iter().map(trend).collect();
     for id in timeline.ids() {
@@ -52,21 +68,41 @@ pub(super) fn plateaued(
         let Some(trend) = source.and_then(|source| trends.get_mut(&source)) else { continue };
         let was_live = timeline.lifetimes.start(id) <= trend.then
             && timeline.gone(id).is_none_or(|gone| trend.then < gone);
-        trend.count_then += usize::from(was_live);
+        let active = source.and_then(|source| active.get(&source)).map_or(&[][..], Vec::as_slice);
+        let passes = was_live && soon_goes(case, id, active);
+        trend.passing_then += usize::from(passes);
+        trend.count_then += usize::from(was_live && !passes);
     }
     trends.into_iter().filter(|(_, trend)| !trend.is_rising()).map(|(source, _)| source).collect()
 }
 
-/// The repetition in which each source began to allocate, freed memory included.
-fn begins(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> HashMap<Source, usize> {
+/// Whether an allocation went before the second of its source's `active` repetitions after the one that made it.
+fn soon_goes(case: &Case<'_>, id: AllocId, active: &[usize]) -> bool {
+    let made = case.timeline.lifetimes.start(id).event().and_then(|event| case.repetitions.index_of(event));
+    let gone = case.timeline.gone(id).filter(|&gone| gone <= case.moment);
+    let gone = gone.and_then(|gone| case.repetitions.index_at(gone));
+    made.zip(gone).is_some_and(|(made, gone)| {
+        let mut later = active[active.partition_point(|&at| at <= made)..].iter();
+        later.nth(1).is_none_or(|&second| gone < second)
+    })
+}
+
+/// The repetitions in which each source allocated, freed memory included.
+fn active_repetitions(
+    case: &Case<'_>,
+    by_source: &HashMap<Source, FromSource<'_>>,
+) -> HashMap<Source, Vec<usize>> {
     let timeline = case.timeline;
-    let mut begins: HashMap<Source, usize> = HashMap::default();
-    // In allocation order, so the first allocation of a source decides.
+    let mut active: HashMap<Source, Vec<usize>> = HashMap::default();
     for id in timeline.ids() {
-        let Some(source) = Source::of_id(case, id) else { continue };
-        if by_source.contains_key(&source) && !begins.contains_key(&source) {
-            begins.insert(source, case.repetitions.index_at(timeline.lifetimes.start(id)).unwrap_or(0));
+        let Some(source) = Source::of_id(case, id).filter(|source| by_source.contains_key(source)) else {
+            continue;
+        };
+        let at = case.repetitions.index_at(timeline.lifetimes.start(id)).unwrap_or(0);
+        let active = active.entry(source).or_default();
+        if active.last() != Some(&at) {
+            active.push(at);
         }
     }
-    begins
+    active
 }

@@ -13,9 +13,11 @@ pub(super) fn explain_kind(finding: &mut Finding, retained: &Retained) {
         Kind::Models => models(finding),
         Kind::Weights => weights(finding),
         Kind::Inputs => inputs(finding),
+        Kind::InputsAhead => inputs_ahead(finding),
         Kind::KvCaches => caches(finding),
         Kind::Hooks => hooks(finding),
         Kind::Results => results(finding, retained),
+        Kind::Computed => computed(finding),
         Kind::Graph(kind) => graph(finding, retained, kind),
     }
 }
@@ -32,7 +34,7 @@ fn weights(finding: &mut Finding) {
     finding.explain("Most of it has the sizes of the model's parameters, so it is copies of the weights: a state_dict() or the weights of each step or checkpoint, kept on the device in a list or a dict.");
     finding.advise_code(
         "Keep copies on the CPU or on disk, and only those that are still needed:",
-        "history.append({k: v.detach().cpu() for k, v in model.state_dict().items()})",
+        "history.append({k: v.cpu() for k, v in model.state_dict().items()})",
     );
 }
 
@@ -45,6 +47,15 @@ fn inputs(finding: &mut Finding) {
     finding.advise_code(
         "Limit what is kept or loaded ahead:",
         "buffer = collections.deque(maxlen=1000)\nbatches = queue.Queue(maxsize=2)",
+    );
+}
+
+fn inputs_ahead(finding: &mut Finding) {
+    finding.explain("Most of it is inputs that wait: batches are put on the device ahead of their use, faster than the program uses them, by a thread, a queue or a loader without a limit.");
+    finding.advise_code("Limit how many batches are loaded ahead:", "batches = queue.Queue(maxsize=2)");
+    finding.advise_code(
+        "Or load ahead in (pinned) CPU memory, and let the code that uses a batch copy it to the device:",
+        "x, y = (t.to(device, non_blocking=True) for t in batches.get())",
     );
 }
 
@@ -76,6 +87,14 @@ fn results(finding: &mut Finding, retained: &Retained) {
         "results.append(out.detach().cpu())",
     );
     finding.advise("Clear what hooks and caches store when it is not needed any more, and keep only the last few results.");
+}
+
+fn computed(finding: &mut Finding) {
+    finding.explain("No model made it: it was computed beside the calls, as losses and metrics are, and stays as a result in a list or a dict, or because a running sum keeps its graph, as with total += metric(output).");
+    finding.advise_code(
+        "Keep numbers and copies without a graph, on the CPU:",
+        "total += metric(output).item()\nresults.append(value.detach().cpu())",
+    );
 }
 
 fn graph(finding: &mut Finding, retained: &Retained, kind: GraphKind) {
