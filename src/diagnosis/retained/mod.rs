@@ -2,7 +2,8 @@
 //! It is the memory of a leak, or of results that pile up.
 //!
 //! Live memory of earlier repetitions goes through these questions in turn: may something still need it (`needed_later`);
-//! did several repetitions leave some (`by_source`, with `repeated_models` for whole models); does it still grow
+//! did several repetitions leave some (`by_source`, with `repeated_models` for whole models, and `finished_caches` and
+//! `replaced_caches` for keys and values); does it still grow
 //! (`plateaued`); are the repetitions more than the layers of one pass (`layers`)?
 
 mod batches;

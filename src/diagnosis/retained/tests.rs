@@ -208,3 +208,69 @@ fn copies_of_a_model_that_is_trained_in_turn_are_no_leak_for_their_sizes_alone()
     }
     assert_eq!(retained(program), None);
 }
+
+#[test]
+fn what_is_made_before_the_call_that_uses_it_is_a_batch_and_what_comes_after_it_a_result() {
+    const BATCH: &[&str] = &["/home/me/data.py fetch", "/home/me/train.py <module>"];
+    let loading = |ahead: usize, used: usize| {
+        let mut program = Program::default();
+        model(&mut program);
+        let mut batches = std::collections::VecDeque::new();
+        for at in 0..30 {
+            for _ in 0..ahead {
+                batches.push_back(program.alloc(2 * MIB, BATCH));
+            }
+            step(&mut program, 1, at == 0);
+            for batch in batches.drain(..used) {
+                program.free(batch, BATCH);
+            }
+        }
+        retained(program).map(|retained| retained.kind)
+    };
+    assert_eq!(loading(1, 0), Some(Kind::Inputs));
+    assert_eq!(loading(2, 1), Some(Kind::InputsAhead));
+    assert_eq!(loading(1, 1), None);
+    assert_eq!(cache(Program::default(), 30, 1000).map(|retained| retained.kind), Some(Kind::Computed));
+}
+
+#[test]
+fn a_line_that_also_makes_what_soon_goes_leaves_growth_behind() {
+    const KEEP: &[&str] = &["/home/me/train.py remember", "/home/me/train.py <module>"];
+    let growth = |keeps: bool| {
+        let mut program = Program::default();
+        model(&mut program);
+        for at in 0..12 {
+            let brief: Vec<u64> = (0..6).map(|_| program.alloc(2 * MIB, KEEP)).collect();
+            if keeps {
+                program.alloc(2 * MIB, KEEP);
+            }
+            step(&mut program, 1, at == 0);
+            for brief in brief {
+                program.free(brief, BACKWARD);
+            }
+        }
+        retained(program).map(|retained| retained.bytes / MIB / 2)
+    };
+    assert_eq!(growth(false), None);
+    assert!(growth(true).is_some_and(|kept| 10 <= kept), "{:?}", growth(true));
+}
+
+#[test]
+fn copies_of_weights_pile_up_without_stacks_as_well() {
+    let copies = |sets: usize| {
+        let mut program = Program::timed().without_stacks();
+        model(&mut program);
+        for at in 0..160 {
+            step(&mut program, 1, at == 0);
+            if at % 4 == 3 && at / 4 < sets {
+                step(&mut program, 1, false);
+                for size in SIZES {
+                    program.alloc(size, LOAD);
+                }
+            }
+        }
+        retained(program).map(|retained| retained.kind)
+    };
+    assert_eq!(copies(1), None, "an average");
+    assert_eq!(copies(40), Some(Kind::Weights));
+}
