@@ -123,6 +123,12 @@ const MIN_EXTENSIONS: usize = 8;
 /// calls or iterations.
 pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     let Some((more, times)) = extension(case, shortage) else { return };
+    // Sizes grow for other reasons, too: what is extended is still there while the new tensor is made.
+    let old = shortage.oom.requested.saturating_sub(more);
+    let stack = case.timeline.events.stack(shortage.oom.event);
+    if !case.live.iter().any(|a| a.stack == stack && a.size == old) {
+        return;
+    }
     finding.explain(say!("The request grows: the same code asked for {} more in each of the last {} {}, as when a tensor is extended, or a list is put together, every time. The old tensor and the new one are there at once.", figure::bytes(more), figure::count(times), case.repetitions.noun([shortage.oom.event].into_iter()).plural()));
     finding.advise_code(
         "Limit how far it grows, allocate it once at its final size and write into it (of a cache of keys and values: a static cache), or collect the pieces on the CPU:",
