@@ -1,7 +1,7 @@
 //! The predictions: a row for each remedy, and what to write for the chosen one.
 
 use crate::app::theme;
-use crate::remedies::{Figures, Prediction, Predictions};
+use crate::remedies::{Attributed, Figures, Prediction, Predictions};
 use crate::report::{remedy_basis, remedy_change};
 use crate::units;
 use eframe::egui::{self, RichText};
@@ -25,11 +25,23 @@ pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usiz
                 chosen = Some(at);
             }
             figures_ui(ui, predictions, remedy.figures, remedy.fits);
-            ui.label(theme::small(remedy_basis(remedy)));
+            basis_ui(ui, remedy);
             ui.end_row();
         }
     });
     chosen
+}
+
+/// How sure it is, short: what most of it rests on is marked as everywhere else, and the words are one hover away.
+fn basis_ui(ui: &mut egui::Ui, remedy: &Prediction) {
+    let words = remedy_basis(remedy);
+    let short = words.strip_prefix("simulated, ").unwrap_or(&words);
+    let short = match (short.split_once(", purpose"), remedy.attribution) {
+        (Some((short, _)), _) => format!("≈ {short}"),
+        (None, Attributed::Inferred) => "≈ simulated".to_owned(),
+        (None, Attributed::Seen) => short.to_owned(),
+    };
+    ui.label(theme::small(short)).on_hover_text(words);
 }
 
 /// The id, cut where it is long; true when it was clicked.
