@@ -61,6 +61,10 @@ pub(super) fn offer<'a>(
         return None;
     }
     let changes = find_changes(scene, training, types);
+    // Products have no frame of their own where functions call them rather than modules: then nothing tells what halves.
+    if changes.factors.values().all(|&factor| 1.0 <= factor) {
+        return None;
+    }
     let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
     let has_cells =
@@ -74,7 +78,7 @@ pub(super) fn offer<'a>(
             "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
              fp32 and may add to it.",
         );
-    Some(if has_cells { offer.bound() } else { offer.error(0.06) })
+    Some(if has_cells { offer.bound() } else { offer.error(0.07) })
 }
 
 /// What autocast changes in all passes, and in calls that belong to them.
