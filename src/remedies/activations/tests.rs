@@ -28,6 +28,11 @@ const PARAMETERS: [i64; 3] = [3 * MIB, 5 * MIB, 7 * MIB];
 
 /// Train for some steps. Each of three blocks makes 40, 30 and 20 MiB, all of which the backward needs.
 fn train(program: &mut Program, steps: usize) {
+    train_keeping(program, steps, None);
+}
+
+/// [`train`], and keep something of each forward.
+fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>) {
     for size in PARAMETERS {
         program.alloc(size, LOAD);
     }
@@ -36,6 +41,9 @@ fn train(program: &mut Program, steps: usize) {
         let blocks: Vec<[u64; 3]> = (0..3)
             .map(|_| [(40, UP), (30, ACT), (20, ADD)].map(|(size, stack)| program.alloc(size * MIB, stack)))
             .collect();
+        if let Some(bytes) = kept_bytes {
+            program.alloc(bytes, ADD);
+        }
         let loss = program.alloc(4, LOSS);
         let mut gradients = Vec::new();
         for (block, size) in blocks.into_iter().zip(PARAMETERS).rev() {
@@ -100,6 +108,37 @@ fn micro_batches_share_what_scales_and_keep_gradients() {
     assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10));
     // All gradients are there from the start, and what passes is halved, too.
     assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
+}
+
+#[test]
+fn what_passes_leave_behind_is_as_much_in_smaller_batches() {
+    let mut program = Program::default();
+    train_keeping(&mut program, 3, Some(8 * MIB));
+    let snapshot = program.finish();
+    let kept = 3 * 8;
+    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10 + kept));
+    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1 + kept));
+}
+
+#[test]
+fn autocast_is_not_offered_where_no_products_show() {
+    assert!(peak(&trained(), "bf16-autocast").is_some());
+    let mut program = Program::default();
+    for size in PARAMETERS {
+        program.alloc(size, LOAD);
+    }
+    for _ in 0..3 {
+        // Functions have no frame of their own.
+        let made: Vec<u64> = (0..3).map(|_| program.alloc(40 * MIB, ADD)).collect();
+        for kept in made.into_iter().rev() {
+            program.free(kept, BACKWARD);
+        }
+        let gradients = PARAMETERS.map(|size| program.alloc(size, BACKWARD));
+        for gradient in gradients {
+            program.free(gradient, ZERO_GRAD);
+        }
+    }
+    assert_eq!(peak(&program.finish(), "bf16-autocast"), None);
 }
 
 #[test]
