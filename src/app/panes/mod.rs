@@ -104,7 +104,7 @@ const PANES: &[Definition] = &[
         pane: Pane::Report,
         name: "Report",
         home: Home::Tray,
-        ui: |ui, ctx, _| report_view::panel::ui(ui, ctx),
+        ui: |ui, ctx, states| report_view::panel::ui(ui, ctx, &mut states.report),
     },
     Definition {
         pane: Pane::WhatIf,

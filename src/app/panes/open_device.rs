@@ -6,7 +6,7 @@ use crate::app::device::{Derived, PaneCtx, Standpoint};
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, remedies, segment_map, segment_timeline, stacks, tables, timeline, what_if,
+    details, filter, remedies, report_view, segment_map, segment_timeline, stacks, tables, timeline, what_if,
 };
 use crate::model::Recording;
 use eframe::egui;
@@ -38,6 +38,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) events: tables::events::State,
     pub(in crate::app) iterations: tables::iterations::State,
     pub(in crate::app) modules: tables::modules::State,
+    pub(in crate::app) report: report_view::panel::State,
     pub(in crate::app) what_if: what_if::panel::State,
     pub(in crate::app) remedies: remedies::panel::State,
 }

@@ -1,5 +1,5 @@
 //! *Remedies*: what changes to the program would have saved, in the window.
 
 pub(in crate::app) mod panel;
-mod predicting;
+pub(in crate::app) mod predicting;
 mod results;

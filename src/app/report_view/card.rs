@@ -4,6 +4,7 @@ use crate::app::theme;
 use crate::diagnosis::{Finding, Number, Severity, Site, Value};
 use crate::draw::Rgb;
 use crate::model::{AllocId, EventIx, StackId};
+use crate::report::RemedyText;
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -32,11 +33,12 @@ pub(in crate::app) enum Target {
     Allocation(AllocId),
 }
 
-/// A card. `site_stacks` has the stack that each of its lines of code selects, and `size_of` gives the
+/// A card, with the remedies that a report quotes if it is the verdict's. `site_stacks` has the stack that each of its lines of code selects, and `size_of` gives the
 /// size of an allocation.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     finding: &Finding,
+    remedies: &[RemedyText],
     site_stacks: &[Option<StackId>],
     size_of: impl Fn(AllocId) -> i64,
 ) -> Option<Target> {
@@ -44,7 +46,7 @@ pub(in crate::app) fn ui(
     let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 14, right: 8, top: 4, bottom: 10 });
     let area = frame.show(ui, |ui| {
         if ui.available_width() < MIN_TWO_COLUMNS_PX {
-            words_ui(ui, finding, false);
+            words_ui(ui, finding, remedies, false);
             figures_ui(ui, finding, site_stacks, &size_of, &mut target);
             advice_ui(ui, finding);
             notes_ui(ui, finding);
@@ -54,7 +56,7 @@ pub(in crate::app) fn ui(
         // Columns would stretch the words to both edges.
         let layout = egui::Layout::top_down(egui::Align::Min);
         ui.columns_const(|[left, right]| {
-            left.with_layout(layout, |ui| words_ui(ui, finding, true));
+            left.with_layout(layout, |ui| words_ui(ui, finding, remedies, true));
             right.with_layout(layout, |ui| figures_ui(ui, finding, site_stacks, &size_of, &mut target));
         });
     });
@@ -65,9 +67,13 @@ pub(in crate::app) fn ui(
 }
 
 /// The problem in words; with `is_whole`, the advice and the notes, too.
-fn words_ui(ui: &mut egui::Ui, finding: &Finding, is_whole: bool) {
+fn words_ui(ui: &mut egui::Ui, finding: &Finding, remedies: &[RemedyText], is_whole: bool) {
     title_ui(ui, finding);
-    for sentence in finding.why.iter().chain(&finding.explanation) {
+    if let Some(why) = &finding.why {
+        text_ui(ui, why.text());
+    }
+    remedies_ui(ui, remedies);
+    for sentence in &finding.explanation {
         text_ui(ui, sentence.text());
     }
     if is_whole {
@@ -88,6 +94,19 @@ fn figures_ui(
     sites_ui(ui, finding, site_stacks, target);
     allocations_ui(ui, finding, size_of, target);
     events_ui(ui, finding, target);
+}
+
+/// The remedies that a report quotes.
+fn remedies_ui(ui: &mut egui::Ui, remedies: &[RemedyText]) {
+    if remedies.is_empty() {
+        return;
+    }
+    part_ui(ui, "Simulated with the recorded requests");
+    for remedy in remedies {
+        text_ui(ui, &remedy.text);
+        ui.add(egui::Label::new(RichText::new(&remedy.code).monospace().size(12.0)).wrap());
+    }
+    ui.add_space(6.0);
 }
 
 /// The colour of a severity. Red is kept for memory that ran out.

@@ -4,19 +4,46 @@ use super::card::{self, Target};
 use crate::analysis::At;
 use crate::app::device::diagnosing::DeviceReport;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
+use crate::app::remedies::predicting::{PredictTask, RemediesRequest, RemediesResponse};
 use crate::app::theme;
-use crate::model::{Moment, Recording, Timeline};
-use crate::report::{Document, ReportInput, report_markdown};
+use crate::app::work::background::Background;
+use crate::model::{DeviceId, Moment, Recording, Timeline};
+use crate::remedies::Predictions;
+use crate::report::{Document, ReportInput, quoted, report_markdown};
 use crate::units;
 use eframe::egui;
+use std::sync::Arc;
 
 /// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
 /// `oomscope report`.
 const LISTED: usize = 8;
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+/// The pane's own state, kept between frames.
+#[derive(Default)]
+pub(in crate::app) struct State {
+    remedies: Background<PredictTask>,
+}
+
+impl State {
+    /// What was simulated, once it is there.
+    fn remedies(&mut self, ui: &egui::Ui, ctx: &PaneCtx<'_>) -> Option<Arc<RemediesResponse>> {
+        if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
+            return None;
+        }
+        let attribution = Arc::clone(ctx.derived.attribution()?);
+        let given = ctx.derived.diagnosis_request(None).device_memory;
+        let request = RemediesRequest { capacity_bytes: given.and_then(|bytes| u64::try_from(bytes).ok()) };
+        let task = || PredictTask::new(ctx.recording.clone(), attribution);
+        let mode = ctx.derived.work_mode;
+        self.remedies.ask(&request, ui.ctx(), mode, "remedies of the report", task).map(Arc::clone)
+    }
+}
+
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    let remedies = state.remedies(ui, ctx);
+    let predictions = remedies.as_ref().map(|answer| &answer.predictions);
     let answer = ctx.derived.report();
-    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
+    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref), predictions);
     match answer {
         None => {
             ui.label(theme::muted(ui, "Looking for causes…"));
@@ -24,12 +51,17 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         Some(Err(error)) => {
             ui.label(error);
         }
-        Some(Ok(report)) => findings_ui(ui, ctx.recording, ctx.at, report),
+        Some(Ok(report)) => findings_ui(ui, ctx.recording, ctx.at, report, predictions),
     }
 }
 
 /// Buttons for the moment and for copying, and the number of findings.
-fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport>) {
+fn bar_ui(
+    ui: &mut egui::Ui,
+    ctx: &mut PaneCtx<'_>,
+    report: Option<&DeviceReport>,
+    remedies: Option<&Predictions>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
@@ -51,7 +83,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
         }
         let Some(report) = report else { return };
         if ui.button("Copy as Markdown").on_hover_text("Copy the report for an issue").clicked() {
-            ui.copy_text(markdown(ctx.recording, ctx.title, report));
+            ui.copy_text(markdown(ctx.recording, ctx.title, report, remedies));
             ctx.notify("Report copied".to_owned());
         }
         let (moment, findings) = (report.diagnosis.at.moment, report.diagnosis.findings.len());
@@ -65,26 +97,41 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
     ui.add_space(4.0);
 }
 
-fn markdown(recording: &Recording, name: &str, report: &DeviceReport) -> String {
+fn markdown(
+    recording: &Recording,
+    name: &str,
+    report: &DeviceReport,
+    remedies: Option<&Predictions>,
+) -> String {
     report_markdown(&Document::new(&ReportInput {
         name,
         snapshot: recording.snapshot(),
         timeline: recording,
         diagnosis: &report.diagnosis,
-        remedies: None,
+        remedies,
         modules: None,
         top: LISTED,
         redacted: false,
     }))
 }
 
-fn findings_ui(ui: &mut egui::Ui, timeline: &Timeline, at: &mut Standpoint, report: &DeviceReport) {
+fn findings_ui(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    at: &mut Standpoint,
+    report: &DeviceReport,
+    remedies: Option<&Predictions>,
+) {
     let findings = &report.diagnosis.findings;
     debug_assert_eq!(findings.len(), report.site_stacks.len());
     let mut target = None;
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
-            let clicked = ui.push_id(number, |ui| card::ui(ui, finding, stacks, |id| timeline.size(id)));
+            // The verdict is the first.
+            let remedies = remedies.filter(|_| number == 0);
+            let remedies = remedies.map(|all| quoted(all, finding.id)).unwrap_or_default();
+            let size_of = |id| timeline.size(id);
+            let clicked = ui.push_id(number, |ui| card::ui(ui, finding, &remedies, stacks, size_of));
             if let Some(clicked) = clicked.inner {
                 target = Some((clicked, finding.evidence.allocations.first().copied()));
             }

@@ -20,4 +20,5 @@ pub use document::{Document, ReportInput};
 pub use html::{Picture, report_html};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
+pub use quoted::{RemedyText, quoted};
 pub use text::{TextDetail, report_text};

@@ -14,18 +14,20 @@ const WORTH_PART: u64 = 50;
 
 /// A quoted remedy.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct RemedyText {
+pub struct RemedyText {
     /// What to do, and the peak that is predicted.
-    pub(super) text: String,
+    pub text: String,
     /// What to write.
-    pub(super) code: String,
+    pub code: String,
     /// As `oomscope remedies` has it.
     pub(super) record: Value,
 }
 
-/// The least change that fits, then the single remedies that lower the peak most. What only puts off a leak is no remedy
-/// for it, whatever fits for now: there, what removes it counts alone.
-pub(super) fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
+/// The least change that fits, then the single remedies that lower the peak most.
+///
+/// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. `verdict` is the
+/// id of the verdict.
+pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
     let is_leak = verdict == "leak";
     let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
     let mut all: Vec<&Prediction> = predictions.remedies.iter().collect();
