@@ -1,6 +1,6 @@
 //! The remedies that a report quotes: of all that were simulated, the two that say most.
 
-use crate::remedies::{Attributed, Part, Prediction, Predictions, Trust};
+use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
 use crate::report::remedies::remedy_json;
 use crate::report::words::capitalised;
 use crate::units;
@@ -23,7 +23,8 @@ pub struct RemedyText {
     pub(super) record: Value,
 }
 
-/// The least change that fits, then the single remedies that lower the peak most.
+/// The least change that fits, then the single remedies that lower the peak most, of which one with the same results comes
+/// first: another optimizer or type of numbers is no small step.
 ///
 /// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. `verdict` is the
 /// id of the verdict.
@@ -37,22 +38,24 @@ pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
     } else {
         chosen.extend(predictions.least.and_then(|index| predictions.remedies.get(index)));
     }
-    for remedy in all {
-        let is_single = !remedy.id.contains('+');
+    let keeps_results = |remedy: &&Prediction| remedy.effort < Effort::Results;
+    let same_results =
+        all.iter().copied().find(|remedy| is_quotable(predictions, remedy) && keeps_results(remedy));
+    for remedy in same_results.into_iter().chain(all) {
         // Each must say something new, about another part of the program.
         let is_new = chosen.iter().all(|known| !has(known, &remedy.parts));
-        if chosen.len() < MAX_QUOTED && is_single && is_new && is_worth(predictions, remedy) {
+        if chosen.len() < MAX_QUOTED && is_new && is_quotable(predictions, remedy) {
             chosen.push(remedy);
         }
     }
     chosen.into_iter().map(|remedy| remedy_text(predictions, remedy)).collect()
 }
 
-/// Whether a prediction that can be trusted lowers the peak.
-fn is_worth(predictions: &Predictions, remedy: &Prediction) -> bool {
+/// Whether a prediction that can be trusted lowers the peak, by one change.
+fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
     let before = predictions.baseline.peak_requested;
     let saved = before.saturating_sub(remedy.figures.peak_requested);
-    remedy.basis == Trust::Simulated && before / WORTH_PART < saved
+    !remedy.id.contains('+') && remedy.basis == Trust::Simulated && before / WORTH_PART < saved
 }
 
 fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
@@ -94,6 +97,7 @@ mod tests {
         remedy.parts.extend(parts.into_iter().filter(|(name, _)| id.contains(name)).map(|(_, part)| part));
         remedy.figures = Figures { peak_requested: peak << 30, ..Figures::default() };
         remedy.basis = basis;
+        remedy.effort = if id.contains("sgd") { Effort::Results } else { Effort::Lines };
         remedy
     }
 
