@@ -14,7 +14,7 @@ const CALLS_OF_A_BACKWARD: usize = 8;
 pub(super) struct NeededLater {
     /// First events of the backward passes until the moment.
     backwards: Vec<u32>,
-    /// Sources of activations, some of which a backward pass gave back.
+    /// Sources of activations and inputs, some of which a backward pass gave back.
     trained: HashSet<Source>,
     /// The start of the iteration at the moment, if optimizer steps separate iterations.
     iteration: Option<EventIx>,
@@ -55,9 +55,9 @@ impl NeededLater {
             return true;
         }
         let is_outdated = self.backwards.last().is_some_and(|&start| event.0 < start);
-        is_activation
-            && !is_outdated
-            && (is_trained || (self.trains_unseen && !case.code.says_evaluation(a.stack)))
+        // A graph holds the inputs that its backward pass needs as well as activations.
+        !is_outdated
+            && (is_trained || (is_activation && self.trains_unseen && !case.code.says_evaluation(a.stack)))
     }
 }
 
@@ -78,10 +78,11 @@ fn steps_before(case: &Case<'_>) -> usize {
     before.filter(|start| start.phase == Phase::Optimizer).count()
 }
 
-/// The sources of live activations that also made some which a backward pass gave back.
+/// The sources of live activations and inputs that also made some which a backward pass gave back.
 fn trained(case: &Case<'_>, backwards: &[(u32, u32)]) -> HashSet<Source> {
     let timeline = case.timeline;
-    let live = case.live.iter().filter(|a| case.category(a.id) == Category::Activation);
+    let is_passing = |a: &&Allocation| matches!(case.category(a.id), Category::Activation | Category::Input);
+    let live = case.live.iter().filter(is_passing);
     let mut open: HashSet<Source> = live.filter_map(|a| Source::of(case, a)).collect();
     let mut out = HashSet::default();
     if backwards.is_empty() {
