@@ -6,8 +6,9 @@
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{Category, FrameKey, Phase};
-use crate::model::{AllocId, Allocation, EventIx, Moment};
-use std::collections::BTreeSet;
+use crate::model::{AllocId, Allocation, EventIx, Moment, StackId};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// What earlier attempts made and still hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +29,19 @@ impl FailedAttempts {
         case.shortage.as_ref()?;
         let ooms = case.timeline.ooms.iter().map(|oom| oom.event);
         let earlier: Vec<EventIx> = ooms.filter(|&oom| Moment::after(oom) < case.moment).collect();
+        if earlier.is_empty() {
+            return None;
+        }
+        let live = live_by_event(case);
+        let last_requests = last_requests(case);
         let mut kept: Vec<&Allocation> = Vec::new();
         let mut ended_by = Vec::new();
         let mut after = EventIx(0);
         for oom in earlier {
             let start = start_of_attempt(case, oom).max(after);
-            let made = made_between(case, start, oom);
-            if !made.is_empty() && is_tried_again(case, start, &made, oom) {
+            let left = made_between(&live, start, oom);
+            let made: Vec<&Allocation> = left.iter().copied().filter(|a| is_of_attempt(case, a)).collect();
+            if !made.is_empty() && is_tried_again(case, left, &last_requests, oom) {
                 kept.extend(made);
                 ended_by.push(oom);
             }
@@ -59,43 +66,66 @@ fn start_of_attempt(case: &Case<'_>, oom: EventIx) -> EventIx {
     step.map_or(start, |step| step.event.max(start))
 }
 
-/// The live allocations of an attempt, in the order in which it made them. Parameters, gradients and state belong to the
-/// model, whatever happens to the attempt.
-fn made_between<'a>(case: &'a Case<'_>, start: EventIx, oom: EventIx) -> Vec<&'a Allocation> {
-    let is_made = |a: &&Allocation| {
-        let belongs_to_model = matches!(
-            case.category(a.id),
-            Category::Parameter
-                | Category::Gradient
-                | Category::OptimizerState
-                | Category::Comm
-                | Category::GraphPool
-        );
-        !belongs_to_model && a.alloc_event().is_some_and(|event| start <= event && event < oom)
-    };
-    let mut made: Vec<&Allocation> = case.live.iter().filter(is_made).collect();
-    made.sort_by_key(|a| a.id);
-    made
+/// The live allocations that the recording saw made, in that order.
+fn live_by_event<'a>(case: &'a Case<'_>) -> Vec<&'a Allocation> {
+    let mut live: Vec<&Allocation> = case.live.iter().filter(|a| a.alloc_event().is_some()).collect();
+    live.sort_by_key(|a| a.alloc_event());
+    live
+}
+
+/// Those of some allocations, sorted by event, that were made from one event until before another.
+fn made_between<'a, 'b>(live: &'b [&'a Allocation], start: EventIx, oom: EventIx) -> &'b [&'a Allocation] {
+    let first_from = |event: EventIx| live.partition_point(|a| a.alloc_event() < Some(event));
+    live.get(first_from(start)..first_from(oom)).unwrap_or_default()
+}
+
+/// Whether an allocation goes when the attempt does. Parameters, gradients and state belong to the model, whatever happens
+/// to the attempt.
+fn is_of_attempt(case: &Case<'_>, allocation: &Allocation) -> bool {
+    let category = case.category(allocation.id);
+    !matches!(
+        category,
+        Category::Parameter
+            | Category::Gradient
+            | Category::OptimizerState
+            | Category::Comm
+            | Category::GraphPool
+    )
+}
+
+/// The moment after the last request of each own line before the moment of the case. A request that failed counts: the next
+/// attempt may fail at its first.
+fn last_requests(case: &Case<'_>) -> BTreeMap<FrameKey, Moment> {
+    let timeline = case.timeline;
+    let made = timeline.ids().map(|id| (timeline.stack(id), timeline.lifetimes.start(id)));
+    let failed = timeline.ooms.iter().map(|oom| (timeline.events.stack(oom.event), Moment::after(oom.event)));
+    let mut by_stack: HashMap<StackId, Moment> = HashMap::default();
+    for (stack, moment) in made.chain(failed).filter(|&(_, moment)| moment <= case.moment) {
+        let last = by_stack.entry(stack).or_insert(moment);
+        *last = moment.max(*last);
+    }
+    let mut by_line = BTreeMap::new();
+    for (stack, moment) in by_stack {
+        if let Some(line) = case.code.own_line(stack) {
+            let last = by_line.entry(line).or_insert(moment);
+            *last = moment.max(*last);
+        }
+    }
+    by_line
 }
 
 /// Whether the program went back after a failed request to the line that made the first activation of the attempt, or the
-/// first of all that is left of it: else it may have gone on with the attempt in another way.
-fn is_tried_again(case: &Case<'_>, start: EventIx, made: &[&Allocation], oom: EventIx) -> bool {
-    let activations = made.iter().copied().filter(|a| case.category(a.id) == Category::Activation);
-    let is_left = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event && event < oom);
-    let first = case.live.iter().filter(is_left).min_by_key(|a| a.id);
-    let line_of = |a: &Allocation| case.code.own_line(a.stack);
-    let first_lines: Vec<FrameKey> =
-        activations.filter_map(line_of).take(1).chain(first.and_then(line_of)).collect();
-    let timeline = case.timeline;
-    let later = timeline.ids().rev().map(|id| (timeline.lifetimes.start(id), timeline.stack(id)));
-    let since = later.skip_while(|(start, _)| case.moment < *start).take_while(|(start, _)| oom.0 < start.0);
-    // The next attempt may fail at its first request.
-    let requests = timeline.ooms.iter().map(|later| later.event).filter(|&later| oom < later);
-    let requests = requests.filter(|&later| Moment::after(later) <= case.moment);
-    let requested = requests.map(|later| timeline.events.stack(later));
-    let stacks: BTreeSet<_> = since.map(|(_, stack)| stack).chain(requested).collect();
-    let lines: BTreeSet<FrameKey> =
-        stacks.into_iter().filter_map(|stack| case.code.own_line(stack)).collect();
-    first_lines.iter().any(|line| lines.contains(line))
+/// first of all that is `left` of it: else it may have gone on with the attempt in another way.
+fn is_tried_again(
+    case: &Case<'_>,
+    left: &[&Allocation],
+    last_requests: &BTreeMap<FrameKey, Moment>,
+    oom: EventIx,
+) -> bool {
+    let own_line = |a: &&Allocation| case.code.own_line(a.stack);
+    let activations = left.iter().filter(|a| case.category(a.id) == Category::Activation);
+    let first_lines = activations.filter_map(own_line).take(1).chain(left.first().and_then(own_line));
+    first_lines
+        .into_iter()
+        .any(|line| last_requests.get(&line).is_some_and(|&last| Moment::after(oom) < last))
 }

@@ -2,6 +2,7 @@
 
 use super::figure::{self, Figure};
 use super::sentence::Sentence;
+use super::share::share;
 use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
 
@@ -132,6 +133,13 @@ pub struct CodeTree {
     pub bytes: i64,
     /// Its rows in depth-first order, at each depth most bytes first.
     pub rows: Vec<CodeRow>,
+}
+
+impl CodeTree {
+    /// The share of all bytes that a row has, from 0 to 1.
+    pub fn share_of(&self, row: &CodeRow) -> f64 {
+        share(row.bytes, self.bytes)
+    }
 }
 
 /// A row of a [`CodeTree`].

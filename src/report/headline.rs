@@ -1,7 +1,6 @@
 //! A device's recording in a few lines, for headers, status lines and captions.
 
 use super::non_default_settings;
-use super::words::capitalised;
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
 
@@ -84,9 +83,9 @@ pub fn moment_name(timeline: &Timeline, moment: Moment) -> String {
 /// Lines below the headline for readers who have nothing but the picture: totals, the moment that is shown,
 /// the allocator's settings, and what is missing.
 pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<String> {
-    let mut lines = vec![capitalised(&figures(timeline))];
+    let mut lines = vec![units::capitalised(&figures(timeline))];
     if !timeline.events.is_empty() {
-        lines.push(capitalised(&moment_text(timeline, moment)));
+        lines.push(units::capitalised(&moment_text(timeline, moment)));
     }
     lines.push(settings(snapshot));
     if let Some(damage) = &snapshot.damage {

@@ -23,7 +23,6 @@ mod stats_request;
 mod table;
 mod tables;
 mod weights;
-mod words;
 
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};

@@ -1,8 +1,14 @@
-//! Numbers as text, written and read alike in every view, report and picture.
+//! Numbers and names as text, written and read alike in every view, report and picture.
 
 pub(crate) mod quantity;
 
 pub use quantity::parse_bytes;
+
+/// The text with a capital letter at its start.
+pub fn capitalised(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
 
 /// A size in bytes with a binary unit and at least three significant digits: `2.63 GiB`, `1004 MiB`, `512 B`.
 pub fn bytes(size: i64) -> String {

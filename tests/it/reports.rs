@@ -13,6 +13,7 @@ use oomscope::report::{
 };
 use serde_json::Value;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 fn path(name: &str) -> String {
     sample(name).to_string_lossy().into_owned()
@@ -186,27 +187,30 @@ const HOSTILE: [&str; 6] = [
     "/home/alice/secret-host/project/train|`x`.py",
 ];
 
+/// An event in a slot of the address space.
+fn event(action: Action, slot: u64, size: i64, stack: StackId) -> Event {
+    Event {
+        action,
+        addr: Some((slot + 1) << 32),
+        size,
+        time_us: None,
+        stream: Some(0),
+        stack,
+        pool: None,
+        compile_context: None,
+        user_metadata: None,
+        internal_metadata: None,
+        category: None,
+        forward_stack: StackId::EMPTY,
+        device_free: (action == Action::Oom).then_some(5 << 20),
+    }
+}
+
 /// A recording with an OOM in which every text is hostile, with stacks of this many frames.
 fn hostile(frames: usize, stacks: usize) -> Snapshot {
     let mut snapshot = Snapshot::default();
     let mut events = EventTable::default();
-    let mut push = |action, slot: u64, size, stack| {
-        events.push(&Event {
-            action,
-            addr: Some((slot + 1) << 32),
-            size,
-            time_us: None,
-            stream: Some(0),
-            stack,
-            pool: None,
-            compile_context: None,
-            user_metadata: None,
-            internal_metadata: None,
-            category: None,
-            forward_stack: StackId::EMPTY,
-            device_free: (action == Action::Oom).then_some(5 << 20),
-        });
-    };
+    let mut push = |action, slot, size, stack| events.push(&event(action, slot, size, stack));
     for at in 0..stacks {
         let ids: Vec<_> = (0..frames)
             .map(|i| {
@@ -224,13 +228,52 @@ fn hostile(frames: usize, stacks: usize) -> Snapshot {
     push(Action::Oom, 0, 64 << 20, StackId(1));
     let text = SettingValue::Text(HOSTILE.join(" "));
     snapshot.settings.push(Setting { name: "PYTORCH_CUDA_ALLOC_CONF".to_owned(), value: text });
-    snapshot.timelines.push(Timeline::build(TimelineInput {
+    snapshot.timelines.push(timeline(events));
+    snapshot
+}
+
+fn timeline(events: EventTable) -> Timeline {
+    Timeline::build(TimelineInput {
         device: DeviceId(0),
         events,
         segments: SegmentTable::default(),
         anchor: Anchor::TraceOnly,
-    }));
+    })
+}
+
+/// A program that tries again after each of many failures, by calls that are this deep, and keeps what every attempt made.
+fn failing_again_and_again(failures: u64, depth: usize) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    let file = snapshot.strings.intern(b"/home/me/train.py").0;
+    let frames: Vec<_> = (0..depth)
+        .map(|line| {
+            let name = snapshot.strings.intern(format!("f{line}").as_bytes()).0;
+            snapshot.frames.intern(Frame { file, line: line as i64, name, fx: None }, None)
+        })
+        .collect();
+    let stack = snapshot.stacks.intern(&frames);
+    let mut events = EventTable::default();
+    for at in 0..failures {
+        events.push(&event(Action::SegmentAlloc, at, 32 << 20, stack));
+        events.push(&event(Action::Alloc, at, 30 << 20, stack));
+        events.push(&event(Action::Oom, 0, 64 << 20, stack));
+    }
+    snapshot.timelines.push(timeline(events));
     snapshot
+}
+
+/// Each pass over all that is live, for each failure, or each call of a function for each line of a stack would show.
+#[test]
+fn many_failures_and_deep_calls_cost_little_time() {
+    let start = Instant::now();
+    let snapshot = failing_again_and_again(20_000, 100_000);
+    let document = document(&snapshot, 20, false);
+    let mut text = Vec::new();
+    report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
+    let took = start.elapsed();
+    // Without optimisation.
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(String::from_utf8_lossy(&text).contains("20,000"));
 }
 
 fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {

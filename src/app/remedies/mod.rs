@@ -1,5 +1,5 @@
 //! *Remedies*: what changes to the program would have saved, in the window.
 
 pub(in crate::app) mod panel;
-pub(in crate::app) mod predicting;
+mod predicting;
 mod results;

@@ -9,28 +9,28 @@ use std::sync::{Arc, OnceLock};
 
 /// What predictions depend on, besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) struct RemediesRequest {
+pub(super) struct RemediesRequest {
     /// Bytes that PyTorch may reserve; as recorded if it is not given.
-    pub(in crate::app) capacity_bytes: Option<u64>,
+    pub(super) capacity_bytes: Option<u64>,
 }
 
 /// The predictions for a request.
 #[derive(Debug)]
-pub(in crate::app) struct RemediesResponse {
-    pub(in crate::app) predictions: Predictions,
-    pub(in crate::app) fidelity: Fidelity,
+pub(super) struct RemediesResponse {
+    pub(super) predictions: Predictions,
+    pub(super) fidelity: Fidelity,
 }
 
 /// Tries the remedies for one device of a file.
 #[derive(Clone)]
-pub(in crate::app) struct PredictTask {
+pub(super) struct PredictTask {
     recording: Recording,
     attribution: Arc<Attribution>,
     subject: Arc<OnceLock<Subject>>,
 }
 
 impl PredictTask {
-    pub(in crate::app) fn new(recording: Recording, attribution: Arc<Attribution>) -> Self {
+    pub(super) fn new(recording: Recording, attribution: Arc<Attribution>) -> Self {
         Self { recording, attribution, subject: Arc::default() }
     }
 }

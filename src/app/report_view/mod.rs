@@ -2,3 +2,4 @@
 
 pub(in crate::app) mod card;
 pub(in crate::app) mod panel;
+mod quoting;

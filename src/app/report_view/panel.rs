@@ -1,13 +1,13 @@
 //! The report of a device: the moment that it is about, and its findings.
 
 use super::card::{self, Target};
+use super::quoting::{QuotingRequest, QuotingTask};
 use crate::analysis::At;
 use crate::app::device::diagnosing::DeviceReport;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
-use crate::app::remedies::predicting::{PredictTask, RemediesRequest, RemediesResponse};
 use crate::app::theme;
 use crate::app::work::background::Background;
-use crate::model::{DeviceId, Moment, Recording, Timeline};
+use crate::model::{Moment, Recording, Timeline};
 use crate::remedies::Predictions;
 use crate::report::{Document, ReportInput, quoted, report_markdown};
 use crate::units;
@@ -21,27 +21,23 @@ const LISTED: usize = 8;
 /// The pane's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
-    remedies: Background<PredictTask>,
+    remedies: Background<QuotingTask>,
 }
 
 impl State {
     /// What was simulated, once it is there.
-    fn remedies(&mut self, ui: &egui::Ui, ctx: &PaneCtx<'_>) -> Option<Arc<RemediesResponse>> {
-        if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
-            return None;
-        }
+    fn remedies(&mut self, ui: &egui::Ui, ctx: &PaneCtx<'_>) -> Option<Arc<Predictions>> {
         let attribution = Arc::clone(ctx.derived.attribution()?);
-        let given = ctx.derived.diagnosis_request(None).device_memory;
-        let request = RemediesRequest { capacity_bytes: given.and_then(|bytes| u64::try_from(bytes).ok()) };
-        let task = || PredictTask::new(ctx.recording.clone(), attribution);
+        let request = QuotingRequest { capacity_bytes: ctx.derived.diagnosis_request(None).device_memory };
+        let task = || QuotingTask { recording: ctx.recording.clone(), attribution };
         let mode = ctx.derived.work_mode;
-        self.remedies.ask(&request, ui.ctx(), mode, "remedies of the report", task).map(Arc::clone)
+        self.remedies.ask(&request, ui.ctx(), mode, "remedies of the report", task).cloned().flatten()
     }
 }
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let remedies = state.remedies(ui, ctx);
-    let predictions = remedies.as_ref().map(|answer| &answer.predictions);
+    let predictions = remedies.as_deref();
     let answer = ctx.derived.report();
     bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref), predictions);
     match answer {

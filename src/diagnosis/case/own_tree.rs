@@ -4,13 +4,17 @@ use super::CodeSites;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::{CodeRow, CodeTree, Role, StackBytes};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A branch of less than one in this many of the tree's bytes is added to the row "other lines".
 const BRANCH_PART: i64 = 50;
 
 /// Branches of a tree, about at most: as many as fit on a screen with the statement above them.
 const MAX_ROWS: usize = 11;
+
+/// Lines of a path, at most. A path of a program is far shorter; one of thousands would be a recursion through generated
+/// code, or a file that wants to exhaust the call stack of its reader.
+const MAX_LINES: usize = 100;
 
 /// A line with everything below it.
 #[derive(Debug, Default)]
@@ -94,12 +98,13 @@ fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
     let mut own = code.own_path(row.stack);
     own.reverse();
     // Recursion would make a branch for each depth.
-    let mut path: Vec<Line> = Vec::with_capacity(own.len() + 1);
-    for line in own.into_iter().map(Line::Own) {
-        if !path.contains(&line) {
-            path.push(line);
-        }
+    let mut seen = BTreeSet::new();
+    own.retain(|&line| seen.insert(line));
+    // The ends tell most: where the program was, and the line that asked for the memory.
+    if MAX_LINES < own.len() {
+        own.drain(MAX_LINES / 2..own.len() - MAX_LINES / 2);
     }
+    let mut path: Vec<Line> = own.into_iter().map(Line::Own).collect();
     let lines = code.lines(row.stack);
     match (path.is_empty(), &lines[..]) {
         (false, [_, package]) | (true, [package]) => path.push(Line::Package(*package)),
@@ -199,6 +204,21 @@ mod tests {
             found.iter().map(|(depth, text, bytes)| (*depth, text.as_str(), *bytes)).collect();
         assert_eq!(found, expected);
         assert!(tree.rows[3].is_package && !tree.rows[2].is_package);
+    }
+
+    #[test]
+    fn a_path_of_very_many_lines_keeps_its_ends() {
+        let mut recording = Recording::default();
+        let frames: Vec<String> = (0..50_000).map(|line| format!("own.py:{line} f{line}")).collect();
+        let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
+        let deep = recording.stack(&frames);
+        let snapshot = recording.finish();
+        let tree = own_tree(&CodeSites::new(&snapshot), "In use", Role::Live, &by_stack([(deep, 5)]));
+        let found = rows(&tree);
+        let (depth, text, bytes) = &found[0];
+        assert_eq!((found.len(), *depth, *bytes), (1, 0, 5));
+        assert!(text.starts_with("own.py:49999 > own.py:49998") && text.ends_with("own.py:1 > own.py:0"));
+        assert_eq!(text.matches('>').count(), MAX_LINES - 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::model::{DeviceId, Moment, OomEvent, Timeline};
+use crate::units::capitalised;
 
 /// Devices that are listed one by one, at most: a machine has eight.
 const MAX_LISTED: usize = 8;
@@ -102,9 +103,4 @@ fn sentence(other: &Other<'_>, shortage: &Shortage) -> Sentence {
         left,
         failed
     )
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::sink::{Cell, Head, Item, Sink, Span, Table};
 use crate::diagnosis::Severity;
-use crate::report::words::capitalised;
+use crate::units;
 
 /// Markdown that is being written.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Sink for Markdown {
     }
 
     fn open_finding(&mut self, severity: Severity, id: &'static str) {
-        self.element("", &capitalised(severity.name()), " · ");
+        self.element("", &units::capitalised(severity.name()), " · ");
         self.out.push_str(&inline_code(id));
         self.markup("\n\n");
     }

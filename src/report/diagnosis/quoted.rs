@@ -2,7 +2,6 @@
 
 use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
 use crate::report::remedies::remedy_json;
-use crate::report::words::capitalised;
 use crate::units;
 use serde_json::Value;
 
@@ -80,7 +79,11 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         Attributed::Inferred => " What is changed is inferred.",
     };
     RemedyText {
-        text: format!("{} ({}): {figures}{error}{fits}.{inferred}", capitalised(&remedy.title), remedy.id),
+        text: format!(
+            "{} ({}): {figures}{error}{fits}.{inferred}",
+            units::capitalised(&remedy.title),
+            remedy.id
+        ),
         code: remedy.code.clone(),
         record: remedy_json(remedy),
     }

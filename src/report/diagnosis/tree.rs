@@ -22,7 +22,7 @@ pub(super) fn title(tree: &CodeTree) -> String {
 pub(super) fn write(out: &mut dyn io::Write, indent: &str, tree: &CodeTree) -> io::Result<()> {
     let row = |row: &CodeRow| {
         let bytes = format!("{indent}{}", units::bytes(row.bytes));
-        let share = format!("{:.0} %", share(row.bytes, tree.bytes) * 100.0);
+        let share = format!("{:.0} %", tree.share_of(row) * 100.0);
         vec![bytes, share, format!("{}{}", "  ".repeat(row.depth), label(row))]
     };
     let rows: Vec<Vec<String>> = tree.rows.iter().map(row).collect();
@@ -37,10 +37,6 @@ pub(super) fn text(tree: &CodeTree) -> String {
         // Memory takes everything.
         Err(_) => String::new(),
     }
-}
-
-fn share(part: i64, whole: i64) -> f64 {
-    if whole <= 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The lines of a row, outermost first, without the first ones if they are too many.

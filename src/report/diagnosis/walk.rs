@@ -7,7 +7,6 @@ use super::tree;
 use super::words::{TOOL, place, stack_title};
 use crate::analysis::ModuleRow;
 use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
-use crate::report::words::capitalised;
 use crate::units;
 
 /// The amount of detail of a finding.
@@ -37,7 +36,7 @@ pub(super) fn finding(sink: &mut impl Sink, finding: &FindingText, detail: Detai
         verdict(sink, finding, detail);
         return;
     }
-    let title = format!("{}: {}", capitalised(finding.severity.name()), finding.title);
+    let title = format!("{}: {}", units::capitalised(finding.severity.name()), finding.title);
     if detail == Detail::TitleOnly {
         sink.paragraph(&[Span::Plain(&title)]);
         return;
