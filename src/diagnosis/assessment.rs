@@ -3,6 +3,7 @@
 use super::batch_estimate::BatchEstimate;
 use super::case::Case;
 use super::cause::Cause;
+use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
@@ -28,6 +29,8 @@ pub(super) struct Assessment<'a> {
     pub(super) growing: Option<GrowingTensors>,
     /// Blocks that keep free memory from being used.
     pub(super) pinning: Pinning,
+    /// What expandable segments would have changed, where memory is cut up.
+    pub(super) expandable: Option<Expandable>,
     /// Why the request failed; `None` if none did.
     pub(super) cause: Option<Cause>,
     /// How much of the batch would have fitted, if the batch is the reason.
@@ -40,14 +43,17 @@ impl<'a> Assessment<'a> {
         let retained = Retained::of(case);
         let growing = GrowingTensors::of(case);
         let failed = FailedAttempts::of(case);
-        let cause = case
+        let first = case
             .shortage
             .as_ref()
             .map(|shortage| Cause::of(case, shortage, failed.as_ref(), retained.as_ref(), growing.as_ref()));
+        let is_cut_up = first == Some(Cause::Fragmentation);
+        let expandable = if is_cut_up { Expandable::simulate(case) } else { None };
+        let cause = first.map(|cause| cause.after_simulation(case, expandable));
         // Neither a leak nor one odd request is in proportion to the batch.
         let is_by_amount = matches!(cause, Some(Cause::Capacity | Cause::Outside(_)));
         let batch = if is_by_amount { BatchEstimate::of(case) } else { None };
-        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause, batch }
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), expandable, cause, batch }
     }
 
     /// Whether the verdict is a leak.

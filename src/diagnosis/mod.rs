@@ -12,6 +12,7 @@ mod batch_estimate;
 mod case;
 mod cause;
 mod detectors;
+mod expandable;
 mod failed_attempt;
 mod figure;
 mod finding;

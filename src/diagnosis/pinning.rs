@@ -56,11 +56,12 @@ impl Pinning {
     /// The small blocks that keep much memory, in a sentence.
     pub(super) fn sentence(&self) -> Sentence {
         say!(
-            "{} in {} blocks keep {} of free memory in {} segments",
+            "{} in {} {} {} of free memory in {}",
             figure::bytes(self.block_bytes),
-            figure::count(self.blocks.len()),
+            figure::counted(self.blocks.len(), "block"),
+            if self.blocks.len() == 1 { "keeps" } else { "keep" },
             figure::bytes(self.hole_bytes),
-            figure::count(self.segments)
+            figure::counted(self.segments, "segment")
         )
     }
 }

@@ -50,6 +50,13 @@ pub fn segment_size(block_bytes: i64, large_segment_bytes: i64) -> i64 {
     }
 }
 
+/// Bytes of the pages that an expandable segment maps for a block of this size, beside free bytes at its end. Pages for large
+/// blocks have `large_segment_bytes`.
+pub fn mapped_size(block_bytes: i64, free_bytes: i64, large_segment_bytes: i64) -> i64 {
+    let page = if is_small(block_bytes) { SMALL_BUFFER } else { large_segment_bytes.max(1) };
+    rounded_up(block_bytes.saturating_sub(free_bytes.max(0)).max(1), page)
+}
+
 /// The next multiple. Sizes come from files, so the result saturates instead of overflowing.
 fn rounded_up(bytes: i64, multiple: i64) -> i64 {
     let count = bytes / multiple + i64::from(bytes % multiple != 0);
@@ -66,6 +73,14 @@ mod tests {
     fn requests_round_up_to_blocks() {
         let blocks = [i64::MIN, 0, 1, 512, 513, MIB + 1].map(block_size);
         assert_eq!(blocks, [512, 512, 512, 512, 1024, MIB + 512]);
+    }
+
+    #[test]
+    fn expandable_segments_map_whole_pages() {
+        let cases = [(512, 0), (32 * MIB, 0), (32 * MIB, 12 * MIB), (32 * MIB, 13 * MIB), (MIB, 4 * MIB)];
+        let mapped = cases.map(|(block, free)| mapped_size(block, free, LARGE_BUFFER));
+        assert_eq!(mapped, [2, 40, 20, 20, 2].map(|pages| pages * MIB));
+        assert_eq!(mapped_size(i64::MAX, i64::MIN, 0), i64::MAX);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A request that could not be met, in figures.
 
 use crate::analysis::segment_state::{Basis, RequestFit, SegmentIndex, SegmentState};
-use crate::model::allocator_sizes::segment_size;
+use crate::model::allocator_sizes::{mapped_size, segment_size};
 use crate::model::{OomEvent, Snapshot, Timeline};
 use crate::simulator::Settings;
 
@@ -12,8 +12,10 @@ use crate::simulator::Settings;
 pub(in crate::diagnosis) struct Shortage {
     /// The OOM.
     pub(in crate::diagnosis) oom: OomEvent,
-    /// Bytes of the segment that the driver would have been asked for.
+    /// Bytes of the segment, or of the pages of an expandable one, that the driver would have been asked for.
     pub(in crate::diagnosis) needed_bytes: i64,
+    /// Whether they are pages of expandable segments.
+    pub(in crate::diagnosis) maps_pages: bool,
     /// Reserved from the driver.
     pub(in crate::diagnosis) reserved_bytes: i64,
     /// In blocks that are in use or wait for a stream, with rounding.
@@ -38,16 +40,23 @@ impl Shortage {
         oom: OomEvent,
     ) -> Self {
         let total = &state.total;
-        let shared_segment = Settings::recorded(snapshot).large_segment_bytes;
-        let shared_segment = i64::try_from(shared_segment).unwrap_or(i64::MAX);
+        let settings = Settings::recorded(snapshot);
+        let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
+        let fit = state.fit(index, timeline, &oom);
+        let needed_bytes = if settings.expandable_segments {
+            mapped_size(oom.requested, fit.extensible_bytes, shared_segment)
+        } else {
+            segment_size(oom.requested, shared_segment)
+        };
         Self {
             oom,
-            needed_bytes: segment_size(oom.requested, shared_segment),
+            needed_bytes,
+            maps_pages: settings.expandable_segments,
             reserved_bytes: total.reserved_bytes,
             active_bytes: total.active_rounded_bytes(),
             awaiting_bytes: total.awaiting_rounded_bytes,
             hole_bytes: total.hole_bytes,
-            fit: state.fit(index, timeline, &oom),
+            fit,
             is_complete: state.basis != Basis::TraceOnly,
         }
     }

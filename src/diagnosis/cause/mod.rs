@@ -12,6 +12,7 @@ pub(super) use other_than_retained::{Pieces, pieces};
 pub(super) use outside::{Outside, OutsideBasis, larger_device};
 
 use super::case::{Case, Shortage};
+use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
@@ -21,12 +22,16 @@ use outside::outside;
 /// Holes are the reason if they are at least this share of the reserved bytes: every program has some.
 const HOLES_SHARE: f64 = 0.25;
 
-/// This share is enough if the holes together are as large as the request.
+/// This share is enough if the holes together are as large as the request, unless it fails without fragmentation as well.
 const LARGE_HOLES_SHARE: f64 = 0.15;
 
 /// Retained memory, or the growth of tensors, is the reason if it is at least this share of the reserved bytes. With
 /// less, the program would soon have run out of memory anyway.
 const LEAK_SHARE: f64 = 0.1;
+
+/// Where memory is cut up, what is retained is the reason if it is at least one in this many of the holes' bytes: it will grow,
+/// and less of it may be what keeps the holes apart.
+const RETAINED_PART: i64 = 2;
 
 /// A request is out of proportion if it is at least one in this many of the bytes that PyTorch could have.
 const MOST_PART: i64 = 2;
@@ -92,7 +97,7 @@ impl Cause {
         let is_enough = |bytes: i64| excess <= bytes && LEAK_SHARE <= share(bytes, shortage.reserved_bytes);
         let explains = |retained: &Retained| {
             is_enough(retained.bytes)
-                && !(is_cut_up && retained.bytes <= shortage.hole_bytes)
+                && !(is_cut_up && retained.bytes < shortage.hole_bytes / RETAINED_PART)
                 && !other_than_retained::comes_first(case, shortage, retained)
         };
         if is_enough(failed.map_or(0, |failed| failed.bytes)) {
@@ -108,6 +113,20 @@ impl Cause {
             return Self::Fragmentation;
         }
         Self::of_too_little(case, shortage, excess)
+    }
+
+    /// The cause, knowing what a simulation shows. With few holes, it is too little memory if requests would have failed with
+    /// next to no fragmentation, too.
+    pub(super) fn after_simulation(self, case: &Case<'_>, expandable: Option<Expandable>) -> Self {
+        let (Some(shortage), Some(Expandable::Fails { .. })) = (&case.shortage, expandable) else {
+            return self;
+        };
+        match shortage.excess_bytes() {
+            Some(excess) if share(shortage.hole_bytes, shortage.reserved_bytes) < HOLES_SHARE => {
+                Self::of_too_little(case, shortage, excess)
+            }
+            _ => self,
+        }
     }
 
     /// The cause if there is too little memory, however it is cut.

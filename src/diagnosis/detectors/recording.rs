@@ -139,15 +139,10 @@ fn late(case: &Case<'_>) -> Option<Gap> {
             figure::count(steps)
         ),
     };
-    let blocks = figure::count(timeline.initial_live_blocks);
+    let blocks = figure::counted(timeline.initial_live_blocks, "block");
     Some(Gap {
         title: "the beginning",
-        text: say!(
-            "{} in {} blocks were in use before the first event. {}",
-            figure::bytes(before),
-            blocks,
-            why
-        ),
+        text: say!("{} in {} were in use before the first event. {}", figure::bytes(before), blocks, why),
         fix: Some(Fix {
             how: "from the start of the program, with room for all events",
             needs_native: false,

@@ -66,12 +66,12 @@ impl Kind {
             if is_model || case.goes_by_size() { Self::Models } else { Self::Weights }
         } else if all / 2 <= bytes(&|a| is_known_cache(case, a)) {
             Self::KvCaches
-        } else if all / 2 <= in_batches.fold(0i64, i64::saturating_add) {
-            if batches.are_ahead(case, retained) { Self::InputsAhead } else { Self::Inputs }
         } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
             Self::Hooks
         } else if let Some(kind) = graph {
             Self::Graph(kind)
+        } else if all / 2 <= in_batches.fold(0i64, i64::saturating_add) {
+            if batches.are_ahead(case, retained) { Self::InputsAhead } else { Self::Inputs }
         } else if are_weights(case, retained, all) {
             Self::Weights
         } else if trains(case) && all / 2 < outside.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {

@@ -59,7 +59,7 @@ pub(super) struct Retained {
     /// Bytes of the recording that a repetition left, on average.
     pub(super) per_repetition_bytes: i64,
     /// Whether a backward pass began after the first of them was made.
-    pub(super) outlives_backward: bool,
+    outlives_backward: bool,
     /// Bytes from before the recording.
     pub(super) older_bytes: i64,
     /// Their stacks, most bytes first.
@@ -127,17 +127,29 @@ impl Retained {
         })
     }
 
+    /// Whether a backward pass that has not come yet may need it: calls of a model made it, and none came after them.
+    pub(super) fn may_be_one_step(&self) -> bool {
+        self.noun == Noun::Call && self.is_graph() && !self.outlives_backward
+    }
+
     /// Whether a graph keeps it.
     pub(super) fn is_graph(&self) -> bool {
         matches!(self.kind, Kind::Graph(_))
     }
 }
 
-/// What keeps the graphs, if graphs keep most of the memory of some sources.
+/// What keeps the graphs, if graphs keep most of the memory of some sources. What else the calls with activations left, such
+/// as their inputs, counts, since a graph holds what its backward pass needs.
 fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: usize) -> Option<GraphKind> {
     let activations = || by_source.iter().filter(|(_, from)| from.has_activations);
     let sum = |bytes: i64, from: &FromSource<'_>| bytes.saturating_add(from.bytes());
-    let bytes = activations().map(|(_, from)| from).fold(0, sum);
+    let calls: BTreeSet<usize> =
+        activations().flat_map(|(_, from)| from.by_repetition.keys()).copied().collect();
+    let is_of_graph = |from: &&FromSource<'_>| {
+        let is_recorded = !from.by_repetition.is_empty();
+        from.has_activations || (is_recorded && from.by_repetition.keys().all(|index| calls.contains(index)))
+    };
+    let bytes = by_source.values().filter(is_of_graph).fold(0, sum);
     if bytes < by_source.values().fold(0, sum) / 2 {
         return None;
     }

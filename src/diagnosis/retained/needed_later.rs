@@ -18,8 +18,9 @@ pub(super) struct NeededLater {
     trained: HashSet<Source>,
     /// The start of the iteration at the moment, if optimizer steps separate iterations.
     iteration: Option<EventIx>,
-    /// Whether the program trains, although no backward pass is in the recording.
-    trains_unseen: bool,
+    /// Repetitions that hold a graph for a backward pass, of a program that trains although no backward pass is in the
+    /// recording.
+    unseen_graphs: HashSet<usize>,
 }
 
 impl NeededLater {
@@ -38,9 +39,10 @@ impl NeededLater {
                 || case.bytes_of(Category::OptimizerState) != 0
                 || case.bytes_of(Category::Gradient) != 0)
             && !outnumber_a_backward(case);
+        let unseen_graphs = if trains_unseen { calls_with_graphs(case) } else { HashSet::default() };
         // A single step does not show where iterations begin.
         let iteration = case.iteration_start().filter(|_| 1 < steps_before(case));
-        Self { trained: trained(case, &ranges), backwards, iteration, trains_unseen }
+        Self { trained: trained(case, &ranges), backwards, iteration, unseen_graphs }
     }
 
     /// Whether a backward pass or a step that has not come yet may need an allocation.
@@ -56,9 +58,21 @@ impl NeededLater {
         }
         let is_outdated = self.backwards.last().is_some_and(|&start| event.0 < start);
         // A graph holds the inputs that its backward pass needs as well as activations.
-        !is_outdated
-            && (is_trained || (is_activation && self.trains_unseen && !case.code.says_evaluation(a.stack)))
+        !is_outdated && (is_trained || self.is_of_unseen_graph(case, event))
     }
+
+    /// Whether an event is of a repetition that holds a graph for a backward pass that the recording does not show.
+    fn is_of_unseen_graph(&self, case: &Case<'_>, event: EventIx) -> bool {
+        case.repetitions.index_of(event).is_some_and(|index| self.unseen_graphs.contains(&index))
+    }
+}
+
+/// The repetitions whose activations are live, as for a backward pass that is yet to come.
+fn calls_with_graphs(case: &Case<'_>) -> HashSet<usize> {
+    let may_train =
+        |a: &&Allocation| case.category(a.id) == Category::Activation && !case.code.says_evaluation(a.stack);
+    let events = case.live.iter().filter(may_train).filter_map(Allocation::alloc_event);
+    events.filter_map(|event| case.repetitions.index_of(event)).collect()
 }
 
 /// Whether there are activations of so many calls that no backward pass is meant to come for them.

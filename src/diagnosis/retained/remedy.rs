@@ -115,10 +115,16 @@ fn graph(finding: &mut Finding, retained: &Retained, kind: GraphKind) {
 
 fn without_backward(finding: &mut Finding, retained: &Retained) {
     finding.explain("No backward pass frees these graphs: some tensor that belongs to each (a loss, an output or a state with grad_fn) outlives its call, as with losses.append(loss), total += loss or a hidden state that is carried on, and keeps all of it.");
-    if !retained.outlives_backward {
-        finding.limit("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large: then call backward() for each part instead of adding up losses (gradients accumulate), or checkpoint.");
+    if retained.may_be_one_step() {
+        finding.explain("No backward pass came after they were made. If all these calls belong to one training step, nothing leaks, and the step is too large.");
+        finding.advise_code(
+            "If these calls evaluate, run them without a graph. If they belong to one training step, run the backward pass after each of them: gradients add up, and only one graph is alive:",
+            "with torch.no_grad():            # evaluation\n(loss / len(parts)).backward()   # training, after each call",
+        );
+    } else {
+        finding
+            .advise_code("Evaluate without a graph:", "with torch.no_grad():   # or torch.inference_mode()");
     }
-    finding.advise_code("Evaluate without a graph:", "with torch.no_grad():   # or torch.inference_mode()");
     finding.advise_code(
         "Keep numbers of what is over, not tensors with a graph:",
         "total += loss.item()\noutputs.append(output.detach().cpu())",

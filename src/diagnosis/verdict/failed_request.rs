@@ -69,6 +69,7 @@ fn largest_hole(shortage: &Shortage) -> Sentence {
 
 fn device(shortage: &Shortage) -> Sentence {
     let needed = figure::bytes(shortage.needed_bytes);
+    let what = if shortage.maps_pages { "new pages" } else { "a new segment" };
     match (shortage.free_bytes(), shortage.missing_bytes()) {
         (Some(free), _) if shortage.is_refused_by_limit() => say!(
             "The device had {} free, more than the {} needed: a limit refused them (per_process_memory_fraction, set_per_process_memory_fraction, or the driver).",
@@ -76,12 +77,13 @@ fn device(shortage: &Shortage) -> Sentence {
             needed
         ),
         (Some(free), Some(missing)) => say!(
-            "The device had {} free, {} less than the {} needed for a new segment.",
+            "The device had {} free, {} less than the {} needed for {}.",
             figure::bytes(free),
             figure::bytes(missing).of(shortage.needed_bytes),
-            needed
+            needed,
+            what
         ),
-        _ => say!("A new segment needed {}.", needed),
+        _ => say!("{} were needed for {}.", needed, what),
     }
 }
 

@@ -4,6 +4,7 @@ use super::failed_request::earlier_sizes;
 use super::simulated_expandable::quote_expandable;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
+use crate::diagnosis::expandable::Expandable;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::say;
@@ -26,8 +27,10 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if Settings::recorded(case.snapshot).expandable_segments {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
-        let simulated = quote_expandable(finding, case, shortage);
-        if simulated != Some(false) {
+        if let Some(expandable) = assessment.expandable {
+            quote_expandable(finding, expandable, shortage);
+        }
+        if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
             finding.advise_code(
                 "Let segments grow instead of adding new ones:",
                 "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",

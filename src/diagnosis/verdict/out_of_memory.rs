@@ -86,7 +86,9 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
                 Cause::Retained => assessment.retained.as_ref().map(retained::title),
                 _ => assessment.growing.as_ref().map(growing_tensors::title),
             };
-            say!("Out of memory due to a leak: {}", what)
+            let is_sure = cause != Cause::Retained
+                || assessment.retained.as_ref().is_none_or(|retained| !retained.may_be_one_step());
+            say!("Out of memory{}: {}", if is_sure { " due to a leak" } else { "" }, what)
         }
         Cause::Outside(Outside { bytes, .. }) => say!(
             "Out of memory: {} of the device are held outside of PyTorch's allocator",

@@ -35,6 +35,9 @@ impl BlockCount {
     }
 }
 
+/// Fewer blocks that outlive a call may be freed during a backward by chance, even if they are most of them.
+const MIN_USED: u32 = 3;
+
 /// One call of a model from outside of any model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
@@ -66,6 +69,12 @@ impl Call {
     /// Whether the code around it says that it does not train.
     fn is_eval(&self) -> bool {
         self.traits.has(StackTrait::NamedEval) || self.traits.has(StackTrait::NoGrad)
+    }
+
+    /// Whether a backward freed what it left: a good part of all its blocks or, if most of those were temporaries, as of a
+    /// loop over samples, most of what outlived it.
+    fn is_used(&self) -> bool {
+        self.blocks.all / USED_PART < self.used || (MIN_USED <= self.used && self.blocks.kept / 2 < self.used)
     }
 
     /// Whether enough of its memory stays for a graph. Without a graph hardly any block of its first half outlives it; of a
@@ -232,7 +241,7 @@ impl SeenTraining {
         let mut out = Self::default();
         let mut is_explained = false;
         for call in calls.iter_mut() {
-            call.trains = call.has_backward && call.blocks.all / USED_PART < call.used;
+            call.trains = call.has_backward && call.is_used();
             is_explained |= call.trains;
             if call.precedes_backward {
                 call.trains |= !is_explained;

@@ -40,6 +40,8 @@ pub struct RequestFit {
     pub kept_bytes: i64,
     /// Bytes of holes of other pools, streams or size classes.
     pub other_bytes: i64,
+    /// Bytes of the largest hole of an expandable segment that new pages would extend, since nothing is mapped behind it.
+    pub extensible_bytes: i64,
 }
 
 impl SegmentState {
@@ -60,6 +62,7 @@ impl SegmentState {
             too_small_bytes: 0,
             kept_bytes: 0,
             other_bytes: 0,
+            extensible_bytes: 0,
         };
         let serves: Vec<bool> =
             self.groups.iter().map(|group| fit.is_served_by(group.key, index.has_private_pools)).collect();
@@ -71,11 +74,23 @@ impl SegmentState {
             for part in row.parts.clone() {
                 fit.hole(index, i, part, &self.parts[part]);
             }
+            if row.is_expandable {
+                fit.extensible_bytes = fit.extensible_bytes.max(extensible_bytes(self.parts_of(row)));
+            }
         }
         fit.largest_holes.sort_unstable_by(|a, b| b.cmp(a));
         fit.largest_holes.truncate(MAX_LISTED);
         fit
     }
+}
+
+/// Bytes of the largest of the holes behind which nothing is mapped.
+fn extensible_bytes(parts: &[Part]) -> i64 {
+    let next = parts.iter().skip(1).map(|part| part.content).map(Some).chain([None]);
+    let at_edge = parts.iter().zip(next).filter(|(part, next)| {
+        part.content == Content::Hole && next.is_none_or(|next| next == Content::Unmapped)
+    });
+    at_edge.map(|(part, _)| part.size).max().unwrap_or(0)
 }
 
 impl RequestFit {

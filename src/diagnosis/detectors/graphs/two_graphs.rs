@@ -1,0 +1,90 @@
+//! Two graphs at once, of which one may be over.
+
+use super::graph::{Graph, LIVE_PART, finished_backwards};
+use crate::analysis::{Category, Phase};
+use crate::diagnosis::case::Case;
+use crate::diagnosis::detectors::place::{places, sum};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::sentence::say;
+use crate::model::Allocation;
+
+/// A call holds a graph if it holds at least one in this many of the activations; with many calls, each holds less.
+const GRAPH_PART: i64 = 8;
+
+/// Fewer gradients may be there for another reason.
+const MIN_GRADIENTS: usize = 3;
+
+/// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
+pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
+    let all = graphs.iter().fold(0i64, |sum, graph| sum.saturating_add(graph.bytes));
+    let large: Vec<&Graph<'_>> = graphs.iter().filter(|graph| all / GRAPH_PART <= graph.bytes).collect();
+    let blocks: Vec<&Allocation> = large.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
+    let bytes = sum(&blocks);
+    if large.len() < 2 || bytes < case.live_bytes() / LIVE_PART {
+        return None;
+    }
+    let calls = &case.phases().calls;
+    let last = finished_backwards(case).last().copied();
+    let is_over = |graph: &&&Graph<'_>| calls.get(graph.call).map(|call| call.event) < last;
+    let over: Vec<&Allocation> =
+        large.iter().filter(is_over).flat_map(|graph| graph.blocks.iter().copied()).collect();
+    let title = say!(
+        "The graphs of {} of models are alive at once and hold {}",
+        figure::counted(large.len(), "call"),
+        figure::bytes(bytes).of(case.live_bytes())
+    );
+    let mut finding = Finding::new("two-graphs", Severity::Info, title);
+    finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
+    finding.evidence.count("graphs", "calls that hold a graph", large.len());
+    if over.is_empty() {
+        places(&mut finding, case, &blocks);
+        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(0);
+        explain_together(&mut finding, case, smallest);
+    } else {
+        places(&mut finding, case, &over);
+        explain_over(&mut finding, case, sum(&over), bytes);
+    }
+    finding.limit("Which of these calls the next backward pass will use is not in the recording.");
+    Some(finding)
+}
+
+/// Graphs that wait for a backward pass together.
+fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
+    finding.explain("They wait for a backward pass together, so their activations add up: parts of one model, several losses, or a teacher beside a student.");
+    let unused = gradients_without_step(case);
+    if unused == 0 {
+        finding.advise("Where they belong to several losses, run the backward pass of each as soon as it is there: gradients add up, and its graph is freed. What needs no gradients belongs below torch.no_grad().");
+        return;
+    }
+    finding.severity = case.severity_of(smallest);
+    finding.explain(say!("{} of gradients outlived a step and a backward pass, while others were freed: they belong to parameters that this step does not change, such as those of a teacher.", figure::bytes(unused).of(case.live_bytes())));
+    finding.advise_code(
+        "Call what is not trained (a teacher, a target, a reference) without a graph:",
+        "teacher.requires_grad_(False)\nwith torch.no_grad():\n    target = teacher(x)",
+    );
+    finding.saves(smallest, "activations of the smallest of these graphs");
+}
+
+/// A graph of an earlier iteration.
+fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
+    finding.severity = case.severity_of(over);
+    finding.explain(say!("{} of it are from before the last backward pass: an output or a loss of an earlier iteration is still referenced while the next is computed.", figure::bytes(over).of(of)));
+    finding.advise_code("Let go of the results before the next call:", "del output, loss");
+    finding.saves(over, "activations of calls from before the last backward pass");
+}
+
+/// Bytes of gradients that are older than the last backward pass and the step before it, if they are few of all: those of
+/// parameters that no step of this loop changes, so that nothing frees them.
+fn gradients_without_step(case: &Case<'_>) -> i64 {
+    let Some(&backward) = finished_backwards(case).last() else { return 0 };
+    let phases = &case.phases().phases;
+    let has_step = phases.iter().any(|start| start.phase == Phase::Optimizer && start.event < backward);
+    let is_old = |a: &&Allocation| {
+        case.category(a.id) == Category::Gradient && a.alloc_event().is_some_and(|event| event < backward)
+    };
+    let old: Vec<&Allocation> = case.live.iter().filter(is_old).collect();
+    let bytes = sum(&old);
+    let are_few = bytes <= case.bytes_of(Category::Parameter) / 4 * 3;
+    if has_step && MIN_GRADIENTS <= old.len() && are_few { bytes } else { 0 }
+}
