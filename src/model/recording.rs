@@ -103,6 +103,14 @@ impl Lifetimes {
         // Events of old PyTorch versions have only the completed free.
         self.requested(id).or(self.end(id))
     }
+
+    /// Whether the program allocated nothing else while it had an allocation, as with the workspace of one kernel. A result
+    /// lives on at least until the next operation has used it.
+    #[inline]
+    pub fn is_fleeting(&self, id: AllocId) -> bool {
+        let next = AllocId(id.0.saturating_add(1));
+        self.gone(id).is_some_and(|gone| self.len() <= next.index() || gone <= self.start(next))
+    }
 }
 
 #[cfg(test)]

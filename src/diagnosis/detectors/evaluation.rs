@@ -43,17 +43,16 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     if case.phases().phase_at(case.moment) != Phase::Eval {
         return None;
     }
-    // Without a graph, hardly any block of the first half outlives it; those of the second half may be in use.
-    let half = Moment(call.event.0.midpoint(case.moment.0));
-    let made = timeline.lifetimes.started_between(Moment(call.event.0), half);
     let is_passing = |id: &AllocId| {
         matches!(case.category(*id), Category::Activation | Category::Temporary | Category::Other)
+            && !timeline.lifetimes.is_fleeting(*id)
     };
-    let (mut early, mut kept) = (0usize, 0usize);
-    for id in made.filter(is_passing) {
-        early += 1;
-        kept += usize::from(timeline.gone(id).is_none_or(|gone| case.moment < gone));
-    }
+    let made = timeline.lifetimes.started_between(Moment(call.event.0), case.moment);
+    let made: Vec<AllocId> = made.filter(is_passing).collect();
+    // Without a graph, hardly any block of the first half outlives it; those of the second half may be in use.
+    let early = made.len() / 2;
+    let is_kept = |id: &&AllocId| timeline.gone(**id).is_none_or(|gone| case.moment < gone);
+    let kept = made.iter().take(early).filter(is_kept).count();
     let is_held = |a: &&Allocation| {
         case.category(a.id) == Category::Activation
             && a.alloc_event().is_some_and(|event| call.event <= event)

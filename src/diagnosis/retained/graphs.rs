@@ -25,7 +25,7 @@ pub(in crate::diagnosis) enum GraphKind {
     Beside,
 }
 
-/// The blocks of one call, without those of the backward pass, the step and the loading of data.
+/// The blocks of one call, without workspaces and those of the backward pass, the step and the loading of data.
 #[derive(Debug, Clone, Copy, Default)]
 struct CallBlocks {
     /// Whether a backward pass of its iteration comes after it; one that came before is of no use to it.
@@ -92,7 +92,8 @@ fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallB
         }
         let phase = phases.get(phase_at).map_or(Phase::Unknown, |phase| phase.phase);
         let is_counted = !matches!(phase, Phase::Backward | Phase::Optimizer)
-            && !matches!(case.category(id), Category::Input | Category::Parameter);
+            && !matches!(case.category(id), Category::Input | Category::Parameter)
+            && !timeline.lifetimes.is_fleeting(id);
         let Some(call) = at.checked_sub(1).and_then(|at| calls.get_mut(at)).filter(|_| is_counted) else {
             continue;
         };

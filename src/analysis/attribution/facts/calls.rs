@@ -35,9 +35,6 @@ impl BlockCount {
     }
 }
 
-/// Fewer blocks that outlive a call may be freed during a backward by chance, even if they are most of them.
-const MIN_USED: u32 = 3;
-
 /// One call of a model from outside of any model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Call {
@@ -69,12 +66,6 @@ impl Call {
     /// Whether the code around it says that it does not train.
     fn is_eval(&self) -> bool {
         self.traits.has(StackTrait::NamedEval) || self.traits.has(StackTrait::NoGrad)
-    }
-
-    /// Whether a backward freed what it left: a good part of all its blocks or, if most of those were temporaries, as of a
-    /// loop over samples, most of what outlived it.
-    fn is_used(&self) -> bool {
-        self.blocks.all / USED_PART < self.used || (MIN_USED <= self.used && self.blocks.kept / 2 < self.used)
     }
 
     /// Whether enough of its memory stays for a graph. Without a graph hardly any block of its first half outlives it; of a
@@ -149,7 +140,8 @@ fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
     }
 }
 
-/// Count the blocks of each call, and how many were kept or freed by a backward.
+/// Count the blocks of each call, and how many were kept or freed by a backward. Workspaces tell nothing: an operation that
+/// loops over samples has any number of them.
 fn count_blocks(calls: &mut [Call], timeline: &Timeline, stacks: &FactsByStack, activities: &Activities) {
     let lifetimes = &timeline.lifetimes;
     let mut at = 0;
@@ -167,6 +159,9 @@ fn count_blocks(calls: &mut [Call], timeline: &Timeline, stacks: &FactsByStack, 
         call.traits.add_if(StackTrait::Checkpointed, facts.has(StackTrait::Checkpointed));
         if !facts.has(StackTrait::NoGrad) {
             call.traits.remove(StackTrait::NoGrad);
+        }
+        if lifetimes.is_fleeting(id) {
+            continue;
         }
         let freed = free_event(lifetimes, id);
         let is_kept = freed.is_none_or(|freed| call.end <= freed.0);
@@ -241,7 +236,7 @@ impl SeenTraining {
         let mut out = Self::default();
         let mut is_explained = false;
         for call in calls.iter_mut() {
-            call.trains = call.has_backward && call.is_used();
+            call.trains = call.has_backward && call.blocks.all / USED_PART < call.used;
             is_explained |= call.trains;
             if call.precedes_backward {
                 call.trains |= !is_explained;
