@@ -13,7 +13,8 @@ const ADDED_PART: usize = 8;
 
 /// The number of live allocations of a source, now and a while ago.
 struct Trend {
-    /// After two thirds of the repetitions since the source began to allocate.
+    /// After two thirds of the repetitions since the source began to allocate. If most of its memory is older than the
+    /// recording, which shows only the last few repetitions: the recording's start.
     then: Moment,
     count_then: usize,
     count_now: usize,
@@ -50,7 +51,9 @@ pub(super) fn plateaued(
         debug_assert!(!active.is_empty(), "a source of live memory has allocated");
         let begin = active.first().copied().unwrap_or(0);
         let index = begin + current.saturating_sub(begin) * 2 / 3;
-        let then = case.repetitions.start(index).map_or(Moment::START, |event| Moment(event.0));
+        let is_mostly_older = from.bytes() / 2 < from.older_bytes;
+        let then = case.repetitions.start(index).filter(|_| !is_mostly_older);
+        let then = then.map_or(Moment::START, |event| Moment(event.0));
         let last = active.iter().rfind(|&&at| at < current).copied();
         let made = || from.allocations.iter().filter(|a| a.alloc_event().is_some());
         // Caches that are here are known to be over.
