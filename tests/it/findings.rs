@@ -270,7 +270,10 @@ fn memory_that_need_not_be_there_leads_the_advice() {
     let cases = [
         ("copy_ema", "second-model", "second model"),
         ("copy_checkpoint", "same-parameters-twice", "Load to the CPU"),
+        ("copy_best", "same-parameters-twice", "on the CPU"),
         ("stages", "unused-optimizer-state", "before the next stage"),
+        ("two_goals", "two-optimizers", "one optimizer"),
+        ("meta_tasks", "calls-before-backward", "backward pass after each call"),
         ("micro_losses", "calls-before-backward", "backward pass after each call"),
         ("teacher_graph", "two-graphs", "not trained"),
         ("gradients_kept", "gradients-not-zeroed", "Free them"),
@@ -295,7 +298,9 @@ fn each_kind_of_leak_has_its_own_remedy() {
         ("leak_eval_losses.pickle", "Evaluate without a graph"),
         ("leak_state.pickle.gz", "Cut the graph where one iteration hands its state to the next"),
         ("leak_attempts.pickle.gz", "Let the failed call end before the next attempt"),
-        ("leak_optimizers.pickle.gz", "Let the old ones go"),
+        ("leak_optimizers.pickle.gz", "Keep one optimizer"),
+        ("leak_probe.pickle.gz", "gradients of gradients"),
+        ("leak_caches_ring.pickle.gz", "Let each cache go with its request"),
         ("leak_metric_ring.pickle.gz", "Keep batches on the CPU"),
     ];
     for (name, advice) in cases {
@@ -304,4 +309,15 @@ fn each_kind_of_leak_has_its_own_remedy() {
         assert_eq!(verdict["id"], "leak", "{name}");
         assert!(text(&verdict["advice"][0]["text"]).contains(advice), "{name}: {}", verdict["advice"][0]);
     }
+}
+
+#[test]
+fn a_limit_on_the_process_is_told_from_a_full_device() {
+    let report = report("process_limit.pickle.gz", &[]);
+    let verdict = &report["findings"][0];
+    assert_eq!(verdict["id"], "capacity");
+    assert!(text(&verdict["title"]).ends_with("too much for the limit on this process"), "{verdict}");
+    assert!(text(&verdict["why"]).starts_with("The device had 6.02 GiB free"), "{verdict}");
+    let advice = &verdict["advice"][0];
+    assert!(text(&advice["code"]).contains("set_per_process_memory_fraction"), "{advice}");
 }

@@ -21,7 +21,8 @@ const LIVE_PART: i64 = 20;
 /// Two sets of weights are copies if at most one in this many bytes of the smaller set has no counterpart.
 const OTHER_PART: i64 = 10;
 
-/// A set is compared with others of at least one in this many of the largest set's bytes.
+/// A set that nothing but its sizes shows to be a copy is compared with others of at least one in this many of its bytes, or
+/// at most this many times them.
 const LARGEST_PART: i64 = 4;
 
 /// Fewer different sizes may be shared by two different models.
@@ -32,6 +33,8 @@ const MIN_SIZES: usize = 3;
 enum Made {
     /// By `copy.deepcopy` of a module.
     ModuleCopied,
+    /// By `copy.deepcopy` of tensors, as those of a state dict.
+    Copied,
     /// By loading it from a file.
     Loaded,
     /// By the program's own code, tensor by tensor: a clone, a state dict.
@@ -68,6 +71,10 @@ impl<'a> Set<'a> {
     fn is_copy_of(&self, other: &Self) -> bool {
         let smaller = self.bytes.min(other.bytes);
         smaller - smaller / OTHER_PART <= self.shared_bytes(other)
+    }
+
+    fn is_of_like_size(&self, other: &Self) -> bool {
+        self.bytes / LARGEST_PART <= other.bytes && other.bytes / LARGEST_PART <= self.bytes
     }
 
     fn first(&self) -> Option<&'a Allocation> {
@@ -120,15 +127,18 @@ fn copy_at<'a>(
     }
     let mut sets: Vec<Set<'a>> = sets.into_values().collect();
     sets.sort_by_key(|set| (Reverse(set.bytes), set.first().map(|a| a.id)));
-    let most = sets.first()?.bytes;
-    let least = (most / LARGEST_PART).max(case.live_bytes() / LIVE_PART);
-    sets.retain(|set| least <= set.bytes);
+    sets.retain(|set| case.live_bytes() / LIVE_PART <= set.bytes);
     // The one that was made later is the copy, unless only the other looks like one.
     sets.sort_by_key(|set| Reverse(set.first().map(|a| a.id)));
     let of_pair = |at: usize, with: usize| {
         let (set, other) = (sets.get(at)?, sets.get(with)?);
-        let made = how(case, set, other).filter(|_| at != with && set.is_copy_of(other))?;
-        Some((at, made))
+        if at == with || !set.is_copy_of(other) {
+            return None;
+        }
+        let made = how(case, set, other)?;
+        // Copies of a whole training have the optimizer's state with the weights.
+        let is_seen = matches!(made, Made::ModuleCopied | Made::Copied);
+        (is_seen || set.is_of_like_size(other)).then_some((at, made))
     };
     let pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
     let found: Vec<(usize, Made)> = pairs.filter_map(|(at, with)| of_pair(at, with)).collect();
@@ -143,7 +153,7 @@ fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> Option<Made> {
     let code = &case.code;
     if code.calls(stack, "deepcopy") {
         let is_module = code.is_made_by_module(stack);
-        return Some(if is_module { Made::ModuleCopied } else { Made::TensorsCopied });
+        return Some(if is_module { Made::ModuleCopied } else { Made::Copied });
     }
     if code.is_below(stack, "serialization.py", "load") || code.calls(stack, "load_file") {
         return Some(Made::Loaded);
@@ -195,13 +205,15 @@ fn described(case: &Case<'_>, copy: &Set<'_>, made: Made) -> Finding {
     let bytes = sum(&copy.blocks);
     let held = figure::bytes(bytes).of(case.live_bytes());
     let is_model = matches!(made, Made::ModuleCopied | Made::Built);
-    let (id, title) = if is_model {
-        ("second-model", say!("A second model with weights of the same sizes takes {}", held))
-    } else {
-        (
-            "same-parameters-twice",
-            say!("The same parameters are on the device twice: the copy takes {}", held),
-        )
+    let id = if is_model { "second-model" } else { "same-parameters-twice" };
+    let title = match made {
+        Made::ModuleCopied | Made::Built => {
+            say!("A second model with weights of the same sizes takes {}", held)
+        }
+        Made::Copied => say!("The same parameters are on the device again: copies take {}", held),
+        Made::Loaded | Made::TensorsCopied => {
+            say!("The same parameters are on the device twice: the copy takes {}", held)
+        }
     };
     let mut finding = Finding::new(id, case.severity_of(bytes), title);
     finding.evidence.part("copy_bytes", "weights of the copy", bytes, case.live_bytes());
@@ -220,6 +232,7 @@ fn explain(finding: &mut Finding, made: Made, line: Option<crate::diagnosis::sen
         Made::ModuleCopied => say!("copy.deepcopy made it{}: an average, a target, a reference or the best model so far.", line),
         Made::Built => say!("It was built like the first{}, and only one of the two gets gradients: a reference, a target or a teacher.", line),
         Made::Loaded => say!("It was loaded from a file onto the device{}, and the tensors that were loaded are still referenced.", line),
+        Made::Copied => say!("copy.deepcopy made it{}: a state dict, perhaps with the optimizer's state, as of the best model so far. deepcopy of tensors on the device takes their memory again; where an older copy is replaced, both are there until the new one is whole.", line),
         Made::TensorsCopied => say!("It was copied tensor by tensor{}: a state dict, the best weights so far, or an average.", line),
     });
 }
@@ -237,7 +250,7 @@ fn advise(finding: &mut Finding, made: Made) {
             "Load to the CPU, and let go of what was loaded:",
             "state = torch.load(path, map_location=\"cpu\")\nmodel.load_state_dict(state)\ndel state",
         ),
-        Made::TensorsCopied => finding.advise_code(
+        Made::TensorsCopied | Made::Copied => finding.advise_code(
             "Keep copies of weights on the CPU:",
             "best = {k: v.detach().cpu().clone() for k, v in model.state_dict().items()}",
         ),

@@ -23,7 +23,7 @@ const MIN_SHARE: f64 = 0.05;
 const GRAPH_PART: usize = 5;
 
 /// Fewer early blocks show nothing.
-const MIN_EARLY_BLOCKS: usize = 12;
+const MIN_EARLY_BLOCKS: usize = 6;
 
 /// A running evaluation whose memory is below this share of the live bytes is not worth a finding.
 const MIN_RUNNING_SHARE: f64 = 0.25;

@@ -78,15 +78,18 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
 
 /// State of an optimizer that has not stepped for a while, although others of its blocks show when it did.
 fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
-    let steps = steps(case, states);
+    let steps = steps(case);
     let backwards: Vec<EventIx> = {
         let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
         starts.map(|start| start.event).filter(|event| Moment::after(*event) <= case.moment).collect()
     };
     let count_until = |event: EventIx| backwards.partition_point(|&backward| backward < event);
     let is_idle = |path: &Vec<FrameKey>| {
-        let Some(steps) = steps.get(path).filter(|steps| 2 <= steps.len()) else { return false };
-        let counts: Vec<usize> = steps.iter().map(|&step| count_until(step)).collect();
+        let Some(own) = steps.get(path).filter(|steps| 2 <= steps.len()) else { return false };
+        if may_step_elsewhere(case, states, &steps, path) {
+            return false;
+        }
+        let counts: Vec<usize> = own.iter().map(|&step| count_until(step)).collect();
         let longest = counts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let idle = backwards.len() - counts.last().copied().unwrap_or(backwards.len());
         (longest * IDLE_FACTOR).max(MIN_IDLE) <= idle
@@ -112,11 +115,28 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
     Some(finding)
 }
 
-/// The steps of each optimizer, as far as they allocate, by the events of their first allocations.
-fn steps(
+/// Whether a path that steps after the last step of an optimizer may be another call of the same one: the first step there made
+/// no state, so its optimizer had stepped before.
+fn may_step_elsewhere(
     case: &Case<'_>,
     states: &BTreeMap<Vec<FrameKey>, State<'_>>,
-) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
+    steps: &HashMap<Vec<FrameKey>, Vec<EventIx>>,
+    path: &Vec<FrameKey>,
+) -> bool {
+    let phases = &case.phases().phases;
+    let phase_of = |event: EventIx| phases.partition_point(|start| start.event <= event);
+    let made_state = |path: &Vec<FrameKey>, step: EventIx| {
+        let blocks = states.get(path).into_iter().flat_map(|state| &state.blocks);
+        blocks.filter_map(|a| a.alloc_event()).any(|event| phase_of(event) == phase_of(step))
+    };
+    let last = steps.get(path).and_then(|steps| steps.last());
+    let others = steps.iter().filter(|(other, _)| *other != path);
+    let mut firsts = others.filter_map(|(other, steps)| steps.first().map(|&first| (other, first)));
+    firsts.any(|(other, first)| last.is_none_or(|&last| last < first) && !made_state(other, first))
+}
+
+/// The steps of each path, as far as they allocate, by the events of their first allocations.
+fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
     let timeline = case.timeline;
     let phases = &case.phases().phases;
     let mut by_stack: HashMap<StackId, Option<Vec<FrameKey>>> = HashMap::default();
@@ -134,10 +154,9 @@ fn steps(
             continue;
         }
         let stack = timeline.stack(id);
-        let path = by_stack.entry(stack).or_insert_with(|| {
-            let path = case.code.optimizer_line(stack).map(|_| case.code.own_path(stack));
-            path.filter(|path| states.contains_key(path))
-        });
+        let path = by_stack
+            .entry(stack)
+            .or_insert_with(|| case.code.optimizer_line(stack).map(|_| case.code.own_path(stack)));
         if let Some(path) = path {
             let steps = steps.entry(path.clone()).or_default();
             if steps.last().is_none_or(|&(last, _)| last != at) {

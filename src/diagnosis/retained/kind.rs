@@ -2,10 +2,10 @@
 
 use super::batches::{Batches, is_below_a_model, trains};
 use super::graphs::GraphKind;
-use crate::analysis::{Basis, Category};
+use crate::analysis::{Basis, Category, Phase};
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::StackBytes;
-use crate::model::Allocation;
+use crate::model::{Allocation, Moment};
 use foldhash::HashSet;
 
 /// Fewer different sizes may be those of parameters by chance.
@@ -17,11 +17,21 @@ const MOST_PART: i64 = 2;
 /// Memory is of hooks unless more than one in this many of its bytes come from elsewhere.
 const HOOKED_PART: i64 = 10;
 
+/// Models are kept by their graphs if at least one in this many bytes is of activations.
+const ACTIVATIONS_PART: i64 = 20;
+
+/// What is kept of models is the state of their optimizers unless more than one in this many bytes is something else.
+const OTHER_THAN_STATE_PART: i64 = 4;
+
 /// What retained memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::diagnosis) enum Kind {
     /// Whole models and the state of optimizers.
     Models,
+    /// Whole models, with activations of theirs.
+    ModelsInGraphs,
+    /// The state of optimizers.
+    Optimizers,
     /// Copies of a model's weights.
     Weights,
     /// Batches that stay after their use.
@@ -63,7 +73,17 @@ impl Kind {
         let by_modules = stacks.iter().filter(|row| case.code.is_made_by_module(row.stack));
         if is_most(&[Category::Parameter, Category::OptimizerState]) {
             let is_model = all / 2 <= by_modules.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-            if is_model || case.goes_by_size() { Self::Models } else { Self::Weights }
+            let state = bytes(&|a| case.category(a.id) == Category::OptimizerState);
+            let activations = bytes(&|a| case.category(a.id) == Category::Activation);
+            if all - all / OTHER_THAN_STATE_PART <= state {
+                Self::Optimizers
+            } else if !is_model && !case.goes_by_size() {
+                Self::Weights
+            } else if all / ACTIVATIONS_PART <= activations {
+                Self::ModelsInGraphs
+            } else {
+                Self::Models
+            }
         } else if all / 2 <= bytes(&|a| is_known_cache(case, a)) {
             Self::KvCaches
         } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
@@ -74,12 +94,19 @@ impl Kind {
             if batches.are_ahead(case, retained) { Self::InputsAhead } else { Self::Inputs }
         } else if are_weights(case, retained, all) {
             Self::Weights
-        } else if trains(case) && all / 2 < outside.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
+        } else if trains(case)
+            && bytes(&|a| is_of_evaluation(case, a)) <= all / 2
+            && all / 2 < outside.fold(0i64, |sum, row| sum.saturating_add(row.bytes))
+        {
             Self::Computed
         } else {
             Self::Results
         }
     }
+}
+
+fn is_of_evaluation(case: &Case<'_>, a: &Allocation) -> bool {
+    a.alloc_event().is_some_and(|event| case.phases().phase_at(Moment::after(event)) == Phase::Eval)
 }
 
 /// Whether an allocation is known to be of a cache of keys and values. What is only inferred to be may be anything that each

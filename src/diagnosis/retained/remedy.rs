@@ -11,6 +11,8 @@ use crate::diagnosis::sentence::say;
 pub(super) fn explain_kind(finding: &mut Finding, retained: &Retained) {
     match retained.kind {
         Kind::Models => models(finding),
+        Kind::ModelsInGraphs => models_in_graphs(finding),
+        Kind::Optimizers => optimizers(finding),
         Kind::Weights => weights(finding),
         Kind::Inputs => inputs(finding),
         Kind::InputsAhead => inputs_ahead(finding),
@@ -27,6 +29,23 @@ fn models(finding: &mut Finding) {
     finding.advise_code(
         "Let the old ones go before the next are made, and keep what is needed of them on the CPU:",
         "best = {k: v.cpu() for k, v in model.state_dict().items()}\ndel model, optimizer, scheduler",
+    );
+}
+
+fn models_in_graphs(finding: &mut Finding) {
+    finding.explain("Most of it is models, made again and again, and activations of theirs stay with them: graphs hold both. A graph stays while a tensor of it is kept, as a loss in a list, and after backward(create_graph=True), which ties parameters, their gradients and the graph into a cycle.");
+    finding.advise_code(
+        "Compute gradients of gradients without .grad, or break the cycle when the result is there, and keep results without a graph:",
+        "grads = torch.autograd.grad(loss, list(model.parameters()), create_graph=True)\n# or, after backward(create_graph=True): model.zero_grad(set_to_none=True)\nresults.append(value.item())",
+    );
+    finding.advise("Let go of each model when its result is there: del model.");
+}
+
+fn optimizers(finding: &mut Finding) {
+    finding.explain("Most of it is the state of optimizers that were made again and again: the earlier ones are still referenced, as by their schedulers, a list of stages or a closure.");
+    finding.advise_code(
+        "Keep one optimizer and change its settings, or let go of the old one, with its scheduler, before the next is made:",
+        "for group in optimizer.param_groups:\n    group[\"lr\"] = lr   # instead of a new optimizer\n# or: del optimizer, scheduler",
     );
 }
 
@@ -81,7 +100,7 @@ fn results(finding: &mut Finding, retained: &Retained) {
     } else {
         "It is few of the blocks that were made meanwhile, so no graph keeps it. It is"
     };
-    finding.explain(say!("{} results that stay: in a list, a dict or a cache, as an attribute, in a closure, or in what a hook stores.", from));
+    finding.explain(say!("{} results that stay: in a list, a dict, a cache or a metric, as an attribute, in a closure, or in what a hook stores.", from));
     finding.advise_code(
         "Keep results on the CPU, without a graph; of a view, keep a copy, since it holds all of its storage:",
         "results.append(out.detach().cpu())",

@@ -175,7 +175,7 @@ fn restarts(keeps: bool) -> Option<Retained> {
 fn state_of_earlier_optimizers_is_left_behind() {
     assert_eq!(restarts(false), None);
     let retained = restarts(true).expect("three sets stay");
-    assert!(retained.kind == Kind::Models, "{retained:?}");
+    assert!(retained.kind == Kind::Optimizers, "{retained:?}");
     assert!(2 <= retained.repetitions, "{retained:?}");
 }
 

@@ -27,11 +27,13 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
     let had = had.unwrap_or(shortage.reserved_bytes);
     let (active, had) = (figure::bytes(active).of(had), figure::bytes(had));
     if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
+        let of = if shortage.is_refused_by_limit() { "limit on this process" } else { "device" };
         say!(
-            "Out of memory: {} in use{} and {} more are too much for the device",
+            "Out of memory: {} in use{} and {} more are too much for the {}",
             active,
             rounding,
-            requested
+            requested,
+            of
         )
     } else {
         say!(
@@ -64,7 +66,22 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if let Some(available) = shortage.available_bytes().filter(|_| case.device_memory.is_none()) {
         held_elsewhere(finding, available);
     }
+    if let Some(free) = shortage.free_bytes().filter(|_| shortage.is_refused_by_limit()) {
+        advise_on_limit(finding, free);
+    }
     advise_by_category(finding, assessment);
+}
+
+/// Say that the device had more, and how to get it.
+fn advise_on_limit(finding: &mut Finding, free: i64) {
+    finding.because(say!(
+        "The device had {} free, but a limit kept this process from taking more.",
+        figure::bytes(free)
+    ));
+    finding.advise_code(
+        "Raise the limit of this process, if nothing else needs that memory:",
+        "torch.cuda.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF",
+    );
 }
 
 /// Say what may be held outside of PyTorch if the device is larger than what PyTorch could have.
@@ -111,7 +128,8 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
     let named = |of: &CategoryBytes| say!("{} ({})", words(of.category), amount(of.bytes, of.inferred_bytes));
     let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
     let then = second.map(|second| say!(", then {}", named(second)));
-    finding.because(say!("Most of what is in use is {}{}.", named(largest), then));
+    let limit = finding.why.take().map(|why| say!("{} ", why));
+    finding.because(say!("{}Most of what is in use is {}{}.", limit, named(largest), then));
     finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
     let is_fixed = is_there_whatever_the_batch(largest.category);
     if !is_fixed && assessment.batch.is_none() {

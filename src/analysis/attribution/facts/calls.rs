@@ -13,6 +13,9 @@ const MIN_BLOCKS: u32 = 8;
 /// A call keeps a graph if more than one in this many of its blocks outlive it: without a graph, only results do.
 const GRAPH_PART: u32 = 5;
 
+/// A block that outlives a call may be its result.
+const MIN_KEPT: u32 = 2;
+
 /// A call trains if a backward frees more than one in this many of its blocks: a few may be freed during a backward by
 /// chance.
 const USED_PART: u32 = 20;
@@ -31,7 +34,7 @@ impl BlockCount {
     }
 
     fn keeps_a_graph(self) -> bool {
-        self.all / GRAPH_PART < self.kept
+        MIN_KEPT <= self.kept && self.all / GRAPH_PART < self.kept
     }
 }
 
@@ -191,10 +194,13 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 /// A call trains if a backward frees its activations. If a backward frees next to nothing, because activations are
 /// computed again or wait elsewhere, the call before it trained. A call whose activations stay, but not for a backward,
 /// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
-/// first, it was an evaluation. Of the last call there may be too few blocks to show anything: it trains if the same code did before.
+/// first, it was an evaluation. Of the last call, which may be cut off,
+/// there may be too few blocks to show anything: it trains if the same code did before.
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
+    let before = calls.iter().rev().skip(1).map(|call| call.blocks.all).max();
+    let enough = before.map_or(MIN_BLOCKS, |most| most.min(MIN_BLOCKS));
     for at in 0..calls.len() {
         let is_last = at + 1 == calls.len();
         let next_code = calls.get(at + 1).map(|next| next.calling_code);
@@ -214,7 +220,7 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
                 call.traits.has(StackTrait::Checkpointed)
             }
             // Checkpointing keeps hardly anything, but is only of use for a backward.
-            None if is_last && call.blocks.all < MIN_BLOCKS => seen.calling_code.contains(&call.calling_code),
+            None if is_last && call.blocks.all < enough => seen.calling_code.contains(&call.calling_code),
             None => call.traits.has(StackTrait::Checkpointed) || call.keeps_a_graph(),
         };
     }

@@ -74,3 +74,31 @@ fn a_decorator_that_switches_gradients_off_tells_most() {
     let frames = [LAYER, CALL, "/home/me/train.py encode", NO_GRAD, MAIN];
     assert!(!trains(&frames, true));
 }
+
+/// Whether a first call trains that keeps eight blocks and makes a workspace 200 times, as for each sample of a batch.
+fn trains_with_workspaces(keeps: bool) -> bool {
+    let mut program = Program::default();
+    let frames = [LAYER, CALL, MAIN];
+    for size in SIZES {
+        program.alloc(size, LOAD);
+    }
+    for _ in 0..8 {
+        let output = program.alloc(8 << 20, &frames);
+        for _ in 0..25 {
+            let workspace = program.alloc(4 << 20, &frames);
+            program.free(workspace, &frames);
+        }
+        if !keeps {
+            program.free(output, &frames);
+        }
+    }
+    let snapshot = program.finish();
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    flow.calls.iter().all(|call| call.trains)
+}
+
+#[test]
+fn workspaces_do_not_hide_a_graph() {
+    assert!(trains_with_workspaces(true));
+    assert!(!trains_with_workspaces(false));
+}
