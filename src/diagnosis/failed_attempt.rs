@@ -7,7 +7,6 @@ use super::case::{Case, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{Category, FrameKey, Phase};
 use crate::model::{AllocId, Allocation, EventIx, Moment, StackId};
-use foldhash::HashMap;
 use std::collections::BTreeMap;
 
 /// What earlier attempts made and still hold.
@@ -99,7 +98,7 @@ fn last_requests(case: &Case<'_>) -> BTreeMap<FrameKey, Moment> {
     let timeline = case.timeline;
     let made = timeline.ids().map(|id| (timeline.stack(id), timeline.lifetimes.start(id)));
     let failed = timeline.ooms.iter().map(|oom| (timeline.events.stack(oom.event), Moment::after(oom.event)));
-    let mut by_stack: HashMap<StackId, Moment> = HashMap::default();
+    let mut by_stack: BTreeMap<StackId, Moment> = BTreeMap::new();
     for (stack, moment) in made.chain(failed).filter(|&(_, moment)| moment <= case.moment) {
         let last = by_stack.entry(stack).or_insert(moment);
         *last = moment.max(*last);
