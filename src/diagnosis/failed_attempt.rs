@@ -40,7 +40,8 @@ impl FailedAttempts {
             let start = start_of_attempt(case, oom).max(after);
             let left = made_between(&live, start, oom);
             let made: Vec<&Allocation> = left.iter().copied().filter(|a| is_of_attempt(case, a)).collect();
-            if !made.is_empty() && is_tried_again(case, left, &last_requests, oom) {
+            let models = made_between(&live, after, start);
+            if !made.is_empty() && is_tried_again(case, models, left, &last_requests, oom) {
                 kept.extend(made);
                 ended_by.push(oom);
             }
@@ -113,10 +114,11 @@ fn last_requests(case: &Case<'_>) -> BTreeMap<FrameKey, Moment> {
     by_line
 }
 
-/// Whether the program went back after a failed request to the line that made the first activation of the attempt, or the
-/// first of all that is `left` of it: else it may have gone on with the attempt in another way.
+/// Whether the program went back after a failed request to the line that made the first activation of the attempt, the first
+/// of all that is `left` of it, or one of its models: else it may have gone on with the attempt in another way.
 fn is_tried_again(
     case: &Case<'_>,
+    models: &[&Allocation],
     left: &[&Allocation],
     last_requests: &BTreeMap<FrameKey, Moment>,
     oom: EventIx,
@@ -124,7 +126,7 @@ fn is_tried_again(
     let own_line = |a: &&Allocation| case.code.own_line(a.stack);
     let activations = left.iter().filter(|a| case.category(a.id) == Category::Activation);
     let first_lines = activations.filter_map(own_line).take(1).chain(left.first().and_then(own_line));
-    first_lines
-        .into_iter()
-        .any(|line| last_requests.get(&line).is_some_and(|&last| Moment::after(oom) < last))
+    let parameters = models.iter().filter(|a| case.category(a.id) == Category::Parameter);
+    let mut lines = first_lines.chain(parameters.filter_map(own_line));
+    lines.any(|line| last_requests.get(&line).is_some_and(|&last| Moment::after(oom) < last))
 }

@@ -109,7 +109,7 @@ fn results(finding: &mut Finding, retained: &Retained) {
 }
 
 fn computed(finding: &mut Finding) {
-    finding.explain("No model made it: it was computed beside the calls, as losses and metrics are, and stays as a result in a list or a dict, or because a running sum keeps its graph, as with total += metric(output).");
+    finding.explain("No model made it: it was computed beside the calls, as losses, metrics and statistics of gradients are, and something still refers to it: a list, a dict, or a sum of tensors, as with total += metric(output).");
     finding.advise_code(
         "Keep numbers and copies without a graph, on the CPU:",
         "total += metric(output).item()\nresults.append(value.detach().cpu())",
