@@ -13,9 +13,6 @@ const MIN_BLOCKS: u32 = 8;
 /// A call keeps a graph if more than one in this many of its blocks outlive it: without a graph, only results do.
 const GRAPH_PART: u32 = 5;
 
-/// A block that outlives a call may be its result.
-const MIN_KEPT: u32 = 2;
-
 /// A call trains if a backward frees more than one in this many of its blocks: a few may be freed during a backward by
 /// chance.
 const USED_PART: u32 = 20;
@@ -34,7 +31,7 @@ impl BlockCount {
     }
 
     fn keeps_a_graph(self) -> bool {
-        MIN_KEPT <= self.kept && self.all / GRAPH_PART < self.kept
+        self.all / GRAPH_PART < self.kept
     }
 }
 
