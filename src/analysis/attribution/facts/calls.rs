@@ -196,6 +196,8 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
+    let repeating = callers_that_repeat(calls);
+    let has_trained = seen.balance_of_callers.values().any(|&balance| 0 < balance);
     let before = calls.iter().rev().skip(1).map(|call| call.blocks.all).max();
     let enough = before.map_or(MIN_BLOCKS, |most| most.min(MIN_BLOCKS));
     for at in 0..calls.len() {
@@ -214,6 +216,10 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
             None if call.traits.has(StackTrait::MaybeEval)
                 && (call.blocks.all < MIN_BLOCKS || untrained.contains(&call.caller)) =>
             {
+                call.traits.has(StackTrait::Checkpointed)
+            }
+            // Where the program trains by other lines, this is how it evaluates, even with a graph.
+            None if has_trained && repeating.contains(&call.caller) => {
                 call.traits.has(StackTrait::Checkpointed)
             }
             // Checkpointing keeps hardly anything, but is only of use for a backward.
@@ -262,6 +268,21 @@ fn callers_without_backward(calls: &[Call], has_new_data: &[bool]) -> HashSet<u3
     let again = pairs
         .filter(|(call, (next, is_fed))| **is_fed && next.caller == call.caller && !call.precedes_backward);
     again.map(|(call, _)| call.caller).collect()
+}
+
+/// The callers that made a call with as many blocks as one before it, although no backward had come between.
+fn callers_that_repeat(calls: &[Call]) -> HashSet<u32> {
+    let mut repeating = HashSet::default();
+    let mut since_backward: HashSet<(u32, u32)> = HashSet::default();
+    for call in calls {
+        if MIN_BLOCKS <= call.blocks.all && !since_backward.insert((call.caller, call.blocks.all)) {
+            repeating.insert(call.caller);
+        }
+        if call.precedes_backward {
+            since_backward.clear();
+        }
+    }
+    repeating
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Calls that train, as far as names and memory tell before any backward.
 
-use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES};
+use crate::analysis::attribution::facts::fixture::{DATA, LOAD, Program, SIZES, train};
 use crate::analysis::attribution::facts::{DeviceFacts, FactsByStack};
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
@@ -101,4 +101,26 @@ fn trains_with_workspaces(keeps: bool) -> bool {
 fn workspaces_do_not_hide_a_graph() {
     assert!(trains_with_workspaces(true));
     assert!(!trains_with_workspaces(false));
+}
+
+/// Which calls train, of two iterations of training and calls from another line that keep their blocks, as many each time.
+fn trains_beside_training(other_calls: usize) -> Vec<bool> {
+    let mut program = Program::default();
+    train(&mut program, 2, None);
+    for _ in 0..other_calls {
+        for _ in 0..20 {
+            program.alloc(8 << 20, &[LAYER, CALL, "/home/me/train.py measure", MAIN]);
+        }
+        program.alloc(4, DATA);
+    }
+    let snapshot = program.finish();
+    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    flow.calls.iter().map(|call| call.trains).collect()
+}
+
+#[test]
+fn calls_that_repeat_beside_the_training_evaluate_even_with_a_graph() {
+    let training = [true, false, true];
+    assert_eq!(trains_beside_training(1), [&training[..], &[true]].concat());
+    assert_eq!(trains_beside_training(3), [&training[..], &[false; 3]].concat());
 }
