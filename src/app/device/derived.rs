@@ -2,7 +2,7 @@
 
 use super::attributing::{Attributing, AttributionCell, FileFacts};
 use super::curves::Curves;
-use super::diagnosing::{DeviceReport, Diagnosing};
+use super::diagnosing::{DeviceReport, Diagnosing, Verdict};
 use super::figures::Figures;
 use super::filtering::Filtering;
 use super::site_labels::LabelTask;
@@ -13,7 +13,7 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
-use crate::diagnosis::{DiagnosisRequest, Severity};
+use crate::diagnosis::DiagnosisRequest;
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
 use eframe::egui;
@@ -121,7 +121,7 @@ impl Derived {
     }
 
     /// The verdict on the whole recording, once it is known.
-    pub(in crate::app) fn verdict(&self) -> Option<&(Severity, String)> {
+    pub(in crate::app) fn verdict(&self) -> Option<&Verdict> {
         self.diagnosing.verdict()
     }
 

@@ -4,7 +4,8 @@ use super::attributing::AttributionCell;
 use crate::app::work::background::Background;
 use crate::app::work::worker::{Task, WorkMode};
 use crate::diagnosis::{CodeSites, Diagnosis, DiagnosisRequest, Finding, Role, Severity, diagnose};
-use crate::model::{Recording, StackId};
+use crate::model::{Moment, Recording, StackId};
+use crate::report::{Answer, answer};
 use eframe::egui;
 use std::sync::Arc;
 
@@ -62,7 +63,35 @@ pub(in crate::app) struct Diagnosing {
     task: DiagnoseTask,
     background: Background<DiagnoseTask>,
     report: Option<Result<Arc<DeviceReport>, String>>,
-    verdict: Option<(Severity, String)>,
+    verdict: Option<Verdict>,
+}
+
+/// What the header says of the whole recording.
+pub(in crate::app) struct Verdict {
+    pub(in crate::app) severity: Severity,
+    pub(in crate::app) title: String,
+    /// The line of code and the change; `None` where nothing is wrong.
+    pub(in crate::app) answer: Option<Answer>,
+    /// The stack of that line.
+    pub(in crate::app) stack: Option<StackId>,
+    /// The moment that it is about.
+    pub(in crate::app) moment: Moment,
+}
+
+impl Verdict {
+    fn of(report: &DeviceReport) -> Option<Self> {
+        let finding = report.diagnosis.verdict()?;
+        let answer = answer(finding);
+        let site = answer.as_ref().and_then(|answer| answer.site);
+        let stacks = report.site_stacks.first();
+        Some(Self {
+            severity: finding.severity,
+            title: finding.title.to_string(),
+            stack: site.and_then(|site| stacks?.get(site).copied().flatten()),
+            answer,
+            moment: report.diagnosis.at.moment,
+        })
+    }
 }
 
 impl Diagnosing {
@@ -79,8 +108,7 @@ impl Diagnosing {
         if let (None, Some(Ok(report))) = (request.at, &self.report)
             && self.verdict.is_none()
         {
-            let verdict = report.diagnosis.verdict();
-            self.verdict = verdict.map(|finding| (finding.severity, finding.title.to_string()));
+            self.verdict = Verdict::of(report);
         }
     }
 
@@ -90,7 +118,7 @@ impl Diagnosing {
     }
 
     /// The verdict on the whole recording, once it is known.
-    pub(in crate::app) fn verdict(&self) -> Option<&(Severity, String)> {
+    pub(in crate::app) fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
     }
 }

@@ -38,6 +38,41 @@ fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
 }
 
 #[test]
+fn the_header_names_the_line_and_the_fix() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    let at_oom = device(&mut harness).at.cursor;
+    device(&mut harness).at.move_to(Moment(5));
+    harness.run_steps(2);
+    assert!(harness.query_by_label("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True").is_some());
+    harness.get_by_role_and_label(Role::Link, "index.py:60 add: keeps 1.44 GiB unused").click();
+    harness.run_steps(3);
+    let shown = device(&mut harness);
+    assert_eq!(shown.at.cursor, at_oom);
+    let Selection::Stack(stack) = shown.at.selection() else { panic!("a stack is selected") };
+    assert_eq!(site_label(shown.recording.snapshot(), stack), "index.py:60 add");
+
+    harness.get_by_label("Copy verdict").click();
+    harness.run_steps(1);
+    let copied = harness.output().platform_output.commands.iter().find_map(|command| match command {
+        OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let lines: Vec<String> = copied.expect("something is copied").lines().map(str::to_owned).collect();
+    assert!(lines[0].starts_with("Out of memory due to fragmentation"), "{lines:?}");
+    assert!(lines[1].starts_with("index.py:60 add"), "{lines:?}");
+    assert_eq!(lines.last().map(String::as_str), Some("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
+}
+
+#[test]
+fn the_header_of_a_healthy_recording_blames_no_line() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("annotated.pickle"));
+    assert!(harness.query_by_label("Copy verdict").is_none());
+    assert!(harness.query_by_label_contains("Peak 2.17 GiB").is_some());
+}
+
+#[test]
 fn a_report_about_the_cursor_is_another_one_and_the_header_stays() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));

@@ -1,6 +1,7 @@
 //! A diagnosis as a report: text for a terminal, Markdown for a ticket, HTML for a browser, JSON for
 //! programs.
 
+mod answer;
 mod clean;
 mod document;
 mod facts;
@@ -16,6 +17,7 @@ mod tree;
 mod walk;
 mod words;
 
+pub use answer::{Answer, answer};
 pub use document::{Document, ReportInput};
 pub use html::{Picture, report_html};
 pub use json::report_json;

@@ -191,8 +191,8 @@ fn is_backward(activities: &Activities, event: u32) -> bool {
 /// A call trains if a backward frees its activations. If a backward frees next to nothing, because activations are
 /// computed again or wait elsewhere, the call before it trained. A call whose activations stay, but not for a backward,
 /// still trains if the next call goes on with its results, as when a generator's output is detached; if new data come
-/// first, it was an evaluation. Of the last call, which may be cut off,
-/// there may be too few blocks to show anything: it trains if the same code did before.
+/// first, it was an evaluation. So it was if a program that trains by other lines made such calls again and again. Of the last
+/// call, which may be cut off, there may be too few blocks to show anything: it trains if the same code did before.
 pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let seen = SeenTraining::mark(calls);
     let untrained = callers_without_backward(calls, has_new_data);
