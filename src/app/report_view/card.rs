@@ -4,7 +4,7 @@ use crate::app::theme;
 use crate::diagnosis::{Finding, Number, Severity, Site, Value};
 use crate::draw::Rgb;
 use crate::model::{AllocId, EventIx, StackId};
-use crate::report::RemedyText;
+use crate::report::{RemedyText, kind_text};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -123,8 +123,7 @@ fn title_ui(ui: &mut egui::Ui, finding: &Finding) {
     ui.horizontal_wrapped(|ui| {
         ui.add(egui::Label::new(theme::strong(finding.title.text(), 14.0)).wrap());
     });
-    let text = format!("{} · {}", finding.severity.name(), finding.id);
-    ui.label(theme::muted(ui, text).size(11.0));
+    ui.label(theme::muted(ui, kind_text(finding.severity, finding.id)).size(11.0));
     ui.add_space(2.0);
 }
 

@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::sink::{Cell, Head, Item, Sink, Span, Table};
 use super::walk::{self, Detail};
+use super::words::kind_text;
 use crate::diagnosis::Severity;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -105,9 +106,7 @@ impl Sink for Html {
 
     fn open_finding(&mut self, severity: Severity, id: &'static str) {
         self.element("<section class=\"", severity.name(), "\">\n");
-        self.element("<p class=\"kind\">", severity.name(), " · ");
-        self.text(id);
-        self.markup("</p>\n");
+        self.element("<p class=\"kind\">", &kind_text(severity, id), "</p>\n");
     }
 
     fn open_section(&mut self, title: &'static str) {

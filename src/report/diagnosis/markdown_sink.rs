@@ -1,6 +1,7 @@
 //! GitHub's Markdown as a format of the report.
 
 use super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::words::kind_text;
 use crate::diagnosis::Severity;
 use crate::units;
 
@@ -72,9 +73,7 @@ impl Sink for Markdown {
     }
 
     fn open_finding(&mut self, severity: Severity, id: &'static str) {
-        self.element("", &units::capitalised(severity.name()), " · ");
-        self.out.push_str(&inline_code(id));
-        self.markup("\n\n");
+        self.element("", &units::capitalised(&kind_text(severity, id)), "\n\n");
     }
 
     fn open_section(&mut self, title: &'static str) {

@@ -24,3 +24,4 @@ pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
 pub use quoted::{RemedyText, quoted};
 pub use text::{TextDetail, report_text};
+pub use words::kind_text;

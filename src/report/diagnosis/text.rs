@@ -2,7 +2,7 @@
 
 use super::document::{AdviceText, Document, FindingText};
 use super::tree;
-use super::words::short_place;
+use super::words::{kind_text, short_place};
 use crate::diagnosis::{Number, Site};
 use crate::report::modules::modules_text;
 use crate::report::table::{self, Align};
@@ -48,7 +48,7 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
 /// The verdict on the first screen, and the statements of the others that say what to change.
 fn short(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     let Some((verdict, others)) = document.findings.split_first() else { return Ok(()) };
-    writeln!(out, "{} · {}", verdict.severity.name(), verdict.id)?;
+    writeln!(out, "{}", kind_text(verdict.severity, verdict.id))?;
     paragraph(out, "", &verdict.title)?;
     parts(out, verdict, &[why, first_advice, remedies, code_tree])?;
     writeln!(out)?;
@@ -74,7 +74,7 @@ fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         if i == 1 {
             writeln!(out, "{line}\n")?;
         }
-        writeln!(out, "{} · {}", finding.severity.name(), finding.id)?;
+        writeln!(out, "{}", kind_text(finding.severity, finding.id))?;
         paragraph(out, "", &finding.title)?;
         parts(out, finding, &[why, remedies, code_tree, explanation, figures, sites, advice, closing])?;
         writeln!(out)?;

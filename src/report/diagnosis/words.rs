@@ -1,11 +1,20 @@
 //! Words that all formats of the report use for places and stacks.
 
 use super::document::StackText;
-use crate::diagnosis::Site;
+use crate::diagnosis::{Severity, Site};
 use crate::units;
 
 /// The program that wrote the report.
 pub(super) const TOOL: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
+
+/// The kind of a finding above its title: `critical · leak`. A verdict that blames nothing has words instead of an id.
+pub fn kind_text(severity: Severity, id: &str) -> String {
+    match (severity, id) {
+        (Severity::Info, "none") => "nothing failed here".to_owned(),
+        (_, "none") => "cannot tell".to_owned(),
+        _ => format!("{} · {id}", severity.name()),
+    }
+}
 
 /// A line of code: `train.py:55 attention`, with the whole path if it was recorded.
 pub(super) fn place(file: &str, line: i64, name: &str) -> String {
