@@ -106,13 +106,38 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// The filters of the log: a level alone is this program's, and libraries only log errors. Anything else is taken as it is.
+fn log_filters(asked: &str) -> String {
+    match asked.trim().parse::<log::LevelFilter>() {
+        Ok(log::LevelFilter::Off) => "off".to_owned(),
+        Ok(level) => format!("error,{}={level}", env!("CARGO_CRATE_NAME")),
+        Err(_) if asked.trim().is_empty() => "error".to_owned(),
+        Err(_) => asked.to_owned(),
+    }
+}
+
 /// Show log messages on standard error, as far as `OOMSCOPE_LOG` asks for them.
 fn install_log() {
-    let shown = env_logger::Builder::from_env(env_logger::Env::new().filter("OOMSCOPE_LOG")).build();
+    let asked = std::env::var("OOMSCOPE_LOG").unwrap_or_default();
+    let shown = env_logger::Builder::new().parse_filters(&log_filters(&asked)).build();
     // The window shows errors in any case.
     log::set_max_level(shown.filter().max(log::LevelFilter::Error));
     #[cfg(feature = "window")]
     let shown = crate::app::DialogLog(shown);
     // Fails only if a logger is set already; this is the first.
     log::set_boxed_logger(Box::new(shown)).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_filters;
+
+    #[test]
+    fn a_level_alone_is_for_the_programs_own_messages() {
+        assert_eq!(log_filters("trace"), "error,oomscope=TRACE");
+        assert_eq!(log_filters(" Debug "), "error,oomscope=DEBUG");
+        assert_eq!(log_filters("off"), "off");
+        assert_eq!(log_filters(""), "error");
+        assert_eq!(log_filters("oomscope=debug,wgpu=warn"), "oomscope=debug,wgpu=warn");
+    }
 }
