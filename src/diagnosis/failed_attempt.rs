@@ -93,25 +93,29 @@ fn is_of_attempt(case: &Case<'_>, allocation: &Allocation) -> bool {
     )
 }
 
-/// The moment after the last request of each own line before the moment of the case. A request that failed counts: the next
-/// attempt may fail at its first.
-fn last_requests(case: &Case<'_>) -> BTreeMap<FrameKey, Moment> {
+/// By stack: the moment after the last request, before the moment of the case, of the own line that made it; `None` without an
+/// own line or a request. A request that failed counts: the next attempt may fail at its first.
+fn last_requests(case: &Case<'_>) -> Vec<Option<Moment>> {
     let timeline = case.timeline;
     let made = timeline.ids().map(|id| (timeline.stack(id), timeline.lifetimes.start(id)));
     let failed = timeline.ooms.iter().map(|oom| (timeline.events.stack(oom.event), Moment::after(oom.event)));
-    let mut by_stack: BTreeMap<StackId, Moment> = BTreeMap::new();
+    let mut of_stacks: Vec<Option<Moment>> = vec![None; case.snapshot.stacks.len()];
     for (stack, moment) in made.chain(failed).filter(|&(_, moment)| moment <= case.moment) {
-        let last = by_stack.entry(stack).or_insert(moment);
-        *last = moment.max(*last);
-    }
-    let mut by_line = BTreeMap::new();
-    for (stack, moment) in by_stack {
-        if let Some(line) = case.code.own_line(stack) {
-            let last = by_line.entry(line).or_insert(moment);
-            *last = moment.max(*last);
+        if let Some(last) = of_stacks.get_mut(stack.index()) {
+            *last = (*last).max(Some(moment));
         }
     }
-    by_line
+    let mut of_lines: BTreeMap<FrameKey, Moment> = BTreeMap::new();
+    let mut lines: Vec<Option<FrameKey>> = vec![None; of_stacks.len()];
+    for ((stack, line), last) in (0..).map(StackId).zip(&mut lines).zip(&of_stacks) {
+        let Some(last) = *last else { continue };
+        *line = case.code.own_line(stack);
+        if let Some(line) = *line {
+            let of_line = of_lines.entry(line).or_insert(last);
+            *of_line = last.max(*of_line);
+        }
+    }
+    lines.into_iter().map(|line| of_lines.get(&line?).copied()).collect()
 }
 
 /// Whether the program went back after a failed request to the line that made the first activation of the attempt, the first
@@ -120,13 +124,12 @@ fn is_tried_again(
     case: &Case<'_>,
     models: &[&Allocation],
     left: &[&Allocation],
-    last_requests: &BTreeMap<FrameKey, Moment>,
+    last_requests: &[Option<Moment>],
     oom: EventIx,
 ) -> bool {
-    let own_line = |a: &&Allocation| case.code.own_line(a.stack);
+    let last = |a: &&Allocation| last_requests.get(a.stack.index()).copied().flatten();
     let activations = left.iter().filter(|a| case.category(a.id) == Category::Activation);
-    let first_lines = activations.filter_map(own_line).take(1).chain(left.first().and_then(own_line));
+    let first = activations.filter_map(last).take(1).chain(left.first().and_then(last));
     let parameters = models.iter().filter(|a| case.category(a.id) == Category::Parameter);
-    let mut lines = first_lines.chain(parameters.filter_map(own_line));
-    lines.any(|line| last_requests.get(&line).is_some_and(|&last| Moment::after(oom) < last))
+    first.chain(parameters.filter_map(last)).any(|last| Moment::after(oom) < last)
 }

@@ -33,8 +33,8 @@ pub(in crate::app) enum Target {
     Allocation(AllocId),
 }
 
-/// A card, with the remedies that a report quotes if it is the verdict's. `site_stacks` has the stack that each of its lines of code selects, and `size_of` gives the
-/// size of an allocation.
+/// A card, with the remedies that a report quotes if it is the verdict's. `site_stacks` has the stack that each of its lines
+/// of code selects, and `size_of` gives the size of an allocation.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     finding: &Finding,

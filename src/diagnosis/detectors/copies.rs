@@ -9,6 +9,7 @@ use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::{name, say};
 use crate::model::{Allocation, StackId};
 use foldhash::HashMap;
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,9 @@ const LARGEST_PART: i64 = 4;
 
 /// Fewer different sizes may be shared by two different models.
 const MIN_SIZES: usize = 3;
+
+/// The most gradients of each size that one iteration made. They take a pass over all allocations, so they are found once.
+type Gradients = BTreeMap<i64, i64>;
 
 /// How a copy was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +77,15 @@ impl<'a> Set<'a> {
         smaller - smaller / OTHER_PART <= self.shared_bytes(other)
     }
 
+    /// The stack of the largest block, for how all of it was made.
+    fn main_stack(&self) -> Option<StackId> {
+        self.blocks.iter().max_by_key(|a| a.size).map(|a| a.stack)
+    }
+
+    fn is_deep_copy(&self, case: &Case<'_>) -> bool {
+        self.main_stack().is_some_and(|stack| case.code.calls(stack, "deepcopy"))
+    }
+
     fn is_of_like_size(&self, other: &Self) -> bool {
         self.bytes / LARGEST_PART <= other.bytes && other.bytes / LARGEST_PART <= self.bytes
     }
@@ -94,7 +107,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     };
     let weights: Vec<&Allocation> = case.live.iter().filter(is_weight).collect();
     let paths = paths(case, &weights);
-    let copy = (1..=MAX_DEPTH).find_map(|depth| copy_at(case, &weights, &paths, depth));
+    let gradients = OnceCell::new();
+    let copy = (1..=MAX_DEPTH).find_map(|depth| copy_at(case, &weights, &paths, depth, &gradients));
     copy.map(|(copy, made)| described(case, &copy, made)).into_iter().collect()
 }
 
@@ -117,6 +131,7 @@ fn copy_at<'a>(
     weights: &[&'a Allocation],
     paths: &HashMap<StackId, Vec<FrameKey>>,
     depth: usize,
+    gradients: &OnceCell<Gradients>,
 ) -> Option<(Set<'a>, Made)> {
     let mut sets: HashMap<&[FrameKey], Set<'a>> = HashMap::default();
     for a in weights {
@@ -132,13 +147,12 @@ fn copy_at<'a>(
     sets.sort_by_key(|set| Reverse(set.first().map(|a| a.id)));
     let of_pair = |at: usize, with: usize| {
         let (set, other) = (sets.get(at)?, sets.get(with)?);
-        if at == with || !set.is_copy_of(other) {
+        // Copies of a whole training have the optimizer's state with the weights.
+        let is_comparable = set.is_of_like_size(other) || set.is_deep_copy(case);
+        if at == with || !is_comparable || !set.is_copy_of(other) {
             return None;
         }
-        let made = how(case, set, other)?;
-        // Copies of a whole training have the optimizer's state with the weights.
-        let is_seen = matches!(made, Made::ModuleCopied | Made::Copied);
-        (is_seen || set.is_of_like_size(other)).then_some((at, made))
+        Some((at, how(case, set, other, gradients)?))
     };
     let pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
     let found: Vec<(usize, Made)> = pairs.filter_map(|(at, with)| of_pair(at, with)).collect();
@@ -148,10 +162,10 @@ fn copy_at<'a>(
 }
 
 /// How a set of weights was made, if that or its use shows that it is a copy.
-fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> Option<Made> {
-    let stack = set.blocks.iter().max_by_key(|a| a.size)?.stack;
+fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>, gradients: &OnceCell<Gradients>) -> Option<Made> {
+    let stack = set.main_stack()?;
     let code = &case.code;
-    if code.calls(stack, "deepcopy") {
+    if set.is_deep_copy(case) {
         let is_module = code.is_made_by_module(stack);
         return Some(if is_module { Made::ModuleCopied } else { Made::Copied });
     }
@@ -161,14 +175,16 @@ fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> Option<Made> {
     if !code.is_made_by_module(stack) && code.own_line(stack).is_some() {
         return Some(Made::TensorsCopied).filter(|_| MIN_SIZES <= set.sizes.len());
     }
-    let is_frozen = MIN_SIZES <= set.sizes.len() && gradients_cover_one(case, set, other);
-    is_frozen.then_some(Made::Built)
+    if set.sizes.len() < MIN_SIZES {
+        return None;
+    }
+    let gradients = gradients.get_or_init(|| most_gradients(case));
+    gradients_cover_one(gradients, set, other).then_some(Made::Built)
 }
 
 /// Whether one of two sets gets gradients and the other does not: of most bytes, each size has as many gradients as one set
 /// has blocks. Gradients on their way through the graph may have the size of some weights, too.
-fn gradients_cover_one(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> bool {
-    let made = gradients(case);
+fn gradients_cover_one(made: &Gradients, set: &Set<'_>, other: &Set<'_>) -> bool {
     let is_of_one = |&(&size, &count): &(&i64, &i64)| {
         let both = count.saturating_add(other.sizes.get(&size).copied().unwrap_or(0));
         made.get(&size).is_some_and(|&made| count <= made && made < both)
@@ -178,7 +194,7 @@ fn gradients_cover_one(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>) -> bool 
 }
 
 /// The most gradients of each size that one iteration made.
-fn gradients(case: &Case<'_>) -> BTreeMap<i64, i64> {
+fn most_gradients(case: &Case<'_>) -> Gradients {
     let timeline = case.timeline;
     let mut most: BTreeMap<i64, i64> = BTreeMap::new();
     let mut current: BTreeMap<i64, i64> = BTreeMap::new();

@@ -79,6 +79,7 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
 /// State of an optimizer that has not stepped for a while, although others of its blocks show when it did.
 fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
     let steps = steps(case);
+    let latest_other_call = latest_other_call(case, states, &steps);
     let backwards: Vec<EventIx> = {
         let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
         starts.map(|start| start.event).filter(|event| Moment::after(*event) <= case.moment).collect()
@@ -86,7 +87,8 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
     let count_until = |event: EventIx| backwards.partition_point(|&backward| backward < event);
     let is_idle = |path: &Vec<FrameKey>| {
         let Some(own) = steps.get(path).filter(|steps| 2 <= steps.len()) else { return false };
-        if may_step_elsewhere(case, states, &steps, path) {
+        // After its last step, it may have been called from elsewhere.
+        if own.last() < latest_other_call.as_ref() {
             return false;
         }
         let counts: Vec<usize> = own.iter().map(|&step| count_until(step)).collect();
@@ -115,24 +117,20 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
     Some(finding)
 }
 
-/// Whether a path that steps after the last step of an optimizer may be another call of the same one: the first step there made
-/// no state, so its optimizer had stepped before.
-fn may_step_elsewhere(
+/// The latest first step of a path that made no state: its optimizer had stepped before, by another path.
+fn latest_other_call(
     case: &Case<'_>,
     states: &BTreeMap<Vec<FrameKey>, State<'_>>,
     steps: &HashMap<Vec<FrameKey>, Vec<EventIx>>,
-    path: &Vec<FrameKey>,
-) -> bool {
+) -> Option<EventIx> {
     let phases = &case.phases().phases;
     let phase_of = |event: EventIx| phases.partition_point(|start| start.event <= event);
     let made_state = |path: &Vec<FrameKey>, step: EventIx| {
         let blocks = states.get(path).into_iter().flat_map(|state| &state.blocks);
         blocks.filter_map(|a| a.alloc_event()).any(|event| phase_of(event) == phase_of(step))
     };
-    let last = steps.get(path).and_then(|steps| steps.last());
-    let others = steps.iter().filter(|(other, _)| *other != path);
-    let mut firsts = others.filter_map(|(other, steps)| steps.first().map(|&first| (other, first)));
-    firsts.any(|(other, first)| last.is_none_or(|&last| last < first) && !made_state(other, first))
+    let firsts = steps.iter().filter_map(|(path, steps)| steps.first().map(|&first| (path, first)));
+    firsts.filter(|(path, first)| !made_state(path, *first)).map(|(_, first)| first).max()
 }
 
 /// The steps of each path, as far as they allocate, by the events of their first allocations.

@@ -20,7 +20,7 @@ const SQUARE: [f64; 2] = [1.9, 2.1];
 /// Memory is worth a finding if it takes at least one in this many of the live bytes, the failed request included.
 const LIVE_PART: i64 = 4;
 
-/// The most iterations that are looked at, from the latest.
+/// The most iterations that are looked at, from the latest: each costs a pass over what it allocated.
 const MAX_LOOKED_AT: usize = 256;
 
 /// The most iterations that are compared: each of another length.

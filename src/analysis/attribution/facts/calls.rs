@@ -198,8 +198,9 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
     let untrained = callers_without_backward(calls, has_new_data);
     let repeating = callers_that_repeat(calls);
     let has_trained = seen.balance_of_callers.values().any(|&balance| 0 < balance);
-    let before = calls.iter().rev().skip(1).map(|call| call.blocks.all).max();
-    let enough = before.map_or(MIN_BLOCKS, |most| most.min(MIN_BLOCKS));
+    // A call with as many blocks as the largest before it is whole, however small the model is.
+    let largest_before = calls.iter().rev().skip(1).map(|call| call.blocks.all).max();
+    let blocks_of_a_whole = largest_before.map_or(MIN_BLOCKS, |most| most.min(MIN_BLOCKS));
     for at in 0..calls.len() {
         let is_last = at + 1 == calls.len();
         let next_code = calls.get(at + 1).map(|next| next.calling_code);
@@ -223,7 +224,9 @@ pub(super) fn decide_which_train(calls: &mut [Call], has_new_data: &[bool]) {
                 call.traits.has(StackTrait::Checkpointed)
             }
             // Checkpointing keeps hardly anything, but is only of use for a backward.
-            None if is_last && call.blocks.all < enough => seen.calling_code.contains(&call.calling_code),
+            None if is_last && call.blocks.all < blocks_of_a_whole => {
+                seen.calling_code.contains(&call.calling_code)
+            }
             None => call.traits.has(StackTrait::Checkpointed) || call.keeps_a_graph(),
         };
     }
