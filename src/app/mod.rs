@@ -16,6 +16,7 @@ mod header;
 pub mod headless;
 mod help;
 mod keys;
+mod legend;
 mod panes;
 mod preferences;
 mod query_field;

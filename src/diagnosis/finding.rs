@@ -178,8 +178,10 @@ pub struct Evidence {
     pub sites: Vec<Site>,
     /// Whole stacks, most bytes first.
     pub stacks: Vec<StackBytes>,
-    /// Allocations, largest first.
+    /// The largest allocations, largest first.
     pub allocations: Vec<AllocId>,
+    /// All allocations that the finding is about, where it is about some more than about others.
+    pub about: Vec<AllocId>,
     /// Events.
     pub events: Vec<EventIx>,
     /// The memory that the finding is about, by lines of code.
@@ -187,6 +189,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// The allocations that the finding is about, largest first, of which the first are listed.
+    pub(super) fn about(&mut self, ids: impl IntoIterator<Item = AllocId>) {
+        self.about = ids.into_iter().collect();
+        self.allocations = self.about.iter().take(MAX_ALLOCATIONS).copied().collect();
+    }
+
     /// Add a size.
     pub(super) fn bytes(&mut self, key: &'static str, label: &'static str, bytes: i64) {
         self.number(key, label, figure::bytes(bytes));

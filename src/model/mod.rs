@@ -37,7 +37,9 @@ pub use lifetimes::{Allocation, Lifetimes, Origin};
 pub use ranges::{ReservedRange, ReservedRanges};
 pub use recording::Recording;
 pub use segments::{Block, BlockState, Segment, SegmentTable};
-pub use snapshot::{Annotation, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey};
+pub use snapshot::{
+    Annotation, CONF_VARIABLES, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey,
+};
 pub use stacks::StackTable;
 pub use strings::StringTable;
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};

@@ -98,7 +98,17 @@ pub struct Snapshot {
     pub pickle_bytes: u64,
 }
 
+/// Keys under which a snapshot has the text of the environment variable: before torch 2.9, and since.
+pub const CONF_VARIABLES: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
+
 impl Snapshot {
+    /// The environment variable that sets the allocator up, by the name that the snapshot itself uses; else by the older one,
+    /// which every version of torch reads.
+    pub fn conf_variable(&self) -> &'static str {
+        let has = |name: &&&str| self.settings.iter().any(|setting| setting.name == **name);
+        CONF_VARIABLES.iter().find(has).copied().unwrap_or(CONF_VARIABLES[0])
+    }
+
     /// The timeline of a device.
     pub fn timeline(&self, device: DeviceId) -> Option<&Timeline> {
         self.timelines.iter().find(|t| t.device == device)

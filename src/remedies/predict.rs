@@ -121,7 +121,7 @@ fn offers<'a>(scene: &'a Scene<'a>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
         if let Some((name, value)) = settings::parse(id)
             && all.iter().all(|offer| offer.id != *id)
         {
-            all.push(settings::offer(name, value));
+            all.push(settings::offer(scene.subject.recorded_settings().variable, name, value));
         }
     }
     all

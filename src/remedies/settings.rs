@@ -15,16 +15,16 @@ pub(super) fn parse(id: &str) -> Option<(&str, &str)> {
 /// The settings that are worth a try, one change each.
 pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let recorded = scene.subject.recorded_settings();
-    useful_changes(recorded).into_iter().map(|(name, value)| offer(name, value)).collect()
+    useful_changes(recorded).into_iter().map(|(name, value)| offer(recorded.variable, name, value)).collect()
 }
 
 /// The offer to change a setting.
-pub(super) fn offer<'a>(name: &str, value: &str) -> Offer<'a> {
+pub(super) fn offer<'a>(variable: &str, name: &str, value: &str) -> Offer<'a> {
     let title = format!("set {name} to {value}");
     let offer = Offer::new(format!("set:{name}={value}"), title, (Part::Settings, Effort::Argument), |_| ());
     let offer = Offer { change: Change::Setting(name.to_owned(), value.to_owned()), ..offer };
     offer
-        .code(format!("export PYTORCH_ALLOC_CONF={name}:{value}"))
+        .code(format!("export {variable}={name}:{value}"))
         .cost("nothing to speak of: only where blocks lie changes")
         .note("Requested bytes stay the same; it may lower what is reserved.")
         .error(0.0)

@@ -138,7 +138,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
 
 /// The line that sets the environment variable.
 pub fn export_line(settings: &Settings) -> String {
-    format!("PYTORCH_ALLOC_CONF={}", settings.conf())
+    settings.conf_line()
 }
 
 /// The fidelity of a simulation: `98.7 % of 41,220 allocator events identical; first difference at event 12`.

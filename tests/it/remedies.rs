@@ -58,7 +58,7 @@ fn text_begins_with_the_least_change_that_fits() {
     let text = stdout(remedies(&sample("frag_oom.pickle"), &[]));
     let first = text.lines().next().expect("there is text");
     assert!(first.starts_with("The least change that fits into 4.11 GiB: set "), "{first}");
-    assert!(text.contains("export PYTORCH_ALLOC_CONF=expandable_segments:True"));
+    assert!(text.contains("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
     let roomy = stdout(remedies(&sample("frag_oom.pickle"), &["--capacity", "80GiB"]));
     assert!(roomy.starts_with("The program fits into 80.0 GiB as it is."), "{roomy}");
 }

@@ -20,7 +20,7 @@ fn a_sweep_recommends_what_would_have_saved_the_run() {
     let found = json(simulate(&sample("frag_oom.pickle"), &["--sweep", "--format", "json"]));
     assert_eq!(found["fidelity"]["events"], found["fidelity"]["identical"]);
     assert!(found["fidelity"]["first_difference"].is_null());
-    assert_eq!(found["recommendation"], "PYTORCH_ALLOC_CONF=expandable_segments:True");
+    assert_eq!(found["recommendation"], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
     let results = found["results"].as_array().expect("results are a list");
     let of = |settings: &str| {
         let result = results.iter().find(|result| result["settings"] == settings);
@@ -64,7 +64,7 @@ fn the_text_says_how_far_it_can_be_trusted() {
     let text = stdout(simulate(&sample("frag_oom.pickle"), &["--sweep"]));
     assert!(text.contains("all of 949 allocator events identical"), "{text}");
     assert!(text.contains("reaches only"), "{text}");
-    assert!(text.contains("export PYTORCH_ALLOC_CONF=expandable_segments:True"), "{text}");
+    assert!(text.contains("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "{text}");
     let text = stdout(simulate(&sample("pools.pickle"), &[]));
     assert!(text.contains("capacity        not limited"), "{text}");
 }

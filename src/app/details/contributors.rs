@@ -1,7 +1,7 @@
-//! The largest contributors to the memory at a moment: by category, and by the code that allocated it.
+//! The largest contributors to the memory at a moment, by the code that allocated it.
 
 use crate::analysis::filter::Matches;
-use crate::analysis::{Attribution, CategoryBytes, SiteLabels, site_label};
+use crate::analysis::{SiteLabels, site_label};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 use foldhash::HashMap;
 use std::hash::Hash;
@@ -14,8 +14,6 @@ pub(in crate::app) struct Contributors {
     /// Live blocks that the filter lets through, and their bytes.
     pub(in crate::app) blocks: usize,
     pub(in crate::app) bytes: i64,
-    /// Categories, most bytes first; empty until they are known.
-    pub(in crate::app) categories: Vec<CategoryBytes>,
     /// The largest sites.
     pub(in crate::app) rows: Vec<SiteRow>,
     /// The number of sites that are not in `rows`.
@@ -60,7 +58,6 @@ impl Contributors {
         moment: Moment,
         matches: Option<&Matches>,
         labels: Option<&SiteLabels>,
-        attribution: Option<&Attribution>,
     ) -> Self {
         let snapshot = recording.snapshot();
         let stacks = by_stack(recording, moment, matches);
@@ -88,24 +85,9 @@ impl Contributors {
             example: site.example.unwrap_or(AllocId(0)),
         };
         let rows = sites.iter().map(row).collect();
-        let categories = by_category(recording, moment, matches, attribution);
         debug_assert!(sites.len() <= MAX_ROWS);
-        Self { blocks: all.blocks, bytes: all.bytes, categories, rows, more }
+        Self { blocks: all.blocks, bytes: all.bytes, rows, more }
     }
-}
-
-/// The categories of live blocks, most bytes first.
-fn by_category(
-    timeline: &Timeline,
-    moment: Moment,
-    matches: Option<&Matches>,
-    attribution: Option<&Attribution>,
-) -> Vec<CategoryBytes> {
-    let Some(found) = attribution else { return Vec::new() };
-    let size = |id| (id, timeline.size(id));
-    let mut rows = found.categories.bytes_of(live(timeline, moment, matches).map(size));
-    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    rows
 }
 
 /// The live allocations that pass the filter.
@@ -162,7 +144,7 @@ fn by_site<K: Eq + Hash>(stacks: &[(StackId, Live)], site_of: impl Fn(StackId) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{UserRules, live_at, sites};
+    use crate::analysis::{live_at, sites};
     use crate::load::{Input, Progress, load};
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -186,16 +168,12 @@ mod tests {
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let recording = Recording::all(&snapshot).next().expect("a device");
         let labels = SiteLabels::new(&snapshot);
-        let attribution = Attribution::of(&snapshot, &recording, &UserRules::default());
         for at in (0..recording.moments() as u32).step_by(97) {
             let expected = naive(&recording, Moment(at));
             for labels in [None, Some(&labels)] {
-                let found = Contributors::new(&recording, Moment(at), None, labels, Some(&attribution));
+                let found = Contributors::new(&recording, Moment(at), None, labels);
                 let rows = found.rows.iter().map(|row| (row.bytes, row.blocks, row.label.clone()));
                 assert_eq!(rows.collect::<Vec<_>>(), expected[..expected.len().min(MAX_ROWS)]);
-                let mut categories = attribution.categories.bytes_at(&recording, Moment(at));
-                categories.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-                assert_eq!(found.categories, categories);
                 assert_eq!(found.more, expected.len().saturating_sub(MAX_ROWS));
                 assert_eq!(found.blocks, expected.iter().map(|row| row.1).sum::<usize>());
             }

@@ -1,12 +1,12 @@
-//! The largest contributors at the cursor: the request that failed there, categories and sites.
+//! Without a selection: the request that failed at the cursor, and the lines of code that hold the memory there.
 
 use super::contributors::{Contributors, SiteRow};
+use super::stack_view;
 use super::state::State;
-use super::{categories_view, stack_view};
 use crate::app::device::{PaneCtx, Selection};
 use crate::app::theme;
 use crate::draw::{Coloring, Rgb};
-use crate::model::{Moment, StackId, Timeline};
+use crate::model::{StackId, Timeline};
 use crate::units;
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 
@@ -37,19 +37,12 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let coloring = ctx.coloring(theme::palette(ui));
     let is_filtered = ctx.derived.matches().is_some();
     let contributors = state.contributors(ctx.recording, ctx.derived, ctx.at.cursor);
-    ui.label(theme::strong(heading(timeline, ctx.at.cursor, ctx.derived.figures.peak.0), 14.0));
-    let active = timeline.active.at(ctx.at.cursor);
+    ui.label(theme::strong("By line of code, at the cursor", 14.0));
     // Without a filter, the total is that of the curve, as in all other views.
-    let total = if is_filtered { contributors.bytes } else { active };
+    let total = if is_filtered { contributors.bytes } else { timeline.active.at(ctx.at.cursor) };
     let (size, blocks) = (units::bytes(total), units::counted(contributors.blocks, "block"));
-    let text = if is_filtered {
-        format!("{size} of {} match in {blocks}", units::bytes(active))
-    } else {
-        format!("{size} active in {blocks}")
-    };
-    ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(total));
-    ui.add_space(6.0);
-    let category = categories_view::ui(ui, &contributors.categories, total);
+    ui.label(theme::muted(ui, format!("{size} in {blocks}"))).on_hover_text(units::bytes_exact(total));
+    ui.add_space(4.0);
     let site = sites_ui(ui, timeline, &coloring, &contributors, total);
     if contributors.rows.is_empty() {
         let text = if is_filtered { "Nothing matches here." } else { "Nothing is allocated here." };
@@ -58,9 +51,6 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         ui.add_space(6.0);
         let hint = "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them.";
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
-    }
-    if let Some(category) = category {
-        ctx.at.toggle_filter(format!("category:{}", category.key()));
     }
     if let Some(stack) = site {
         ctx.at.select(Selection::Stack(stack));
@@ -81,22 +71,6 @@ fn oom_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     ui.add_space(14.0);
     if let Some(frame) = to_open {
         ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
-    }
-}
-
-/// The place of the cursor in words.
-fn heading(timeline: &Timeline, cursor: Moment, peak: Moment) -> String {
-    let place = match cursor.event() {
-        Some(event) => format!("After event {}", units::count(event.0)),
-        None if timeline.events.is_empty() => "When the snapshot was taken".to_owned(),
-        None => "Before the first event".to_owned(),
-    };
-    if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
-        format!("{place} (out of memory)")
-    } else if cursor == peak && !timeline.events.is_empty() {
-        format!("{place} (peak)")
-    } else {
-        place
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(in crate::app) mod allocation_facts;
 pub(in crate::app) mod allocation_view;
-mod categories_view;
 pub(in crate::app) mod contributors;
 mod contributors_view;
 pub(in crate::app) mod editor;

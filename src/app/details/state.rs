@@ -28,8 +28,8 @@ pub(in crate::app) struct State {
     oom: Memo<EventIx, Rc<OomFacts>>,
 }
 
-/// The moment, the filter's result, and true once the attribution is known.
-type ContributorsKey = (Moment, Option<ByPtr<Matches>>, bool);
+/// The moment, and the filter's result.
+type ContributorsKey = (Moment, Option<ByPtr<Matches>>);
 
 impl Default for State {
     fn default() -> Self {
@@ -59,12 +59,11 @@ impl State {
         moment: Moment,
     ) -> Rc<Contributors> {
         let matches = derived.matches();
-        let attribution = derived.attribution().map(Arc::as_ref);
         // Labels are not a part of the key: they make this faster, and give the same.
-        self.contributors.get((moment, matches.cloned(), attribution.is_some()), || {
+        self.contributors.get((moment, matches.cloned()), || {
             let labels = derived.site_labels().map(Arc::as_ref);
             let matches = matches.map(|matches| &**matches);
-            Rc::new(Contributors::new(recording, moment, matches, labels, attribution))
+            Rc::new(Contributors::new(recording, moment, matches, labels))
         })
     }
 

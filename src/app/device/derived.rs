@@ -5,6 +5,7 @@ use super::curves::Curves;
 use super::diagnosing::{DeviceReport, Diagnosing, Verdict};
 use super::figures::Figures;
 use super::filtering::Filtering;
+use super::predicting::Predicting;
 use super::site_labels::LabelTask;
 use crate::analysis::filter::Matches;
 use crate::analysis::{At, Attribution, Lanes, SiteLabels, lanes, structure_lanes};
@@ -16,8 +17,11 @@ use crate::app::work::worker::WorkMode;
 use crate::diagnosis::DiagnosisRequest;
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
+use crate::remedies::Predictions;
+use crate::report::RemedyText;
 use eframe::egui;
 use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Everything that is known of a device. Panes read it; [`Self::update`] keeps it up to date.
@@ -36,6 +40,7 @@ pub(in crate::app) struct Derived {
     attributing: Attributing,
     attribution: Option<Arc<Attribution>>,
     diagnosing: Diagnosing,
+    predicting: Predicting,
     labelling: Background<LabelTask>,
     /// Bytes that the user says the device has.
     given_capacity: Option<i64>,
@@ -68,6 +73,7 @@ impl Derived {
             filtering: Filtering::new(recording.clone(), attributing.cell(), setup.mode),
             work_mode: setup.mode,
             diagnosing: Diagnosing::new(recording.clone(), attributing.cell()),
+            predicting: Predicting::default(),
             attributing,
             attribution: None,
             labelling: Background::default(),
@@ -91,6 +97,9 @@ impl Derived {
             self.attribution = Some(found);
         }
         self.diagnosing.update(ctx, self.work_mode, self.diagnosis_request(report_at));
+        if let Some(found) = &self.attribution {
+            self.predicting.update(ctx, self.work_mode, &self.recording, found, self.given_capacity);
+        }
         let task = || LabelTask(Arc::clone(self.recording.snapshot()));
         self.labelling.ask(&(), ctx, self.work_mode, "sites", task);
     }
@@ -123,6 +132,16 @@ impl Derived {
     /// The verdict on the whole recording, once it is known.
     pub(in crate::app) fn verdict(&self) -> Option<&Verdict> {
         self.diagnosing.verdict()
+    }
+
+    /// All remedies, once they are predicted.
+    pub(in crate::app) fn predictions(&self) -> Option<&Arc<Predictions>> {
+        self.predicting.predictions()
+    }
+
+    /// The remedies that say most about a verdict, best first; none until they are predicted.
+    pub(in crate::app) fn quoted(&self, verdict: &'static str) -> Rc<[RemedyText]> {
+        self.predicting.quoted(verdict)
     }
 
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.

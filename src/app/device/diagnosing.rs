@@ -68,6 +68,8 @@ pub(in crate::app) struct Diagnosing {
 
 /// What the header says of the whole recording.
 pub(in crate::app) struct Verdict {
+    /// The finding's kind.
+    pub(in crate::app) id: &'static str,
     pub(in crate::app) severity: Severity,
     pub(in crate::app) title: String,
     /// The line of code and the change; `None` where nothing is wrong.
@@ -85,6 +87,7 @@ impl Verdict {
         let site = answer.as_ref().and_then(|answer| answer.site);
         let stacks = report.site_stacks.first();
         Some(Self {
+            id: finding.id,
             severity: finding.severity,
             title: finding.title.to_string(),
             stack: site.and_then(|site| stacks?.get(site).copied().flatten()),

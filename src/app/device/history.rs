@@ -23,6 +23,13 @@ pub(in crate::app) enum Selection {
     },
 }
 
+impl Selection {
+    /// True if there is more to say of it than of the cursor.
+    pub(in crate::app) fn has_details(self) -> bool {
+        matches!(self, Self::Allocation(_) | Self::Stack(_))
+    }
+}
+
 /// The state that going back restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct NavState {

@@ -8,11 +8,14 @@ pub(in crate::app) mod diagnosing;
 pub(in crate::app) mod figures;
 pub(in crate::app) mod filtering;
 pub(in crate::app) mod history;
+pub(in crate::app) mod outline;
 pub(in crate::app) mod pane_ctx;
+mod predicting;
 pub(in crate::app) mod site_labels;
 pub(in crate::app) mod standpoint;
 
 pub(in crate::app) use derived::Derived;
 pub(in crate::app) use history::Selection;
+pub(in crate::app) use outline::Outline;
 pub(in crate::app) use pane_ctx::PaneCtx;
 pub(in crate::app) use standpoint::{Standpoint, TimelineMode};

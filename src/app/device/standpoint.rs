@@ -2,8 +2,10 @@
 
 use super::filtering::FilterMode;
 use super::history::{History, NavState, Selection};
+use super::outline::Outline;
 use crate::analysis::filter::quoted;
 use crate::analysis::{At, site_label};
+use crate::diagnosis::Finding;
 use crate::draw::{Axis, ColorBy, View};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 
@@ -34,6 +36,7 @@ pub(in crate::app) struct Standpoint {
     /// The moment that the report is about; without one, the last OOM, else the peak.
     pub(in crate::app) report_at: Option<At>,
     selection: Selection,
+    outlined: Option<Outline>,
     history: History,
     /// The filter as it is written.
     pub(in crate::app) query: String,
@@ -57,6 +60,7 @@ impl Standpoint {
             mark: None,
             report_at: None,
             selection: Selection::None,
+            outlined: None,
             history: History::default(),
             query: String::new(),
             filter_mode: FilterMode::default(),
@@ -90,6 +94,21 @@ impl Standpoint {
             Selection::Allocation(id) => Some(self.recording.stack(id)),
             _ => None,
         }
+    }
+
+    /// The memory of a finding that is outlined, if any is.
+    pub(in crate::app) fn outlined(&self) -> Option<&Outline> {
+        self.outlined.as_ref()
+    }
+
+    /// Outline the memory of a finding about a moment and go there, or stop outlining it.
+    pub(in crate::app) fn toggle_outline(&mut self, finding: &Finding, moment: Moment) {
+        if self.outlined.as_ref().is_some_and(|outline| outline.is_of(finding)) {
+            self.outlined = None;
+            return;
+        }
+        self.outlined = Some(Outline::of(finding, &self.recording, moment));
+        self.go_to(moment);
     }
 
     /// Select something else; the user can go back.

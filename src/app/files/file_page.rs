@@ -2,8 +2,10 @@
 
 use super::open_file::OpenFile;
 use crate::app::command::Command;
-use crate::app::panes::{Layout, OpenDevice, Pane};
-use crate::app::{filter, header, status_bar, theme};
+use crate::app::device::{Derived, Standpoint};
+use crate::app::panes::{Layout, OpenDevice};
+use crate::app::{filter, header, status_bar, theme, timeline};
+use crate::model::Recording;
 use eframe::egui::{self, CentralPanel, Panel};
 
 /// Room for the button that dismisses a notice, in points.
@@ -23,22 +25,38 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     device.derived.update(ui.ctx(), device.at.report_at);
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
-        if header::ui(ui, recording, derived, at, &device.title) {
-            device.wanted_pane = Some(Pane::Report);
-        }
+        let wanted = header::ui(ui, recording, derived, at);
+        device.wanted_pane = wanted.or(device.wanted_pane);
     });
-    Panel::top("filter")
+    Panel::top("tools")
         .exact_size(filter::bar::HEIGHT_PX)
         .resizable(false)
-        .frame(theme::panel_frame(ui, 12, 0))
-        .show(ui, |ui| filter::bar::ui(ui, recording, derived, at, &mut device.states.filter));
-    Panel::bottom("status")
-        .exact_size(24.0)
-        .resizable(false)
-        .frame(theme::panel_frame(ui, 12, 2))
-        .show(ui, |ui| status_bar::ui(ui, recording, at, device.notice.as_deref()));
+        .frame(theme::panel_frame(ui, 10, 0))
+        .show(ui, |ui| tools_ui(ui, recording, derived, at, &mut device.states.filter));
+    Panel::bottom("status").exact_size(24.0).resizable(false).frame(theme::panel_frame(ui, 12, 2)).show(
+        ui,
+        |ui| {
+            status_bar::ui(ui, recording, derived, at, &device.title, &mut device.notice);
+        },
+    );
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
     CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
+}
+
+/// One line of tools: those of the timeline, and the filter.
+fn tools_ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    derived: &mut Derived,
+    at: &mut Standpoint,
+    filter: &mut filter::bar::State,
+) {
+    ui.horizontal_centered(|ui| {
+        if !recording.events.is_empty() {
+            timeline::toolbar::ui(ui, at, recording.times.has_times());
+        }
+        filter::bar::ui(ui, recording, derived, at, filter);
+    });
 }
 
 fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {

@@ -14,14 +14,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Height of the line.
-pub(in crate::app) const HEIGHT_PX: f32 = 34.0;
+pub(in crate::app) const HEIGHT_PX: f32 = 32.0;
 
-/// Share of the line that the field takes, and its limits.
+/// Share of the room beside the other tools that the field takes, and its limits.
 const FIELD_SHARE: f32 = 0.36;
-const FIELD_PX: RangeInclusive<f32> = 200.0..=560.0;
+const FIELD_PX: RangeInclusive<f32> = 170.0..=560.0;
 
 /// With less room than this, the result is one text that is cut.
-const MIN_RESULT_PX: f32 = 470.0;
+const MIN_RESULT_PX: f32 = 330.0;
 
 const HINT: &str = "size>100MB attention stream:7 live …";
 
@@ -50,17 +50,14 @@ pub(in crate::app) fn ui(
     at: &mut Standpoint,
     state: &mut State,
 ) {
-    ui.horizontal_centered(|ui| {
-        let is_active = field_ui(ui, recording, &mut derived.filtering, at, state);
-        if !at.query.is_empty() {
-            if ui.button("Clear").on_hover_text("Show everything again").clicked() {
-                at.filter(String::new());
-            }
-            mode_ui(ui, at);
-            ui.add_space(6.0);
-            result_ui(ui, recording, &derived.filtering, at, state, is_active);
+    let is_active = field_ui(ui, recording, &mut derived.filtering, at, state);
+    if !at.query.is_empty() {
+        if ui.button("Clear").on_hover_text("Show everything again").clicked() {
+            at.filter(String::new());
         }
-    });
+        mode_ui(ui, at);
+        result_ui(ui, recording, &derived.filtering, at, state, is_active);
+    }
 }
 
 /// The field. Returns whether the user is writing.
@@ -100,8 +97,8 @@ fn field_ui(
 fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     for (mode, name, hint) in [
-        (FilterMode::Dim, "Dim the rest", "What does not match fades"),
-        (FilterMode::Only, "Only matches", "What does not match is left out"),
+        (FilterMode::Dim, "Dim", "What does not match fades"),
+        (FilterMode::Only, "Only", "What does not match is left out"),
     ] {
         let text = egui::RichText::new(name).size(12.0);
         if ui.selectable_label(at.filter_mode == mode, text).on_hover_text(hint).clicked() {
@@ -132,10 +129,10 @@ fn result_ui(
         return;
     }
     let Some(found) = filtering.found() else { return };
-    let Texts { now, most, all } = state.texts(timeline, at.cursor, found);
+    let Texts { now, in_blocks, most, all } = state.texts(timeline, at.cursor, found);
     let peak = found.matches.known_peak();
     let peak_text = peak.map_or_else(|| "…".to_owned(), |(_, bytes)| units::bytes(bytes));
-    let hint = format!("{now}, {most} {peak_text}\n{all}");
+    let hint = format!("{now}, in {in_blocks}\n{most} {peak_text}\n{all}");
     if found.matches.count() == 0 || ui.available_width() < MIN_RESULT_PX {
         let text = if found.matches.count() == 0 { all } else { format!("{now}, {most} {peak_text}") };
         ui.add(egui::Label::new(text).truncate()).on_hover_text(hint);
@@ -164,6 +161,7 @@ fn result_ui(
 /// The figures of the matches, in words.
 struct Texts {
     now: String,
+    in_blocks: String,
     most: &'static str,
     all: String,
 }
@@ -172,7 +170,6 @@ impl State {
     fn texts(&self, timeline: &Timeline, cursor: Moment, found: &Found) -> Texts {
         let AtCursor { bytes, blocks } = self.at_cursor(timeline, cursor, &found.matches);
         let active = units::bytes(timeline.active.at(cursor));
-        let block = if blocks == 1 { "block" } else { "blocks" };
         let (count, known) = (found.matches.count() as u64, timeline.lifetimes.len() as u64);
         let mut all = if count == 0 {
             "nothing matches".to_owned()
@@ -183,11 +180,8 @@ impl State {
             all = format!("{all} · {note}");
         }
         Texts {
-            now: format!(
-                "{} of {active} in {} {block} at the cursor",
-                units::bytes(bytes),
-                units::count(blocks as u64)
-            ),
+            now: format!("{} of {active} at the cursor", units::bytes(bytes)),
+            in_blocks: units::counted(blocks, "block"),
             most: "at most",
             all,
         }

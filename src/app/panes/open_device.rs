@@ -2,11 +2,11 @@
 
 use super::pane::Pane;
 use crate::app::device::attributing::FileFacts;
-use crate::app::device::{Derived, PaneCtx, Standpoint};
+use crate::app::device::{Derived, PaneCtx, Selection, Standpoint};
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, remedies, report_view, segment_map, segment_timeline, stacks, tables, timeline, what_if,
+    details, filter, legend, remedies, segment_map, segment_timeline, stacks, tables, timeline, what_if,
 };
 use crate::model::Recording;
 use eframe::egui;
@@ -31,6 +31,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) filter: filter::bar::State,
     pub(in crate::app) timeline: timeline::state::State,
     pub(in crate::app) details: details::state::State,
+    pub(in crate::app) legend: legend::state::State,
     pub(in crate::app) segments: segment_map::state::State,
     pub(in crate::app) segment_timeline: segment_timeline::state::State,
     pub(in crate::app) stacks: stacks::panel::State,
@@ -38,7 +39,10 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) events: tables::events::State,
     pub(in crate::app) iterations: tables::iterations::State,
     pub(in crate::app) modules: tables::modules::State,
-    pub(in crate::app) report: report_view::panel::State,
+    /// The selection whose details were brought to the front last.
+    pub(in crate::app) seen: Selection,
+    /// A pane that another pane leads to.
+    pub(in crate::app) wanted: Option<Pane>,
     pub(in crate::app) what_if: what_if::panel::State,
     pub(in crate::app) remedies: remedies::panel::State,
 }

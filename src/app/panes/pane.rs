@@ -5,7 +5,9 @@
 pub(in crate::app) enum Pane {
     /// Memory over time.
     Timeline,
-    /// The selection, or the memory at the cursor.
+    /// The totals and the meanings of colours, with their bytes at the cursor.
+    Legend,
+    /// The selection, or the lines of code that hold the memory at the cursor.
     Details,
     /// The segment map: addresses at the cursor.
     Segments,

@@ -1,112 +1,132 @@
-//! One finding: the problem, the figures it rests on, and the advice.
+//! One finding as a card: the lines of code, what to change, and the evidence folded.
 
+use super::parts;
+use super::target::Target;
+use crate::app::device::Outline;
 use crate::app::theme;
-use crate::diagnosis::{Finding, Number, Severity, Site, Value};
+use crate::diagnosis::{Finding, Severity};
 use crate::draw::Rgb;
-use crate::model::{AllocId, EventIx, StackId};
+use crate::model::{StackId, Timeline};
 use crate::report::{RemedyText, kind_text};
 use crate::units;
-use eframe::egui::{self, RichText};
-
-/// Rows of each kind that a card lists, so that several cards fit on a screen.
-const MAX_ROWS: usize = 8;
+use eframe::egui::{self, Rect, pos2, vec2};
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 3.0;
 
-/// Width, in points, from which figures stand beside the words: half of it is a readable column.
-const MIN_TWO_COLUMNS_PX: f32 = 760.0;
+/// Lines of code that the verdict names before it is unfolded: with these it fits on a screen.
+const FIRST_LINES: usize = 4;
 
-/// Largest width of a column, in points: longer lines are hard to read.
-const MAX_TEXT_PX: f32 = 720.0;
-
-/// Width of the column of figures, in points: room for `event 2,528`.
-const FIGURE_PX: f32 = 76.0;
-
-/// The place that a click leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum Target {
-    /// The moment that the report is about, and the largest allocation of the finding.
-    Evidence,
-    Event(EventIx),
-    Stack(StackId),
-    Allocation(AllocId),
+/// A finding with everything that its card needs.
+pub(super) struct Card<'a> {
+    pub(super) finding: &'a Finding,
+    /// The stack that each of its lines of code selects.
+    pub(super) site_stacks: &'a [Option<StackId>],
+    pub(super) timeline: &'a Timeline,
+    /// The memory that is outlined, if any is.
+    pub(super) outlined: Option<&'a Outline>,
 }
 
-/// A card, with the remedies that a report quotes if it is the verdict's. `site_stacks` has the stack that each of its lines
-/// of code selects, and `size_of` gives the size of an allocation.
-pub(in crate::app) fn ui(
-    ui: &mut egui::Ui,
-    finding: &Finding,
-    remedies: &[RemedyText],
-    site_stacks: &[Option<StackId>],
-    size_of: impl Fn(AllocId) -> i64,
-) -> Option<Target> {
-    let mut target = None;
-    let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 14, right: 8, top: 4, bottom: 10 });
-    let area = frame.show(ui, |ui| {
-        if ui.available_width() < MIN_TWO_COLUMNS_PX {
-            words_ui(ui, finding, remedies, false);
-            figures_ui(ui, finding, site_stacks, &size_of, &mut target);
-            advice_ui(ui, finding);
-            notes_ui(ui, finding);
+impl Card<'_> {
+    /// The verdict: why, which line, what to change; the evidence is folded. The header says the title of the verdict on
+    /// the whole recording, so it is not said again.
+    pub(super) fn verdict_ui(
+        &self,
+        ui: &mut egui::Ui,
+        remedies: &[RemedyText],
+        is_in_header: bool,
+    ) -> Option<Target> {
+        let mut target = None;
+        self.edge_ui(ui, |ui| {
+            if !is_in_header {
+                ui.add(egui::Label::new(theme::strong(self.finding.title.text(), 14.0)).wrap());
+            }
+            ui.label(theme::muted(ui, kind_text(self.finding.severity, self.finding.id)).size(11.0));
+            if let Some(why) = &self.finding.why {
+                parts::text_ui(ui, why.text());
+            }
+            parts::sites_ui(ui, self.finding, self.site_stacks, FIRST_LINES, &mut target);
+            self.outline_ui(ui, &mut target);
+            let (first, others) = self.finding.advice.split_at(self.first_advice(remedies));
+            parts::remedies_ui(ui, remedies, &mut target);
+            parts::advice_ui(ui, "What to do", first);
+            ui.add_space(4.0);
+            parts::fold_ui(ui, egui::RichText::new("Evidence"), |ui| {
+                self.finding.explanation.iter().for_each(|sentence| parts::text_ui(ui, sentence.text()));
+                parts::advice_ui(ui, "What else to try", others);
+                if FIRST_LINES < self.finding.evidence.sites.len() {
+                    parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
+                }
+                self.evidence_ui(ui, &mut target);
+            });
+        });
+        target
+    }
+
+    /// Advice that is shown at once: the first, unless a simulated remedy says it more precisely.
+    fn first_advice(&self, remedies: &[RemedyText]) -> usize {
+        let is_new = self.finding.advice.first().is_some_and(|advice| {
+            let is_known = |code: &String| remedies.iter().any(|remedy| remedy.code.contains(code));
+            remedies.is_empty() || advice.code.as_ref().is_some_and(|code| !is_known(code))
+        });
+        usize::from(is_new)
+    }
+
+    /// Another finding: its title, and the rest below it once it is unfolded.
+    pub(super) fn folded_ui(&self, ui: &mut egui::Ui) -> Option<Target> {
+        let mut target = None;
+        self.edge_ui(ui, |ui| {
+            let title = format!("{}: {}", severity_text(self.finding.severity), self.finding.title.text());
+            parts::fold_ui(ui, egui::RichText::new(title), |ui| {
+                let words = self.finding.why.iter().chain(&self.finding.explanation);
+                words.for_each(|sentence| parts::text_ui(ui, sentence.text()));
+                parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
+                self.outline_ui(ui, &mut target);
+                parts::advice_ui(ui, "What to do", &self.finding.advice);
+                self.evidence_ui(ui, &mut target);
+            });
+        });
+        target
+    }
+
+    fn evidence_ui(&self, ui: &mut egui::Ui, target: &mut Option<Target>) {
+        parts::numbers_ui(ui, self.finding, target);
+        parts::allocations_ui(ui, self.finding, self.timeline, target);
+        parts::events_ui(ui, self.finding, target);
+        parts::notes_ui(ui, self.finding);
+    }
+
+    /// The switch that outlines the memory of the finding in all views.
+    fn outline_ui(&self, ui: &mut egui::Ui, target: &mut Option<Target>) {
+        let about = &self.finding.evidence.about;
+        if about.is_empty() {
             return;
         }
-        ui.set_width(ui.available_width().min(2.0 * MAX_TEXT_PX));
-        // Columns would stretch the words to both edges.
-        let layout = egui::Layout::top_down(egui::Align::Min);
-        ui.columns_const(|[left, right]| {
-            left.with_layout(layout, |ui| words_ui(ui, finding, remedies, true));
-            right.with_layout(layout, |ui| figures_ui(ui, finding, site_stacks, &size_of, &mut target));
+        let is_shown = self.outlined.is_some_and(|outline| outline.is_of(self.finding));
+        let text = format!("Show these {} in all views", units::counted(about.len(), "block"));
+        let hint =
+            "Outline the blocks that this is about in the timeline, the segment map and the flame graph";
+        if ui.selectable_label(is_shown, theme::small(text)).on_hover_text(hint).clicked() {
+            *target = Some(Target::Outline);
+        }
+    }
+
+    /// Contents with the colour of the severity at their left.
+    fn edge_ui(&self, ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+        let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 12, right: 0, top: 2, bottom: 8 });
+        let area = frame.show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            contents(ui);
         });
-    });
-    let mut edge = area.response.rect;
-    edge.set_width(EDGE_PX);
-    ui.painter().rect_filled(edge, 1.0, theme::color(edge_color(ui, finding.severity)));
-    target
-}
-
-/// The problem in words; with `is_whole`, the advice and the notes, too.
-fn words_ui(ui: &mut egui::Ui, finding: &Finding, remedies: &[RemedyText], is_whole: bool) {
-    title_ui(ui, finding);
-    if let Some(why) = &finding.why {
-        text_ui(ui, why.text());
-    }
-    remedies_ui(ui, remedies);
-    for sentence in &finding.explanation {
-        text_ui(ui, sentence.text());
-    }
-    if is_whole {
-        advice_ui(ui, finding);
-        notes_ui(ui, finding);
+        let all = area.response.rect;
+        let edge = Rect::from_min_size(all.min, vec2(EDGE_PX, (all.height() - 4.0).max(0.0)));
+        debug_assert!(edge.contains(pos2(all.left(), all.top())));
+        ui.painter().rect_filled(edge, 1.0, theme::color(edge_color(ui, self.finding.severity)));
     }
 }
 
-/// The evidence.
-fn figures_ui(
-    ui: &mut egui::Ui,
-    finding: &Finding,
-    site_stacks: &[Option<StackId>],
-    size_of: impl Fn(AllocId) -> i64,
-    target: &mut Option<Target>,
-) {
-    numbers_ui(ui, finding, target);
-    sites_ui(ui, finding, site_stacks, target);
-    allocations_ui(ui, finding, size_of, target);
-    events_ui(ui, finding, target);
-}
-
-/// The remedies that a report quotes.
-fn remedies_ui(ui: &mut egui::Ui, remedies: &[RemedyText]) {
-    if remedies.is_empty() {
-        return;
-    }
-    part_ui(ui, "Simulated with the recorded requests");
-    for remedy in remedies {
-        text_ui(ui, &remedy.text);
-        ui.add(egui::Label::new(RichText::new(&remedy.code).monospace().size(12.0)).wrap());
-    }
-    ui.add_space(6.0);
+fn severity_text(severity: Severity) -> String {
+    units::capitalised(severity.name())
 }
 
 /// The colour of a severity. Red is kept for memory that ran out.
@@ -116,171 +136,5 @@ fn edge_color(ui: &egui::Ui, severity: Severity) -> Rgb {
         Severity::Critical => palette.oom,
         Severity::Warning => palette.text,
         Severity::Info => palette.line,
-    }
-}
-
-fn title_ui(ui: &mut egui::Ui, finding: &Finding) {
-    ui.horizontal_wrapped(|ui| {
-        ui.add(egui::Label::new(theme::strong(finding.title.text(), 14.0)).wrap());
-    });
-    ui.label(theme::muted(ui, kind_text(finding.severity, finding.id)).size(11.0));
-    ui.add_space(2.0);
-}
-
-fn text_ui(ui: &mut egui::Ui, text: &str) {
-    ui.add(egui::Label::new(text).wrap());
-}
-
-/// A heading within a card.
-fn part_ui(ui: &mut egui::Ui, name: &str) {
-    ui.add_space(6.0);
-    ui.label(theme::muted(ui, name).size(12.0));
-}
-
-/// A figure that leads somewhere, at the right of its column.
-fn figure_ui(ui: &mut egui::Ui, text: &str, hint: &str) -> bool {
-    // As high as a line of text: with the height of a button, rows would lie too far apart.
-    let size = egui::vec2(FIGURE_PX, ui.spacing().interact_size.y.min(18.0));
-    let layout = egui::Layout::right_to_left(egui::Align::Center);
-    let link = ui.allocate_ui_with_layout(size, layout, |ui| {
-        ui.set_width(FIGURE_PX);
-        ui.link(text)
-    });
-    link.inner.on_hover_text(hint).clicked()
-}
-
-fn numbers_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Option<Target>) {
-    if finding.evidence.numbers.is_empty() {
-        return;
-    }
-    ui.add_space(4.0);
-    for Number { label, figure, .. } in &finding.evidence.numbers {
-        ui.horizontal(|ui| {
-            let (hint, wanted) = match figure.value() {
-                Value::Event(event) => ("Go to the event".to_owned(), Target::Event(event)),
-                Value::Bytes(bytes) => {
-                    (format!("{}\nGo to the moment", units::bytes_exact(bytes)), Target::Evidence)
-                }
-                Value::Count(_) | Value::Share(_) | Value::Times(_) => {
-                    ("Go to the moment".to_owned(), Target::Evidence)
-                }
-            };
-            if figure_ui(ui, &figure.text(), &hint) {
-                *target = Some(wanted);
-            }
-            ui.label(*label);
-        });
-    }
-}
-
-fn sites_ui(
-    ui: &mut egui::Ui,
-    finding: &Finding,
-    site_stacks: &[Option<StackId>],
-    target: &mut Option<Target>,
-) {
-    if finding.evidence.sites.is_empty() {
-        return;
-    }
-    part_ui(ui, "Code");
-    for (at, site) in finding.evidence.sites.iter().take(MAX_ROWS).enumerate() {
-        ui.horizontal(|ui| {
-            let stack = site_stacks.get(at).copied().flatten();
-            let wanted = stack.map_or(Target::Evidence, Target::Stack);
-            if figure_ui(ui, &units::bytes(site.bytes), &units::bytes_exact(site.bytes)) {
-                *target = Some(wanted);
-            }
-            let hint = format!("{}:{}\nSelect what was allocated there", site.file, site.line);
-            if ui.link(site_text(site)).on_hover_text(hint).clicked() {
-                *target = Some(wanted);
-            }
-            ui.label(theme::muted(ui, site.role.text(site.count)));
-        });
-    }
-    more_ui(ui, finding.evidence.sites.len());
-}
-
-fn site_text(site: &Site) -> String {
-    format!("{}:{} {}", units::basename(&site.file), site.line, site.name)
-}
-
-fn more_ui(ui: &mut egui::Ui, all: usize) {
-    if MAX_ROWS < all {
-        ui.label(theme::muted(ui, format!("and {} more", units::count((all - MAX_ROWS) as u64))));
-    }
-}
-
-fn allocations_ui(
-    ui: &mut egui::Ui,
-    finding: &Finding,
-    size_of: impl Fn(AllocId) -> i64,
-    target: &mut Option<Target>,
-) {
-    let all = &finding.evidence.allocations;
-    if all.is_empty() {
-        return;
-    }
-    part_ui(ui, "Largest allocations");
-    ui.horizontal_wrapped(|ui| {
-        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        for &id in all.iter().take(MAX_ROWS) {
-            if ui.link(units::bytes(size_of(id))).on_hover_text("Select the allocation").clicked() {
-                *target = Some(Target::Allocation(id));
-            }
-        }
-        more_ui(ui, all.len());
-    });
-}
-
-/// Events that are not among the figures.
-fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Option<Target>) {
-    let is_figure =
-        |event| finding.evidence.numbers.iter().any(|number| number.figure.value() == Value::Event(event));
-    let events: Vec<EventIx> = finding.evidence.events.iter().copied().filter(|&e| !is_figure(e)).collect();
-    if events.is_empty() {
-        return;
-    }
-    part_ui(ui, "Events");
-    ui.horizontal_wrapped(|ui| {
-        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        for &event in events.iter().take(MAX_ROWS) {
-            if ui.link(units::count(event.0)).on_hover_text("Go to the event").clicked() {
-                *target = Some(Target::Event(event));
-            }
-        }
-        more_ui(ui, events.len());
-    });
-}
-
-fn advice_ui(ui: &mut egui::Ui, finding: &Finding) {
-    if finding.advice.is_empty() {
-        return;
-    }
-    part_ui(ui, "What to do");
-    for advice in &finding.advice {
-        text_ui(ui, advice.text.text());
-        let Some(code) = &advice.code else { continue };
-        ui.horizontal(|ui| {
-            if ui.small_button("Copy").on_hover_text("Copy this").clicked() {
-                ui.copy_text(code.clone());
-            }
-            ui.add(egui::Label::new(RichText::new(code).monospace().size(12.0)).wrap());
-        });
-    }
-}
-
-fn notes_ui(ui: &mut egui::Ui, finding: &Finding) {
-    let saving = finding.saving.as_ref();
-    let saving =
-        saving.map(|saving| format!("Could save up to {}: {}", units::bytes(saving.bytes), saving.formula));
-    let confirm = finding.confirm.as_ref().map(|text| format!("To confirm: {text}"));
-    let limits = finding.limits.iter().map(|text| format!("Not known: {text}"));
-    let notes: Vec<String> = saving.into_iter().chain(confirm).chain(limits).collect();
-    if notes.is_empty() {
-        return;
-    }
-    ui.add_space(6.0);
-    for note in notes {
-        ui.add(egui::Label::new(theme::muted(ui, note)).wrap());
     }
 }

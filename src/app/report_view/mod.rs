@@ -1,5 +1,6 @@
-//! The report: the verdict and all other findings of the diagnosis, as cards with links.
+//! The report: the verdict as a card, all other findings of the diagnosis folded below it, with links.
 
-pub(in crate::app) mod card;
+mod card;
 pub(in crate::app) mod panel;
-mod quoting;
+mod parts;
+pub(in crate::app) mod target;

@@ -1,63 +1,46 @@
 //! The report of a device: the moment that it is about, and its findings.
 
-use super::card::{self, Target};
-use super::quoting::{QuotingRequest, QuotingTask};
+use super::card::Card;
+use super::target::{Elsewhere, Target};
 use crate::analysis::At;
 use crate::app::device::diagnosing::DeviceReport;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
-use crate::app::work::background::Background;
-use crate::model::{Moment, Recording, Timeline};
+use crate::diagnosis::Finding;
+use crate::model::{Moment, Recording};
 use crate::remedies::Predictions;
-use crate::report::{Document, ReportInput, quoted, report_markdown};
+use crate::report::{Document, ReportInput, report_markdown};
 use crate::units;
 use eframe::egui;
-use std::sync::Arc;
 
 /// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
 /// `oomscope report`.
 const LISTED: usize = 8;
 
-/// The pane's own state, kept between frames.
-#[derive(Default)]
-pub(in crate::app) struct State {
-    remedies: Background<QuotingTask>,
-}
+/// Room for the scroll bar, in points.
+const SCROLL_BAR_PX: f32 = 10.0;
 
-impl State {
-    /// What was simulated, once it is there.
-    fn remedies(&mut self, ui: &egui::Ui, ctx: &PaneCtx<'_>) -> Option<Arc<Predictions>> {
-        let attribution = Arc::clone(ctx.derived.attribution()?);
-        let request = QuotingRequest { capacity_bytes: ctx.derived.diagnosis_request(None).device_memory };
-        let task = || QuotingTask { recording: ctx.recording.clone(), attribution };
-        let mode = ctx.derived.work_mode;
-        self.remedies.ask(&request, ui.ctx(), mode, "remedies of the report", task).cloned().flatten()
-    }
-}
+/// Largest width of the text, in points: longer lines are hard to read.
+const MAX_TEXT_PX: f32 = 720.0;
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let remedies = state.remedies(ui, ctx);
-    let predictions = remedies.as_deref();
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<Elsewhere> {
     let answer = ctx.derived.report();
-    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref), predictions);
+    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
     match answer {
         None => {
             ui.label(theme::muted(ui, "Looking for causes…"));
+            None
         }
         Some(Err(error)) => {
-            ui.label(error);
+            ui.add(egui::Label::new(error).wrap());
+            None
         }
-        Some(Ok(report)) => findings_ui(ui, ctx.recording, ctx.at, report, predictions),
+        Some(Ok(report)) => findings_ui(ui, ctx, report),
     }
 }
 
-/// Buttons for the moment and for copying, and the number of findings.
-fn bar_ui(
-    ui: &mut egui::Ui,
-    ctx: &mut PaneCtx<'_>,
-    report: Option<&DeviceReport>,
-    remedies: Option<&Predictions>,
-) {
+/// Buttons for the moment and for copying.
+fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport>) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
@@ -78,19 +61,24 @@ fn bar_ui(
             ui.ctx().request_repaint();
         }
         let Some(report) = report else { return };
-        if ui.button("Copy as Markdown").on_hover_text("Copy the report for an issue").clicked() {
-            ui.copy_text(markdown(ctx.recording, ctx.title, report, remedies));
+        if copy_ui(ui) {
+            ui.copy_text(markdown(
+                ctx.recording,
+                ctx.title,
+                report,
+                ctx.derived.predictions().map(AsRef::as_ref),
+            ));
             ctx.notify("Report copied".to_owned());
         }
-        let (moment, findings) = (report.diagnosis.at.moment, report.diagnosis.findings.len());
-        let event = moment.event().map_or_else(String::new, |event| units::count(event.0));
-        let text = match moment {
-            Moment::START => format!("{} before the first event", units::counted(findings, "finding")),
-            _ => format!("{} after event {event}", units::counted(findings, "finding")),
-        };
-        ui.label(theme::muted(ui, text));
     });
     ui.add_space(4.0);
+}
+
+/// A button with a short text that tells assistive technology more; true when it is clicked.
+fn copy_ui(ui: &mut egui::Ui) -> bool {
+    let (button, is_enabled) = (ui.button("Copy"), ui.is_enabled());
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, "Copy as Markdown"));
+    button.on_hover_text("Copy the report as Markdown, for an issue").clicked()
 }
 
 fn markdown(
@@ -111,37 +99,52 @@ fn markdown(
     }))
 }
 
-fn findings_ui(
-    ui: &mut egui::Ui,
-    timeline: &Timeline,
-    at: &mut Standpoint,
-    report: &DeviceReport,
-    remedies: Option<&Predictions>,
-) {
+/// The verdict as a card, and below it the other findings, folded.
+fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) -> Option<Elsewhere> {
     let findings = &report.diagnosis.findings;
     debug_assert_eq!(findings.len(), report.site_stacks.len());
+    let remedies =
+        report.diagnosis.verdict().map(|verdict| ctx.derived.quoted(verdict.id)).unwrap_or_default();
+    let is_in_header = ctx.at.report_at.is_none();
     let mut target = None;
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.set_max_width((ui.available_width() - SCROLL_BAR_PX).min(MAX_TEXT_PX));
+        let others = findings.len().saturating_sub(1);
         for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
-            // The verdict is the first.
-            let remedies = remedies.filter(|_| number == 0);
-            let remedies = remedies.map(|all| quoted(all, finding.id)).unwrap_or_default();
-            let size_of = |id| timeline.size(id);
-            let clicked = ui.push_id(number, |ui| card::ui(ui, finding, &remedies, stacks, size_of));
-            if let Some(clicked) = clicked.inner {
-                target = Some((clicked, finding.evidence.allocations.first().copied()));
+            let card =
+                Card { finding, site_stacks: stacks, timeline: ctx.recording, outlined: ctx.at.outlined() };
+            if number == 1 {
+                ui.add_space(2.0);
+                ui.label(theme::muted(ui, others_text(others, report.diagnosis.at.moment)));
             }
-            ui.add_space(6.0);
+            let clicked = ui.push_id(number, |ui| match number {
+                0 => card.verdict_ui(ui, &remedies, is_in_header),
+                _ => card.folded_ui(ui),
+            });
+            target = clicked.inner.map(|clicked| (clicked, finding)).or(target);
         }
     });
-    let moment = report.diagnosis.at.moment;
-    match target {
-        None => {}
-        Some((Target::Event(event), _)) => at.go_to(Moment::after(event)),
-        Some((Target::Stack(stack), _)) => at.show_at(moment, Selection::Stack(stack)),
-        Some((Target::Evidence, None)) => at.go_to(moment),
-        Some((Target::Allocation(id), _) | (Target::Evidence, Some(id))) => {
-            at.show_at(moment, Selection::Allocation(id));
-        }
+    let (target, finding) = target?;
+    follow(ctx.at, target, finding, report.diagnosis.at.moment)
+}
+
+fn others_text(others: usize, moment: Moment) -> String {
+    let findings = units::counted(others, "other finding");
+    match moment.event() {
+        Some(event) => format!("{findings} after event {}", units::count(event.0)),
+        None => format!("{findings} before the first event"),
     }
+}
+
+/// Go where a click leads; returns the pane to bring to the front, if it is another.
+fn follow(at: &mut Standpoint, target: Target, finding: &Finding, moment: Moment) -> Option<Elsewhere> {
+    match target {
+        Target::Event(event) => at.go_to(Moment::after(event)),
+        Target::Stack(stack) => at.show_at(moment, Selection::Stack(stack)),
+        Target::Allocation(id) => at.show_at(moment, Selection::Allocation(id)),
+        Target::Moment => at.go_to(moment),
+        Target::Outline => at.toggle_outline(finding, moment),
+        Target::Elsewhere(pane) => return Some(pane),
+    }
+    None
 }

@@ -22,6 +22,12 @@ const ORDERS: [(MapOrder, &str); 3] = [
 /// Links to blocks of the selected segment: as many as fit into a line or two.
 const OFFERED_BLOCKS: usize = 4;
 
+/// Height, in points, from which a failed request is drawn above the map to scale: the map has rows below it then.
+const MIN_HEIGHT_FOR_REQUEST_PX: f32 = 170.0;
+
+/// Height of the sentence that takes its place in less room, in points.
+const SENTENCE_PX: f32 = 18.0;
+
 /// Allocations that a hint about contradictions lists at most.
 const LISTED_HIDDEN: usize = 6;
 
@@ -262,10 +268,19 @@ pub(super) fn selected_ui(ui: &mut egui::Ui, texts: MapTexts<'_>, at: &mut Stand
 pub(in crate::app) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &MomentMap) {
     let Some(fit) = &answer.fit else { return };
     let sentence = fit_text(fit);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), REQUEST_PX), Sense::hover());
+    let has_room = MIN_HEIGHT_FOR_REQUEST_PX <= ui.available_height();
+    let size = vec2(ui.available_width(), if has_room { REQUEST_PX } else { SENTENCE_PX });
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
-    if !request(ui.painter(), rect, fit, &sentence, palette, ui.pixels_per_point()) {
-        ui.label(theme::small(&sentence).color(theme::color(palette.oom)));
+    let red = theme::color(palette.oom);
+    if !has_room {
+        let font = egui::FontId::proportional(12.0);
+        let mut job = egui::text::LayoutJob::simple_singleline(sentence, font, red);
+        job.wrap = egui::text::TextWrapping::truncate_at_width(rect.width());
+        let galley = ui.painter().layout_job(job);
+        ui.painter().galley(rect.left_center() - vec2(0.0, galley.size().y / 2.0), galley, red);
+    } else if !request(ui.painter(), rect, fit, &sentence, palette, ui.pixels_per_point()) {
+        ui.label(theme::small(&sentence).color(red));
     }
     let hint = [
         format!("Requested: {}", units::bytes_exact(fit.requested_bytes)),

@@ -25,6 +25,9 @@ const MIN_MAP_WITH_GUTTER_PX: f32 = 480.0;
 /// Smallest width and height of a map, in points: less shows nothing.
 const MIN_MAP_PX: f32 = 40.0;
 
+/// Blocks of a finding that are outlined at most: more could not be told apart, and each takes time in every frame.
+const MAX_OUTLINED: usize = 2000;
+
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let new = || Maps::new(ctx.recording, ui.ctx(), ctx.derived.work_mode);
     match state.maps.get_or_insert_with(new).at(ctx.at.cursor) {
@@ -149,8 +152,12 @@ impl ShownMap<'_> {
         drawn.picture.paint(&inside, self.rect, drawn.texture.as_ref().map(|texture| texture.id()));
         let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
         map.labels(&drawn.items, scale, &note);
-        map.headings(scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette));
+        // Below the first heading there are rows, which the scale would cover.
+        let has_room = zoom.y_px < 1.0;
+        let scale_bar = || scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette);
+        map.headings(if has_room { scale_bar() } else { Rect::NOTHING });
         map.addresses();
+        self.outline_ui(&map, ctx, answer);
         self.marks(&map, ctx.recording, ctx.at.selection(), answer);
         let hit = response.hover_pos().and_then(|pointer| map.hit(pointer, scale));
         if let Some(hit) = hit {
@@ -159,6 +166,18 @@ impl ShownMap<'_> {
             map.outline(&places, theme::color(self.palette.accent), false);
         }
         hit
+    }
+
+    /// Outline the blocks that a finding is about, as far as they are there.
+    fn outline_ui(&self, map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
+        let Some(outline) = ctx.at.outlined() else { return };
+        let accent = theme::color(self.palette.accent);
+        for &id in outline.allocations().iter().take(MAX_OUTLINED) {
+            if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
+                let part = &answer.state.parts[part];
+                map.outline(&map.places(row, part.addr, part.past_end()), accent, true);
+            }
+        }
     }
 
     /// Outline the selection, and at an OOM the largest hole.

@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// Narrower panes, in points, have no table: it would leave too little room for the names of frames.
 const MIN_WIDTH_FOR_TABLE_PX: f32 = 620.0;
 
-/// Share of the width that the table has until the user changes it.
+/// Share of the room that the table has until the user changes it.
 const TABLE_SHARE: f32 = 0.44;
 
-/// Smallest width of the table, in points: room for the figures.
+/// Smallest width or height of the table, in points: room for the figures.
 const MIN_TABLE_PX: f32 = 240.0;
 
-/// Largest share of the width that the table can have: the graph stays readable.
+/// Largest share of the room that the table can have: the graph stays readable.
 const MAX_TABLE_SHARE: f32 = 0.7;
 
 /// The user's choices, and the latest results for them.
@@ -70,19 +70,31 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         zoom: weighed.tree.find(state.controls.zoom.iter().copied()),
         selected: ctx.at.selected_stack(),
     };
-    if MIN_WIDTH_FOR_TABLE_PX <= ui.available_width() {
-        let width = ui.available_width();
-        let limits: RangeInclusive<f32> = MIN_TABLE_PX..=width * MAX_TABLE_SHARE;
-        // The table comes first: the graph takes the rest of the width.
-        Panel::right("allocation sites")
-            .resizable(true)
-            .show_separator_line(false)
-            .default_size(width * TABLE_SHARE)
-            .size_range(limits)
-            .frame(egui::Frame::NONE.inner_margin(egui::Margin { left: 10, ..Default::default() }))
-            .show(ui, |ui| sites::ui(ui, &mut state.sites, &shown, ctx.at));
-    }
+    table_ui(ui, &mut state.sites, &shown, ctx.at);
     flame::ui(ui, &mut state.flame, &mut state.controls.zoom, &shown, ctx.at);
+}
+
+/// The table of sites: beside the graph where there is room for both, or below it in a pane that is higher than wide. It
+/// comes first, and the graph takes the rest.
+fn table_ui(ui: &mut egui::Ui, state: &mut sites::State, shown: &Shown<'_>, at: &mut Standpoint) {
+    let room = ui.available_size();
+    let is_tall = room.x < room.y;
+    if !is_tall && room.x < MIN_WIDTH_FOR_TABLE_PX {
+        return;
+    }
+    let (panel, length, gap) = if is_tall {
+        (Panel::bottom("allocation sites below"), room.y, egui::Margin { top: 10, ..Default::default() })
+    } else {
+        (Panel::right("allocation sites"), room.x, egui::Margin { left: 10, ..Default::default() })
+    };
+    let limits: RangeInclusive<f32> = MIN_TABLE_PX..=length * MAX_TABLE_SHARE;
+    panel
+        .resizable(true)
+        .show_separator_line(false)
+        .default_size(length * TABLE_SHARE)
+        .size_range(limits)
+        .frame(egui::Frame::NONE.inner_margin(gap))
+        .show(ui, |ui| sites::ui(ui, state, shown, at));
 }
 
 impl State {

@@ -10,6 +10,7 @@ fn opened(name: &str) -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample(name));
     device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    harness.set_size(eframe::egui::vec2(1280.0, 1100.0));
     harness.run_steps(4);
     harness
 }

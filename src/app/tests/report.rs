@@ -17,7 +17,9 @@ fn the_verdict_leads_to_a_report_whose_links_move_cursor_and_selection() {
     let at_oom = device(&mut harness).at.cursor;
     device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
-    harness.get_by_role_and_label(Role::Link, "event 2,528").click();
+    harness.get_by_label("Evidence").click_accesskit();
+    harness.run_steps(30);
+    harness.get_by_role_and_label(Role::Link, "event 2,528").click_accesskit();
     harness.run_steps(3);
     assert_eq!(device(&mut harness).at.cursor, at_oom);
 
@@ -44,7 +46,8 @@ fn the_header_names_the_line_and_the_fix() {
     let at_oom = device(&mut harness).at.cursor;
     device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
-    assert!(harness.query_by_label("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True").is_some());
+    let fix = "set expandable_segments to True: would fit (3.09 GiB of 4.11 GiB)";
+    assert!(harness.query_by_label(fix).is_some());
     harness.get_by_role_and_label(Role::Link, "index.py:60 add: keeps 1.44 GiB unused").click();
     harness.run_steps(3);
     let shown = device(&mut harness);
@@ -61,7 +64,10 @@ fn the_header_names_the_line_and_the_fix() {
     let lines: Vec<String> = copied.expect("something is copied").lines().map(str::to_owned).collect();
     assert!(lines[0].starts_with("Out of memory due to fragmentation"), "{lines:?}");
     assert!(lines[1].starts_with("index.py:60 add"), "{lines:?}");
-    assert_eq!(lines.last().map(String::as_str), Some("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
+    assert_eq!(
+        lines.last().map(String::as_str),
+        Some("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")
+    );
 }
 
 #[test]
@@ -70,6 +76,11 @@ fn the_header_of_a_healthy_recording_blames_no_line() {
     open_path(&mut harness, sample("annotated.pickle"));
     assert!(harness.query_by_label("Copy verdict").is_none());
     assert!(harness.query_by_label_contains("Peak 2.17 GiB").is_some());
+    assert!(harness.query_by_label("most would save:").is_some());
+    assert!(harness.query_by_label("compute a quarter of the batch at a time, 4 times before each step: 1.23 GiB at the peak instead of 2.17 GiB").is_some());
+    harness.get_by_label("show all remedies").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("Predicted, not measured").is_some());
 }
 
 #[test]
@@ -101,4 +112,24 @@ fn a_report_can_be_copied_for_a_ticket() {
     let text = text.expect("something is copied");
     assert!(text.starts_with("## Out of memory due to fragmentation"), "{text}");
     assert!(text.contains("`frag_oom.pickle`"), "{text}");
+}
+
+#[test]
+fn the_blocks_of_a_finding_are_outlined_until_they_are_asked_for_again() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    device(&mut harness).at.move_to(Moment(5));
+    harness.run_steps(3);
+    harness.get_by_label("Show these 43 blocks in all views").click_accesskit();
+    harness.run_steps(3);
+    let shown = device(&mut harness);
+    let outline = shown.at.outlined().expect("something is outlined");
+    let ids = outline.allocations();
+    assert_eq!((ids.len(), shown.at.cursor), (43, outline.moment));
+    let live: Vec<_> = shown.recording.lifetimes.live_at(outline.moment).collect();
+    assert!(ids.iter().all(|id| live.contains(id)));
+    assert_eq!(outline.label, "604 MiB in 43 blocks");
+    harness.get_by_label("Show these 43 blocks in all views").click_accesskit();
+    harness.run_steps(3);
+    assert!(device(&mut harness).at.outlined().is_none());
 }

@@ -24,7 +24,7 @@ type Window = Harness<'static, App>;
 /// A window with a sample that ran out of memory, with its call tree.
 fn sample() -> (Window, tempfile::TempDir) {
     let mut harness = harness();
-    harness.set_size(egui::vec2(1500.0, 1200.0));
+    harness.set_size(egui::vec2(1500.0, 1400.0));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
     let folder = open(&mut harness, &std::fs::read(path).expect("the sample can be read"));
     device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));

@@ -1,10 +1,10 @@
-//! The timeline: toolbar, minimap, lanes, the stacked picture with its axes, hover and click.
+//! The timeline: minimap, lanes, the stacked picture with its axes, hover and click.
 
 use super::hover::HoverTexts;
 use super::input::{self, Under};
+use super::minimap;
 use super::pictures::{TimelinePictures, TimelineRequest};
 use super::state::State;
-use super::{minimap, toolbar};
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::app::theme;
@@ -21,10 +21,10 @@ pub(in crate::app) const LEFT_PX: f32 = 68.0;
 pub(in crate::app) const BOTTOM_PX: f32 = 24.0;
 
 /// Height of the minimap, in points: enough for the shape of the totals.
-const MINIMAP_PX: f32 = 34.0;
+const MINIMAP_PX: f32 = 26.0;
 
 /// Space above and below the minimap, in points.
-const GAP_PX: f32 = 6.0;
+const GAP_PX: f32 = 4.0;
 
 /// Height that lanes leave to the picture at least, in points.
 const MIN_PICTURE_PX: f32 = 80.0;
@@ -49,7 +49,6 @@ struct Places {
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let palette = theme::palette(ui);
     let (recording, derived) = (ctx.recording, ctx.derived);
-    toolbar::ui(ui, palette, ctx);
     let Some(places) = places(ui.available_rect_before_wrap(), &derived.lanes) else { return };
     ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
     minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
@@ -150,8 +149,12 @@ fn paint(
     // From the ground up: labels come last, so that nothing lies over them.
     canvas.grid();
     picture(&canvas, pictures, at, under);
-    canvas.frame();
     let mut labels = MarkLabels::default();
+    if let Some((outline, shown)) = at.outlined().zip(pictures.shown()) {
+        let spans = shown.spans_of_finding(outline);
+        canvas.bracket(&shown.picture, &spans, outline.moment, &outline.label, &mut labels);
+    }
+    canvas.frame();
     canvas.ooms(&mut labels);
     if !timeline.events.is_empty() {
         canvas.peak(derived.figures.peak, &mut labels);

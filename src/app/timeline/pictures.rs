@@ -6,7 +6,7 @@
 use crate::analysis::filter::Matches;
 use crate::analysis::{PrivatePools, private_pools};
 use crate::app::device::filtering::FilterMode;
-use crate::app::device::{Selection, TimelineMode};
+use crate::app::device::{Outline, Selection, TimelineMode};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
@@ -42,6 +42,7 @@ pub(in crate::app) struct Shown {
     selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     /// The places of the selected stack or segment.
     highlighted: Memo<Selection, Rc<[PixelSpan]>>,
+    outlined: Memo<ByPtr<[AllocId]>, Rc<[PixelSpan]>>,
 }
 
 /// The latest picture of one device, and the thread that paints others.
@@ -94,6 +95,7 @@ impl TimelinePictures {
             hovered_outline: Memo::default(),
             selected_outline: Memo::default(),
             highlighted: Memo::default(),
+            outlined: Memo::default(),
         });
     }
 
@@ -117,6 +119,15 @@ impl Shown {
     /// The place of the selected allocation in the picture.
     pub(in crate::app) fn selected_outline(&self, id: AllocId) -> Rc<[PixelSpan]> {
         self.selected_outline.get(id, || self.picture.raster.spans(id).into())
+    }
+
+    /// The places of the memory that a finding is about, in the picture.
+    pub(in crate::app) fn spans_of_finding(&self, outline: &Outline) -> Rc<[PixelSpan]> {
+        let key = ByPtr(Arc::clone(outline.allocations()));
+        self.outlined.get(key, || match self.mode {
+            TimelineMode::Blocks => self.picture.raster.spans_where(|id| outline.contains(id)).into(),
+            TimelineMode::Segments => Rc::default(),
+        })
     }
 
     /// The places of everything with the selected stack, or in the selected segment, in the picture.

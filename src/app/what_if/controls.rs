@@ -21,7 +21,7 @@ pub(super) struct Controls {
 impl Controls {
     /// Start with the recorded settings.
     pub(super) fn new(recorded: Settings) -> Self {
-        Self { settings: recorded, capacity: String::new(), batch: 1.0, sweeps: false }
+        Self { settings: recorded, capacity: String::new(), batch: 1.0, sweeps: true }
     }
 
     /// The request that these choices make; without the capacity while it cannot be read.
@@ -52,7 +52,7 @@ impl Controls {
             ui.add(batch).on_hover_text(hint);
             let is_changed = self.settings != *recorded || self.batch.to_bits() != 1f64.to_bits();
             if is_changed && ui.button("Reset").on_hover_text("As recorded").clicked() {
-                *self = Self::new(recorded.clone());
+                *self = Self { sweeps: self.sweeps, ..Self::new(recorded.clone()) };
             }
         });
         if !self.capacity.is_empty() && units::parse_bytes(&self.capacity).is_none() {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MIN_TWO_COLUMNS_PX: f32 = 860.0;
 
 /// The table's share of the width if the curves stand beside it: most tables fit.
-const TABLE_SHARE: f32 = 0.6;
+const TABLE_SHARE: f32 = 0.64;
 
 /// Space between the table and the curves, in points.
 const GAP_PX: f32 = 12.0;

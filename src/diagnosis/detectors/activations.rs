@@ -4,7 +4,7 @@ use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity, Site, StackBytes};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -63,7 +63,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.limit_inferred("activations", bytes, inferred);
     finding.evidence.part("activation_bytes", "activations", bytes, case.live_bytes());
     finding.evidence.count("activations", "allocations", live.len());
-    finding.evidence.allocations = live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect::<Vec<AllocId>>();
+    finding.evidence.about(live.iter().map(|a| a.id));
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
     finding.evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
     let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, "checkpoint.py", "checkpoint");

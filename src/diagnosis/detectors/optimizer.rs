@@ -4,7 +4,7 @@ use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role};
+use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -29,7 +29,7 @@ fn is_worth(case: &Case<'_>, bytes: i64) -> bool {
 fn places(case: &Case<'_>, finding: &mut Finding, live: &[&Allocation]) {
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
     finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
-    finding.evidence.allocations = live.iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
+    finding.evidence.about(live.iter().map(|a| a.id));
 }
 
 fn sum(live: &[&Allocation]) -> i64 {

@@ -1,7 +1,7 @@
 //! The lines, stacks and blocks of the memory that a finding is about.
 
 use crate::diagnosis::case::{Case, by_stack};
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role};
 use crate::model::Allocation;
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ pub(super) fn places(finding: &mut Finding, case: &Case<'_>, live: &[&Allocation
     evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
     let mut largest: Vec<&Allocation> = live.to_vec();
     largest.sort_by_key(|a| (Reverse(a.size), a.id));
-    evidence.allocations = largest.into_iter().take(MAX_ALLOCATIONS).map(|a| a.id).collect();
+    evidence.about(largest.into_iter().map(|a| a.id));
 }
 
 /// Requested bytes of some allocations.

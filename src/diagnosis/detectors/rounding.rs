@@ -4,7 +4,7 @@ use crate::analysis::segment_state::{MAX_SLACK_BYTES, Part};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::{AllocId, PoolKey};
@@ -98,5 +98,5 @@ fn places(finding: &mut Finding, case: &Case<'_>) {
     let evidence = &mut finding.evidence;
     evidence.sites = case.code.sites(&stacks, Role::Rounding).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
-    evidence.allocations = blocks.into_iter().take(MAX_ALLOCATIONS).map(|(id, _)| id).collect();
+    evidence.about(blocks.into_iter().map(|(id, _)| id));
 }

@@ -4,7 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_STACKS, Role, Severity};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::pinning::hole_sizes;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -43,7 +43,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     evidence.bytes("largest_hole_bytes", "largest hole", holes.first().copied().unwrap_or(0));
     evidence.sites = case.code.sites(&pinning.stacks, Role::KeepsFree).into_iter().take(6).collect();
     evidence.stacks = pinning.stacks.iter().take(MAX_STACKS).copied().collect();
-    evidence.allocations = pinning.blocks.iter().take(MAX_ALLOCATIONS).copied().collect();
+    evidence.about(pinning.blocks.iter().copied());
     finding
         .advise("Free or move the blocks of the lines named here, or allocate them before the large ones.");
     finding.saves(bytes, "free bytes of segments that are at least a quarter free");

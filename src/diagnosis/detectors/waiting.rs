@@ -3,7 +3,7 @@
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, Role, Severity};
+use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::AllocId;
@@ -41,7 +41,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);
     evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
-    evidence.allocations = waiting.into_iter().take(MAX_ALLOCATIONS).collect();
+    evidence.about(waiting);
     finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");
     finding.advise_code("With FSDP, DDP or NCCL collectives:", "TORCH_NCCL_AVOID_RECORD_STREAMS=1");
     finding.saves(bytes, "blocks that wait at this moment, with rounding");

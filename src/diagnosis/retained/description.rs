@@ -5,7 +5,7 @@ use super::remedy::explain_kind;
 use super::sites::sites;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS};
+use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS};
 use crate::diagnosis::sentence::{Sentence, name, say};
 
 /// Describe the retained memory, what keeps it, and how to let it go.
@@ -22,7 +22,7 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, ret
     }
     evidence.sites = sites(retained, case, MAX_SITES);
     evidence.stacks = retained.stacks.iter().take(MAX_STACKS).copied().collect();
-    evidence.allocations = retained.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
+    evidence.about(retained.allocations.iter().copied());
     if 0 < retained.older_bytes {
         evidence.part(
             "kept_older_bytes",

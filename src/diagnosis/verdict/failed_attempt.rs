@@ -3,7 +3,7 @@
 use crate::diagnosis::case::Case;
 use crate::diagnosis::failed_attempt::FailedAttempts;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role};
+use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS, Role};
 use crate::diagnosis::sentence::{Sentence, say};
 
 /// Code that tries again with nothing left of the attempt that failed.
@@ -32,7 +32,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, failed: &FailedAt
     evidence.events.extend(&failed.ooms);
     evidence.sites = case.code.sites(&failed.stacks, Role::Retained).into_iter().take(MAX_SITES).collect();
     evidence.stacks = failed.stacks.iter().take(MAX_STACKS).copied().collect();
-    evidence.allocations = failed.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
+    evidence.about(failed.allocations.iter().copied());
     finding.because(say!("The program ran out of memory before{} and tried again, but {} of what it had made until then are still in use.", at(failed), figure::bytes(failed.bytes).of(case.live_bytes())));
     finding.explain("Something keeps the frames of the call that failed, with all their variables: the exception, if it is stored or if the next attempt runs within its except block; in a notebook, sys.last_value and sys.last_traceback.");
     finding

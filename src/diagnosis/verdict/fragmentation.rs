@@ -24,7 +24,8 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         ));
     }
     finding.explain_if(earlier_sizes(case, shortage));
-    if Settings::recorded(case.snapshot).expandable_segments {
+    let recorded = Settings::recorded(case.snapshot);
+    if recorded.expandable_segments {
         finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
     } else {
         if let Some(expandable) = assessment.expandable {
@@ -33,7 +34,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
             finding.advise_code(
                 "Let segments grow instead of adding new ones:",
-                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                Settings { expandable_segments: true, ..recorded }.conf_line(),
             );
         }
         finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");

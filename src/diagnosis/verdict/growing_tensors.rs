@@ -2,7 +2,7 @@
 
 use crate::diagnosis::case::{Case, add_sites};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role};
+use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS, Role};
 use crate::diagnosis::growing_tensors::GrowingTensors;
 use crate::diagnosis::sentence::{Sentence, say};
 
@@ -24,7 +24,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
     }
     evidence.sites = sites;
     evidence.stacks = growing.stacks.iter().take(MAX_STACKS).copied().collect();
-    evidence.allocations = growing.allocations.iter().take(MAX_ALLOCATIONS).copied().collect();
+    evidence.about(growing.allocations.iter().copied());
     finding.because(say!("In each of {} {}, the same code replaced a tensor by one that is {} larger; what is computed with it grows as well.", figure::count(growing.repetitions), growing.noun.plural(), figure::bytes(growing.per_repetition_bytes)));
     finding.advise_code(
         "Limit what is appended to, or allocate it once at its final size and write into it:",

@@ -176,7 +176,7 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
             let pinning = &assessment.pinning;
             add_sites(&mut sites, code.sites(&pinning.stacks, Role::KeepsFree), MAX_SITES / 2);
             finding.evidence.stacks.extend(pinning.stacks.iter().take(MAX_STACKS).copied());
-            finding.evidence.allocations = pinning.blocks.iter().take(MAX_ALLOCATIONS).copied().collect();
+            finding.evidence.about(pinning.blocks.iter().copied());
             add_sites(&mut sites, asked, MAX_SITES);
         }
         Cause::SingleRequest => {

@@ -175,7 +175,7 @@ impl TimelineCanvas<'_> {
     }
 
     /// The place on the screen of a span, whose pixels are those of the picture's own view.
-    fn place(&self, picture: &TimelineRaster, span: &PixelSpan) -> Rect {
+    pub(super) fn place(&self, picture: &TimelineRaster, span: &PixelSpan) -> Rect {
         let (old, [width, height]) = (&picture.view, picture.raster.size_px);
         let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));
         let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));

@@ -4,7 +4,7 @@ use super::canvas::TimelineCanvas;
 use crate::draw::{Axis, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::model::{EventIx, Moment, OomEvent};
 use crate::units;
-use egui::{Align2, Color32, FontId, Galley, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 use std::sync::Arc;
 
 /// Least space between marks on the x axis, so that the labels of large event numbers stay apart.
@@ -208,6 +208,18 @@ impl TimelineCanvas<'_> {
         });
         let is_free = |place: &Rect| self.rect.contains_rect(*place) && labels.is_free(*place);
         if let Some(place) = places.into_iter().find(is_free) {
+            labels.waiting.push((place, galley, color));
+        }
+    }
+
+    /// A label beside a point: at its left if there is room, else at its right.
+    pub(super) fn label_at(&self, at: Pos2, text: &str, color: Color32, labels: &mut MarkLabels) {
+        let galley = self.painter.layout_no_wrap(text.to_owned(), axis_font(), color);
+        let size = galley.size() + vec2(10.0, 4.0);
+        let top = at.y - size.y / 2.0;
+        let places = [at.x - 6.0 - size.x, at.x + 6.0];
+        let mut places = places.into_iter().map(|left| Rect::from_min_size(pos2(left, top), size));
+        if let Some(place) = places.find(|place| self.rect.contains_rect(*place) && labels.is_free(*place)) {
             labels.waiting.push((place, galley, color));
         }
     }

@@ -1,6 +1,7 @@
 //! The timeline: memory over time as stacked bands, with its axes, annotations and marks.
 
 pub mod bands;
+mod bracket;
 mod canvas;
 mod lanes;
 mod marks;

@@ -18,6 +18,12 @@ pub struct RemedyText {
     pub text: String,
     /// What to write.
     pub code: String,
+    /// What to do, in a few words.
+    pub title: String,
+    /// What that would give, in a few words: `would fit (3.09 GiB of 4.11 GiB)`.
+    pub outcome: String,
+    /// Whether it changes nothing but the allocator's settings.
+    pub is_setting: bool,
     /// As `oomscope remedies` has it.
     pub(super) record: Value,
 }
@@ -57,6 +63,24 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
     !remedy.id.contains('+') && remedy.basis == Trust::Simulated && before / WORTH_PART < saved
 }
 
+/// Whether it fits, if that is known, else the lower peak.
+fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
+    let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
+    match (remedy.fits, predictions.capacity, remedy.margin) {
+        (Some(true), Some(capacity), _) => {
+            format!("would fit ({} of {})", bytes(remedy.figures.peak_reserved), bytes(capacity))
+        }
+        (Some(true), None, _) => "would fit".to_owned(),
+        (Some(false), _, Some(margin)) => {
+            format!("would still lack {}", units::bytes(margin.saturating_abs()))
+        }
+        _ => {
+            let (before, after) = (predictions.baseline.peak_requested, remedy.figures.peak_requested);
+            format!("{} at the peak instead of {}", bytes(after), bytes(before))
+        }
+    }
+}
+
 fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
     let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
     let peak = |figures: crate::remedies::Figures| figures.peak_requested;
@@ -85,6 +109,9 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
             remedy.id
         ),
         code: remedy.code.clone(),
+        title: remedy.title.clone(),
+        outcome: outcome(predictions, remedy),
+        is_setting: remedy.parts == [Part::Settings],
         record: remedy_json(remedy),
     }
 }

@@ -15,7 +15,7 @@ pub(super) use rounding::{
 pub(super) use rules::{Rules, TieBreak};
 
 use crate::model::allocator_sizes;
-use crate::model::{Setting, SettingValue, Snapshot};
+use crate::model::{CONF_VARIABLES, Setting, SettingValue, Snapshot};
 use divisions::CLASSES;
 
 const MIB: u64 = 1 << 20;
@@ -24,9 +24,6 @@ const MIB: u64 = 1 << 20;
 const LARGE_BUFFER: u64 = allocator_sizes::LARGE_BUFFER.unsigned_abs();
 const ROUND_LARGE: u64 = allocator_sizes::ROUND_LARGE.unsigned_abs();
 
-/// Keys under which a snapshot has the text of the environment variable.
-const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
-
 /// Settings that a snapshot has only within that text.
 const TEXT_ONLY: [&str; 3] =
     ["max_non_split_rounding_mb", "large_segment_size_mb", "per_process_memory_fraction"];
@@ -34,6 +31,8 @@ const TEXT_ONLY: [&str; 3] =
 /// Settings of `PYTORCH_ALLOC_CONF` that decide where blocks go, with torch's names and defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    /// The environment variable that sets them, as the snapshot names it.
+    pub variable: &'static str,
     /// `expandable_segments`: segments that grow page by page.
     pub expandable_segments: bool,
     /// `max_split_size_mb` in bytes: blocks of at least this size are not split.
@@ -54,6 +53,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            variable: CONF_VARIABLES[0],
             expandable_segments: false,
             max_split_bytes: None,
             max_non_split_rounding_bytes: LARGE_BUFFER,
@@ -68,8 +68,9 @@ impl Default for Settings {
 impl Settings {
     /// The settings that a snapshot was recorded with. A setting that it does not state has its default.
     pub fn recorded(snapshot: &Snapshot) -> Self {
-        let mut settings = Self::default();
-        let texts = snapshot.settings.iter().filter(|setting| TEXT_KEYS.contains(&setting.name.as_str()));
+        let mut settings = Self { variable: snapshot.conf_variable(), ..Self::default() };
+        let texts =
+            snapshot.settings.iter().filter(|setting| CONF_VARIABLES.contains(&setting.name.as_str()));
         for text in texts {
             if let SettingValue::Text(text) = &text.value {
                 let wanted = pairs(text).into_iter().filter(|(key, _)| TEXT_ONLY.contains(key));
@@ -194,6 +195,11 @@ impl Settings {
     #[inline]
     pub(super) fn max_split(&self) -> u64 {
         self.max_split_bytes.unwrap_or(u64::MAX)
+    }
+
+    /// The environment variable with the settings that are not the default.
+    pub fn conf_line(&self) -> String {
+        format!("{}={}", self.variable, self.conf())
     }
 
     /// The settings that are not the default, as the value of `PYTORCH_ALLOC_CONF`; empty if all are.

@@ -1,13 +1,10 @@
 //! The rule of `max_split_size_mb`, by which the allocator does not split some holes.
 
-use crate::model::{SettingValue, Snapshot, allocator_sizes};
+use crate::model::{CONF_VARIABLES, SettingValue, Snapshot, allocator_sizes};
 
 /// Default of `max_non_split_rounding_mb`, in bytes: a free block of at least `max_split_size` serves
 /// requests that are smaller than it by less than this.
 const DEFAULT_NON_SPLIT_ROUNDING_BYTES: i64 = allocator_sizes::LARGE_BUFFER;
-
-/// Keys of the text of the whole configuration: before torch 2.9, and since.
-const TEXT_KEYS: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
 /// The part of `get_free_block` in `CUDACachingAllocator.cpp` that concerns `max_split_size_mb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +22,7 @@ impl SplitRule {
             Some(&SettingValue::Int(bytes)) if 0 < bytes => bytes,
             _ => i64::MAX,
         };
-        let from_text = TEXT_KEYS.into_iter().find_map(|key| match setting(key) {
+        let from_text = CONF_VARIABLES.into_iter().find_map(|key| match setting(key) {
             Some(SettingValue::Text(text)) => max_non_split_rounding(text),
             _ => None,
         });

@@ -1,0 +1,47 @@
+//! Memory that a finding is about, outlined wherever it is seen.
+
+use crate::diagnosis::Finding;
+use crate::model::{AllocId, Moment, Timeline};
+use crate::units;
+use std::sync::Arc;
+
+/// The allocations of a finding.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Outline {
+    /// The finding's kind.
+    id: &'static str,
+    title: String,
+    /// Their number and bytes.
+    pub(in crate::app) label: String,
+    /// The moment that the finding is about.
+    pub(in crate::app) moment: Moment,
+    /// In the order of their ids.
+    allocations: Arc<[AllocId]>,
+}
+
+impl Outline {
+    /// The allocations of a finding about a moment.
+    pub(in crate::app) fn of(finding: &Finding, timeline: &Timeline, moment: Moment) -> Self {
+        let mut allocations = finding.evidence.about.clone();
+        allocations.sort_unstable();
+        let bytes = allocations.iter().fold(0i64, |sum, &id| sum.saturating_add(timeline.size(id)));
+        let label = format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"));
+        let title = finding.title.text().to_owned();
+        Self { id: finding.id, title, label, moment, allocations: allocations.into() }
+    }
+
+    /// True if these are the allocations of a finding.
+    pub(in crate::app) fn is_of(&self, finding: &Finding) -> bool {
+        self.id == finding.id && self.title == finding.title.text()
+    }
+
+    /// True if an allocation is among them.
+    pub(in crate::app) fn contains(&self, id: AllocId) -> bool {
+        self.allocations.binary_search(&id).is_ok()
+    }
+
+    /// All of them, in the order of their ids.
+    pub(in crate::app) fn allocations(&self) -> &Arc<[AllocId]> {
+        &self.allocations
+    }
+}

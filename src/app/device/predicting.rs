@@ -1,0 +1,74 @@
+//! The remedies that a report quotes, predicted in the background once for all panes.
+
+use crate::analysis::Attribution;
+use crate::app::work::background::Background;
+use crate::app::work::by_ptr::ByPtr;
+use crate::app::work::memo::Memo;
+use crate::app::work::worker::{Task, WorkMode};
+use crate::model::Recording;
+use crate::remedies::{Predictions, predict_all};
+use crate::report::{RemedyText, quoted};
+use eframe::egui;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What the remedies of a report depend on, besides the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PredictingRequest {
+    /// Bytes of the device's memory, if the user said.
+    capacity_bytes: Option<i64>,
+}
+
+/// Predicts the remedies of one device as `oomscope report` does: in very large recordings only the best.
+#[derive(Clone)]
+struct PredictingTask {
+    recording: Recording,
+    attribution: Arc<Attribution>,
+}
+
+impl Task for PredictingTask {
+    type Request = PredictingRequest;
+    type Response = Option<Arc<Predictions>>;
+
+    fn run(&self, request: &PredictingRequest) -> Option<Arc<Predictions>> {
+        let (recording, attribution) = (&self.recording, &self.attribution);
+        predict_all(recording.snapshot(), recording.timeline(), attribution, request.capacity_bytes)
+            .map(Arc::new)
+    }
+}
+
+/// The predictions, once they are there.
+#[derive(Default)]
+pub(super) struct Predicting {
+    background: Background<PredictingTask>,
+    predictions: Option<Arc<Predictions>>,
+    /// The key is the predictions, and the id of the verdict.
+    quoted: Memo<(ByPtr<Predictions>, &'static str), Rc<[RemedyText]>>,
+}
+
+impl Predicting {
+    /// Take the predictions if they are there, and ask for them if not. Called in every frame.
+    pub(super) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        mode: WorkMode,
+        recording: &Recording,
+        attribution: &Arc<Attribution>,
+        capacity_bytes: Option<i64>,
+    ) {
+        let task = || PredictingTask { recording: recording.clone(), attribution: Arc::clone(attribution) };
+        let request = PredictingRequest { capacity_bytes };
+        self.predictions = self.background.ask(&request, ctx, mode, "remedies", task).cloned().flatten();
+    }
+
+    /// All remedies, once they are predicted.
+    pub(super) fn predictions(&self) -> Option<&Arc<Predictions>> {
+        self.predictions.as_ref()
+    }
+
+    /// The remedies that say most about a verdict, best first; none until they are predicted.
+    pub(super) fn quoted(&self, verdict: &'static str) -> Rc<[RemedyText]> {
+        let Some(all) = &self.predictions else { return Rc::default() };
+        self.quoted.get((ByPtr(Arc::clone(all)), verdict), || quoted(all, verdict).into())
+    }
+}

@@ -1,0 +1,117 @@
+//! The places of the panes: arranged for the room there is, and as the user wants them after a change.
+
+use super::arrangement::arranged;
+use super::pane::Pane;
+use super::show::Show;
+use super::{OpenDevice, PANES, definition};
+use eframe::egui::{Ui, Vec2};
+use egui_tiles::{Tile, TileId, Tree};
+
+/// Room of the first start, in points: panes are arranged anew as soon as it is known.
+const FIRST_ROOM_PX: Vec2 = Vec2::new(1440.0, 780.0);
+
+/// The arrangement of the panes; all files share it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub(in crate::app) struct Layout {
+    tree: Tree<Pane>,
+    /// Whether the user has moved or resized a pane.
+    is_custom: bool,
+    /// The room that the panes were arranged for, in points.
+    #[serde(skip)]
+    room_px: Vec2,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { tree: arranged(FIRST_ROOM_PX), is_custom: false, room_px: FIRST_ROOM_PX }
+    }
+}
+
+impl Layout {
+    /// This arrangement, or the default one if another version with other panes has stored it.
+    pub(in crate::app) fn or_default(self) -> Self {
+        let mut panes: Vec<Pane> = self.panes().map(|(_, pane)| pane).collect();
+        panes.sort_unstable();
+        let mut known: Vec<Pane> = PANES.iter().map(|definition| definition.pane).collect();
+        known.sort_unstable();
+        if panes == known { self } else { Self::default() }
+    }
+
+    fn panes(&self) -> impl Iterator<Item = (TileId, Pane)> + '_ {
+        self.tree.tiles.iter().filter_map(|(id, tile)| match tile {
+            Tile::Pane(pane) => Some((*id, *pane)),
+            Tile::Container(_) => None,
+        })
+    }
+
+    /// Draw the panes of a device.
+    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, device: &mut OpenDevice) {
+        debug_assert!(
+            PANES.iter().all(|known| super::by_name(known.name) == Some(known.pane)),
+            "a name is used twice"
+        );
+        self.fit(ui.available_size());
+        self.hide_what_needs_events(!device.recording.events.is_empty());
+        if let Some(pane) = device.wanted_pane.take() {
+            self.show(pane);
+        }
+        if device.states.seen != device.at.selection() {
+            // It was selected outside of the panes.
+            device.states.seen = device.at.selection();
+            if device.at.selection().has_details() {
+                self.show(Pane::Details);
+            }
+        }
+        let (mut ctx, states) = device.split();
+        let mut show = Show { ctx: &mut ctx, states, is_custom: self.is_custom, selected_in: None };
+        self.tree.ui(&mut show, ui);
+        let selected_in = show.selected_in;
+        self.is_custom = show.is_custom;
+        device.states.seen = device.at.selection();
+        if let Some(pane) = selected_in {
+            self.show_details_beside(pane);
+        }
+        if let Some(pane) = device.states.wanted.take() {
+            self.show(pane);
+        }
+    }
+
+    /// Arrange the panes for the room there is, unless the user has moved them. The same panes stay in front.
+    fn fit(&mut self, room_px: Vec2) {
+        if self.is_custom || self.room_px == room_px {
+            return;
+        }
+        let in_front: Vec<Pane> = self.in_front().collect();
+        (self.tree, self.room_px) = (arranged(room_px), room_px);
+        for pane in in_front {
+            self.show(pane);
+        }
+    }
+
+    fn in_front(&self) -> impl Iterator<Item = Pane> + '_ {
+        let active = self.tree.active_tiles();
+        self.panes().filter(move |(id, _)| active.contains(id)).map(|(_, pane)| pane)
+    }
+
+    fn show(&mut self, wanted: Pane) {
+        self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == wanted));
+    }
+
+    /// A recording without events has the room for what it does have.
+    fn hide_what_needs_events(&mut self, has_events: bool) {
+        let all: Vec<(TileId, Pane)> = self.panes().collect();
+        for (id, pane) in all {
+            let is_shown = has_events || definition(pane).is_none_or(|definition| !definition.needs_events);
+            self.tree.set_visible(id, is_shown);
+        }
+    }
+
+    /// Bring the details of what was selected in a pane to the front, unless they would hide that pane.
+    fn show_details_beside(&mut self, pane: Pane) {
+        let tile = |wanted| self.panes().find(|&(_, pane)| pane == wanted).map(|(id, _)| id);
+        let home = |wanted| tile(wanted).and_then(|id| self.tree.tiles.parent_of(id));
+        if home(pane) != home(Pane::Details) {
+            self.show(Pane::Details);
+        }
+    }
+}

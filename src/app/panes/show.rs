@@ -1,0 +1,108 @@
+//! How panes and their tabs are drawn.
+
+use super::pane::Pane;
+use super::{PaneStates, definition};
+use crate::app::device::PaneCtx;
+use crate::app::theme;
+use eframe::egui::{self, Ui, WidgetText};
+use egui_tiles::{Behavior, EditAction, SimplificationOptions, TabState, Tabs, TileId, Tiles, UiResponse};
+
+/// Height of the line of tabs, in points: a button with a little space.
+const TAB_BAR_PX: f32 = 28.0;
+
+/// Width of the lines between panes, in points.
+const GAP_PX: f32 = 1.0;
+
+/// A pane cannot be dragged smaller than this, in points, so that it can be found again.
+const MIN_PANE_PX: f32 = 80.0;
+
+/// Draws panes for the tree.
+pub(super) struct Show<'a, 'c> {
+    pub(super) ctx: &'a mut PaneCtx<'c>,
+    pub(super) states: &'a mut PaneStates,
+    /// Whether the user has moved or resized a pane.
+    pub(super) is_custom: bool,
+    /// The pane in which the user has just selected something.
+    pub(super) selected_in: Option<Pane>,
+}
+
+impl Behavior<Pane> for Show<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut Pane) -> UiResponse {
+        let Some(definition) = definition(*pane) else { return UiResponse::None };
+        let before = self.ctx.at.selection();
+        theme::pane_frame(ui).show(ui, |ui| {
+            ui.set_min_size(ui.available_size());
+            (definition.ui)(ui, self.ctx, self.states);
+        });
+        let selection = self.ctx.at.selection();
+        // The report shows by itself what it leads to.
+        if selection != before && selection.has_details() && *pane != Pane::Report {
+            self.selected_in = Some(*pane);
+        }
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        definition(*pane).map_or("", |definition| definition.name).into()
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    // At its home, a lone pane says by itself what it is. Elsewhere, its tab is the handle to drag it away.
+    fn is_tab_bar_visible(&self, _tile_id: TileId, tabs: &Tabs) -> bool {
+        self.is_custom || 1 < tabs.children.len()
+    }
+
+    fn on_edit(&mut self, edit: EditAction) {
+        self.is_custom |= matches!(edit, EditAction::TileResized | EditAction::TileDropped);
+    }
+
+    fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
+        TAB_BAR_PX
+    }
+
+    fn gap_width(&self, _style: &egui::Style) -> f32 {
+        GAP_PX
+    }
+
+    fn min_size(&self) -> f32 {
+        MIN_PANE_PX
+    }
+
+    // Tabs lie on a darker ground, and the one in front is of one piece with its pane.
+    fn tab_bar_color(&self, visuals: &egui::Visuals) -> egui::Color32 {
+        visuals.extreme_bg_color
+    }
+
+    fn tab_bg_color(
+        &self,
+        visuals: &egui::Visuals,
+        _tiles: &Tiles<Pane>,
+        _tile_id: TileId,
+        state: &TabState,
+    ) -> egui::Color32 {
+        if state.active { visuals.panel_fill } else { visuals.faint_bg_color }
+    }
+
+    fn tab_outline_stroke(
+        &self,
+        visuals: &egui::Visuals,
+        _tiles: &Tiles<Pane>,
+        _tile_id: TileId,
+        _state: &TabState,
+    ) -> egui::Stroke {
+        visuals.widgets.noninteractive.bg_stroke
+    }
+
+    fn tab_text_color(
+        &self,
+        visuals: &egui::Visuals,
+        _tiles: &Tiles<Pane>,
+        _tile_id: TileId,
+        state: &TabState,
+    ) -> egui::Color32 {
+        if state.active { visuals.text_color() } else { visuals.weak_text_color() }
+    }
+}
