@@ -182,7 +182,9 @@ impl App {
             self.layout = layout.or_default();
         }
         let recent = storage.and_then(|storage| eframe::get_value::<Vec<PathBuf>>(storage, RECENT_KEY));
-        recent.into_iter().for_each(|files| self.glances.import(files));
+        if let Some(files) = recent {
+            self.glances.import(files);
+        }
         let stored = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
         self.preferences = stored.unwrap_or_default();
     }
@@ -376,7 +378,7 @@ impl App {
         match self.documents.get_mut(self.current) {
             None => {
                 files::start_page::ui(ui, &recent, &self.samples, &mut self.glances, commands);
-            },
+            }
             Some(document) => {
                 let on_disk = document.input().path().map_or(OnDisk::Unknown, |path| self.watch.seen(path));
                 let (layout, glances) = (&mut self.layout, &mut self.glances);

@@ -90,7 +90,9 @@ mod tests {
 
     #[test]
     fn names_of_snapshots_are_known_compressed_or_not() {
-        for name in ["a.pickle", "rank0_memory_snapshot.pickle", "b.PKL", "c.pickle.gz", "d.html.zst", "e.pkl.xz"] {
+        for name in
+            ["a.pickle", "rank0_memory_snapshot.pickle", "b.PKL", "c.pickle.gz", "d.html.zst", "e.pkl.xz"]
+        {
             assert!(is_snapshot_name(name), "{name}");
         }
         for name in ["a.json", "weights.gz", ".hidden.pickle", "pickle", "a.pickle.txt"] {

@@ -3,10 +3,10 @@
 use super::folder::page::FolderPage;
 use super::glances::{Glance, Glances};
 use super::load_page::Failure;
+use super::names;
 use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
-use super::names;
 use super::{file_page, load_page};
 use crate::app::command::Command;
 use crate::app::panes::Layout;

@@ -14,7 +14,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     for (i, notice) in file.notices.iter().enumerate() {
         notice_ui(ui, i, notice);
     }
-    devices::ui(ui, file);
+    devices::ui(ui, &file.devices, &file.sparks, &mut file.current);
     let Some(device) = file.device() else {
         CentralPanel::default().show(ui, |ui| {
             ui.label("This snapshot holds no memory of any device.");

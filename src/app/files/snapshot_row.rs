@@ -14,8 +14,9 @@ pub(super) const ROW_PX: f32 = 46.0;
 /// Size of the line of active memory, in points.
 const SPARK_PX: egui::Vec2 = vec2(112.0, 32.0);
 
-/// Width of the column of figures, in points: a peak and a date fit.
-const FIGURES_PX: f32 = 128.0;
+/// Width of the column of figures, in points: a peak fits; with a version, a size and a date.
+const PEAK_PX: f32 = 68.0;
+const VERSION_PX: f32 = 172.0;
 
 /// Share of the width of the texts that a name may take: its semibold letters are wider than those it is measured
 /// with.
@@ -34,7 +35,8 @@ pub(super) struct SnapshotRow<'a> {
     /// The verdict stands here until one is known; else that it is on its way.
     pub(super) until_known: Option<&'a str>,
     pub(super) look: Look,
-    pub(super) stamp: Option<FileStamp>,
+    /// Its size and date are shown, where that helps to choose.
+    pub(super) version: Option<FileStamp>,
     /// False for a file that is no longer there.
     pub(super) is_enabled: bool,
 }
@@ -52,7 +54,8 @@ pub(super) fn ui(ui: &mut egui::Ui, row: &SnapshotRow<'_>) -> egui::Response {
     let inner = rect.shrink2(vec2(8.0, 6.0));
     let spark = Rect::from_min_size(pos2(inner.left(), inner.center().y - SPARK_PX.y / 2.0), SPARK_PX);
     spark_ui(ui, spark, &row.look);
-    let figures = Rect::from_min_max(pos2(inner.right() - FIGURES_PX, inner.top()), inner.max);
+    let figures_px = if row.version.is_some() { VERSION_PX } else { PEAK_PX };
+    let figures = Rect::from_min_max(pos2(inner.right() - figures_px, inner.top()), inner.max);
     figures_ui(ui, figures, row);
     let texts = Rect::from_min_max(
         pos2(spark.right() + GAP_PX, inner.top()),
@@ -100,7 +103,7 @@ fn figures_ui(ui: &mut egui::Ui, rect: Rect, row: &SnapshotRow<'_>) {
             Look::Done(Scan::Found(glance)) => plain(ui, units::bytes(glance.peak_bytes).into()),
             _ => plain(ui, " ".into()),
         }
-        if let Some(stamp) = row.stamp {
+        if let Some(stamp) = row.version {
             let day = stamp.modified_us().map(|us| format!(" · {}", minute(us)));
             let text = format!("{}{}", units::bytes_short(stamp.bytes() as i64), day.unwrap_or_default());
             let text = theme::muted(ui, text).size(11.0);
@@ -115,8 +118,9 @@ fn texts_ui(ui: &mut egui::Ui, rect: Rect, row: &SnapshotRow<'_>) {
         ui.horizontal(|ui| {
             ui.spacing_mut().interact_size.y = 0.0;
             name_ui(ui, row, rect.width() * NAME_SHARE);
-            if !row.note.is_empty() {
-                let note = theme::muted(ui, row.note).size(11.0);
+            let note = note(row);
+            if !note.is_empty() {
+                let note = theme::muted(ui, note).size(11.0);
                 ui.add(egui::Label::new(note).selectable(false).truncate());
             }
         });
@@ -146,12 +150,21 @@ fn name_ui(ui: &mut egui::Ui, row: &SnapshotRow<'_>, width_px: f32) {
     ui.painter().galley(rect.min, text, color);
 }
 
+/// The device that the verdict is about, where there are several, and what the list says.
+fn note(row: &SnapshotRow<'_>) -> String {
+    let device = match &row.look {
+        Look::Done(Scan::Found(glance)) => glance.device.as_deref(),
+        _ => None,
+    };
+    let parts = device.into_iter().chain(Some(row.note).filter(|note| !note.is_empty()));
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
 /// The second line of a row, and how much it matters.
 fn verdict(row: &SnapshotRow<'_>) -> (String, Option<Severity>) {
     let text = match &row.look {
         Look::Done(Scan::Found(glance)) => {
-            let device = glance.device.as_ref().map(|device| format!(" ({device})"));
-            return (format!("{}{}", glance.title, device.unwrap_or_default()), Some(glance.severity));
+            return (glance.title.clone(), Some(glance.severity));
         }
         _ if !row.is_enabled => "no longer there",
         Look::Done(Scan::Failed(why)) => why,

@@ -23,7 +23,7 @@ finally:
 const LEFT_PX: f32 = 400.0;
 
 /// Width of the right column, in points: verdicts fit.
-const RIGHT_PX: f32 = 640.0;
+const RIGHT_PX: f32 = 700.0;
 
 /// Space between the columns, in points.
 const GAP_PX: f32 = 56.0;
@@ -54,7 +54,11 @@ pub(in crate::app) fn ui(
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.x = 8.0;
                     ui.set_width(width);
-                    if is_left { open_ui(ui, commands) } else { lists_ui(ui, recent, samples, glances, commands) }
+                    if is_left {
+                        open_ui(ui, commands);
+                    } else {
+                        lists_ui(ui, recent, samples, glances, commands);
+                    }
                 });
                 ui.add_space(GAP_PX);
             }
@@ -90,11 +94,15 @@ fn lists_ui(
     ui.spacing_mut().item_spacing.y = 2.0;
     if !recent.is_empty() {
         ui.label(theme::strong("Open again", 13.0));
-        recent.iter().for_each(|file| recent_ui(ui, file, glances, commands));
+        for file in recent {
+            recent_ui(ui, file, glances, commands);
+        }
         ui.add_space(20.0);
     }
     ui.label(theme::strong("Look at a sample", 13.0));
-    samples.first.iter().for_each(|sample| sample_ui(ui, sample, glances, commands));
+    for sample in &samples.first {
+        sample_ui(ui, sample, glances, commands);
+    }
     if let Some(folder) = &samples.folder
         && ui.link("All samples").on_hover_text(names::whole_path(folder)).clicked()
     {
@@ -111,7 +119,7 @@ fn recent_ui(ui: &mut egui::Ui, file: &RecentFile, glances: &mut Glances, comman
         hint: &names::whole_path(&file.path),
         until_known: None,
         look,
-        stamp: file.stamp,
+        version: None,
         is_enabled: !file.is_missing,
     };
     if snapshot_row::ui(ui, &row).clicked() {
@@ -126,7 +134,7 @@ fn sample_ui(ui: &mut egui::Ui, sample: &Sample, glances: &mut Glances, commands
         hint: &format!("{}\n{}", sample.program, sample.shows),
         until_known: Some(&sample.shows),
         look: glances.look(&sample.input, sample.stamp),
-        stamp: None,
+        version: None,
         is_enabled: true,
     };
     if snapshot_row::ui(ui, &row).clicked() {

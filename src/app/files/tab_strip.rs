@@ -6,14 +6,17 @@ use crate::app::command::Command;
 use eframe::egui::{self, Align, Layout, TextStyle, vec2};
 use std::ops::Range;
 
-/// Widest name, in points: five tabs fit beside the buttons of a window of 1280.
-const MAX_NAME_PX: f32 = 150.0;
+/// Widest name, in points: four tabs fit beside the buttons of a window of 1280.
+const MAX_NAME_PX: f32 = 132.0;
 
 /// Width of a tab without its name, in points: the padding of the name, and the button that closes it.
-const AROUND_NAME_PX: f32 = 52.0;
+const AROUND_NAME_PX: f32 = 44.0;
+
+/// Size of the button that closes a tab, in points.
+const CLOSE_PX: f32 = 18.0;
 
 /// Width of the menu's button, in points.
-const MENU_PX: f32 = 78.0;
+const MENU_PX: f32 = 72.0;
 
 /// Height of a tab, in points.
 const TAB_PX: f32 = 26.0;
@@ -82,9 +85,7 @@ fn tab(
     ui.spacing_mut().item_spacing.x = 2.0;
     let label = ui.selectable_label(is_current, name).on_hover_text(document.input().name());
     let enabled = ui.is_enabled();
-    label.widget_info(|| {
-        egui::WidgetInfo::selected(egui::Role::Tab, enabled, is_current, document.title())
-    });
+    label.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, enabled, is_current, document.title()));
     if label.clicked() {
         commands.push(Command::Show(at));
     }
@@ -93,7 +94,8 @@ fn tab(
     }
     label.context_menu(|ui| context_menu(ui, at, document, commands));
     let name = format!("Close {}", document.title());
-    let close = ui.add(egui::Button::new("×").frame(false)).on_hover_text(&name);
+    let close =
+        ui.add(egui::Button::new("×").frame(false).min_size(vec2(CLOSE_PX, CLOSE_PX))).on_hover_text(&name);
     close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, &name));
     if close.clicked() {
         commands.push(Command::Close(at));

@@ -187,7 +187,9 @@ fn a_sample_that_the_program_carries_opens() {
 /// A folder with some snapshots, a file that is none, and a folder.
 fn folder_of_runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, from) in [("rank10.pickle", "two_devices_oom.pickle"), ("rank9.pickle.gz", "compact.pickle.gz")] {
+    for (name, from) in
+        [("rank10.pickle", "two_devices_oom.pickle"), ("rank9.pickle.gz", "compact.pickle.gz")]
+    {
         std::fs::copy(sample(from), folder.path().join(name)).expect("a temporary file");
     }
     std::fs::write(folder.path().join("broken.pickle"), b"nothing").expect("a temporary file");
@@ -218,10 +220,10 @@ fn a_folder_lists_its_snapshots_with_verdicts() {
     harness.state_mut().glances.may_scan = true;
     open_folder(&mut harness, folder.path());
     assert_eq!(rows(&harness), ["broken.pickle", "rank9.pickle.gz", "rank10.pickle"]);
-    assert!(wait(&mut harness, |harness| {
-        harness.query_by_label_contains("not looked at yet").is_none()
-    }));
-    assert!(harness.query_by_label_contains("3 snapshots · 1 ran out of memory · 1 cannot be opened").is_some());
+    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("not looked at yet").is_none() }));
+    assert!(
+        harness.query_by_label_contains("3 snapshots · 1 ran out of memory · 1 cannot be opened").is_some()
+    );
     harness.get_by_label("Verdict").click();
     harness.run_steps(3);
     assert_eq!(rows(&harness)[0], "rank10.pickle");
@@ -257,9 +259,7 @@ fn looking_at_a_folder_can_be_stopped() {
     harness.run_steps(10);
     assert!(harness.query_by_label_contains("3 not looked at yet").is_some());
     harness.get_by_label("Look at the others").click();
-    assert!(wait(&mut harness, |harness| {
-        harness.query_by_label_contains("not looked at yet").is_none()
-    }));
+    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("not looked at yet").is_none() }));
 }
 
 #[test]

@@ -151,11 +151,14 @@ fn summary(listing: &FolderListing, rows: &[(FolderEntry, Look)]) -> String {
         (count(|look| *look == Look::Large), "too large to be looked at unasked"),
     ];
     let mut text = match rows.len() {
-        0 => "No snapshots here: their names end in .pickle, .pkl or .html, and may be compressed.".to_owned(),
+        0 => {
+            "No snapshots here: their names end in .pickle, .pkl or .html, and may be compressed.".to_owned()
+        }
         all => units::counted(all, "snapshot"),
     };
     for (count, what) in others.into_iter().filter(|(count, _)| 0 < *count) {
-        text += &format!(" · {} {what}", units::count(count as u64));
+        let count = units::count(count as u64);
+        text.extend([" · ", &count, " ", what]);
     }
     text + if listing.is_cut { " · there are more than are listed" } else { "" }
 }
@@ -195,7 +198,7 @@ fn rows_ui(
                 hint: &hint,
                 until_known: None,
                 look: look.clone(),
-                stamp: Some(file.stamp),
+                version: Some(file.stamp),
                 is_enabled: true,
             };
             let response = snapshot_row::ui(ui, &row);

@@ -60,18 +60,19 @@ impl Glance {
         let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
         let request = DiagnosisRequest { at: None, device_memory: None, message: None };
         let diagnosis = diagnose(snapshot, timeline, &attribution, request).ok();
-        Some(match diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict()) {
-            Some(verdict) => Self::new(snapshot, timeline, &verdict.title.to_string(), verdict.severity),
-            None => {
-                let title = headline(timeline, snapshot.damage.is_some());
-                Self::new(snapshot, timeline, &title, Severity::Info)
-            }
-        })
+        let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
+        let (title, severity) = verdict.map_or_else(
+            || (headline(timeline, snapshot.damage.is_some()), Severity::Info),
+            |verdict| (verdict.title.to_string(), verdict.severity),
+        );
+        Some(Self::new(snapshot, timeline, &title, severity))
     }
 
     /// False for a glance that was not made here.
     pub(super) fn is_sound(&self) -> bool {
-        self.spark.is_sound() && self.title.len() <= MAX_TITLE_BYTES && !self.title.contains(units::is_unprintable)
+        self.spark.is_sound()
+            && self.title.len() <= MAX_TITLE_BYTES
+            && !self.title.contains(units::is_unprintable)
     }
 }
 
@@ -84,7 +85,8 @@ fn device_text(device: DeviceId, snapshot: &Snapshot) -> String {
 pub(super) fn scan(input: &Input, progress: &Progress) -> Option<Scan> {
     let failed = |why: &str| Some(Scan::Failed(units::printable(why).into()));
     // A defect must not end the thread: other files wait for it.
-    let found = catch_unwind(AssertUnwindSafe(|| load(input, progress).map(|snapshot| Glance::of(&snapshot))));
+    let found =
+        catch_unwind(AssertUnwindSafe(|| load(input, progress).map(|snapshot| Glance::of(&snapshot))));
     match found {
         Ok(Ok(Some(glance))) => Some(Scan::Found(Arc::new(glance))),
         Ok(Ok(None)) => failed("holds no memory of any device"),

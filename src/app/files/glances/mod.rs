@@ -80,7 +80,9 @@ impl Glances {
             }
         }
         for (subject, scan) in self.scanner.finished() {
-            if let (Input::File(path), Some(stamp), Scan::Found(glance)) = (&subject.input, subject.stamp, &scan) {
+            if let (Input::File(path), Some(stamp), Scan::Found(glance)) =
+                (&subject.input, subject.stamp, &scan)
+            {
                 self.remember(path, stamp, glance.as_ref().clone());
             }
             self.large.retain(|large| *large != subject);

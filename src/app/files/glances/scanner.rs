@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn wait(mut holds: impl FnMut() -> bool) -> bool {
-        let patience = Instant::now() + Duration::from_secs(60);
+        let patience = Instant::now() + Duration::from_mins(1);
         while Instant::now() < patience {
             if holds() {
                 return true;

@@ -126,15 +126,17 @@ impl Keeper {
     /// Apply changes to what is stored now, which another window may have changed.
     fn keep(&mut self, changes: Vec<Change>) -> KnownFiles {
         let changes: Vec<Change> = changes.into_iter().map(spelled_in_one_way).collect();
-        let Some(folder) = &self.folder else {
-            changes.into_iter().for_each(|change| self.known.apply(change));
-            return self.known.clone();
-        };
-        let lock = if changes.is_empty() { None } else { lock(folder) };
-        self.known = read(&folder.join(FILE)).unwrap_or_default();
-        if !changes.is_empty() {
-            changes.into_iter().for_each(|change| self.known.apply(change));
-            write(folder, &self.known).inspect_err(|error| log::warn!("recent files are not kept: {error}")).ok();
+        let is_changed = !changes.is_empty();
+        let lock = self.folder.as_deref().filter(|_| is_changed).and_then(lock);
+        if let Some(folder) = &self.folder {
+            self.known = read(&folder.join(FILE)).unwrap_or_default();
+        }
+        for change in changes {
+            self.known.apply(change);
+        }
+        if is_changed && let Some(folder) = &self.folder {
+            let written = write(folder, &self.known);
+            written.inspect_err(|error| log::warn!("recent files are not kept: {error}")).ok();
         }
         drop(lock);
         self.known.clone()
