@@ -6,8 +6,11 @@ use crate::app::command::Command;
 use eframe::egui::{self, Align, Layout, TextStyle, vec2};
 use std::ops::Range;
 
-/// Widest name, in points: four tabs fit beside the buttons of a window of 1280.
-const MAX_NAME_PX: f32 = 132.0;
+/// Widest name of one tab among many, in points: four fit beside the buttons of a window of 1280.
+const CROWDED_NAME_PX: f32 = 132.0;
+
+/// Widest name where there is room for all, in points: about fifty letters.
+const MAX_NAME_PX: f32 = 360.0;
 
 /// Width of a tab without its name, in points: the padding of the name, and the button that closes it.
 const AROUND_NAME_PX: f32 = 44.0;
@@ -26,12 +29,12 @@ const MIN_MENU_PX: f32 = 280.0;
 
 /// Draw the tabs into what is left of a line.
 pub(super) fn ui(ui: &mut egui::Ui, documents: &[Document], current: usize, commands: &mut Vec<Command>) {
-    let names: Vec<String> = documents
-        .iter()
-        .map(|document| elided(ui, document.title(), &TextStyle::Button, MAX_NAME_PX))
-        .collect();
-    let widths: Vec<f32> = names.iter().map(|name| width_of(ui, name)).collect();
     let room = ui.available_width();
+    // Every tab may have an even share of the room.
+    let name_px = (room / documents.len().max(1) as f32 - AROUND_NAME_PX).clamp(CROWDED_NAME_PX, MAX_NAME_PX);
+    let name = |document: &Document| elided(ui, document.title(), &TextStyle::Button, name_px);
+    let names: Vec<String> = documents.iter().map(name).collect();
+    let widths: Vec<f32> = names.iter().map(|name| width_of(ui, name)).collect();
     let all_fit = widths.iter().sum::<f32>() <= room;
     let first_id = egui::Id::unique("first shown tab");
     let first = ui.data(|data| data.get_temp(first_id)).unwrap_or(0);

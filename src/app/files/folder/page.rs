@@ -115,7 +115,8 @@ impl FolderPage {
         tab: usize,
         commands: &mut Vec<Command>,
     ) {
-        let path = names::whole_path(&self.folder);
+        let path = std::path::absolute(&self.folder);
+        let path = names::whole_path(path.as_deref().unwrap_or(&self.folder));
         ui.add(egui::Label::new(theme::strong(path, 15.0)).wrap());
         ui.horizontal_wrapped(|ui| {
             ui.label(theme::muted(ui, summary(listing, rows)));
