@@ -1,6 +1,7 @@
 //! Requests of tabs, pages and keys to the whole window.
 
 use crate::app::export::ExportChoice;
+use crate::load::Input;
 use std::path::PathBuf;
 
 /// A request to the whole window, carried out after everything is drawn.
@@ -10,10 +11,14 @@ pub(in crate::app) enum Command {
     OpenDialog,
     /// Open a file in a new tab.
     OpenFile(PathBuf),
+    /// Open a snapshot that is a part of the program.
+    OpenSample(Input),
     /// Load the file of a tab again.
     Reload(usize),
     /// Close a tab.
     Close(usize),
+    /// Close all tabs but one.
+    CloseOthers(usize),
     /// Show a tab.
     Show(usize),
     /// Show the tab some tabs further, around the ends.

@@ -47,8 +47,8 @@ use eframe::egui;
 use export::{ExportChoice, ExportJob, Exporter};
 use files::dialogs::OpenDialog;
 use files::document::{Document, LoadProgress};
-use files::recent::RecentFiles;
-use files::samples::Sample;
+use files::glances::Glances;
+use files::samples::Samples;
 use files::watch::{FileWatch, OnDisk};
 use keys::KeyAction;
 use panes::Layout;
@@ -59,11 +59,14 @@ use thiserror::Error;
 use work::setup::Setup;
 use work::worker::WorkMode;
 
-/// Keys of the arrangement of panes, the recent files and the preferences in the window's storage. Other
-/// keys would lose what users have stored.
+/// Keys of the arrangement of panes, the preferences, and the recent files of earlier versions in the window's
+/// storage. Other keys would lose what users have stored.
 const LAYOUT_KEY: &str = "layout";
 const RECENT_KEY: &str = "recent files";
 const PREFERENCES_KEY: &str = "preferences";
+
+/// The name of the folder with the window's storage, and of the window for the system.
+const APP_ID: &str = "oomscope";
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -97,7 +100,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         return Err(WindowError::NoDisplay);
     }
     let mut viewport = egui::ViewportBuilder::default()
-        .with_app_id("oomscope")
+        .with_app_id(APP_ID)
         .with_title("oomscope")
         .with_inner_size([1440.0, 900.0])
         .with_min_inner_size([760.0, 480.0]);
@@ -107,6 +110,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let creator = Box::new(move |cc: &eframe::CreationContext<'_>| {
         let mut app = App::new(&cc.egui_ctx, WorkMode::Background);
+        app.glances = Glances::new(eframe::storage_dir(APP_ID), &cc.egui_ctx, WorkMode::Background);
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
@@ -135,9 +139,11 @@ struct App {
     documents: Vec<Document>,
     /// The tab that is shown; 0 if there are none.
     current: usize,
+    /// The title of the window.
+    title: String,
     dialog: OpenDialog,
-    samples: Vec<Sample>,
-    recent: RecentFiles,
+    samples: Samples,
+    glances: Glances,
     watch: FileWatch,
     exporter: Exporter,
     /// A message below everything, until it is dismissed.
@@ -158,7 +164,8 @@ impl App {
             current: 0,
             dialog: OpenDialog::default(),
             samples: files::samples::find(),
-            recent: RecentFiles::default(),
+            glances: Glances::new(None, ctx, mode),
+            title: String::new(),
             watch: FileWatch::new(ctx),
             exporter: Exporter::default(),
             notice: None,
@@ -175,7 +182,10 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
-        self.recent = storage.and_then(|storage| eframe::get_value(storage, RECENT_KEY)).unwrap_or_default();
+        let recent = storage.and_then(|storage| eframe::get_value::<Vec<PathBuf>>(storage, RECENT_KEY));
+        if let Some(files) = recent {
+            self.glances.import(files);
+        }
         let stored = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
         self.preferences = stored.unwrap_or_default();
     }
@@ -193,11 +203,13 @@ impl App {
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
+                Command::OpenSample(input) => self.open(input, ctx),
                 Command::Reload(at) => self.reload(at, ctx),
                 Command::Close(at) => self.close(at),
+                Command::CloseOthers(at) => self.close_others(at),
                 Command::Show(at) => self.current = at,
                 Command::ShowNext(by) => self.show_tab(by),
-                Command::ForgetRecent => self.recent = RecentFiles::default(),
+                Command::ForgetRecent => self.glances.forget_recent(),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => {
                     let job = self.export_job(choice, ctx);
@@ -232,7 +244,7 @@ impl App {
             match document.poll(ctx, &self.setup) {
                 LoadProgress::NothingNew => at += 1,
                 LoadProgress::Opened => {
-                    document.input().path().into_iter().for_each(|path| self.recent.add(path));
+                    document.input().path().into_iter().for_each(|path| self.glances.opened(path));
                     at += 1;
                 }
                 // The next tab has moved to this place.
@@ -247,6 +259,39 @@ impl App {
             // The same tab stays in front; if it was closed, its right neighbour, or else the last one.
             if at < self.current || self.current == self.documents.len() {
                 self.current = self.current.saturating_sub(1);
+            }
+        }
+    }
+
+    fn close_others(&mut self, at: usize) {
+        if at < self.documents.len() {
+            self.documents.truncate(at + 1);
+            self.documents.drain(..at);
+            self.current = 0;
+        }
+    }
+
+    /// Name the file that is shown in the title of the window.
+    fn update_title(&mut self, ctx: &egui::Context) {
+        let title = match self.documents.get(self.current) {
+            Some(document) => format!("{} — oomscope", document.title()),
+            None => "oomscope".to_owned(),
+        };
+        if self.title != title {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    /// Remember the verdicts of open files, so that lists need not look at them.
+    fn remember_verdicts(&mut self) {
+        // Rules and capacities of the user make other verdicts than lists show.
+        if !self.setup.rules.is_empty() || self.preferences.capacity.is_some() {
+            return;
+        }
+        for document in &mut self.documents {
+            if let Some((path, stamp, glance)) = document.new_glance() {
+                self.glances.remember(&path, stamp, glance);
             }
         }
     }
@@ -284,8 +329,10 @@ impl App {
     fn prepare(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
         self.poll_documents(ctx);
+        self.glances.update(ctx);
+        self.remember_verdicts();
         let open = self.documents.iter().filter_map(|document| document.input().path());
-        let recent = self.recent.files().iter().map(PathBuf::as_path);
+        let recent = self.glances.recent().iter().map(PathBuf::as_path);
         self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
         match self.exporter.outcome() {
             Ok(said) => self.notify(said),
@@ -296,6 +343,7 @@ impl App {
         }
         self.run_keys(ctx);
         self.run_commands(ctx);
+        self.update_title(ctx);
     }
 
     /// Carry out the actions of the keys that were pressed.
@@ -322,17 +370,20 @@ impl App {
 
     /// Draw a frame. Bars take their room at the edges first; the page gets the rest.
     fn draw(&mut self, ui: &mut egui::Ui) {
-        let recent = self.recent.seen_by(&self.watch);
+        let recent = files::recent::files(&self.glances, &self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
         files::tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);
         if let Some(notice) = &self.notice {
             files::file_page::dismissible_ui(ui, notice, commands);
         }
         match self.documents.get_mut(self.current) {
-            None => files::start_page::ui(ui, &recent, &self.samples, &mut self.commands),
+            None => {
+                files::start_page::ui(ui, &recent, &self.samples, &mut self.glances, commands);
+            }
             Some(document) => {
                 let on_disk = document.input().path().map_or(OnDisk::Unknown, |path| self.watch.seen(path));
-                document.ui(ui, self.current, &mut self.layout, on_disk, &mut self.commands);
+                let (layout, glances) = (&mut self.layout, &mut self.glances);
+                document.ui(ui, self.current, layout, on_disk, glances, commands);
             }
         }
         files::start_page::drop_hint(ui);
@@ -358,7 +409,8 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
-        eframe::set_value(storage, RECENT_KEY, &self.recent);
+        // They are kept in a file of their own since they were taken over from here.
+        storage.remove_string(RECENT_KEY);
         eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 

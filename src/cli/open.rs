@@ -5,6 +5,7 @@ use super::loading::Loaded;
 use super::select::{Capacity, RulesFile};
 use super::{output, stats, stderr};
 use crate::analysis::UserRules;
+use crate::load::FolderListing;
 use crate::report::StatsRequest;
 use clap::Args;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 /// Arguments without a subcommand.
 #[derive(Debug, Args)]
 pub(super) struct OpenArgs {
-    /// Snapshots to open in the window; '-' is standard input
+    /// Snapshots to open in the window, or directories to list there; '-' is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -43,6 +44,18 @@ fn window(args: &OpenArgs, _: &UserRules) -> Result<(), String> {
     Err("this oomscope was built without its window".to_owned())
 }
 
+/// The files, with the snapshots of each directory in its place, as the window lists them.
+fn with_listed(files: &[PathBuf]) -> Vec<PathBuf> {
+    let snapshots = |path: &PathBuf| {
+        let listing = if path.is_dir() { FolderListing::of(path).ok() } else { None };
+        let listed = listing.map_or_else(Vec::new, |listing| listing.files);
+        let listed: Vec<PathBuf> = listed.into_iter().map(|entry| entry.path).collect();
+        // A directory without snapshots is reported as one that cannot be read.
+        if listed.is_empty() { vec![path.clone()] } else { listed }
+    };
+    files.iter().flat_map(snapshots).collect()
+}
+
 /// Without a window, print the files as text.
 fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(), Failure> {
     if args.files.is_empty() {
@@ -52,7 +65,8 @@ fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(),
         ));
     }
     stderr::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
-    let mut files = Loaded::new(&args.files);
+    let files = with_listed(&args.files);
+    let mut files = Loaded::new(&files);
     let written = stats::text(&mut output::stdout(), &mut files, StatsRequest::new(rules));
     files.end(written)
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_STACKS: usize = 3;
 pub(super) const MAX_ALLOCATIONS: usize = 10;
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Severity {
     /// Good to know; nothing is wrong.
     Info,

@@ -11,6 +11,7 @@ pub mod picture;
 pub mod segment_map;
 mod segment_timeline;
 pub mod software;
+mod spark_line;
 mod timeline;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use segment_timeline::{
     ArrangedRows, Expanded, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas, SegmentTimelineHit,
     SegmentTimelineRaster, SegmentTimelineScene,
 };
+pub use spark_line::{MAX_SPARK_COLUMNS, SparkLine};
 pub use timeline::{
     BandFill, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, LANE_PX, LiveCursor, MarkLabels, Pixel,
     PixelSpan, Pooled, Raster, SegmentStack, TimelineCanvas, TimelineRaster, axis_font, bands, decimate,

@@ -65,6 +65,11 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// True if the input is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::IsADirectory)
+    }
+
     /// The error that a panic while loading `input` becomes.
     pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -79,8 +84,8 @@ impl LoadError {
                               torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
         match self {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => "check the path",
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::IsADirectory => {
-                "name the snapshot file inside the directory"
+            Self::Read { .. } if self.is_directory() => {
+                "name the snapshot files inside the directory; the window lists them: oomscope DIRECTORY"
             }
             Self::Read { .. } => "check that the file can be read and is not compressed in another format",
             Self::Empty { .. } => {

@@ -7,6 +7,7 @@
 
 mod container;
 mod error;
+mod folder;
 mod html;
 mod job;
 mod pipe;
@@ -15,6 +16,7 @@ mod rules_file;
 mod stamp;
 
 pub use error::LoadError;
+pub use folder::{FolderEntry, FolderListing};
 pub use job::{LoadJob, LoadOutcome};
 pub use progress::Progress;
 pub use rules_file::{RULES_FILE, rules_nearby};
@@ -28,12 +30,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Where a snapshot comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Input {
     /// A file.
     File(PathBuf),
     /// Standard input.
     Stdin,
+    /// A file that is a part of the program.
+    Bundled {
+        /// The file's name.
+        name: &'static str,
+        /// Its contents.
+        bytes: &'static [u8],
+    },
 }
 
 impl Input {
@@ -47,6 +56,7 @@ impl Input {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Stdin => "standard input".to_owned(),
+            Self::Bundled { name, .. } => (*name).to_owned(),
         }
     }
 
@@ -54,18 +64,24 @@ impl Input {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
-            Self::Stdin => None,
+            Self::Stdin | Self::Bundled { .. } => None,
         }
     }
 
     fn open(&self, progress: &Progress) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Stdin => Ok(Box::new(io::stdin())),
+            Self::Bundled { bytes, .. } => {
+                progress.set_total_bytes(bytes.len() as u64);
+                Ok(Box::new(*bytes))
+            }
             Self::File(path) => {
-                let file = File::open(path)?;
+                let is_dir = || io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
+                // Some systems refuse to open a directory for another reason.
+                let file = File::open(path).map_err(|error| if path.is_dir() { is_dir() } else { error })?;
                 let metadata = file.metadata()?;
                 if metadata.is_dir() {
-                    return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
+                    return Err(is_dir());
                 }
                 progress.set_total_bytes(metadata.len());
                 Ok(Box::new(file))

@@ -11,7 +11,7 @@ pub const RULES_FILE: &str = "oomscope-rules.toml";
 pub fn rules_nearby(input: &Input) -> Option<PathBuf> {
     let beside = match input {
         Input::File(path) => path.parent().map(|folder| folder.join(RULES_FILE)),
-        Input::Stdin => None,
+        Input::Stdin | Input::Bundled { .. } => None,
     };
     let here = Path::new(RULES_FILE).to_owned();
     beside.into_iter().chain([here]).find(|path| path.is_file())

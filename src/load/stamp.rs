@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 /// Length and time of last change of a file. Two versions that were written at the same time and are
 /// equally long look the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileStamp {
     bytes: u64,
     modified: Option<SystemTime>,
@@ -17,6 +17,17 @@ impl FileStamp {
     pub fn of(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok()?;
         metadata.is_file().then(|| Self { bytes: metadata.len(), modified: metadata.modified().ok() })
+    }
+
+    /// Length of the file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Time of the last change, in microseconds since 1970; `None` where the system does not tell.
+    pub fn modified_us(&self) -> Option<i64> {
+        let since = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_micros()).ok()
     }
 }
 

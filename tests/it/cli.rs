@@ -427,6 +427,24 @@ fn without_a_display_the_figures_are_printed() {
 }
 
 #[test]
+fn without_a_display_a_directory_stands_for_its_snapshots() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let names = ["a.pickle.gz", "b.pickle.gz"].map(|name| folder.path().join(name));
+    for (name, from) in names.iter().zip(["compact.pickle.gz", "stages.pickle.gz"]) {
+        std::fs::copy(path(from), name).expect("a temporary file");
+    }
+    std::fs::write(folder.path().join("notes.txt"), "no snapshot").expect("a temporary file");
+    let output = run([folder.path()]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = names.map(|name| name.display().to_string());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout(["stats", &names[0], &names[1]]));
+    let output = run([Path::new("stats"), folder.path()]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "a command wants files");
+    assert!(errors.contains("is a directory") && errors.contains("hint: "), "{errors}");
+}
+
+#[test]
 fn a_file_name_cannot_control_the_terminal() {
     let (_folder, path) = file("a\x1b[31mred.pickle", b"");
     let output = run([Path::new("stats"), &path]);

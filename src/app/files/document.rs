@@ -1,6 +1,9 @@
-//! One tab: a file that is loading, failed, or open.
+//! One tab: a file that is loading, failed, or open, or a folder.
 
+use super::folder::page::FolderPage;
+use super::glances::{Glance, Glances};
 use super::load_page::Failure;
+use super::names;
 use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
@@ -9,9 +12,10 @@ use crate::app::command::Command;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
-use crate::load::{Input, LoadError, LoadJob, LoadOutcome};
+use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
 use crate::units;
 use eframe::egui;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Time between two pictures of the progress: short enough to look smooth.
@@ -23,6 +27,8 @@ pub(in crate::app) struct Document {
     title: String,
     state: State,
     reload: Reload,
+    /// The version whose verdict lists know.
+    remembered: Option<FileStamp>,
 }
 
 /// The news about a load.
@@ -40,6 +46,7 @@ enum State {
     Loading(LoadJob),
     Failed(Failure),
     Open(Box<OpenFile>),
+    Folder(Box<FolderPage>),
 }
 
 impl Document {
@@ -53,19 +60,22 @@ impl Document {
                 hint: "close other programs and try again",
             }),
         };
-        let name = input.name();
-        let title = units::printable(units::basename(&name));
-        Self { title, input, state, reload: Reload::default() }
+        let title = match input.path().filter(|path| path.file_name().is_some()) {
+            Some(path) => names::file_name(path),
+            None => units::printable(&input.name()),
+        };
+        Self { title, input, state, reload: Reload::default(), remembered: None }
     }
 
     /// Load the file again. The old version stays until the new one is there.
     pub(in crate::app) fn load_again(&mut self, ctx: &egui::Context) {
-        match &self.state {
+        match &mut self.state {
             State::Loading(_) => {}
             State::Failed(_) => *self = Self::load(self.input.clone(), ctx),
             // Standard input can be read once.
             State::Open(_) if self.input.path().is_none() => {}
             State::Open(_) => self.reload.start(&self.input, ctx),
+            State::Folder(page) => page.list_again(),
         }
     }
 
@@ -85,7 +95,7 @@ impl Document {
                     }
                 }
             },
-            State::Failed(_) => {}
+            State::Failed(_) | State::Folder(_) => {}
             State::Open(file) => {
                 if self.reload.is_running() {
                     ctx.request_repaint_after(PROGRESS_TICK);
@@ -108,6 +118,7 @@ impl Document {
         tab: usize,
         layout: &mut Layout,
         on_disk: OnDisk,
+        glances: &mut Glances,
         commands: &mut Vec<Command>,
     ) {
         if matches!(self.state, State::Open(_)) {
@@ -117,6 +128,7 @@ impl Document {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
             State::Open(file) => file_page::ui(ui, file, layout),
+            State::Folder(page) => page.ui(ui, &self.title, tab, glances, commands),
         }
     }
 
@@ -125,6 +137,18 @@ impl Document {
         for device in self.open_file().into_iter().flat_map(|file| &mut file.devices) {
             device.prefer(preferences);
         }
+    }
+
+    /// The verdict of the file, once it is known; given out once for each version.
+    pub(in crate::app) fn new_glance(&mut self) -> Option<(PathBuf, FileStamp, Glance)> {
+        let State::Open(file) = &self.state else { return None };
+        let (path, stamp) = (self.input.path()?, self.reload.shown?);
+        if self.remembered == Some(stamp) {
+            return None;
+        }
+        let glance = file.glance()?;
+        self.remembered = Some(stamp);
+        Some((path.to_owned(), stamp, glance))
     }
 
     pub(in crate::app) fn input(&self) -> &Input {
@@ -150,6 +174,9 @@ impl State {
         match outcome {
             Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, input, title, ctx, setup))),
             Err(error) => {
+                if let Some(path) = input.path().filter(|_| error.is_directory()) {
+                    return Self::Folder(Box::new(FolderPage::new(path.to_owned(), setup)));
+                }
                 Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
             }
         }

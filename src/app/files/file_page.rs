@@ -1,5 +1,6 @@
 //! An open file: notices, header, panes, status.
 
+use super::devices;
 use super::open_file::OpenFile;
 use crate::app::command::Command;
 use crate::app::device::{Derived, Standpoint};
@@ -15,6 +16,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     for (i, notice) in file.notices.iter().enumerate() {
         notice_ui(ui, i, notice);
     }
+    devices::ui(ui, &file.devices, &file.sparks, &mut file.current);
     let Some(device) = file.device() else {
         CentralPanel::default().show(ui, |ui| {
             ui.label("This snapshot holds no memory of any device.");

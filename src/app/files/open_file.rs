@@ -1,9 +1,11 @@
 //! A file that is loaded: its devices, and notices about it.
 
-use super::reload;
+use super::glances::Glance;
+use super::{devices, reload};
 use crate::app::device::attributing::FileFacts;
 use crate::app::panes::OpenDevice;
 use crate::app::work::setup::Setup;
+use crate::draw::SparkLine;
 use crate::load::{Input, rules_nearby};
 use crate::model::{Anchor, Recording, Snapshot};
 use crate::units;
@@ -17,6 +19,8 @@ pub(in crate::app) struct OpenFile {
     pub(in crate::app) devices: Vec<OpenDevice>,
     /// The device that is shown.
     pub(in crate::app) current: usize,
+    /// Their active memory as lines, if there are several.
+    pub(super) sparks: Vec<SparkLine>,
     /// Sentences about the file that the user must not miss.
     pub(in crate::app) notices: Vec<String>,
 }
@@ -33,11 +37,13 @@ impl OpenFile {
         // Shared, so that the stacks of the file are read once for all of its devices.
         let facts = FileFacts::default();
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
+        let devices: Vec<_> = Recording::all(snapshot)
+            .map(|recording| OpenDevice::new(recording, title, Arc::clone(&facts), ctx, setup))
+            .collect();
         Self {
             current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
-            devices: Recording::all(snapshot)
-                .map(|recording| OpenDevice::new(recording, title, Arc::clone(&facts), ctx, setup))
-                .collect(),
+            sparks: devices::sparks(&devices),
+            devices,
             notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
         }
     }
@@ -53,6 +59,15 @@ impl OpenFile {
         let shown = old.devices.get(old.current).map(id);
         let place = self.devices.iter().position(|device| Some(id(device)) == shown);
         self.current = place.unwrap_or(self.current);
+    }
+
+    /// The verdict on the device that lists show, once it is known.
+    pub(super) fn glance(&self) -> Option<Glance> {
+        let snapshot = self.devices.first()?.recording.snapshot();
+        let main = snapshot.main_timeline()?.device;
+        let device = self.devices.iter().find(|device| device.recording.device == main)?;
+        let verdict = device.derived.verdict()?;
+        Some(Glance::new(snapshot, &device.recording, &verdict.title, verdict.severity))
     }
 
     /// The device that is shown.

@@ -1,41 +1,64 @@
-//! The bundled samples, with their descriptions from the README.
+//! The samples: those of the source, with their descriptions from the README, else the few that the program carries.
 
+use super::names::file_name;
+use crate::load::{FileStamp, Input};
 use std::path::{Path, PathBuf};
 
 /// The folder of the samples in the source.
 const FOLDER: &str = "sample_snapshots";
 
-/// A bundled snapshot.
+/// The table of that folder.
+const README: &str = include_str!("../../../sample_snapshots/README.md");
+
+/// Samples that are offered first, each for another answer. Compressed, they are a part of the program, so that it has
+/// something to show wherever it runs; together they are smaller than its fonts.
+const BUNDLED: [(&str, &[u8]); 4] = [
+    ("gpt_oom_forward.pickle", include_bytes!("../../../assets/samples/gpt_oom_forward.pickle.gz")),
+    ("frag_oom.pickle", include_bytes!("../../../assets/samples/frag_oom.pickle.gz")),
+    ("two_devices_oom.pickle", include_bytes!("../../../assets/samples/two_devices_oom.pickle.gz")),
+    ("leak_bank.pickle.gz", include_bytes!("../../../sample_snapshots/leak_bank.pickle.gz")),
+];
+
+/// A snapshot to try the program with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Sample {
-    pub(in crate::app) path: PathBuf,
+    pub(in crate::app) input: Input,
+    pub(in crate::app) name: String,
+    pub(in crate::app) stamp: Option<FileStamp>,
     /// The program that was recorded; empty if the README does not say.
     pub(in crate::app) program: String,
     /// The point of the sample.
     pub(in crate::app) shows: String,
 }
 
-/// The samples, beside the program or in the current folder, in the order of their README.
-pub(in crate::app) fn find() -> Vec<Sample> {
+/// The samples that the window offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::app) struct Samples {
+    pub(in crate::app) first: Vec<Sample>,
+    /// The folder with all of them, where there is one.
+    pub(in crate::app) folder: Option<PathBuf>,
+}
+
+/// The samples beside the program or in the current folder, else the bundled ones.
+pub(in crate::app) fn find() -> Samples {
     let beside = std::env::current_exe().ok();
     let places = std::iter::once(Path::new("")).chain(beside.iter().flat_map(|exe| exe.ancestors().skip(1)));
     let folder = places.map(|place| place.join(FOLDER)).find(|folder| folder.is_dir());
-    folder.map_or_else(Vec::new, |folder| in_folder(&folder))
+    let first = BUNDLED.iter().map(|&(name, bytes)| offered(name, bytes, folder.as_deref())).collect();
+    Samples { first, folder }
 }
 
-fn in_folder(folder: &Path) -> Vec<Sample> {
-    let Ok(entries) = folder.read_dir() else { return Vec::new() };
-    let is_snapshot = |path: &PathBuf| path.to_string_lossy().contains(".pickle");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_snapshot).collect();
-    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
-    let known = table(&readme);
-    let place = |path: &PathBuf| known.iter().position(|row| path.ends_with(&row[0])).unwrap_or(known.len());
-    paths.sort_by_cached_key(|path| (place(path), path.clone()));
-    let sample = |path: PathBuf| {
-        let [_, program, shows] = known.get(place(&path)).cloned().unwrap_or_default();
-        Sample { path, program, shows }
-    };
-    paths.into_iter().map(sample).collect()
+/// A sample in its folder if it is there, so that the file can be found; else from the program.
+fn offered(name: &'static str, bytes: &'static [u8], folder: Option<&Path>) -> Sample {
+    let path = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
+    let [_, program, shows] = table(README).into_iter().find(|row| row[0] == name).unwrap_or_default();
+    Sample {
+        name: path.as_deref().map_or_else(|| name.to_owned(), file_name),
+        stamp: path.as_deref().and_then(FileStamp::of),
+        input: path.map_or(Input::Bundled { name, bytes }, Input::File),
+        program,
+        shows,
+    }
 }
 
 /// The rows of the README's table: the file's name, the program that was recorded, and the point of it.
@@ -53,13 +76,50 @@ fn table(readme: &str) -> Vec<[String; 3]> {
 mod tests {
     use super::*;
 
+    fn samples_folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)
+    }
+
     #[test]
     fn the_readme_says_something_about_every_sample() {
-        let samples = in_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER));
-        assert!(samples.first().is_some_and(|first| first.path.ends_with("gpt_oom_forward.pickle")));
-        for Sample { path, program, shows } in samples {
-            assert!(!program.is_empty() && !shows.is_empty() && !shows.contains('`'), "{}", path.display());
+        let known = table(README);
+        for entry in samples_folder().read_dir().expect("the samples are there").flatten() {
+            let name = file_name(&entry.path());
+            let row = known.iter().find(|row| row[0] == name);
+            if name.contains(".pickle") {
+                let [_, program, shows] = row.expect("the README names every sample");
+                assert!(!program.is_empty() && !shows.is_empty() && !shows.contains('`'), "{name}");
+            }
         }
+    }
+
+    #[test]
+    fn what_the_program_carries_is_what_the_folder_has() {
+        use std::io::Read as _;
+        let plain = |bytes: &[u8]| {
+            let mut out = Vec::new();
+            flate2::read::GzDecoder::new(bytes).read_to_end(&mut out).expect("gzip");
+            out
+        };
+        let mut all_bytes = 0;
+        for (name, bytes) in BUNDLED {
+            all_bytes += bytes.len();
+            let sample = std::fs::read(samples_folder().join(name)).expect("a sample of this name");
+            let sample = if sample.starts_with(&[0x1f, 0x8b]) { plain(&sample) } else { sample };
+            assert!(plain(bytes) == sample, "{name} differs");
+        }
+        assert!(all_bytes < 100_000, "{all_bytes} bytes");
+    }
+
+    #[test]
+    fn without_the_folder_the_bundled_ones_are_offered() {
+        let (name, bytes) = BUNDLED[0];
+        let sample = offered(name, bytes, None);
+        assert_eq!(sample.input, Input::Bundled { name, bytes });
+        assert!(sample.shows.contains("attention"));
+        let found = offered(name, bytes, Some(&samples_folder()));
+        assert_eq!(found.input, Input::File(samples_folder().join(name)));
+        assert!(found.stamp.is_some());
     }
 
     #[test]

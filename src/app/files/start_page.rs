@@ -1,11 +1,14 @@
 //! The page of a window without files: ways to get one.
 
+use super::glances::{Glances, Look};
 use super::load_page::{page, page_of_width};
-use super::recent::{self, NOTE_PX, RecentFile};
-use super::samples::Sample;
+use super::names;
+use super::recent::RecentFile;
+use super::samples::{Sample, Samples};
+use super::snapshot_row::{self, SnapshotRow};
 use crate::app::command::Command;
 use crate::app::theme;
-use crate::units;
+use crate::load::Input;
 use eframe::egui;
 
 /// Code that records a snapshot.
@@ -19,8 +22,8 @@ finally:
 /// Width of the left column, in points: the code to copy fits.
 const LEFT_PX: f32 = 400.0;
 
-/// Width of the right column, in points: names with most of their notes fit.
-const RIGHT_PX: f32 = 640.0;
+/// Width of the right column, in points: verdicts fit.
+const RIGHT_PX: f32 = 700.0;
 
 /// Space between the columns, in points.
 const GAP_PX: f32 = 56.0;
@@ -30,16 +33,17 @@ const MARGINS_PX: f32 = 64.0;
 
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
-    recent: &[RecentFile<'_>],
-    samples: &[Sample],
+    recent: &[RecentFile],
+    samples: &Samples,
+    glances: &mut Glances,
     commands: &mut Vec<Command>,
 ) {
     let is_wide = LEFT_PX + GAP_PX + RIGHT_PX + MARGINS_PX < ui.available_width();
-    if !is_wide || (recent.is_empty() && samples.is_empty()) {
+    if !is_wide {
         page(ui, |ui| {
             open_ui(ui, commands);
             ui.add_space(20.0);
-            lists_ui(ui, recent, samples, commands);
+            lists_ui(ui, recent, samples, glances, commands);
         });
         return;
     }
@@ -50,7 +54,11 @@ pub(in crate::app) fn ui(
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.x = 8.0;
                     ui.set_width(width);
-                    if is_left { open_ui(ui, commands) } else { lists_ui(ui, recent, samples, commands) }
+                    if is_left {
+                        open_ui(ui, commands);
+                    } else {
+                        lists_ui(ui, recent, samples, glances, commands);
+                    }
                 });
                 ui.add_space(GAP_PX);
             }
@@ -76,31 +84,65 @@ fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     }
 }
 
-fn lists_ui(ui: &mut egui::Ui, recent: &[RecentFile<'_>], samples: &[Sample], commands: &mut Vec<Command>) {
+fn lists_ui(
+    ui: &mut egui::Ui,
+    recent: &[RecentFile],
+    samples: &Samples,
+    glances: &mut Glances,
+    commands: &mut Vec<Command>,
+) {
+    ui.spacing_mut().item_spacing.y = 2.0;
     if !recent.is_empty() {
         ui.label(theme::strong("Open again", 13.0));
-        recent::list(ui, recent, commands);
+        for file in recent {
+            recent_ui(ui, file, glances, commands);
+        }
         ui.add_space(20.0);
     }
-    if !samples.is_empty() {
-        ui.label(theme::strong("Look at a sample", 13.0));
-        for sample in samples {
-            sample_ui(ui, sample, commands);
-        }
+    ui.label(theme::strong("Look at a sample", 13.0));
+    for sample in &samples.first {
+        sample_ui(ui, sample, glances, commands);
+    }
+    if let Some(folder) = &samples.folder
+        && ui.link("All samples").on_hover_text(names::whole_path(folder)).clicked()
+    {
+        commands.push(Command::OpenFile(folder.clone()));
     }
 }
 
-fn sample_ui(ui: &mut egui::Ui, sample: &Sample, commands: &mut Vec<Command>) {
-    let path = sample.path.display().to_string();
-    ui.horizontal(|ui| {
-        let left = ui.cursor().left();
-        if ui.link(units::basename(&path)).on_hover_text(&path).clicked() {
-            commands.push(Command::OpenFile(sample.path.clone()));
-        }
-        ui.add_space((left + NOTE_PX - ui.cursor().left()).max(0.0));
-        let shows = egui::Label::new(theme::muted(ui, sample.shows.as_str()).size(12.0)).truncate();
-        ui.add(shows).on_hover_text(format!("{}\n{}", sample.program, sample.shows));
-    });
+fn recent_ui(ui: &mut egui::Ui, file: &RecentFile, glances: &mut Glances, commands: &mut Vec<Command>) {
+    let input = Input::File(file.path.clone());
+    let look = if file.is_missing { Look::Waiting } else { glances.look(&input, file.stamp) };
+    let row = SnapshotRow {
+        name: &names::file_name(&file.path),
+        note: &names::folder_of(&file.path),
+        hint: &names::whole_path(&file.path),
+        until_known: None,
+        look,
+        version: None,
+        is_enabled: !file.is_missing,
+    };
+    if snapshot_row::ui(ui, &row).clicked() {
+        commands.push(Command::OpenFile(file.path.clone()));
+    }
+}
+
+fn sample_ui(ui: &mut egui::Ui, sample: &Sample, glances: &mut Glances, commands: &mut Vec<Command>) {
+    let row = SnapshotRow {
+        name: &sample.name,
+        note: &sample.program,
+        hint: &format!("{}\n{}", sample.program, sample.shows),
+        until_known: Some(&sample.shows),
+        look: glances.look(&sample.input, sample.stamp),
+        version: None,
+        is_enabled: true,
+    };
+    if snapshot_row::ui(ui, &row).clicked() {
+        commands.push(match sample.input.path() {
+            Some(path) => Command::OpenFile(path.to_owned()),
+            None => Command::OpenSample(sample.input.clone()),
+        });
+    }
 }
 
 /// A note that files can be dropped, while some are held above the window.

@@ -1,8 +1,9 @@
-//! The top line: Open, a tab for each file, the device, back and forward, help, settings.
+//! The top line: Open, a tab for each file, back and forward, help, settings.
 
 use super::document::Document;
 use super::open_file::OpenFile;
 use super::recent::{self, RecentFile};
+use super::tab_strip;
 use crate::app::command::Command;
 use crate::app::preferences::{self, Preferences};
 use crate::app::{export, theme};
@@ -13,7 +14,7 @@ pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     documents: &mut [Document],
     current: usize,
-    recent: &[RecentFile<'_>],
+    recent: &[RecentFile],
     preferences: &mut Preferences,
     commands: &mut Vec<Command>,
 ) {
@@ -27,44 +28,16 @@ pub(in crate::app) fn ui(
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
                 history_buttons(ui, file);
                 export_menu(ui, commands);
-                device_chooser(ui, file);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
                     commands.push(Command::OpenDialog);
                 }
                 recent::menu(ui, recent, commands);
-                egui::ScrollArea::horizontal().show(ui, |ui| {
-                    for (i, document) in documents.iter().enumerate() {
-                        tab(ui, i, document, i == current, commands);
-                    }
-                });
+                tab_strip::ui(ui, documents, current, commands);
             });
         });
     });
-}
-
-fn tab(ui: &mut egui::Ui, i: usize, document: &Document, is_current: bool, commands: &mut Vec<Command>) {
-    ui.spacing_mut().item_spacing.x = 2.0;
-    let path = document.input().name();
-    let label = ui.selectable_label(is_current, document.title()).on_hover_text(path);
-    if label.clicked() {
-        commands.push(Command::Show(i));
-    }
-    // If there are more tabs than room, a tab that comes to the front is scrolled into sight. Only then:
-    // otherwise the user could not look at other tabs.
-    let last_shown = egui::Id::unique("last shown tab");
-    if is_current && ui.data(|data| data.get_temp(last_shown)) != Some(i) {
-        label.scroll_to_me(None);
-        ui.data_mut(|data| data.insert_temp(last_shown, i));
-    }
-    let name = format!("Close {}", document.title());
-    let close = ui.add(egui::Button::new("×").frame(false)).on_hover_text(&name);
-    close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-    if close.clicked() {
-        commands.push(Command::Close(i));
-    }
-    ui.add_space(6.0);
 }
 
 fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
@@ -91,21 +64,6 @@ fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
-fn device_chooser(ui: &mut egui::Ui, file: &mut OpenFile) {
-    if file.devices.len() < 2 {
-        return;
-    }
-    let name = |at: usize| file.devices[at].recording.device.to_string();
-    let mut chosen = file.current;
-    let chooser = egui::ComboBox::from_id_salt("device").selected_text(name(chosen)).show_ui(ui, |ui| {
-        for at in 0..file.devices.len() {
-            ui.selectable_value(&mut chosen, at, name(at));
-        }
-    });
-    chooser.response.on_hover_text("Device");
-    file.current = chosen;
-}
-
 fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mut Vec<Command>) {
     let choices = [
         (ThemePreference::System, "Follow the system"),
@@ -125,7 +83,8 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
         ui.separator();
         preferences::ui(ui, preferences);
         ui.separator();
-        if ui.button("Reset the arrangement of panes").clicked() {
+        let hint = "Arrange the panes as they were at first";
+        if ui.button("Reset layout").on_hover_text(hint).clicked() {
             commands.push(Command::ResetLayout);
             ui.close();
         }

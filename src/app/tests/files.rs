@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::app::device::Selection;
+use crate::app::files::glances::Glances;
 
 use eframe::egui::Modifiers;
+use egui_kittest::kittest::NodeT as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -98,25 +100,31 @@ fn cancelling_a_load_that_never_ends_leaves_no_tab() {
     harness.run_steps(3);
     assert!(harness.state().documents.is_empty());
     assert!(harness.query_by_label("Open snapshots…").is_some());
-    assert!(harness.state().recent.files().is_empty(), "what was never open is not remembered");
+    assert!(harness.state().glances.recent().is_empty(), "what was never open is not remembered");
+}
+
+/// A window that remembers files in a folder.
+fn harness_in(settings: &Path) -> Harness<'static, App> {
+    let mut harness = harness();
+    let ctx = harness.ctx.clone();
+    let app = harness.state_mut();
+    app.glances = Glances::new(Some(settings.to_owned()), &ctx, WorkMode::Blocking);
+    harness.run_steps(3);
+    harness
 }
 
 #[test]
 fn files_that_were_open_are_offered_again_and_missing_ones_are_not() {
-    let mut first = harness();
+    let settings = tempfile::tempdir().expect("a temporary folder");
+    let mut first = harness_in(settings.path());
     let folder = open(&mut first, &snapshot_pickle());
-    let mut kept = Kept::default();
-    eframe::App::save(first.state_mut(), &mut kept);
-
-    let mut second = harness();
-    second.state_mut().restore(Some(&kept));
-    second.run_steps(3);
+    // The window is killed: nothing is stored when it is closed.
+    let mut second = harness_in(settings.path());
     second.get_by_label("run.pickle").click();
     assert!(wait(&mut second, |harness| harness.query_by_label_contains("Out of memory").is_some()));
 
     drop(folder);
-    let mut third = harness();
-    third.state_mut().restore(Some(&kept));
+    let mut third = harness_in(settings.path());
     assert!(wait(&mut third, |harness| harness.query_by_label_contains("no longer there").is_some()));
     third.get_by_label("run.pickle").click();
     third.run_steps(3);
@@ -126,6 +134,212 @@ fn files_that_were_open_are_offered_again_and_missing_ones_are_not() {
     third.get_by_label("Clear this list").click();
     third.run_steps(3);
     assert!(third.query_by_label("run.pickle").is_none());
+}
+
+#[test]
+fn recent_files_of_an_earlier_version_are_taken_over() {
+    let mut kept = Kept::default();
+    let files = ["/runs/a.pickle", "/runs/b.pickle"].map(PathBuf::from).to_vec();
+    eframe::set_value(&mut kept, RECENT_KEY, &files);
+    let mut harness = harness();
+    harness.state_mut().restore(Some(&kept));
+    harness.run_steps(2);
+    assert_eq!(harness.state().glances.recent(), files);
+    eframe::App::save(harness.state_mut(), &mut kept);
+    assert_eq!(eframe::Storage::get_string(&kept, RECENT_KEY), None);
+}
+
+#[test]
+fn the_start_page_shows_verdicts_of_recent_files_without_looking_again() {
+    let settings = tempfile::tempdir().expect("a temporary folder");
+    let mut first = harness_in(settings.path());
+    open_path(&mut first, sample("leak_attempts.pickle.gz"));
+    let verdict = device(&mut first).derived.verdict().expect("a verdict").title.clone();
+    first.run_steps(2);
+    let mut second = harness_in(settings.path());
+    // Nothing is looked at here, so this is what was remembered.
+    assert!(!second.state().glances.may_scan);
+    assert!(wait(&mut second, |harness| harness.query_by_label_contains(&verdict).is_some()));
+}
+
+#[test]
+fn samples_get_verdicts_in_the_background() {
+    let mut harness = harness();
+    assert!(harness.query_by_label_contains("attention scores").is_some(), "what the README says");
+    harness.state_mut().glances.may_scan = true;
+    assert!(wait(&mut harness, |harness| {
+        4 <= harness.query_all_by_label_contains("Out of memory").count()
+            || harness.query_by_label_contains("device 1 of 2").is_some()
+    }));
+}
+
+#[test]
+fn a_sample_that_the_program_carries_opens() {
+    let mut harness = harness();
+    let bytes = include_bytes!("../../../assets/samples/two_devices_oom.pickle.gz");
+    let input = Input::Bundled { name: "two_devices_oom.pickle", bytes };
+    harness.state_mut().commands.push(Command::OpenSample(input));
+    assert!(wait(&mut harness, |harness| harness.query_by_label("go to OOM").is_some()));
+    assert_eq!(titles(&harness), ["two_devices_oom.pickle"]);
+    assert!(harness.state().glances.recent().is_empty());
+}
+
+/// A folder with some snapshots, a file that is none, and a folder.
+fn folder_of_runs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, from) in
+        [("rank10.pickle", "two_devices_oom.pickle"), ("rank9.pickle.gz", "compact.pickle.gz")]
+    {
+        std::fs::copy(sample(from), folder.path().join(name)).expect("a temporary file");
+    }
+    std::fs::write(folder.path().join("broken.pickle"), b"nothing").expect("a temporary file");
+    std::fs::create_dir(folder.path().join("iteration_20")).expect("a temporary folder");
+    folder
+}
+
+fn open_folder(harness: &mut Harness<'static, App>, path: &Path) {
+    harness.input_mut().dropped_files.push(Arc::new(Dropped(path.to_owned())));
+    assert!(wait(harness, |harness| harness.query_by_label("List again").is_some()));
+}
+
+/// The names of the files, from top to bottom.
+fn rows(harness: &Harness<'static, App>) -> Vec<String> {
+    let links = harness.query_all_by_role(Role::Link);
+    let mut names: Vec<(i64, String)> = links
+        .filter_map(|node| Some((node.rect().top() as i64, node.accesskit_node().label()?)))
+        .filter(|(_, name)| name.contains(".pickle"))
+        .collect();
+    names.sort_unstable();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+#[test]
+fn a_folder_lists_its_snapshots_with_verdicts() {
+    let folder = folder_of_runs();
+    let mut harness = harness();
+    harness.state_mut().glances.may_scan = true;
+    open_folder(&mut harness, folder.path());
+    assert_eq!(rows(&harness), ["broken.pickle", "rank9.pickle.gz", "rank10.pickle"]);
+    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("not looked at yet").is_none() }));
+    assert!(
+        harness.query_by_label_contains("3 snapshots · 1 ran out of memory · 1 cannot be opened").is_some()
+    );
+    harness.get_by_label("Verdict").click();
+    harness.run_steps(3);
+    assert_eq!(rows(&harness)[0], "rank10.pickle");
+    harness.get_by_label("rank10.pickle").click();
+    assert!(wait(&mut harness, |harness| harness.query_by_label("go to OOM").is_some()));
+    assert_eq!(harness.state().documents.len(), 2);
+}
+
+#[test]
+fn a_folder_is_listed_again_and_its_folders_open() {
+    let folder = folder_of_runs();
+    let mut harness = harness();
+    open_folder(&mut harness, folder.path());
+    std::fs::copy(sample("compact.pickle.gz"), folder.path().join("iteration_20/new.pickle.gz"))
+        .expect("a temporary file");
+    std::fs::remove_file(folder.path().join("broken.pickle")).expect("a temporary file");
+    harness.key_press(Key::F5);
+    harness.run_steps(3);
+    assert_eq!(rows(&harness), ["rank9.pickle.gz", "rank10.pickle"]);
+    harness.get_by_label("iteration_20").click();
+    assert!(wait(&mut harness, |harness| rows(harness) == ["new.pickle.gz"]));
+    assert_eq!(titles(&harness)[1], "iteration_20");
+}
+
+#[test]
+fn looking_at_a_folder_can_be_stopped() {
+    let folder = folder_of_runs();
+    let mut harness = harness();
+    open_folder(&mut harness, folder.path());
+    harness.get_by_label("Stop").click();
+    harness.run_steps(2);
+    harness.state_mut().glances.may_scan = true;
+    harness.run_steps(10);
+    assert!(harness.query_by_label_contains("3 not looked at yet").is_some());
+    harness.get_by_label("Look at the others").click();
+    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("not looked at yet").is_none() }));
+}
+
+#[test]
+fn the_title_of_the_window_names_the_file_and_is_set_once() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    assert_eq!(harness.state().title, "run.pickle — oomscope");
+    let set = |harness: &Harness<'_, App>| {
+        let viewports = harness.output().viewport_output.values();
+        let is_title = |command: &egui::ViewportCommand| matches!(command, egui::ViewportCommand::Title(_));
+        viewports.flat_map(|output| &output.commands).filter(|command| is_title(command)).count()
+    };
+    assert_eq!(set(&harness), 0);
+    harness.state_mut().commands.push(Command::Close(0));
+    harness.step();
+    assert_eq!((set(&harness), harness.state().title.as_str()), (1, "oomscope"));
+    harness.step();
+    assert_eq!(set(&harness), 0);
+}
+
+#[test]
+fn names_too_long_for_a_tab_are_cut_and_tabs_too_many_are_in_a_menu() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut harness = harness();
+    let name = |at: usize| format!("a_very_long_run_name_with_every_setting_in_it_{at}.pickle");
+    for at in 0..9 {
+        let path = folder.path().join(name(at));
+        std::fs::write(&path, snapshot_pickle()).expect("a temporary file");
+        open_path(&mut harness, path);
+    }
+    assert!(harness.query_by_label(&name(8)).is_some(), "the file that is shown has its tab in sight");
+    assert!(harness.query_by_label(&name(0)).is_none());
+    let settings = harness.get_by_label("Settings").rect();
+    assert!(harness.get_by_label("All 9").rect().right() <= settings.left());
+    harness.get_by_label("All 9").click();
+    harness.run_steps(3);
+    harness.get_by_label(&name(0)).click();
+    harness.run_steps(3);
+    assert_eq!(harness.state().current, 0);
+    assert!(harness.query_by_label(&name(0)).is_some());
+    harness.get_by_label(&name(0)).click_secondary();
+    harness.run_steps(3);
+    harness.get_by_label("Close others").click();
+    harness.run_steps(3);
+    assert_eq!(titles(&harness), [name(0)]);
+}
+
+#[test]
+fn the_layout_is_reset_from_the_settings_and_from_a_tab() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    harness.get_by_label("Settings").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Reset layout").is_some());
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    harness.get_by_label("run.pickle").click_secondary();
+    harness.run_steps(3);
+    harness.get_by_label("Reset layout").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Reset layout").is_none());
+}
+
+#[test]
+fn devices_are_tabs_that_say_where_memory_ran_out() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("two_devices_oom.pickle"));
+    let file = |harness: &mut Harness<'static, App>| {
+        let app = harness.state_mut();
+        app.documents[app.current].open_file().expect("an open file").current
+    };
+    assert_eq!(file(&mut harness), 1, "the device that failed is shown");
+    assert!(harness.query_by_label_contains("ran out of memory").is_none());
+    harness.get_by_role_and_label(Role::Tab, "device 0").click();
+    harness.run_steps(3);
+    assert_eq!(file(&mut harness), 0);
+    assert!(harness.query_by_label("ran out of memory").is_some());
+    harness.get_by_role_and_label(Role::Link, "device 1").click();
+    harness.run_steps(3);
+    assert_eq!(file(&mut harness), 1);
 }
 
 #[test]

@@ -139,10 +139,17 @@ fn panes_of_a_recording_without_history() {
     check("history_state_only.pickle", [1280.0, 800.0], |_| ());
 }
 
+/// Sizes of pages that have to fit into a small window, too.
+const ALSO_SMALL: [[f32; 2]; 3] = [[900.0, 600.0], [1280.0, 800.0], [2560.0, 1440.0]];
+
 /// Check a page that is no pane, in both themes and sizes.
 fn check_page(name: &str, prepare: impl Fn(&mut Harness<'static, App>)) {
+    check_page_at(name, &[[1280.0, 800.0], [2560.0, 1440.0]], prepare);
+}
+
+fn check_page_at(name: &str, sizes: &[[f32; 2]], prepare: impl Fn(&mut Harness<'static, App>)) {
     let mut faults_of_all = Vec::new();
-    for size in [[1280.0, 800.0], [2560.0, 1440.0]] {
+    for &size in sizes {
         for theme in [Theme::Dark, Theme::Light] {
             let camera = Camera::default();
             let mut harness = camera.harness(size, theme);
@@ -159,7 +166,45 @@ fn check_page(name: &str, prepare: impl Fn(&mut Harness<'static, App>)) {
 
 #[test]
 fn the_start_page() {
-    check_page("start", |_| ());
+    check_page_at("start", &ALSO_SMALL, |_| ());
+    check_page_at("start_with_recent", &ALSO_SMALL, |harness| {
+        for name in ["frag_oom.pickle", "two_devices_oom.pickle", "history_state_only.pickle"] {
+            open_path(harness, sample(name));
+            harness.run_steps(2);
+            harness.state_mut().close(0);
+        }
+        harness.state_mut().glances.may_scan = true;
+        // What the README says of samples stands there until their verdicts are known.
+        assert!(wait(harness, |harness| harness
+            .query_by_label_contains("each iteration a little")
+            .is_none()));
+    });
+}
+
+#[test]
+fn a_folder_of_snapshots() {
+    check_page_at("folder", &ALSO_SMALL, |harness| {
+        harness.state_mut().glances.may_scan = true;
+        let ctx = harness.ctx.clone();
+        harness.state_mut().open(Input::File(sample("")), &ctx);
+        let is_done = |harness: &mut Harness<'static, App>| {
+            harness.query_by_label("List again").is_some()
+                && harness.query_by_label_contains("not looked at yet").is_none()
+        };
+        assert!(wait(harness, is_done));
+    });
+}
+
+#[test]
+fn many_tabs_and_several_devices() {
+    check_page("tabs", |harness| {
+        for name in ["gpt_oom_expandable.pickle", "leak_eval_losses.pickle", "history_state_only.pickle"] {
+            open_path(harness, sample(name));
+        }
+        (0..6).for_each(|_| open_path(harness, sample("two_devices_oom.pickle")));
+        let file = harness.state_mut().documents[8].open_file().expect("an open file");
+        file.current = 0;
+    });
 }
 
 #[test]

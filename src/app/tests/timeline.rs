@@ -98,7 +98,7 @@ fn the_tab_that_is_shown_is_in_sight() {
     for (at, name) in [(9, "two_devices_oom.pickle"), (0, "annotated.pickle")] {
         harness.state_mut().current = at;
         harness.run_steps(60);
-        let tab = harness.get_by_role_and_label(Role::Button, name).rect();
+        let tab = harness.get_by_role_and_label(Role::Tab, name).rect();
         assert!(0.0 <= tab.left() && tab.right() < width, "{tab:?}");
     }
 }
