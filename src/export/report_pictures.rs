@@ -53,6 +53,9 @@ fn spec(
         view: view_of(recording, Axis::Event, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
+        // The page around the picture says it.
+        verdict: None,
+        redacts: false,
         moment,
         has_cursor: false,
         selected: Selected::None,

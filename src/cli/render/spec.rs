@@ -33,6 +33,8 @@ pub(super) fn spec(
         coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
         filter: filtered(args, recording, selected, attribution.as_deref()),
         attribution,
+        verdict: None,
+        redacts: false,
         moment,
         has_cursor: args.target.names_moment(),
         selected: picture::Selected::None,
