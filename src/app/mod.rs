@@ -33,6 +33,7 @@ mod tables;
 mod theme;
 mod timeline;
 mod tooltips;
+mod waiting;
 mod what_if;
 mod work;
 
@@ -247,7 +248,11 @@ impl App {
                     at += 1;
                 }
                 // The next tab has moved to this place.
-                LoadProgress::Cancelled => self.close(at),
+                LoadProgress::Cancelled => {
+                    let title = document.title().to_owned();
+                    self.close(at);
+                    self.notify(Some(format!("Loading {title} was cancelled")));
+                }
             }
         }
     }
