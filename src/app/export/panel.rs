@@ -130,6 +130,7 @@ impl ExportPanel {
         let text = said.text();
         if let Some(shown) = &mut self.shown {
             shown.said = said;
+            shown.picker.refresh();
         }
         text
     }

@@ -104,6 +104,11 @@ impl PathPicker {
         ctx.request_repaint();
     }
 
+    /// Read the folder again: it has changed.
+    pub(in crate::app) fn refresh(&mut self) {
+        self.asked = None;
+    }
+
     /// The field and the list. Returns the file that was picked: by Enter or a click.
     pub(in crate::app) fn ui(&mut self, ui: &mut egui::Ui, mode: WorkMode, list_px: f32) -> Option<PathBuf> {
         let Written { folder, leaf } = self.places.split(&self.text);

@@ -169,6 +169,9 @@ fn the_panel_writes_and_never_replaces_without_asking() {
     let said = finish(&mut harness);
     assert_eq!(said, format!("Picture written to {}", written.display()));
     assert!(harness.query_by_label("Copy path").is_some());
+    harness.event(egui::Event::Text(".png".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("run.v2.png exists").is_some());
     let read = |path: &Path| std::fs::read(path).expect("the picture");
     let first = read(&written);
 
