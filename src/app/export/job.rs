@@ -1,7 +1,7 @@
 //! One export: what is painted or written, and to where.
 
 use super::choice::{ExportChoice, Product};
-use super::exporter::{Outcome, Watch};
+use super::outcome::{Outcome, Watch};
 use super::preset::{free, with_extension};
 use crate::analysis::module_table;
 use crate::app::device::Selection;

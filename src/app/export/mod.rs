@@ -4,6 +4,7 @@
 mod choice;
 mod exporter;
 mod job;
+mod outcome;
 mod panel;
 mod preset;
 

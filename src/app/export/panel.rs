@@ -1,8 +1,9 @@
 //! *Export*: the name of the file as a field inside the window, and what came of it.
 
 use super::choice::ExportChoice;
-use super::exporter::{Exporter, Outcome};
+use super::exporter::Exporter;
 use super::job::{ExportOrder, Target};
+use super::outcome::Outcome;
 use super::preset::{self, FindWritable};
 use crate::app::floating;
 use crate::app::paths::{Kinds, PathPicker, Places};
