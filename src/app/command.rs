@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub(in crate::app) enum Command {
     /// Ask for files.
     OpenDialog,
+    /// Ask for files with the system's dialog, in a folder.
+    SystemDialog(PathBuf),
     /// Open a file in a new tab.
     OpenFile(PathBuf),
     /// Open a snapshot that is a part of the program.
@@ -29,8 +31,10 @@ pub(in crate::app) enum Command {
     Help,
     /// Do not show the notice any more.
     DismissNotice,
-    /// Export the current view as a picture, or the report.
+    /// Export the current view as a picture, or the report: ask where to.
     Export(ExportChoice),
+    /// Copy the current view as a picture to the clipboard.
+    CopyPicture(ExportChoice),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }

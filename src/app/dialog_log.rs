@@ -43,7 +43,7 @@ pub(in crate::app) fn take_reason() -> Option<String> {
 
 /// A message for the user: the reason, what would help, and what works instead of a dialog.
 pub(in crate::app) fn explain(reason: &str, instead: &str) -> String {
-    format!("No file dialog could open ({reason}). Install xdg-desktop-portal or zenity, or {instead}.")
+    format!("No system dialog could open ({reason}). Install xdg-desktop-portal or zenity, or {instead}.")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::app::command::Command;
 use crate::app::device::Selection;
+use crate::app::export::ExportChoice;
 use crate::app::panes::OpenDevice;
 use crate::app::tables::virtual_list;
 use eframe::egui::{self, Key, Modifiers};
@@ -58,6 +59,20 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
         "Ctrl+Tab, Ctrl+Shift+Tab",
         "next file, file before",
         KeyAction::Window(Command::ShowNext(1)),
+    ),
+    key(
+        Modifiers::COMMAND.plus(Modifiers::SHIFT),
+        Key::E,
+        "",
+        "",
+        KeyAction::Window(Command::CopyPicture(ExportChoice::TIMELINE)),
+    ),
+    key(
+        Modifiers::COMMAND,
+        Key::E,
+        "Ctrl+E, Ctrl+Shift+E",
+        "export the timeline, copy it as a picture",
+        KeyAction::Window(Command::Export(ExportChoice::TIMELINE)),
     ),
     key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", KeyAction::CloseShown),
     key(

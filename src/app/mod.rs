@@ -11,13 +11,16 @@ mod dialog_log;
 mod export;
 mod files;
 mod filter;
+mod floating;
 mod header;
 #[doc(hidden)]
 pub mod headless;
 mod help;
 mod keys;
 mod legend;
+mod open_panel;
 mod panes;
+mod paths;
 mod preferences;
 mod query_field;
 mod remedies;
@@ -31,6 +34,7 @@ mod tables;
 mod theme;
 mod timeline;
 mod tooltips;
+mod waiting;
 mod what_if;
 mod work;
 
@@ -44,13 +48,15 @@ use crate::load::Input;
 use command::Command;
 pub use dialog_log::DialogLog;
 use eframe::egui;
-use export::{ExportChoice, ExportJob, Exporter};
-use files::dialogs::OpenDialog;
+use export::{ExportChoice, ExportJob, ExportOrder, ExportPanel, Exporter, PanelWish, Target};
+use files::dialogs::SystemDialog;
 use files::document::{Document, LoadProgress};
 use files::glances::Glances;
+use files::open_file::OpenFile;
 use files::samples::Samples;
 use files::watch::{FileWatch, OnDisk};
 use keys::KeyAction;
+use open_panel::OpenPanel;
 use panes::Layout;
 use preferences::Preferences;
 use std::path::PathBuf;
@@ -141,7 +147,10 @@ struct App {
     current: usize,
     /// The title of the window.
     title: String,
-    dialog: OpenDialog,
+    open_panel: OpenPanel,
+    export_panel: ExportPanel,
+    open_dialog: SystemDialog,
+    export_dialog: SystemDialog,
     samples: Samples,
     glances: Glances,
     watch: FileWatch,
@@ -162,7 +171,10 @@ impl App {
         Self {
             documents: Vec::new(),
             current: 0,
-            dialog: OpenDialog::default(),
+            open_panel: OpenPanel::default(),
+            export_panel: ExportPanel::default(),
+            open_dialog: SystemDialog::default(),
+            export_dialog: SystemDialog::default(),
             samples: files::samples::find(),
             glances: Glances::new(None, ctx, mode),
             title: String::new(),
@@ -198,8 +210,9 @@ impl App {
     fn run_commands(&mut self, ctx: &egui::Context) {
         for command in std::mem::take(&mut self.commands) {
             match command {
-                Command::OpenDialog => {
-                    let refused = self.dialog.show(ctx);
+                Command::OpenDialog => self.toggle_open_panel(),
+                Command::SystemDialog(folder) => {
+                    let refused = self.open_dialog.open(&folder, ctx);
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
@@ -211,10 +224,10 @@ impl App {
                 Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.glances.forget_recent(),
                 Command::ResetLayout => self.layout = Layout::default(),
-                Command::Export(choice) => {
-                    let job = self.export_job(choice, ctx);
-                    let refused = job.and_then(|job| self.exporter.ask(job, ctx));
-                    self.notify(refused);
+                Command::Export(choice) => self.show_export_panel(choice),
+                Command::CopyPicture(choice) => {
+                    let redacts = self.export_panel.redacts();
+                    self.export(ExportOrder { choice, target: Target::Clipboard, redacts }, ctx);
                 }
                 Command::Help => self.shows_help = !self.shows_help,
                 Command::DismissNotice => self.notice = None,
@@ -248,7 +261,11 @@ impl App {
                     at += 1;
                 }
                 // The next tab has moved to this place.
-                LoadProgress::Cancelled => self.close(at),
+                LoadProgress::Cancelled => {
+                    let title = document.title().to_owned();
+                    self.close(at);
+                    self.notify(Some(format!("Loading {title} was cancelled")));
+                }
             }
         }
     }
@@ -296,11 +313,47 @@ impl App {
         }
     }
 
-    /// A picture or report of the current file.
-    fn export_job(&mut self, choice: ExportChoice, ctx: &egui::Context) -> Option<ExportJob> {
-        let document = self.documents.get_mut(self.current)?;
+    /// Ask for files, in the folder of the file that is shown or was opened last.
+    fn toggle_open_panel(&mut self) {
+        let shown = self.documents.get(self.current).and_then(|document| document.input().path());
+        let shown = shown.and_then(|path| std::path::absolute(path).ok());
+        let recent = self.glances.recent().first();
+        self.export_panel.close();
+        self.open_panel.toggle(shown.as_ref().or(recent).map(PathBuf::as_path));
+    }
+
+    fn show_export_panel(&mut self, choice: ExportChoice) {
+        let Some(document) = self.documents.get_mut(self.current) else { return };
         let input = document.input().clone();
-        document.open_file()?.device().map(|device| ExportJob::new(choice, input, device, ctx))
+        if document.open_file().is_some_and(|file| file.device().is_some()) {
+            self.open_panel.close();
+            self.export_panel.show(choice, input);
+        }
+    }
+
+    /// Make a picture or report of the current file.
+    fn export(&mut self, order: ExportOrder, ctx: &egui::Context) {
+        let Some(document) = self.documents.get_mut(self.current) else { return };
+        let input = document.input().clone();
+        let device = document.open_file().and_then(OpenFile::device);
+        let job = device.map(|device| ExportJob::new(order, input, device, ctx));
+        let refused = job.and_then(|job| self.exporter.start(job, ctx));
+        self.notify(refused);
+    }
+
+    /// Draw the panels over the window, and carry out what they want.
+    fn draw_panels(&mut self, ctx: &egui::Context) {
+        self.open_panel.ui(ctx, self.setup.mode, &mut self.commands);
+        let front = self.documents.get(self.current).map(Document::input);
+        match self.export_panel.ui(ctx, self.setup.mode, &self.exporter, front) {
+            Some(PanelWish::Export(order)) => self.export(order, ctx),
+            Some(PanelWish::SystemDialog) => {
+                let target = self.export_panel.target();
+                let refused = target.and_then(|(path, kind)| self.export_dialog.save(&path, kind, ctx));
+                self.notice = refused.or(self.notice.take());
+            }
+            None => {}
+        }
     }
 
     /// Show a message in the status bar of the current file, or below everything if none is open.
@@ -317,8 +370,21 @@ impl App {
     fn take_files(&mut self, ctx: &egui::Context) {
         let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
         self.commands.extend(dropped.iter().map(|file| Command::OpenFile(file.path().to_owned())));
-        match self.dialog.answer() {
-            Ok(chosen) => self.commands.extend(chosen.into_iter().map(Command::OpenFile)),
+        match self.open_dialog.answer() {
+            Ok(chosen) if chosen.is_empty() => {}
+            Ok(chosen) => {
+                self.open_panel.close();
+                self.commands.extend(chosen.into_iter().map(Command::OpenFile));
+            }
+            Err(why) => self.notice = Some(why),
+        }
+        match self.export_dialog.answer() {
+            Ok(chosen) => {
+                let order = chosen.first().and_then(|path| self.export_panel.take_chosen(path));
+                if let Some(order) = order {
+                    self.export(order, ctx);
+                }
+            }
             Err(why) => self.notice = Some(why),
         }
     }
@@ -334,9 +400,9 @@ impl App {
         let open = self.documents.iter().filter_map(|document| document.input().path());
         let recent = self.glances.recent().iter().map(PathBuf::as_path);
         self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
-        match self.exporter.outcome() {
-            Ok(said) => self.notify(said),
-            Err(why) => self.notice = Some(why),
+        if let Some(outcome) = self.exporter.outcome() {
+            let said = self.export_panel.take_outcome(outcome, ctx);
+            self.notify(said);
         }
         for document in &mut self.documents {
             document.prefer(&self.preferences);
@@ -351,6 +417,10 @@ impl App {
         // Escape closes the help before it means anything else.
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;
+        }
+        if (self.open_panel.is_shown() || self.export_panel.is_shown()) && keys::take_escape(ctx) {
+            self.open_panel.close();
+            self.export_panel.close();
         }
         for action in keys::pressed(ctx) {
             match action {
@@ -387,6 +457,7 @@ impl App {
             }
         }
         files::start_page::drop_hint(ui);
+        self.draw_panels(ui.ctx());
         help::ui(ui.ctx(), &mut self.shows_help);
         // Commands name tabs by number, so they run before anything moves tabs.
         let ctx = ui.ctx().clone();

@@ -5,6 +5,7 @@ mod export;
 mod files;
 mod filter;
 mod looks;
+mod paths;
 mod remedies;
 mod report;
 mod segment_map;

@@ -98,6 +98,7 @@ fn predict_with_bar(scene: &Scene<'_>, only: &[Wanted]) -> Predictions {
         if PATIENCE <= started.elapsed() && bar.is_hidden() {
             bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
+        true
     });
     bar.finish_and_clear();
     predictions

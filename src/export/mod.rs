@@ -15,4 +15,4 @@ mod timeline;
 
 pub use kind::{ExportError, Format, PictureKind};
 pub use report_pictures::report_pictures;
-pub use spec::{Filtered, PictureSpec, StacksView};
+pub use spec::{Filtered, PictureSpec, PictureVerdict, StacksView};

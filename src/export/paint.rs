@@ -15,13 +15,16 @@ impl PictureSpec {
     pub fn file(&self, format: Format, size_points: [f32; 2], scale: f32) -> Result<Vec<u8>, ExportError> {
         let timeline = self.recording.timeline();
         match (format, self.kind) {
-            (Format::Png, _) => {
-                let sheet = PictureSheet { size: size_points.into(), scale, palette: self.palette };
-                Ok(png(&paint(self, timeline, &sheet))?)
-            }
+            (Format::Png, _) => Ok(png(&self.pixels(size_points, scale))?),
             (Format::Svg, PictureKind::Stacks) => stacks::svg(self, timeline),
             (Format::Svg, _) => Err(ExportError::NotSvg),
         }
+    }
+
+    /// Paint the picture.
+    pub fn pixels(&self, size_points: [f32; 2], scale: f32) -> Pixels {
+        let sheet = PictureSheet { size: size_points.into(), scale, palette: self.palette };
+        paint(self, self.recording.timeline(), &sheet)
     }
 }
 

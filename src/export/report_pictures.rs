@@ -53,6 +53,9 @@ fn spec(
         view: view_of(recording, Axis::Event, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
+        // The page around the picture says it.
+        verdict: None,
+        redacts: false,
         moment,
         has_cursor: false,
         selected: Selected::None,
@@ -74,7 +77,9 @@ fn spec(
 mod tests {
     use super::*;
     use crate::analysis::{RangeName, UserRules};
+    use crate::export::PictureVerdict;
     use crate::load::{Input, Progress, load};
+    use crate::report::Answer;
 
     #[test]
     fn pictures_over_time_have_lanes_of_iterations_and_phases() {
@@ -92,6 +97,26 @@ mod tests {
         assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
         assert!(lanes[1].iter().any(|range| range.name.text(&snapshot) == "backward"));
         assert!(2 < lanes.len(), "annotations come below");
+    }
+
+    #[test]
+    fn a_caption_carries_the_verdict_and_names_no_folder_if_that_is_wanted() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/frag_oom.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let spec = spec(&recording, &attribution, Moment::START, "/home/me/a.pickle", &Palette::DARK);
+        let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
+        assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
+        let [culprit, fix] = ["/home/me/a.py:5: 1 GiB", "shrink it"].map(|text| Some(text.to_owned()));
+        let answer = Answer { culprit, fix, site: None, advice: None };
+        let verdict = Some(PictureVerdict::new("A leak".to_owned(), Some(&answer)));
+        let spec = PictureSpec { verdict, ..spec };
+        assert_eq!(caption(&spec).title, "a.pickle");
+        assert_eq!(caption(&spec).headline, "A leak");
+        assert_eq!(caption(&spec).lines[0], "/home/me/a.py:5: 1 GiB · Fix: shrink it");
+        let redacted = PictureSpec { redacts: true, ..spec };
+        assert_eq!(caption(&redacted).lines[0], "a.py:5: 1 GiB · Fix: shrink it");
     }
 
     #[test]

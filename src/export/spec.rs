@@ -7,7 +7,8 @@ use crate::draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, Sit
 use crate::draw::segment_map::MapLook;
 use crate::draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Palette, View};
 use crate::model::{AllocId, Moment, Recording, Timeline};
-use crate::{report, units};
+use crate::report::{self, Answer};
+use crate::units;
 use std::sync::Arc;
 
 /// A filter and the allocations that match it.
@@ -19,6 +20,24 @@ pub struct Filtered {
     pub matches: Arc<Matches>,
     /// Whether the others are left out where that makes sense; otherwise they are faded.
     pub hides_rest: bool,
+}
+
+/// The verdict on the recording, as the window's header says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureVerdict {
+    title: String,
+    /// The line of code, and what to change.
+    answer: Option<String>,
+}
+
+impl PictureVerdict {
+    /// The verdict's title, and what it comes down to.
+    pub fn new(title: String, answer: Option<&Answer>) -> Self {
+        let line = answer.and_then(|answer| answer.culprit.clone());
+        let fix = answer.and_then(|answer| answer.fix.as_ref()).map(|fix| format!("Fix: {fix}"));
+        let parts: Vec<String> = line.into_iter().chain(fix).collect();
+        Self { title, answer: (!parts.is_empty()).then(|| parts.join(" · ")) }
+    }
 }
 
 /// The measure and the arrangement of a flame graph.
@@ -47,6 +66,10 @@ pub struct PictureSpec {
     pub view: View,
     /// Iterations and phases, if they are shown.
     pub attribution: Option<Arc<Attribution>>,
+    /// The verdict for the caption. `None` describes the outcome by the model's figures alone.
+    pub verdict: Option<PictureVerdict>,
+    /// Whether folders are left out of the words around the picture.
+    pub redacts: bool,
     /// The colours of allocations.
     pub coloring: Arc<Coloring>,
     /// The moment that the caption and the list of sites describe.
@@ -73,19 +96,34 @@ impl PictureSpec {
     /// The words around the picture: caption and legend.
     pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<LegendEntry>) -> Page {
         let title = units::printable(units::basename(&self.name));
-        let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
-        let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
+        let answer = self.verdict.as_ref().and_then(|verdict| verdict.answer.clone());
+        let mut lines: Vec<String> = answer.into_iter().map(|answer| self.redacted(answer)).collect();
+        lines.extend(report::caption_lines(self.recording.snapshot(), timeline, self.moment));
         lines.extend(self.filter_text(timeline));
         let keys = self.color_keys(timeline).into_iter();
         legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
-        Page { caption: Caption { title, headline, lines }, legend }
+        Page { caption: Caption { title, headline: self.headline(timeline), lines }, legend }
+    }
+
+    /// The verdict, or the outcome of the recording.
+    pub(super) fn headline(&self, timeline: &Timeline) -> String {
+        match &self.verdict {
+            Some(verdict) => self.redacted(verdict.title.clone()),
+            None => report::headline(timeline, self.recording.snapshot().damage.is_some()),
+        }
+    }
+
+    /// A text without folders, if they are to be left out.
+    pub(super) fn redacted(&self, text: String) -> String {
+        if self.redacts { report::without_folders(&text) } else { text }
     }
 
     /// The filter and the number of its matches, for captions.
     pub(super) fn filter_text(&self, timeline: &Timeline) -> Option<String> {
         let Filtered { query, matches, .. } = self.filter()?;
         let [found, all] = [matches.count(), timeline.lifetimes.len()].map(|n| units::count(n as u64));
-        Some(format!("Filter: {} · {found} of {all} allocations", units::printable(query)))
+        let query = self.redacted(units::printable(query));
+        Some(format!("Filter: {query} · {found} of {all} allocations"))
     }
 
     /// The legend of the colours of `coloring`, as far as this kind of picture has them.

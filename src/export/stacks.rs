@@ -7,7 +7,7 @@ use crate::draw::picture::{FlamePicture, PictureSheet, Selected, flame_legend};
 use crate::draw::software::Pixels;
 use crate::draw::{FrameColors, Rgb};
 use crate::model::Timeline;
-use crate::report::{self, FlameSvg, flame_svg, measure_name, measure_text, weight_text};
+use crate::report::{FlameSvg, flame_svg, measure_name, measure_text, weight_text};
 use crate::units;
 
 /// Content of the flame graph, whichever format it is written in.
@@ -70,7 +70,8 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     page.caption.lines.push(format!("{}: {}", measure_name(spec.stacks.measure), weighed.figure(whole)));
     page.caption.lines.extend(found.as_deref().map(|found| {
         let weight = weighed.figure(tree.weight_of(found, &weighed.weights));
-        format!("Search: {} · {weight} in {}", units::printable(search), frames(found))
+        let search = spec.redacted(units::printable(search));
+        format!("Search: {search} · {weight} in {}", frames(found))
     }));
     picture.paint(sheet, &page)
 }
@@ -83,7 +84,7 @@ fn frames(found: &[bool]) -> String {
 pub(super) fn svg(spec: &PictureSpec, timeline: &Timeline) -> Result<Vec<u8>, ExportError> {
     let weighed = Weighed::new(spec, timeline);
     let summary = weighed.summary(spec, timeline);
-    let headline = report::headline(timeline, spec.recording.snapshot().damage.is_some());
+    let headline = spec.headline(timeline);
     let name = units::printable(units::basename(&spec.name));
     let mut subtitle = format!("{name} · {} · {headline} · {summary}", timeline.device);
     if let Some(filter) = spec.filter_text(timeline) {

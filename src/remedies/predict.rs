@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Told how many remedies have been tried, and of how many.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+/// Told how many remedies have been tried, and of how many. If it returns false, those that are still to come are left out.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// Several offers that are tried at once, in the order of the registry.
 type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
@@ -56,7 +56,7 @@ pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
     let trials =
-        Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| {} };
+        Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| true };
     let all = trials.run(wanted, &baseline);
     predictions(scene, &baseline, all, Vec::new())
 }
@@ -102,11 +102,14 @@ impl Trials<'_> {
         baseline: &Tried,
     ) -> Vec<(Combination<'o, 'a>, Tried)> {
         let attempt = |combination: Combination<'o, 'a>| {
+            if !(self.progress)(self.done.load(Ordering::Relaxed), self.total) {
+                return None;
+            }
             let tried = Tried::of(self.scene, &self.program, baseline, &combination);
             (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
-            (combination, tried)
+            Some((combination, tried))
         };
-        combinations.into_par_iter().map(attempt).collect()
+        combinations.into_par_iter().filter_map(attempt).collect()
     }
 }
 

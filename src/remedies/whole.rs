@@ -25,5 +25,5 @@ pub fn predict_all(
     let device = subject.device().with_capacity(capacity_bytes);
     let scene = Scene { snapshot, timeline, attribution, subject: &subject, device };
     let is_large = MANY_EVENTS < timeline.events.len();
-    Some(if is_large { predict_best(&scene) } else { predict(&scene, &[], &|_, _| {}) })
+    Some(if is_large { predict_best(&scene) } else { predict(&scene, &[], &|_, _| true) })
 }

@@ -28,4 +28,4 @@ pub use replay::{Fidelity, Outcome, Reach, SimulatedOom};
 pub use settings::{Device, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;
-pub use sweep::{recommended, sweep, useful_changes, useful_settings};
+pub use sweep::{recommended, sweep, sweep_while, useful_changes, useful_settings};

@@ -1,14 +1,16 @@
-//! The system's file dialogs, without blocking the window.
+//! The system's file dialogs, without blocking the window. Some systems have none; the fields for paths work everywhere.
 
 use crate::app::dialog_log;
+use crate::app::paths::EXTENSIONS;
 use eframe::egui;
-use std::path::PathBuf;
+use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// The Open dialog; at most one is shown.
+/// A dialog; at most one is shown.
 #[derive(Debug, Default)]
-pub(in crate::app) struct OpenDialog {
+pub(in crate::app) struct SystemDialog {
     answer: Option<Receiver<Chosen>>,
 }
 
@@ -16,20 +18,45 @@ pub(in crate::app) struct OpenDialog {
 type Chosen = Result<Vec<PathBuf>, String>;
 
 /// The advice if there is no dialog.
-const INSTEAD: &str = "drop files on this window, or name them after 'oomscope' on the command line";
+const INSTEAD: &str = "write the path in the field";
 
-impl OpenDialog {
-    /// Show it, unless it is already there. Returns a message if that cannot be done.
-    pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Option<String> {
-        if self.answer.is_some() {
-            return None;
-        }
+impl SystemDialog {
+    /// Ask for files to open, unless a dialog is already there. Returns a message if that cannot be done.
+    pub(in crate::app) fn open(&mut self, folder: &Path, ctx: &egui::Context) -> Option<String> {
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open memory snapshots")
-            .add_filter("Memory snapshots", &["pickle", "pkl", "gz", "zst", "xz", "html"])
+            .set_directory(folder)
+            .add_filter("Memory snapshots", &EXTENSIONS)
             .add_filter("All files", &["*"])
             .pick_files();
+        self.wait(dialog, ctx)
+    }
+
+    /// Ask for a file to write, unless a dialog is already there. Returns a message if that cannot be done.
+    pub(in crate::app) fn save(
+        &mut self,
+        target: &Path,
+        extension: &str,
+        ctx: &egui::Context,
+    ) -> Option<String> {
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title("Export")
+            .set_directory(target.parent().unwrap_or(Path::new("")))
+            .set_file_name(target.file_name().unwrap_or_default().to_string_lossy())
+            .add_filter(extension.to_uppercase(), &[extension])
+            .save_file();
+        self.wait(async { dialog.await.map(|file| vec![file]) }, ctx)
+    }
+
+    fn wait(
+        &mut self,
+        dialog: impl Future<Output = Option<Vec<rfd::FileHandle>>> + Send + 'static,
+        ctx: &egui::Context,
+    ) -> Option<String> {
+        if self.answer.is_some() {
+            return None;
+        }
         let (sender, answer) = sync_channel(1);
         let ctx = ctx.clone();
         let waiting = thread::Builder::new().name("oomscope-dialog".to_owned()).spawn(move || {

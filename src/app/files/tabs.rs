@@ -5,8 +5,9 @@ use super::open_file::OpenFile;
 use super::recent::{self, RecentFile};
 use super::tab_strip;
 use crate::app::command::Command;
+use crate::app::export::{self, ExportChoice};
 use crate::app::preferences::{self, Preferences};
-use crate::app::{export, theme};
+use crate::app::theme;
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
@@ -59,6 +60,12 @@ fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
             if ui.button(choice.name).clicked() {
                 commands.push(Command::Export(choice));
             }
+        }
+        ui.separator();
+        let copy =
+            egui::Button::new("Copy the timeline").right_text(theme::muted(ui, "Ctrl+Shift+E").size(11.0));
+        if ui.add(copy).on_hover_text("As a picture, to the clipboard").clicked() {
+            commands.push(Command::CopyPicture(ExportChoice::TIMELINE));
         }
     });
     menu.response.on_hover_text("Write what is shown as a picture, with a caption");

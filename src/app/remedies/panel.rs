@@ -4,6 +4,7 @@ use super::predicting::{PredictTask, RemediesRequest, RemediesResponse};
 use super::results;
 use crate::app::device::PaneCtx;
 use crate::app::theme;
+use crate::app::waiting;
 use crate::app::work::background::Background;
 use crate::model::DeviceId;
 use crate::report::{fidelity_text, largest_batch_line, remedies_headline};
@@ -58,11 +59,11 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     let mode = ctx.derived.work_mode;
     let answer = state.background.ask(&request, ui.ctx(), mode, "remedies", task).cloned();
     let is_current = answer.is_some();
-    match answer.or_else(|| state.background.latest().cloned()) {
-        Some(answer) => results_ui(ui, &answer, is_current, &mut state.shown),
-        None => {
-            ui.label(theme::muted(ui, "Trying remedies…"));
-        }
+    if !is_current {
+        waiting::ui(ui, "Trying remedies", &mut state.background, &request);
+    }
+    if let Some(answer) = answer.or_else(|| state.background.latest().cloned()) {
+        results_ui(ui, &answer, &mut state.shown);
     }
 }
 
@@ -82,14 +83,13 @@ fn capacity_ui(ui: &mut egui::Ui, capacity: &mut String, limit_bytes: Option<u64
     });
 }
 
-fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, is_current: bool, shown: &mut Option<usize>) {
+fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<usize>) {
     let predictions = &answer.predictions;
     ui.add(egui::Label::new(remedies_headline(predictions)).wrap());
     if let Some(batch) = largest_batch_line(predictions) {
         ui.add(egui::Label::new(batch).wrap());
     }
-    let state = if is_current { "" } else { " · trying remedies…" };
-    let text = format!("Predicted, not measured. Simulated again: {}{state}", fidelity_text(answer.fidelity));
+    let text = format!("Predicted, not measured. Simulated again: {}", fidelity_text(answer.fidelity));
     ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
     ui.add_space(2.0);
     let row = shown.or(predictions.least).unwrap_or(0);

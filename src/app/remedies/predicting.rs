@@ -1,9 +1,10 @@
 //! Predictions, in the background.
 
 use crate::analysis::Attribution;
+use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::Recording;
-use crate::remedies::{Predictions, Scene, predict};
+use crate::remedies::{Predictions, Progress, Scene, predict};
 use crate::simulator::{Device, Fidelity, Subject};
 use std::sync::{Arc, OnceLock};
 
@@ -40,6 +41,20 @@ impl Task for PredictTask {
     type Response = Arc<RemediesResponse>;
 
     fn run(&self, request: &RemediesRequest) -> Arc<RemediesResponse> {
+        self.predicted(request, &|_, _| true)
+    }
+
+    fn run_watched(&self, request: &RemediesRequest, watch: &Watch) -> Option<Arc<RemediesResponse>> {
+        let predicted = self.predicted(request, &|done, total| {
+            watch.progress(done, total);
+            watch.is_wanted()
+        });
+        watch.is_wanted().then_some(predicted)
+    }
+}
+
+impl PredictTask {
+    fn predicted(&self, request: &RemediesRequest, progress: Progress<'_>) -> Arc<RemediesResponse> {
         let snapshot = self.recording.snapshot();
         let subject = self.subject.get_or_init(|| Subject::new(snapshot, &self.recording));
         let device = match request.capacity_bytes {
@@ -53,7 +68,7 @@ impl Task for PredictTask {
             subject,
             device,
         };
-        let predictions = predict(&scene, &[], &|_, _| ());
+        let predictions = predict(&scene, &[], progress);
         Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
     }
 }

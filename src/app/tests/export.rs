@@ -1,14 +1,15 @@
-//! Exporting from the real application, with the answer of the file dialog given.
+//! Exporting from the real application: its panel, its files, the clipboard.
 
+use crate::app::export::EXPORT_CHOICES;
 use crate::app::panes::Pane;
 use crate::app::screenshots::Camera;
-use crate::app::tests::{device, open_path, sample, wheel};
+use crate::app::tests::{device, open_path, sample, wait, wheel};
 use crate::app::*;
 use crate::draw::segment_map::MapOrder;
-use eframe::egui::{Role, Theme};
+use crate::save::Existing;
+use eframe::egui::{Key, Modifiers, Role, Theme};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use std::future::ready;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,30 +26,41 @@ fn harness() -> Harness<'static, App> {
     harness
 }
 
-/// Export to where the dialog says, and wait for what the status bar says.
-fn export(harness: &mut Harness<'static, App>, choice: usize, path: Option<PathBuf>) -> Option<String> {
-    answer(harness, choice, Ok(path))
+/// Export to a path, replacing what is there, and wait for what the status bar says.
+fn export(harness: &mut Harness<'static, App>, choice: usize, path: &Path) -> String {
+    order(harness, choice, Target::File(path.to_owned(), Existing::Replace), false)
 }
 
-/// As [`export`], with a dialog that may fail.
-fn answer(
-    harness: &mut Harness<'static, App>,
-    choice: usize,
-    path: Result<Option<PathBuf>, String>,
-) -> Option<String> {
+fn order(harness: &mut Harness<'static, App>, choice: usize, target: Target, redacts: bool) -> String {
     let ctx = harness.ctx.clone();
-    let app = harness.state_mut();
-    let job = app.export_job(export::EXPORT_CHOICES[choice], &ctx).expect("an open file");
-    assert_eq!(app.exporter.start(job, ready(path), &ctx), None);
+    let order = ExportOrder { choice: EXPORT_CHOICES[choice], target, redacts };
+    harness.state_mut().export(order, &ctx);
+    finish(harness)
+}
+
+/// Wait for the end of an export, and for what is said of it.
+fn finish(harness: &mut Harness<'static, App>) -> String {
     let patience = Instant::now() + Duration::from_secs(30);
     while Instant::now() < patience && harness.state_mut().exporter.is_busy() {
         harness.step();
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(!harness.state_mut().exporter.is_busy(), "the export does not end");
+    harness.run_steps(2);
     let app = harness.state_mut();
     let file = app.documents[0].open_file().expect("an open file");
-    file.device().expect("a device").notice.take().or(app.notice.take())
+    let notice = file.device().expect("a device").notice.take();
+    notice.or(app.notice.take()).expect("something is said")
+}
+
+/// Show the panel for a choice, with another path in its field.
+fn panel_with(harness: &mut Harness<'static, App>, choice: usize, path: &Path) {
+    harness.state_mut().commands.push(Command::Export(EXPORT_CHOICES[choice]));
+    harness.run_steps(3);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    harness.run_steps(1);
+    harness.event(egui::Event::Text(path.display().to_string()));
+    harness.run_steps(2);
 }
 
 fn size_px(path: &Path) -> [u32; 2] {
@@ -62,17 +74,17 @@ fn a_picture_of_what_is_shown_is_written_and_the_status_bar_says_so() {
     let mut harness = harness();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (first, second) = (folder.path().join("first.png"), folder.path().join("second.png"));
-    let said = export(&mut harness, TIMELINE, Some(first.clone())).expect("something is said");
+    let said = export(&mut harness, TIMELINE, &first);
     assert_eq!(said, format!("Picture written to {}", first.display()));
     assert_eq!(size_px(&first), [1800, 1200]);
     let file = harness.state_mut().documents[0].open_file().expect("an open file");
     file.device().expect("a device").at.zoom(4.0);
-    export(&mut harness, TIMELINE, Some(second.clone()));
+    export(&mut harness, TIMELINE, &second);
     let read = |path: &Path| std::fs::read(path).expect("the picture");
     assert!(read(&first) != read(&second));
-    export(&mut harness, TIMELINE, Some(first.clone()));
+    export(&mut harness, TIMELINE, &first);
     assert!(read(&first) == read(&second));
-    export(&mut harness, CURVES, Some(first.clone()));
+    export(&mut harness, CURVES, &first);
     assert!(read(&first) != read(&second));
 }
 
@@ -84,7 +96,7 @@ fn a_picture_shows_the_view_as_it_stands() {
     let path = folder.path().join("a.png");
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut picture = |harness: &mut Harness<'static, App>, choice| {
-        export(harness, choice, Some(path.clone()));
+        export(harness, choice, &path);
         let file = std::fs::read(&path).expect("the picture");
         assert!(!seen.contains(&file), "the picture does not show what was changed");
         seen.push(file);
@@ -111,15 +123,12 @@ fn a_picture_shows_the_view_as_it_stands() {
 }
 
 #[test]
-fn a_dialog_that_is_cancelled_says_nothing_and_a_failure_is_told() {
+fn a_failure_is_told() {
     let mut harness = harness();
-    assert_eq!(export(&mut harness, TIMELINE, None), None);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let missing = folder.path().join("missing").join("a.png");
-    let said = export(&mut harness, TIMELINE, Some(missing)).expect("something is said");
+    let said = export(&mut harness, TIMELINE, &missing);
     assert!(said.starts_with("No picture: cannot write ") && said.contains("missing"), "{said}");
-    let said = answer(&mut harness, TIMELINE, Err("No file dialog could open".to_owned()));
-    assert_eq!(said.as_deref(), Some("No file dialog could open"));
 }
 
 #[test]
@@ -141,21 +150,119 @@ fn the_recording_itself_is_never_written() {
     std::fs::copy(sample("frag_oom.pickle"), &path).expect("the sample can be copied");
     let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
     open_path(&mut harness, path.clone());
-    let said = export(&mut harness, TIMELINE, Some(path.clone())).expect("something is said");
+    let said = export(&mut harness, TIMELINE, &path);
     assert!(said.contains("is the file that is read"), "{said}");
     let read = |path: &Path| std::fs::read(path).expect("the file");
     assert!(read(&path) == read(&sample("frag_oom.pickle")));
 }
 
 #[test]
-fn a_name_without_the_extension_gets_it_but_replaces_nothing() {
+fn the_panel_writes_and_never_replaces_without_asking() {
     let mut harness = harness();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let named = folder.path().join("run.v2");
-    let said = export(&mut harness, CURVES, Some(named.clone())).expect("something is said");
-    assert!(said.ends_with("run.v2.png"), "{said}");
-    let said = export(&mut harness, CURVES, Some(named)).expect("something is said");
-    assert!(said.starts_with("No picture: cannot write ") && said.contains("run.v2.png"), "{said}");
+    let path = folder.path().join("run.v2");
+    // The extension may be left out.
+    let written = folder.path().join("run.v2.png");
+    panel_with(&mut harness, CURVES, &path);
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    let said = finish(&mut harness);
+    assert_eq!(said, format!("Picture written to {}", written.display()));
+    assert!(harness.query_by_label("Copy path").is_some());
+    harness.event(egui::Event::Text(".png".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("run.v2.png exists").is_some());
+    let read = |path: &Path| std::fs::read(path).expect("the picture");
+    let first = read(&written);
+
+    panel_with(&mut harness, TIMELINE, &path);
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert!(finish(&mut harness).contains("exists and was kept"));
+    assert!(read(&written) == first, "it was not asked");
+    assert!(harness.query_by_label("run.v2.png exists. Replace it?").is_some());
+    harness.get_by_label("Write run.v2-2.png").click();
+    harness.run_steps(3);
+    finish(&mut harness);
+    assert!(read(&written) == first);
+    assert!(read(&folder.path().join("run.v2-2.png")) != first);
+
+    panel_with(&mut harness, TIMELINE, &path);
+    harness.get_by_label("Write").click();
+    harness.run_steps(3);
+    finish(&mut harness);
+    harness.get_by_label("Replace").click();
+    harness.run_steps(3);
+    finish(&mut harness);
+    assert!(read(&written) == read(&folder.path().join("run.v2-2.png")));
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Copy path").is_none(), "Esc closes the panel");
+}
+
+#[test]
+fn an_export_is_offered_beside_the_recording() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.pickle.gz");
+    std::fs::copy(sample("frag_oom.pickle"), &path).expect("the sample can be copied");
+    let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
+    open_path(&mut harness, path);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    harness.run_steps(3);
+    let offered = folder.path().join("run-timeline.png");
+    assert_eq!(harness.state().export_panel.target(), Some((offered.clone(), "png")));
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    finish(&mut harness);
+    assert!(offered.is_file());
+}
+
+#[test]
+fn a_picture_is_copied_as_it_would_be_written() {
+    let mut harness = harness();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.png");
+    export(&mut harness, SEGMENTS, &path);
+    let ctx = harness.ctx.clone();
+    let order = ExportOrder { choice: EXPORT_CHOICES[SEGMENTS], target: Target::Clipboard, redacts: false };
+    harness.state_mut().export(order, &ctx);
+    let mut copied = None;
+    wait(&mut harness, |harness| {
+        let commands = &harness.output().platform_output.commands;
+        copied = commands.iter().find_map(|command| match command {
+            egui::OutputCommand::CopyImage(image) => Some(image.clone()),
+            _ => None,
+        });
+        copied.is_some()
+    });
+    let image = copied.expect("a picture");
+    assert_eq!(finish(&mut harness), "Picture copied to the clipboard");
+    let mut reader =
+        png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).expect("the picture")))
+            .read_info()
+            .expect("a PNG file");
+    let mut rgb = vec![0; reader.output_buffer_size().expect("a size")];
+    reader.next_frame(&mut rgb).expect("pixels");
+    let same = image.pixels.iter().zip(rgb.chunks(3)).all(|(copied, rgb)| copied.to_array()[..3] == *rgb);
+    assert!(same && image.pixels.len() * 3 == rgb.len());
+}
+
+#[test]
+fn what_is_redacted_names_no_folders() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("secret").join("run.pickle");
+    std::fs::create_dir(folder.path().join("secret")).expect("a temporary folder");
+    std::fs::write(&path, crate::app::tests::snapshot_pickle()).expect("a temporary file");
+    let mut harness = Camera::default().harness([900.0, 600.0], Theme::Light);
+    open_path(&mut harness, path);
+    let report = EXPORT_CHOICES.len() - 1;
+    for (redacts, has) in [(false, true), (true, false)] {
+        let target = folder.path().join("report.html");
+        order(&mut harness, report, Target::File(target.clone(), Existing::Replace), redacts);
+        let page = std::fs::read_to_string(target).expect("the report");
+        assert_eq!([page.contains("secret"), page.contains("/home/me")], [has; 2], "{redacts}");
+        assert!(page.contains("train.py:55"));
+    }
 }
 
 #[test]
@@ -163,7 +270,7 @@ fn the_menu_offers_every_picture() {
     let mut harness = harness();
     harness.get_by_label("Export").click();
     harness.run_steps(2);
-    for choice in export::EXPORT_CHOICES {
+    for choice in EXPORT_CHOICES {
         assert!(harness.query_by_label(choice.name).is_some(), "{}", choice.name);
     }
 }
@@ -173,9 +280,8 @@ fn everything_can_be_exported() {
     let mut harness = harness();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut files: Vec<Vec<u8>> = Vec::new();
-    for choice in 0..export::EXPORT_CHOICES.len() {
-        let path = folder.path().join(choice.to_string());
-        let said = export(&mut harness, choice, Some(path)).expect("something is said");
+    for choice in 0..EXPORT_CHOICES.len() {
+        let said = export(&mut harness, choice, &folder.path().join(choice.to_string()));
         let (_, written) = said.split_once(" written to ").expect("it is written");
         files.push(std::fs::read(written).expect("the picture"));
     }

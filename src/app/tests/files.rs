@@ -100,6 +100,7 @@ fn cancelling_a_load_that_never_ends_leaves_no_tab() {
     harness.run_steps(3);
     assert!(harness.state().documents.is_empty());
     assert!(harness.query_by_label("Open snapshots…").is_some());
+    assert!(harness.query_by_label("Loading pipe.pickle was cancelled").is_some());
     assert!(harness.state().glances.recent().is_empty(), "what was never open is not remembered");
 }
 

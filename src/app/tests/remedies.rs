@@ -1,8 +1,9 @@
 //! Remedies in the real application.
 
-use super::{device, harness, open_path, sample};
+use super::{device, harness, harness_with, open_path, sample, wait};
 use crate::app::App;
 use crate::app::panes::Pane;
+use crate::app::work::worker::WorkMode;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
@@ -30,4 +31,25 @@ fn the_least_change_that_fits_is_shown_with_its_code() {
     field.type_text("80GiB");
     harness.run_steps(4);
     assert!(harness.query_by_label("The program fits into 80.0 GiB as it is.").is_some());
+}
+
+#[test]
+fn trying_remedies_can_be_stopped_and_go_on() {
+    let mut harness = harness_with(WorkMode::Background);
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    assert!(wait(&mut harness, |harness| {
+        harness.query_by_label("Stop").is_some()
+            || harness.query_by_label_contains("The least change").is_some()
+    }));
+    let Some(stop) = harness.query_by_label("Stop") else {
+        eprintln!("SKIPPED: the remedies were tried at once");
+        return;
+    };
+    stop.click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Stopped: Trying remedies").is_some());
+    harness.get_by_label("Go on").click();
+    assert!(wait(&mut harness, |harness| harness.query_by_label_contains("The least change").is_some()));
+    assert!(harness.query_by_label_contains("Trying remedies").is_none());
 }

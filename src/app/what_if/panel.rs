@@ -6,6 +6,7 @@ use super::results;
 use super::simulating::{SimulateTask, Simulated, WhatIfRequest, WhatIfResponse, has_requests};
 use crate::app::device::PaneCtx;
 use crate::app::theme;
+use crate::app::waiting;
 use crate::app::work::background::Background;
 use crate::report::fidelity_text;
 use crate::simulator::Settings;
@@ -24,6 +25,9 @@ const GAP_PX: f32 = 12.0;
 
 /// Height of the curves below the table, in points.
 const PLOT_PX: f32 = 180.0;
+
+/// The name of the work.
+const SIMULATING: &str = "Simulating";
 
 /// The pane's own state, kept between frames.
 #[derive(Default)]
@@ -60,10 +64,16 @@ impl State {
         let answer = self.background.ask(&request, ui.ctx(), mode, "simulator", || task).cloned();
         let is_current = answer.is_some();
         let Some(answer) = answer.or_else(|| self.background.latest().cloned()) else {
-            ui.label(theme::muted(ui, "Simulating…"));
+            waiting::ui(ui, SIMULATING, &mut self.background, &request);
             return;
         };
-        notes_ui(ui, &answer, is_current);
+        if is_current {
+            notes_ui(ui, &answer);
+        } else {
+            waiting::ui(ui, SIMULATING, &mut self.background, &request);
+        }
+        results::recommended_ui(ui, &answer);
+        ui.add_space(2.0);
         self.results_ui(ui, ctx, &answer, &request);
     }
 
@@ -138,17 +148,13 @@ fn split(all: egui::Rect) -> [egui::Rect; 2] {
 }
 
 /// Notes on the answer: how far it can be trusted, and up to which event it holds.
-fn notes_ui(ui: &mut egui::Ui, answer: &WhatIfResponse, is_current: bool) {
+fn notes_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
     let mut text = fidelity_text(answer.fidelity);
     if let Some(event) = answer.recorded_oom {
         let event = units::count(event.0);
         text =
             format!("{text} · the recording ends with an OOM at event {event}: answers reach only to there");
     }
-    if !is_current {
-        text = format!("{text} · simulating…");
-    }
-    ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
-    results::recommended_ui(ui, answer);
-    ui.add_space(2.0);
+    // As high as the line that stands here while another answer is on its way.
+    ui.horizontal_wrapped(|ui| ui.label(theme::muted(ui, text)));
 }

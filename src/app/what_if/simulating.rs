@@ -1,10 +1,12 @@
 //! Simulations, in the background.
 
 use crate::app::device::curves;
+use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::{DeviceId, EventIx, Moment, Recording, Timeline};
 use crate::simulator::{
-    Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, useful_settings,
+    Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, sweep_while,
+    useful_settings,
 };
 use egui_plot::PlotPoint;
 use std::sync::{Arc, OnceLock};
@@ -95,6 +97,28 @@ impl Task for SimulateTask {
     type Response = Arc<WhatIfResponse>;
 
     fn run(&self, request: &WhatIfRequest) -> Arc<WhatIfResponse> {
+        self.simulated(request, sweep)
+    }
+
+    fn run_watched(&self, request: &WhatIfRequest, watch: &Watch) -> Option<Arc<WhatIfResponse>> {
+        let simulated = self.simulated(request, |subject, settings, device| {
+            let goes_on = |done| {
+                watch.progress(done, settings.len());
+                watch.is_wanted()
+            };
+            sweep_while(subject, settings, device, &goes_on).unwrap_or_default()
+        });
+        // What was stopped on the way lacks outcomes.
+        watch.is_wanted().then_some(simulated)
+    }
+}
+
+impl SimulateTask {
+    fn simulated(
+        &self,
+        request: &WhatIfRequest,
+        sweep: impl Fn(&Subject, &[Settings], &Device) -> Vec<Outcome>,
+    ) -> Arc<WhatIfResponse> {
         let subject = self.subject();
         let recorded = subject.recorded_settings();
         let device = self.device(request);

@@ -1,8 +1,10 @@
 //! Work that does not fit into a frame, on a thread of its own.
 //!
 //! The window repeats its request in every frame. Only the latest request counts: earlier ones that were
-//! not begun are dropped, and the window shows the last finished result until the right one lands.
+//! not begun are dropped, those that are going on may stop, and the window shows the last finished result until the right
+//! one lands.
 
+use super::watch::{Watch, Watched};
 use eframe::egui;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,6 +27,11 @@ pub(in crate::app) trait Task: Clone + Send + 'static {
 
     /// Find the answer. May take its time.
     fn run(&self, request: &Self::Request) -> Self::Response;
+
+    /// [`Self::run`] for long work, which says how far it is and stops when nobody waits for it: then there is no answer.
+    fn run_watched(&self, request: &Self::Request, _: &Watch) -> Option<Self::Response> {
+        Some(self.run(request))
+    }
 }
 
 /// A task, and the thread that does it.
@@ -40,6 +47,7 @@ pub(in crate::app) struct Worker<T: Task> {
 struct Shared<T: Task> {
     slots: Mutex<Slots<T>>,
     has_news: Condvar,
+    watched: Arc<Watched>,
 }
 
 struct Slots<T: Task> {
@@ -53,7 +61,7 @@ impl<T: Task> Worker<T> {
     /// Start a thread, unless `mode` or the system wants it to be done without one.
     pub(in crate::app) fn new(name: &str, task: T, ctx: &egui::Context, mode: WorkMode) -> Self {
         let slots = Mutex::new(Slots { request: None, response: None, is_closed: false });
-        let shared = Arc::new(Shared { slots, has_news: Condvar::new() });
+        let shared = Arc::new(Shared { slots, has_news: Condvar::new(), watched: Arc::default() });
         let has_thread = mode == WorkMode::Background && start_thread(name, &shared, task.clone(), ctx);
         Self { shared, here: (!has_thread).then_some(task), requested: None }
     }
@@ -69,15 +77,30 @@ impl<T: Task> Worker<T> {
         }
         let mut slots = self.shared.lock();
         if is_new {
+            self.shared.watched.supersede();
             slots.request = Some(request);
             self.shared.has_news.notify_one();
         }
         slots.response.take()
     }
+
+    /// Stop what is going on. The next request is a new one, also if it is the same.
+    pub(in crate::app) fn cancel(&mut self) {
+        let mut slots = self.shared.lock();
+        self.shared.watched.supersede();
+        slots.request = None;
+        self.requested = None;
+    }
+
+    /// How much of the work is done, and of how much, once that is known.
+    pub(in crate::app) fn progress(&self) -> Option<(usize, usize)> {
+        self.shared.watched.progress()
+    }
 }
 
 impl<T: Task> Drop for Worker<T> {
     fn drop(&mut self) {
+        self.shared.watched.supersede();
         self.shared.lock().is_closed = true;
         self.shared.has_news.notify_one();
     }
@@ -89,20 +112,23 @@ impl<T: Task> Shared<T> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next request; `None` when the window no longer needs anything.
-    fn wait(&self) -> Option<T::Request> {
+    /// The next request, with the means to notice that another one takes its place; `None` when the window no longer needs
+    /// anything.
+    fn wait(&self) -> Option<(T::Request, Watch)> {
         let idle = |slots: &mut Slots<T>| slots.request.is_none() && !slots.is_closed;
         let mut slots = self.has_news.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
-        if slots.is_closed { None } else { slots.request.take() }
+        let request = slots.request.take().filter(|_| !slots.is_closed)?;
+        Some((request, Watch::new(&self.watched)))
     }
 }
 
 fn start_thread<T: Task>(name: &str, shared: &Arc<Shared<T>>, task: T, ctx: &egui::Context) -> bool {
     let (shared, ctx) = (Arc::clone(shared), ctx.clone());
     let thread = thread::Builder::new().name(format!("oomscope-{name}")).spawn(move || {
-        while let Some(request) = shared.wait() {
-            let response = task.run(&request);
-            shared.lock().response = Some(response);
+        while let Some((request, watch)) = shared.wait() {
+            if let Some(response) = task.run_watched(&request, &watch) {
+                shared.lock().response = Some(response);
+            }
             ctx.request_repaint();
         }
     });
@@ -130,6 +156,52 @@ mod tests {
     fn without_a_thread_every_new_request_is_answered_at_once() {
         let mut worker = Worker::new("test", Double, &egui::Context::default(), WorkMode::Blocking);
         assert_eq!([worker.ask(4), worker.ask(4), worker.ask(5)], [Some(8), None, Some(10)]);
+    }
+
+    /// Runs until nobody wants it any more.
+    #[derive(Clone)]
+    struct Endless;
+
+    impl Task for Endless {
+        type Request = u64;
+        type Response = u64;
+
+        fn run(&self, request: &u64) -> u64 {
+            *request
+        }
+
+        fn run_watched(&self, request: &u64, watch: &Watch) -> Option<u64> {
+            watch.progress(1, 3);
+            let is_endless = *request == 0;
+            while is_endless && watch.is_wanted() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            (!is_endless).then_some(*request)
+        }
+    }
+
+    fn answer(worker: &mut Worker<Endless>, request: u64, patience: Duration) -> Option<u64> {
+        let end = Instant::now() + patience;
+        while Instant::now() < end {
+            if let Some(answer) = worker.ask(request) {
+                return Some(answer);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    #[test]
+    fn work_stops_for_a_newer_request_and_when_it_is_cancelled() {
+        let (short, long) = (Duration::from_millis(30), Duration::from_secs(20));
+        let mut worker = Worker::new("test", Endless, &egui::Context::default(), WorkMode::Background);
+        assert_eq!(answer(&mut worker, 0, short), None);
+        assert_eq!(worker.progress(), Some((1, 3)));
+        assert_eq!(answer(&mut worker, 5, long), Some(5));
+        assert_eq!(answer(&mut worker, 0, short), None);
+        worker.cancel();
+        assert_eq!(worker.progress(), None);
+        assert_eq!(answer(&mut worker, 5, long), Some(5), "the same question again");
     }
 
     #[test]

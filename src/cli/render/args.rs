@@ -46,7 +46,7 @@ const THEMES: [Named<&Palette>; 2] = [named("dark", &Palette::DARK), named("ligh
   oomscope render snapshot.pickle --view stacks -o flame.svg        for a browser, with zoom and search
   oomscope render snapshot.pickle --filter 'size>100MB' --only --range 40000..41220 -o large.png
 
-The picture carries the file's name, the device, the moment, the figures and the allocator settings, and
+The picture carries the file's name, the verdict, the device, the moment, the figures and the settings, and
 is made by the code that paints the window: the same file and arguments give the same bytes. No display
 and no GPU are needed."
 )]

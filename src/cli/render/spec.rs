@@ -5,11 +5,13 @@ use crate::analysis::filter::Prepared;
 use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches, missing};
+use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, Coloring};
-use crate::export::{Filtered, PictureKind, PictureSpec, StacksView};
+use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
 use crate::model::{Moment, Timeline};
+use crate::report::answer;
 use std::sync::Arc;
 
 /// The picture that the arguments ask for, or why the recording does not allow it.
@@ -24,7 +26,9 @@ pub(super) fn spec(
     let range = args.range.as_ref().map(|range| range.ends(&recording.snapshot, timeline, found));
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
-    let attribution = needs_attribution(args).then(|| recording.attribution(timeline));
+    let attribution = recording.attribution(timeline);
+    let verdict = verdict(args, recording, timeline, &attribution);
+    let attribution = needs_attribution(args).then_some(attribution);
     Ok(PictureSpec {
         recording: recording.device_handle(timeline)?,
         name: recording.name(),
@@ -33,6 +37,8 @@ pub(super) fn spec(
         coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
         filter: filtered(args, recording, selected, attribution.as_deref()),
         attribution,
+        verdict,
+        redacts: false,
         moment,
         has_cursor: args.target.names_moment(),
         selected: picture::Selected::None,
@@ -72,6 +78,19 @@ fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<()
         format_args!("a filter does not change --view {name}"),
         "leave out --filter, or show another view",
     ))
+}
+
+/// The verdict on the whole recording, which the caption states whatever moment is shown.
+fn verdict(
+    args: &RenderArgs,
+    recording: &Opened<'_>,
+    timeline: &Timeline,
+    attribution: &Attribution,
+) -> Option<PictureVerdict> {
+    let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
+    let found = diagnose(&recording.snapshot, timeline, attribution, request).ok()?;
+    let verdict = found.verdict()?;
+    Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref()))
 }
 
 fn needs_attribution(args: &RenderArgs) -> bool {

@@ -23,5 +23,6 @@ pub use html::{Picture, report_html};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
 pub use quoted::{RemedyText, quoted};
+pub use redact::without_folders;
 pub use text::{TextDetail, report_text};
 pub use words::kind_text;

@@ -2,8 +2,8 @@
 
 use crate::units;
 
-/// Every word that looks like a path becomes its last part: `/home/me/train.py:5` reads `train.py:5`.
-pub(super) fn paths(text: &str) -> String {
+/// A text in which every word that looks like a path is its last part: `/home/me/train.py:5` reads `train.py:5`.
+pub fn without_folders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {
         let end = word.trim_end().len();
@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn words_that_are_paths_lose_their_folders() {
         let text = "see /home/me/train.py:5 main, C:\\Users\\me\\a.py and ~/x 5 / 6, read/write";
-        assert_eq!(paths(text), "see train.py:5 main, a.py and x 5 / 6, read/write");
-        assert_eq!(paths("/srv/a b\tc"), "a b\tc");
+        assert_eq!(without_folders(text), "see train.py:5 main, a.py and x 5 / 6, read/write");
+        assert_eq!(without_folders("/srv/a b\tc"), "a b\tc");
     }
 }

@@ -1,0 +1,14 @@
+//! Paths without the system's dialogs: a field that completes folders and files, above a list of what is there.
+//!
+//! Folders are read on a thread of their own, since one on a network may answer late or never.
+
+mod completion;
+mod field;
+mod folder;
+mod list;
+mod picker;
+mod places;
+
+pub(in crate::app) use folder::EXTENSIONS;
+pub(in crate::app) use picker::{Kinds, PathPicker};
+pub(in crate::app) use places::Places;
