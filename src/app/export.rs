@@ -9,7 +9,7 @@ use crate::app::panes::OpenDevice;
 use crate::app::{dialog_log, theme};
 use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_pictures};
+use crate::export::{Filtered, Format, PictureKind, PictureSpec, report_parts};
 use crate::load::Input;
 use crate::remedies::predict_all;
 use crate::report::{Document, ReportInput, report_html};
@@ -147,6 +147,7 @@ impl ExportJob {
             rows: states.segment_timeline.exported(),
             stacks: states.stacks.exported(derived, at, recording),
             capacity: derived.capacity(),
+            is_redacted: false,
             palette,
         };
         let scale = ctx.pixels_per_point().max(MIN_SCALE);
@@ -211,8 +212,8 @@ impl ExportJob {
         let diagnosis = diagnose(snapshot, recording, &attribution, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let moment = diagnosis.at.moment;
-        let pictures = report_pictures(recording, &attribution, moment, name);
-        let pictures = pictures.map_err(|error| error.to_string())?;
+        let parts = report_parts(recording, &attribution, moment, name, false);
+        let parts = parts.map_err(|error| error.to_string())?;
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all(snapshot, recording, &attribution, capacity);
         let modules = module_table(snapshot, recording, &attribution, moment);
@@ -226,7 +227,7 @@ impl ExportJob {
             top: REPORT_LISTS,
             redacted: false,
         };
-        Ok(report_html(&Document::new(&input), &pictures).into_bytes())
+        Ok(report_html(&Document::new(&input), &parts).into_bytes())
     }
 }
 

@@ -65,6 +65,8 @@ pub struct PictureSpec {
     pub stacks: StacksView,
     /// The most bytes that the device can reserve. `None` takes it from the recording, if that shows it.
     pub capacity: Option<i64>,
+    /// Whether to leave out texts of the file that may name users and hosts: annotations and settings.
+    pub is_redacted: bool,
     /// The theme.
     pub palette: &'static Palette,
 }
@@ -74,7 +76,11 @@ impl PictureSpec {
     pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<LegendEntry>) -> Page {
         let title = units::printable(units::basename(&self.name));
         let headline = report::headline(timeline, self.recording.snapshot().damage.is_some());
-        let mut lines = report::caption_lines(self.recording.snapshot(), timeline, self.moment);
+        let mut lines = if self.is_redacted {
+            Vec::new()
+        } else {
+            report::caption_lines(self.recording.snapshot(), timeline, self.moment)
+        };
         lines.extend(self.filter_text(timeline));
         let keys = self.color_keys(timeline).into_iter();
         legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
@@ -129,7 +135,8 @@ impl PictureSpec {
 
     /// Iterations and phases, and annotations below them.
     pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
-        let mut all = lanes(self.recording.snapshot(), timeline);
+        let mut all =
+            if self.is_redacted { Lanes::default() } else { lanes(self.recording.snapshot(), timeline) };
         if let Some(found) = &self.attribution {
             let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
             all.lanes.extend(annotated);

@@ -45,6 +45,7 @@ pub(super) fn spec(
             search: String::new(),
         },
         capacity: args.capacity.bytes,
+        is_redacted: false,
         palette: args.theme,
     })
 }

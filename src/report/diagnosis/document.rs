@@ -2,6 +2,7 @@
 //!
 //! Texts are cleaned here ([`Clean`]). Each medium escapes what has a meaning for it.
 
+use super::answer::answer;
 use super::clean::Clean;
 use super::facts::facts;
 use super::quoted::{RemedyText, quoted};
@@ -42,6 +43,7 @@ pub struct Document {
     pub(super) at: MomentPosition,
     pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
+    pub(super) answer: AnswerText,
     /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
@@ -51,6 +53,15 @@ pub struct Document {
     pub(super) modules: Option<ModuleTable>,
     /// The verdict, and further findings in the order of their weight.
     pub(super) findings: Vec<FindingText>,
+}
+
+/// What the verdict comes down to; nothing where nothing is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct AnswerText {
+    /// The line of code with its bytes.
+    pub(super) culprit: Option<String>,
+    /// The first thing to change.
+    pub(super) fix: Option<String>,
 }
 
 /// A finding.
@@ -123,6 +134,7 @@ impl Document {
             device_name: timeline.device.to_string(),
             at: diagnosis.at,
             dump: diagnosis.dump,
+            answer: answer_text(diagnosis, clean),
             moment_text: moment_text(timeline, diagnosis.at.moment),
             facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
@@ -151,6 +163,14 @@ impl Document {
             (true, false) => self.settings.join(" · "),
         }
     }
+}
+
+fn answer_text(diagnosis: &Diagnosis, clean: Clean) -> AnswerText {
+    let found = diagnosis.findings.first().and_then(answer);
+    found.map_or_else(AnswerText::default, |found| AnswerText {
+        culprit: found.culprit.map(|text| clean.text(&text)),
+        fix: found.fix.map(|text| clean.text(&text)),
+    })
 }
 
 fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
