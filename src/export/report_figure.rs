@@ -17,13 +17,16 @@ const MAX_FAILED: usize = 16;
 /// Marks on each axis, about.
 const TICKS: [usize; 2] = [6, 7];
 
-/// Memory over time, for a report about a moment; `None` without events.
+/// Fewer moments than this are no course: before and after a single event.
+const MIN_MOMENTS: usize = 3;
+
+/// Memory over time, for a report about a moment; `None` where hardly anything was recorded.
 pub(super) fn memory_figure(
     timeline: &Timeline,
     attribution: &Attribution,
     moment: Moment,
 ) -> Option<MemoryFigure> {
-    if timeline.events.is_empty() {
+    if timeline.moments() < MIN_MOMENTS {
         return None;
     }
     let source = Source::new(timeline, attribution);

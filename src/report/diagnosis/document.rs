@@ -62,6 +62,8 @@ pub(super) struct AnswerText {
     pub(super) culprit: Option<String>,
     /// The first thing to change.
     pub(super) fix: Option<String>,
+    /// Whether that is code, not words.
+    pub(super) is_code: bool,
 }
 
 /// A finding.
@@ -166,11 +168,18 @@ impl Document {
 }
 
 fn answer_text(diagnosis: &Diagnosis, clean: Clean) -> AnswerText {
-    let found = diagnosis.findings.first().and_then(answer);
-    found.map_or_else(AnswerText::default, |found| AnswerText {
+    let Some((verdict, found)) =
+        diagnosis.findings.first().and_then(|verdict| Some((verdict, answer(verdict)?)))
+    else {
+        return AnswerText::default();
+    };
+    let code = verdict.advice.first().and_then(|advice| advice.code.as_deref());
+    let is_code = code.is_some_and(|code| code.lines().any(|line| found.fix.as_deref() == Some(line.trim())));
+    AnswerText {
         culprit: found.culprit.map(|text| clean.text(&text)),
         fix: found.fix.map(|text| clean.text(&text)),
-    })
+        is_code,
+    }
 }
 
 fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {

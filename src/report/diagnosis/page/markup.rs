@@ -77,10 +77,12 @@ impl Sink for Html {
         self.element("<p class=\"kind\">", &kind_text(head.severity, head.id), "</p>\n");
         self.element("<h1>", head.title, "</h1>\n");
         if let Some(culprit) = &head.answer.culprit {
-            self.element("<p class=\"answer\"><b>", culprit, "</b>");
-            if let Some(fix) = &head.answer.fix {
-                self.element(" · fix: <code>", fix, "</code>");
-            }
+            self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
+        }
+        if let Some(fix) = &head.answer.fix {
+            let [open, close] = if head.answer.is_code { ["<code>", "</code>"] } else { ["", ""] };
+            self.markup("<p class=\"answer\">fix: ");
+            self.element(open, fix, close);
             self.markup("</p>\n");
         }
         self.element("<p class=\"quiet\">", head.name, " · ");

@@ -7,6 +7,7 @@ mod parts;
 mod policy;
 mod readout;
 mod sha256;
+mod steps;
 mod svg;
 
 pub use figure::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
@@ -110,7 +111,9 @@ fn figure(page: &mut Html, figure: &MemoryFigure) {
     figure.readout(page);
     page.markup("<figcaption class=\"quiet\">Each column shows the instant at which most was active. ");
     page.markup("<span id=\"hint\" hidden>Point at the figure or use the arrow keys, with Shift for larger ");
-    page.markup("steps; P goes to the peak, O to the request that failed.</span></figcaption>\n");
+    page.markup("steps; P goes to the peak");
+    page.markup(if figure.failed.is_empty() { "" } else { ", O to the request that failed" });
+    page.markup(".</span></figcaption>\n");
     page.markup("</figure>\n<script type=\"application/json\" id=\"memory\">");
     page.computed(&figure.data());
     page.markup("</script>\n</section>\n");

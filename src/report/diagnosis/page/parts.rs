@@ -23,7 +23,7 @@ pub struct PageParts {
     pub light: Theme,
     /// The colours on black.
     pub dark: Theme,
-    /// Memory over time; `None` without events.
+    /// Memory over time; `None` where hardly anything was recorded.
     pub figure: Option<MemoryFigure>,
     /// Further pictures.
     pub pictures: Vec<Picture>,

@@ -2,6 +2,7 @@
 
 use super::figure::{FigureColumn, MarkKind, MemoryFigure};
 use super::markup::Html;
+use super::steps::{PARTS, Steps};
 use crate::analysis::Category;
 use crate::units;
 
@@ -59,9 +60,11 @@ impl MemoryFigure {
         page.text(description);
         page.markup("\">\n");
         self.axes(page);
-        self.bands(page);
         self.lanes(page);
+        page.computed(&format!("<g transform=\"scale({})\">\n", 1.0 / PARTS));
+        self.bands(page);
         self.lines(page);
+        page.markup("</g>\n");
         self.marks(page);
         let column = self.marks.get(self.at).map_or(0, |mark| mark.column);
         let x = self.middle(column);
@@ -101,27 +104,28 @@ impl MemoryFigure {
 
     /// The outline of a band on top of others: a closed one for each run of columns in which it has bytes.
     fn band(&self, category: Category, is_inferred: bool, below: &mut [i64]) -> String {
-        let mut path = String::new();
+        let mut path = Steps::default();
         // The way back along the bottom, from the right.
-        let mut back: Vec<String> = Vec::new();
+        let mut back: Vec<[f64; 2]> = Vec::new();
         for (i, (column, below)) in self.columns.iter().zip(below).enumerate() {
             let [bytes, inferred] = column.instant.bytes_of(category).map(|bytes| bytes.max(0));
             let inferred = inferred.min(bytes);
             let size = if is_inferred { inferred } else { bytes - inferred };
-            let bottom = *below;
+            let low = self.y(*below);
             *below = below.saturating_add(size);
             if size == 0 {
                 close(&mut path, &mut back);
                 continue;
             }
-            let (start, end) = (self.x(i), self.x(i + 1));
-            let (low, high) = (self.y(bottom), self.y(*below));
-            let to = if back.is_empty() { format!("M{start:.1} {high:.1}") } else { format!("V{high:.1}") };
-            path.extend([to, format!("H{end:.1}")]);
-            back.push(format!("V{low:.1}H{start:.1}"));
+            let (start, high) = (self.x(i), self.y(*below));
+            if back.is_empty() {
+                path.start([start, high]);
+            }
+            path.step(high, self.x(i + 1));
+            back.push([low, start]);
         }
         close(&mut path, &mut back);
-        path
+        path.finish()
     }
 
     /// Iterations, and below them their phases.
@@ -168,13 +172,15 @@ impl MemoryFigure {
     }
 
     fn line(&self, page: &mut Html, name: &'static str, bytes: impl Fn(&FigureColumn) -> i64) {
-        page.computed(&format!("<path class=\"line-{name}\" d=\""));
+        let mut path = Steps::default();
         for (i, column) in self.columns.iter().enumerate() {
-            let (start, end, y) = (self.x(i), self.x(i + 1), self.y(bytes(column)));
-            let command = if i == 0 { format!("M{start:.1} {y:.1}") } else { format!("V{y:.1}") };
-            page.computed(&format!("{command}H{end:.1}"));
+            let y = self.y(bytes(column));
+            if i == 0 {
+                path.start([self.x(0), y]);
+            }
+            path.step(y, self.x(i + 1));
         }
-        page.markup("\"/>\n");
+        page.computed(&format!("<path class=\"line-{name}\" d=\"{}\"/>\n", path.finish()));
     }
 
     /// The capacity, the peak and the requests that failed, these to scale on top of what was active. Labels come last, above
@@ -226,10 +232,10 @@ fn mark_label(page: &mut Html, [x, y]: [f64; 2], text: &str) {
     label_at(page, [x, y], anchor, text);
 }
 
-fn close(path: &mut String, back: &mut Vec<String>) {
+fn close(path: &mut Steps, back: &mut Vec<[f64; 2]>) {
     if !back.is_empty() {
-        path.extend(back.drain(..).rev());
-        path.push('Z');
+        back.drain(..).rev().for_each(|[low, start]| path.step(low, start));
+        path.close();
     }
 }
 
