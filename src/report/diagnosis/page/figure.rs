@@ -35,7 +35,7 @@ pub struct MemoryFigure {
     pub failed: Vec<(usize, i64)>,
     /// Whether iterations have their numbers; else their places in the recording.
     pub is_numbered: bool,
-    /// The index of the moment of the report among [`Self::marks`].
+    /// The index of the moment of the report among `marks`.
     pub at: usize,
 }
 
