@@ -5,10 +5,10 @@ use super::message::oom_message;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use crate::analysis::{At, Attribution, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
-use crate::export::report_pictures;
+use crate::export::report_parts;
 use crate::model::{DeviceId, Timeline};
 use crate::remedies::predict_all;
-use crate::report::{Document, Picture, ReportInput, TextDetail};
+use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -118,21 +118,21 @@ fn contents(
         Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
         Format::Json => report::report_json(&mut out, &document)?,
         Format::Html => {
-            let pictures = pictures(args, recording, selected, &attribution)?;
-            out.extend(report::report_html(&document, &pictures).bytes());
+            let parts = page_parts(args, recording, selected, &attribution)?;
+            out.extend(report::report_html(&document, &parts).bytes());
         }
     }
     Ok(out)
 }
 
-fn pictures(
+fn page_parts(
     args: &ReportArgs,
     recording: &Opened<'_>,
     Selected { timeline, moment, .. }: Selected<'_>,
     attribution: &Arc<Attribution>,
-) -> Result<Vec<Picture>, Failure> {
+) -> Result<PageParts, Failure> {
     let name = recording.name();
     let name = if args.redact { units::basename(&name) } else { &name };
-    report_pictures(&recording.device_handle(timeline)?, attribution, moment, name)
+    report_parts(&recording.device_handle(timeline)?, attribution, moment, name, args.redact)
         .map_err(|error| recording.failure(error, "use another format"))
 }

@@ -6,6 +6,7 @@
 mod curves;
 mod kind;
 mod paint;
+mod report_figure;
 mod report_pictures;
 mod segment_map;
 mod segment_timeline;
@@ -14,5 +15,5 @@ mod stacks;
 mod timeline;
 
 pub use kind::{ExportError, Format, PictureKind};
-pub use report_pictures::report_pictures;
+pub use report_pictures::report_parts;
 pub use spec::{Filtered, PictureSpec, PictureVerdict, StacksView};

@@ -1,39 +1,63 @@
-//! The pictures of an HTML report, in both themes.
+//! What an HTML report shows besides words, in both themes.
 
 use super::kind::{ExportError, Format, PictureKind};
+use super::report_figure::memory_figure;
 use super::spec::{PictureSpec, StacksView};
-use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
+use crate::analysis::{Attribution, Category, Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, Rgb};
 use crate::model::{Moment, Recording};
-use crate::report::Picture;
+use crate::report::{PageParts, Picture, Theme};
 use std::sync::Arc;
 
 /// Width and height, in points: as wide as the page shows them.
 const SIZE: [f32; 2] = [1200.0, 675.0];
 
-/// The timeline and the segment map of a device at a moment, coloured by what memory is for.
+/// Colours, the figure over time, and pictures of the timeline and the segment map of a device at a moment.
+/// `redacts` leaves out texts of the file that may name users and hosts.
 ///
 /// # Errors
 /// If a picture cannot be written.
-pub fn report_pictures(
+pub fn report_parts(
     recording: &Recording,
     attribution: &Arc<Attribution>,
     moment: Moment,
     name: &str,
-) -> Result<Vec<Picture>, ExportError> {
+    redacts: bool,
+) -> Result<PageParts, ExportError> {
     let kinds = [
-        (PictureKind::Timeline, "What was allocated over time"),
+        (PictureKind::Timeline, "What was allocated over time, block by block"),
         (PictureKind::SegmentMap, "What reserved memory was used for"),
     ];
-    let [light, dark] =
-        [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(recording, attribution, moment, name, palette));
+    let [light, dark] = [&Palette::LIGHT, &Palette::DARK]
+        .map(|palette| PictureSpec { redacts, ..spec(recording, attribution, moment, name, palette) });
     let picture = |(kind, title): (PictureKind, &str)| {
         let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
         Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
     };
-    kinds.into_iter().map(picture).collect()
+    let pictures = kinds.into_iter().map(picture).collect::<Result<_, ExportError>>()?;
+    let figure = memory_figure(recording.timeline(), attribution, moment);
+    Ok(PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), figure, pictures })
+}
+
+/// The colours of a page.
+fn theme(palette: &Palette) -> Theme {
+    let named = [
+        ("window", palette.window),
+        ("panel", palette.panel),
+        ("line", palette.line),
+        ("text", palette.text),
+        ("muted", palette.muted),
+        ("accent", palette.accent),
+        ("oom", palette.oom),
+        ("peak", palette.peak),
+        ("reserved", palette.reserved),
+        ("allocated", palette.allocated),
+        ("active", palette.accent),
+    ];
+    let categories = Category::ALL.map(|category| (category.key(), palette.category(category)));
+    named.into_iter().chain(categories).map(|(name, Rgb(r, g, b))| (name, [r, g, b])).collect()
 }
 
 /// The timeline of a device, coloured by what memory is for.

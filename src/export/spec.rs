@@ -68,7 +68,7 @@ pub struct PictureSpec {
     pub attribution: Option<Arc<Attribution>>,
     /// The verdict for the caption. `None` describes the outcome by the model's figures alone.
     pub verdict: Option<PictureVerdict>,
-    /// Whether folders are left out of the words around the picture.
+    /// Whether to leave out what may name users and hosts: folders in the words around the picture, annotations and settings.
     pub redacts: bool,
     /// The colours of allocations.
     pub coloring: Arc<Coloring>,
@@ -98,7 +98,9 @@ impl PictureSpec {
         let title = units::printable(units::basename(&self.name));
         let answer = self.verdict.as_ref().and_then(|verdict| verdict.answer.clone());
         let mut lines: Vec<String> = answer.into_iter().map(|answer| self.redacted(answer)).collect();
-        lines.extend(report::caption_lines(self.recording.snapshot(), timeline, self.moment));
+        if !self.redacts {
+            lines.extend(report::caption_lines(self.recording.snapshot(), timeline, self.moment));
+        }
         lines.extend(self.filter_text(timeline));
         let keys = self.color_keys(timeline).into_iter();
         legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
@@ -167,7 +169,8 @@ impl PictureSpec {
 
     /// Iterations and phases, and annotations below them.
     pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
-        let mut all = lanes(self.recording.snapshot(), timeline);
+        let mut all =
+            if self.redacts { Lanes::default() } else { lanes(self.recording.snapshot(), timeline) };
         if let Some(found) = &self.attribution {
             let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
             all.lanes.extend(annotated);

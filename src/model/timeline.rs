@@ -78,6 +78,11 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// Whether allocations were recorded, not only the state at the end.
+    pub fn has_history(&self) -> bool {
+        self.events.indices().any(|ix| self.events.action(ix) == Action::Alloc)
+    }
+
     /// Derive everything from events and segments.
     pub fn build(input: TimelineInput) -> Self {
         let TimelineInput { device, mut events, segments, anchor } = input;

@@ -27,8 +27,9 @@ mod weights;
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use diagnosis::{
-    Answer, Document, MAX_MARKDOWN_CHARS, Picture, RemedyText, ReportInput, TextDetail, answer, kind_text,
-    quoted, report_html, report_json, report_markdown, report_text, without_folders,
+    Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
+    PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, kind_text, quoted, report_html,
+    report_json, report_markdown, report_text, without_folders,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};

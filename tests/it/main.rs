@@ -16,6 +16,7 @@ mod layering;
 mod loading;
 mod memory;
 mod outputs;
+mod pages;
 mod pickles;
 mod properties;
 mod public;

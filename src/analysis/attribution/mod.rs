@@ -13,6 +13,7 @@ mod because;
 mod categories;
 mod category;
 mod claims;
+mod composition;
 mod facts;
 pub(super) mod knowledge;
 mod pipeline;

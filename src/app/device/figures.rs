@@ -7,6 +7,8 @@ use crate::units;
 
 /// Figures of a device's timeline, computed when the file is opened.
 pub(in crate::app) struct Figures {
+    /// Whether allocations were recorded, not only the state at the end.
+    pub(in crate::app) has_history: bool,
     /// The active peak.
     pub(in crate::app) peak: (Moment, i64),
     /// The reserved peak.
@@ -27,6 +29,7 @@ impl Figures {
     pub(in crate::app) fn new(recording: &Recording) -> Self {
         let snapshot = recording.snapshot();
         Self {
+            has_history: recording.has_history(),
             peak: recording.active.peak(),
             reserved_peak: recording.reserved.peak(),
             // Without the final state, memory from before the recording is unknown.

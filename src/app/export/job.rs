@@ -11,7 +11,7 @@ use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_pictures};
+use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_parts};
 use crate::load::Input;
 use crate::remedies::predict_all;
 use crate::report::{Document, ReportInput, answer, report_html};
@@ -157,7 +157,7 @@ impl ExportJob {
         let diagnosis = diagnosis.map_err(|error| Stopped::because(&error))?;
         let moment = diagnosis.at.moment;
         enter(watch, "Painting")?;
-        let pictures = report_pictures(recording, &attribution, moment, name)
+        let parts = report_parts(recording, &attribution, moment, name, redacted)
             .map_err(|error| Stopped::because(&error))?;
         enter(watch, "Simulating remedies")?;
         let capacity = self.diagnosis_request.device_memory;
@@ -174,7 +174,7 @@ impl ExportJob {
             top: REPORT_LISTS,
             redacted,
         };
-        Ok(report_html(&Document::new(&input), &pictures).into_bytes())
+        Ok(report_html(&Document::new(&input), &parts).into_bytes())
     }
 }
 

@@ -54,7 +54,7 @@ fn tools_ui(
     filter: &mut filter::bar::State,
 ) {
     ui.horizontal_centered(|ui| {
-        if !recording.events.is_empty() {
+        if derived.figures.has_history {
             timeline::toolbar::ui(ui, at, recording.times.has_times());
         }
         filter::bar::ui(ui, recording, derived, at, filter);

@@ -51,7 +51,7 @@ impl Layout {
             "a name is used twice"
         );
         self.fit(ui.available_size());
-        self.hide_what_needs_events(!device.recording.events.is_empty());
+        self.hide_what_needs_history(device.derived.figures.has_history);
         if let Some(pane) = device.wanted_pane.take() {
             self.show(pane);
         }
@@ -97,11 +97,11 @@ impl Layout {
         self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == wanted));
     }
 
-    /// A recording without events has the room for what it does have.
-    fn hide_what_needs_events(&mut self, has_events: bool) {
+    /// A recording without a history has the room for what it does have.
+    fn hide_what_needs_history(&mut self, has_history: bool) {
         let all: Vec<(TileId, Pane)> = self.panes().collect();
         for (id, pane) in all {
-            let is_shown = has_events || definition(pane).is_none_or(|definition| !definition.needs_events);
+            let is_shown = has_history || definition(pane).is_none_or(|definition| !definition.needs_history);
             self.tree.set_visible(id, is_shown);
         }
     }

@@ -22,6 +22,9 @@ const ORDERS: [(MapOrder, &str); 3] = [
 /// Links to blocks of the selected segment: as many as fit into a line or two.
 const OFFERED_BLOCKS: usize = 4;
 
+/// Height, in points, from which there are figures above the map: in less room, the map needs all of it.
+const MIN_HEIGHT_FOR_FIGURES_PX: f32 = 130.0;
+
 /// Height, in points, from which a failed request is drawn above the map to scale: the map has rows below it then.
 const MIN_HEIGHT_FOR_REQUEST_PX: f32 = 170.0;
 
@@ -39,6 +42,7 @@ pub(super) fn ui(
     state: &mut State,
     answer: &MomentMap,
 ) {
+    let room_px = ui.available_height();
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
@@ -55,7 +59,9 @@ pub(super) fn ui(
             }
         }
         ui.spacing_mut().item_spacing.x = 12.0;
-        figures_ui(ui, answer);
+        if MIN_HEIGHT_FOR_FIGURES_PX <= room_px {
+            figures_ui(ui, answer);
+        }
         pinned_ui(ui, at, state, answer);
         oddities_ui(ui, timeline, answer);
     });

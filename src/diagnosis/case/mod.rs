@@ -18,7 +18,7 @@ use super::oom_message::OomMessage;
 use super::share::share;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
-use crate::model::{Action, AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
 
@@ -203,8 +203,7 @@ impl<'a> Case<'a> {
 
     /// Whether allocations were recorded, not only the state at the end.
     pub(super) fn has_history(&self) -> bool {
-        let events = &self.timeline.events;
-        events.indices().any(|ix| events.action(ix) == Action::Alloc)
+        self.timeline.has_history()
     }
 
     /// Whether a good part of the memory is older than the first event.

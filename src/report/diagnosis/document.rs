@@ -2,6 +2,7 @@
 //!
 //! Texts are cleaned here ([`Clean`]). Each medium escapes what has a meaning for it.
 
+use super::answer::answer;
 use super::clean::Clean;
 use super::facts::facts;
 use super::quoted::{RemedyText, quoted};
@@ -42,6 +43,7 @@ pub struct Document {
     pub(super) at: MomentPosition,
     pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
+    pub(super) answer: AnswerText,
     /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
@@ -51,6 +53,17 @@ pub struct Document {
     pub(super) modules: Option<ModuleTable>,
     /// The verdict, and further findings in the order of their weight.
     pub(super) findings: Vec<FindingText>,
+}
+
+/// What the verdict comes down to; nothing where nothing is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct AnswerText {
+    /// The line of code with its bytes.
+    pub(super) culprit: Option<String>,
+    /// The first thing to change.
+    pub(super) fix: Option<String>,
+    /// Whether that is code, not words.
+    pub(super) is_code: bool,
 }
 
 /// A finding.
@@ -123,6 +136,7 @@ impl Document {
             device_name: timeline.device.to_string(),
             at: diagnosis.at,
             dump: diagnosis.dump,
+            answer: answer_text(diagnosis, clean),
             moment_text: moment_text(timeline, diagnosis.at.moment),
             facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
@@ -150,6 +164,21 @@ impl Document {
             (true, true) => "default settings".to_owned(),
             (true, false) => self.settings.join(" · "),
         }
+    }
+}
+
+fn answer_text(diagnosis: &Diagnosis, clean: Clean) -> AnswerText {
+    let Some((verdict, found)) =
+        diagnosis.findings.first().and_then(|verdict| Some((verdict, answer(verdict)?)))
+    else {
+        return AnswerText::default();
+    };
+    let code = verdict.advice.first().and_then(|advice| advice.code.as_deref());
+    let is_code = code.is_some_and(|code| code.lines().any(|line| found.fix.as_deref() == Some(line.trim())));
+    AnswerText {
+        culprit: found.culprit.map(|text| clean.text(&text)),
+        fix: found.fix.map(|text| clean.text(&text)),
+        is_code,
     }
 }
 

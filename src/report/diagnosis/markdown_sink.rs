@@ -1,8 +1,9 @@
 //! GitHub's Markdown as a format of the report.
 
 use super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::tree;
 use super::words::kind_text;
-use crate::diagnosis::Severity;
+use crate::diagnosis::{CodeTree, Severity};
 use crate::units;
 
 /// Markdown that is being written.
@@ -76,6 +77,10 @@ impl Sink for Markdown {
         self.element("", &units::capitalised(&kind_text(severity, id)), "\n\n");
     }
 
+    fn heading(&mut self, text: &'static str) {
+        self.element("**", text, ":**\n\n");
+    }
+
     fn open_section(&mut self, title: &'static str) {
         self.element("### ", title, "\n\n");
     }
@@ -129,6 +134,11 @@ impl Sink for Markdown {
         self.element("<details><summary>", summary, "</summary>\n\n");
         body(self);
         self.markup("</details>\n\n");
+    }
+
+    fn tree(&mut self, tree: &CodeTree) {
+        self.paragraph(&[Span::Plain(&tree::title(tree))]);
+        self.code_block(&tree::text(tree));
     }
 
     fn code_block(&mut self, text: &str) {

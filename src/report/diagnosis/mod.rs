@@ -5,10 +5,10 @@ mod answer;
 mod clean;
 mod document;
 mod facts;
-mod html;
 mod json;
 mod markdown;
 mod markdown_sink;
+mod page;
 mod quoted;
 mod redact;
 mod sink;
@@ -19,9 +19,11 @@ mod words;
 
 pub use answer::{Answer, answer};
 pub use document::{Document, ReportInput};
-pub use html::{Picture, report_html};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
+pub use page::{
+    FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, Picture, Theme, report_html,
+};
 pub use quoted::{RemedyText, quoted};
 pub use redact::without_folders;
 pub use text::{TextDetail, report_text};

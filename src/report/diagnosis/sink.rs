@@ -1,6 +1,7 @@
 //! The interface between the parts of a report and the formats with markup that it is written in.
 
-use crate::diagnosis::Severity;
+use super::document::AnswerText;
+use crate::diagnosis::{CodeTree, Severity};
 
 /// A format with markup. Texts come as they were recorded: escaping them is the sink's business alone.
 pub(super) trait Sink {
@@ -12,6 +13,9 @@ pub(super) trait Sink {
 
     /// Begin the verdict, whose title is that of the report.
     fn open_finding(&mut self, severity: Severity, id: &'static str);
+
+    /// A heading within a finding.
+    fn heading(&mut self, text: &'static str);
 
     /// Begin another section.
     fn open_section(&mut self, title: &'static str);
@@ -34,6 +38,9 @@ pub(super) trait Sink {
     /// A block that shows its summary and unfolds on a click.
     fn fold(&mut self, summary: &str, body: impl FnOnce(&mut Self));
 
+    /// Memory by lines of code.
+    fn tree(&mut self, tree: &CodeTree);
+
     /// Lines of code.
     fn code_block(&mut self, text: &str);
 
@@ -43,6 +50,10 @@ pub(super) trait Sink {
 
 /// The texts at the top of a report.
 pub(super) struct Head<'a> {
+    pub(super) severity: Severity,
+    pub(super) id: &'static str,
+    /// The line and the change that the verdict comes down to.
+    pub(super) answer: &'a AnswerText,
     pub(super) title: &'a str,
     /// The recording's name.
     pub(super) name: &'a str,

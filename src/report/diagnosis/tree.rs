@@ -40,7 +40,7 @@ pub(super) fn text(tree: &CodeTree) -> String {
 }
 
 /// The lines of a row, outermost first, without the first ones if they are too many.
-fn label(row: &CodeRow) -> String {
+pub(super) fn label(row: &CodeRow) -> String {
     let Some((last, before)) = row.lines.split_last() else {
         return if row.depth == 0 { "no line of your own code" } else { "other lines" }.to_owned();
     };

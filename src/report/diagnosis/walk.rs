@@ -3,8 +3,7 @@
 use super::document::{AdviceText, Document, FindingText, StackText};
 use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
-use super::tree;
-use super::words::{TOOL, place, stack_title};
+use super::words::{TOOL, place};
 use crate::analysis::ModuleRow;
 use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
 use crate::units;
@@ -22,8 +21,12 @@ const UNTITLED: Column = Column { title: "", is_number: false };
 
 /// The title of the verdict, and what was recorded.
 pub(super) fn head(sink: &mut impl Sink, document: &Document) {
+    let Some(verdict) = document.findings.first() else { return };
     sink.head(&Head {
-        title: document.findings.first().map_or("", |finding| &finding.title),
+        severity: verdict.severity,
+        id: verdict.id,
+        answer: &document.answer,
+        title: &verdict.title,
         name: &document.name,
         device: &document.device_name,
         moment: &document.moment_text,
@@ -41,36 +44,52 @@ pub(super) fn finding(sink: &mut impl Sink, finding: &FindingText, detail: Detai
         sink.paragraph(&[Span::Plain(&title)]);
         return;
     }
-    sink.fold(&title, |sink| {
-        let why = finding.why.iter().chain(&finding.explanation);
-        explanation(sink, why);
-        code_tree(sink, finding);
-        advice(sink, &finding.advice);
-        evidence(sink, finding, detail);
-    });
+    sink.fold(&title, |sink| body(sink, finding, detail));
+}
+
+/// All of a finding but its title.
+pub(super) fn body(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    explanation(sink, finding.why.iter().chain(&finding.explanation));
+    code_tree(sink, finding);
+    advice(sink, "What to do", &finding.advice);
+    evidence(sink, finding, detail);
 }
 
 /// What happened, why and what to change; then where the memory comes from; the rest is folded.
 fn verdict(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
     sink.open_finding(finding.severity, finding.id);
+    why(sink, finding);
+    fix(sink, finding);
+    code_tree(sink, finding);
+    if detail != Detail::TitleOnly {
+        sink.fold("Details", |sink| details(sink, finding, detail));
+    }
+    sink.close_section();
+}
+
+/// Why the verdict is so.
+pub(super) fn why(sink: &mut impl Sink, finding: &FindingText) {
     if let Some(why) = &finding.why {
         sink.paragraph(&[Span::Strong("Why:"), Span::Plain(" "), Span::Plain(why)]);
     }
-    let (first, others) = finding.advice.split_at(finding.advice.len().min(1));
-    if !first.is_empty() {
-        sink.paragraph(&[Span::Strong("What to change:")]);
-        advice(sink, first);
-    }
+}
+
+/// The first thing to change, and the best remedies that were simulated.
+pub(super) fn fix(sink: &mut impl Sink, finding: &FindingText) {
+    advice(sink, "What to change", first_advice(finding).0);
     remedies(sink, &finding.remedies);
-    code_tree(sink, finding);
-    if detail != Detail::TitleOnly {
-        sink.fold("Details", |sink| {
-            explanation(sink, finding.explanation.iter());
-            advice(sink, others);
-            evidence(sink, finding, detail);
-        });
-    }
-    sink.close_section();
+}
+
+/// What a verdict says besides its cause, its fix and its lines.
+pub(super) fn details(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
+    explanation(sink, finding.explanation.iter());
+    advice(sink, "What else to do", first_advice(finding).1);
+    evidence(sink, finding, detail);
+}
+
+/// The first advice, and the others.
+fn first_advice(finding: &FindingText) -> (&[AdviceText], &[AdviceText]) {
+    finding.advice.split_at(finding.advice.len().min(1))
 }
 
 /// The best remedies that were simulated, if any were.
@@ -78,7 +97,7 @@ fn remedies(sink: &mut impl Sink, remedies: &[RemedyText]) {
     if remedies.is_empty() {
         return;
     }
-    sink.paragraph(&[Span::Strong("Simulated with the recorded requests:")]);
+    sink.heading("Simulated with the recorded requests");
     let items = remedies.iter().map(|remedy| Item {
         text: &remedy.text,
         code: Some(remedy.code.as_str()).filter(|code| !code.is_empty()),
@@ -103,10 +122,10 @@ fn explanation<'a>(sink: &mut impl Sink, sentences: impl Iterator<Item = &'a Str
     }
 }
 
-fn code_tree(sink: &mut impl Sink, finding: &FindingText) {
+/// Memory by lines of code, if there are any.
+pub(super) fn code_tree(sink: &mut impl Sink, finding: &FindingText) {
     if let Some(tree) = finding.tree.as_ref().filter(|tree| !tree.rows.is_empty()) {
-        sink.paragraph(&[Span::Plain(&tree::title(tree))]);
-        sink.code_block(&tree::text(tree));
+        sink.tree(tree);
     }
 }
 
@@ -144,7 +163,8 @@ pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
     sink.foot(TOOL);
 }
 
-fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
+/// The lines of code that a finding names.
+pub(super) fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
     if finding.sites.is_empty() {
         return;
     }
@@ -168,10 +188,11 @@ fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
     sink.table(&Table { style: Some("sites"), columns, rows });
 }
 
-fn advice(sink: &mut impl Sink, advice: &[AdviceText]) {
+fn advice(sink: &mut impl Sink, title: &'static str, advice: &[AdviceText]) {
     let items: Vec<Item<'_>> =
         advice.iter().map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
     if !items.is_empty() {
+        sink.heading(title);
         sink.list(&items);
     }
 }
@@ -202,6 +223,7 @@ fn figures(sink: &mut impl Sink, finding: &FindingText) {
 fn stack(sink: &mut impl Sink, stack: &StackText) {
     let lines: Vec<String> =
         stack.frames.iter().map(|frame| place(&frame.file, frame.line, &frame.name)).collect();
-    let title = format!("Stack of {}", stack_title(stack));
+    let bytes = units::bytes(stack.bytes);
+    let title = format!("Stack of {bytes} in {}", units::counted(stack.count, "allocation"));
     sink.fold(&title, |sink| sink.code_block(&lines.join("\n")));
 }

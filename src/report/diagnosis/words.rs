@@ -1,6 +1,5 @@
 //! Words that all formats of the report use for places and stacks.
 
-use super::document::StackText;
 use crate::diagnosis::{Severity, Site};
 use crate::units;
 
@@ -28,9 +27,4 @@ pub(super) fn place(file: &str, line: i64, name: &str) -> String {
 /// A line of code without the folders of its file.
 pub(super) fn short_place(site: &Site) -> String {
     place(units::basename(&site.file), site.line, &site.name)
-}
-
-/// The bytes and allocations of a stack: `1.20 GiB in 12 allocations`.
-pub(super) fn stack_title(stack: &StackText) -> String {
-    format!("{} in {}", units::bytes(stack.bytes), units::counted(stack.count, "allocation"))
 }

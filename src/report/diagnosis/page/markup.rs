@@ -1,58 +1,36 @@
-//! The report for a browser: one file that needs nothing else.
+//! HTML as a format of the report.
 
-use super::document::Document;
-use super::sink::{Cell, Head, Item, Sink, Span, Table};
-use super::walk::{self, Detail};
-use super::words::kind_text;
-use crate::diagnosis::Severity;
+use super::super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::super::tree;
+use super::super::words::kind_text;
+use super::parts::Picture;
+use crate::diagnosis::{CodeTree, Severity};
+use crate::units;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// A picture in both themes, as PNG files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    /// The sentence that stands for the picture where it is not shown.
-    pub title: String,
-    /// On white.
-    pub light: Vec<u8>,
-    /// On black.
-    pub dark: Vec<u8>,
-}
-
-const HEAD: &str = include_str!("head.html");
-const STYLE: &str = include_str!("html.css");
-
-/// The report as a page. Pictures come below the verdict.
-pub fn report_html(document: &Document, pictures: &[Picture]) -> String {
-    let mut page = Html::default();
-    walk::head(&mut page, document);
-    for (i, finding) in document.findings.iter().enumerate() {
-        walk::finding(&mut page, finding, Detail::All);
-        if i == 0 {
-            for picture in pictures {
-                page.picture(picture);
-            }
-        }
-    }
-    walk::modules(&mut page, document);
-    walk::recording(&mut page, document);
-    page.out
-}
+/// Width of a full bar beside a line of code, in pixels.
+const BAR_WIDTH: f64 = 72.0;
 
 /// A page that is being written.
 #[derive(Default)]
-struct Html {
-    out: String,
+pub(super) struct Html {
+    pub(super) out: String,
 }
 
 impl Html {
     /// Markup. It is part of the program, so that no text of a file can get here.
-    fn markup(&mut self, markup: &'static str) {
+    pub(super) fn markup(&mut self, markup: &'static str) {
+        self.out.push_str(markup);
+    }
+
+    /// Markup with numbers and words of the program's own, never with a text of a file.
+    pub(super) fn computed(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
     /// Text in which nothing has a meaning for HTML, also within quotes.
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {
                 '&' => self.out.push_str("&amp;"),
@@ -66,15 +44,16 @@ impl Html {
     }
 
     /// Text between two pieces of markup.
-    fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
+    pub(super) fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
         self.markup(open);
         self.text(text);
         self.markup(close);
     }
 
-    fn picture(&mut self, picture: &Picture) {
+    pub(super) fn picture(&mut self, picture: &Picture) {
         let url = |png| format!("data:image/png;base64,{}", STANDARD.encode(png));
-        self.markup("<figure><picture><source media=\"(prefers-color-scheme: dark)\"");
+        self.element("<h2>", &picture.title, "</h2>\n");
+        self.markup("<figure><picture><source media=\"screen and (prefers-color-scheme: dark)\"");
         self.element(" srcset=\"", &url(&picture.dark), "\">");
         self.element("<img src=\"", &url(&picture.light), "\"");
         self.element(" alt=\"", &picture.title, "\"></picture></figure>\n");
@@ -94,23 +73,33 @@ impl Sink for Html {
     const SIZES_FIRST: bool = true;
 
     fn head(&mut self, head: &Head<'_>) {
-        self.markup(HEAD);
-        self.element("<title>", head.title, "</title>\n<style>\n");
-        self.markup(STYLE);
-        self.markup("</style>\n</head>\n<body>\n<header>\n");
+        self.element("<header class=\"card ", head.severity.name(), "\">\n");
+        self.element("<p class=\"kind\">", &kind_text(head.severity, head.id), "</p>\n");
         self.element("<h1>", head.title, "</h1>\n");
-        self.element("<p>", head.name, " · ");
+        if let Some(culprit) = &head.answer.culprit {
+            self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
+        }
+        if let Some(fix) = &head.answer.fix {
+            let [open, close] = if head.answer.is_code { ["<code>", "</code>"] } else { ["", ""] };
+            self.markup("<p class=\"answer\">fix: ");
+            self.element(open, fix, close);
+            self.markup("</p>\n");
+        }
+        self.element("<p class=\"quiet\">", head.name, " · ");
         self.text(head.device);
         self.element("<br>", head.moment, "</p>\n</header>\n");
     }
 
-    fn open_finding(&mut self, severity: Severity, id: &'static str) {
-        self.element("<section class=\"", severity.name(), "\">\n");
-        self.element("<p class=\"kind\">", &kind_text(severity, id), "</p>\n");
+    fn open_finding(&mut self, severity: Severity, _: &'static str) {
+        self.element("<section class=\"card ", severity.name(), "\">\n");
+    }
+
+    fn heading(&mut self, text: &'static str) {
+        self.element("<h3>", text, "</h3>\n");
     }
 
     fn open_section(&mut self, title: &'static str) {
-        self.element("<section>\n<h2>", title, "</h2>\n");
+        self.element("<section class=\"card info\">\n<h2>", title, "</h2>\n");
     }
 
     fn close_section(&mut self) {
@@ -137,6 +126,14 @@ impl Sink for Html {
             Some(style) => self.element("<table class=\"", style, "\">\n"),
             None => self.markup("<table>\n"),
         }
+        if table.columns.iter().any(|column| !column.title.is_empty()) {
+            self.markup("<tr>");
+            for column in &table.columns {
+                self.markup(if column.is_number { "<th class=\"n\">" } else { "<th>" });
+                self.element("", column.title, "</th>");
+            }
+            self.markup("</tr>\n");
+        }
         for row in &table.rows {
             self.markup("<tr>");
             for cell in row {
@@ -152,7 +149,7 @@ impl Sink for Html {
         for item in items {
             self.element("<li>", item.text, "");
             if let Some(code) = item.code {
-                self.element("<pre>", code, "</pre>");
+                self.element("<pre class=\"code\">", code, "</pre>");
             }
             self.markup("</li>\n");
         }
@@ -169,12 +166,28 @@ impl Sink for Html {
         self.markup("</details>\n");
     }
 
+    fn tree(&mut self, tree: &CodeTree) {
+        self.element("<h3>", &tree::title(tree), "</h3>\n<table class=\"tree\">\n");
+        for row in &tree.rows {
+            let share = tree.share_of(row);
+            self.element("<tr><td class=\"n\">", &units::bytes(row.bytes), "</td>");
+            self.element("<td class=\"n quiet\">", &format!("{:.0} %", share * 100.0), "</td>");
+            let width = (share * BAR_WIDTH).clamp(0.0, BAR_WIDTH);
+            self.computed(&format!(
+                "<td><svg class=\"bar\" width=\"{BAR_WIDTH}\" height=\"8\" aria-hidden=\"true\"><rect width=\"{width:.1}\" height=\"8\"/></svg></td>"
+            ));
+            let label = format!("{}{}", "\u{2003}".repeat(row.depth), tree::label(row));
+            self.element("<td><code>", &label, "</code></td></tr>\n");
+        }
+        self.markup("</table>\n");
+    }
+
     fn code_block(&mut self, text: &str) {
         self.element("<pre>", text, "</pre>\n");
     }
 
     fn foot(&mut self, tool: &'static str) {
-        self.element("<footer>", tool, "</footer>\n</body>\n</html>\n");
+        self.element("</main>\n<footer>", tool, "</footer>\n");
     }
 }
 

@@ -1,0 +1,229 @@
+//! The report as a page: it is whole, stands alone, runs nothing but its own script, and its figures are exact.
+
+use crate::reports::{document, hostile};
+use crate::support::{self, sample, stdout};
+use oomscope::analysis::{Attribution, UserRules};
+use oomscope::export::report_parts;
+use oomscope::model::Recording;
+use oomscope::report::report_html;
+use oomscope::units;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// The most bytes of a page of a sample.
+const MAX_PAGE_BYTES: usize = 1 << 20;
+
+fn page(name: &str, more: &[&str]) -> String {
+    let file = sample(name).to_string_lossy().into_owned();
+    stdout(["report", &file, "--format", "html"].iter().chain(more))
+}
+
+/// The content of the element that begins with `open`.
+fn between<'a>(page: &'a str, open: &str, close: &str) -> &'a str {
+    let start = page.find(open).map(|at| at + open.len()).expect("the element");
+    &page[start..start + page[start..].find(close).expect("its end")]
+}
+
+/// The page without what is inside of scripts and the style, which has no tags.
+fn markup(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(at) = ["<script", "<style"].iter().filter_map(|tag| rest.find(tag)).min() {
+        let close = if rest[at..].starts_with("<script") { "</script>" } else { "</style>" };
+        let open = at + rest[at..].find('>').expect("the end of a tag") + 1;
+        out.push_str(&rest[..open]);
+        rest = &rest[open + rest[open..].find(close).expect("the end of the element")..];
+        out.push_str(close);
+        rest = &rest[close.len()..];
+    }
+    out + rest
+}
+
+/// Names of elements and attributes in their order; fails where a tag is not closed or closes another one.
+fn well_formed(page: &str) -> Vec<String> {
+    let (mut open, mut seen) = (Vec::new(), Vec::new());
+    let markup = markup(page);
+    let (_, body) = markup.split_once("<!DOCTYPE html>").expect("a document type");
+    for part in body.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("the end of a tag");
+        assert!(!text.contains('>'), "an end without a beginning: {text}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "{tag} closes something else");
+            continue;
+        }
+        assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
+        let name = tag.split([' ', '/']).next().unwrap_or_default().to_owned();
+        // What stands outside of quotes.
+        let outside: Vec<&str> = tag.split('"').step_by(2).collect();
+        assert!(!outside.iter().any(|part| part.contains(" on") || part.contains(" style=")), "{tag}");
+        let is_empty = tag.ends_with('/') || ["meta", "img", "source", "br"].contains(&name.as_str());
+        if !is_empty {
+            open.push(name.clone());
+        }
+        seen.push(name);
+    }
+    assert!(open.is_empty(), "{open:?} are not closed");
+    seen
+}
+
+#[test]
+fn a_page_is_whole_and_stands_alone() {
+    // With a leak, without a failure, without events, of pinned memory, with private pools, with annotations.
+    for name in [
+        "leak_eval_losses.pickle",
+        "compact.pickle.gz",
+        "history_state_only.pickle",
+        "pinned_host.pickle",
+        "pools.pickle",
+        "annotated.pickle",
+    ] {
+        let page = page(name, &["--redact", "--no-remedies"]);
+        let elements = well_formed(&page);
+        assert!(page.len() <= MAX_PAGE_BYTES, "{name}: {} bytes", page.len());
+        for outside in ["http://", "https://", "<link", "<iframe", "<object", "<form", "url(", "@import"] {
+            assert!(!page.contains(outside), "{name}: {outside}");
+        }
+        assert!(elements.iter().filter(|name| *name == "script").count() <= 2, "{name}");
+        let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{name}: {ids:?}");
+        let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+        assert!(policy.starts_with("default-src 'none'; img-src data:; style-src 'sha256-"), "{policy}");
+        assert!(policy.contains("script-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
+        let tag = page.find("Content-Security-Policy");
+        assert!(tag < page.find("<style") && tag < page.find("<script"), "{name}: the policy comes first");
+    }
+}
+
+#[test]
+fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
+    let page = page("frag_oom.pickle", &[]);
+    assert_eq!(page.matches("data:image/png;base64,iVBORw0KGgo").count(), 4);
+    assert_eq!(page.matches("prefers-color-scheme: dark)\" srcset").count(), 2);
+    let order = [
+        "<h1>Out of memory",
+        "index.py:60 add: keeps 1.44 GiB unused",
+        "by line of code</h3>",
+        "<h3>What to change</h3>",
+        "<pre class=\"code\">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</pre>",
+        "<h3>Simulated with the recorded requests</h3>",
+        "<svg id=\"drawing\"",
+        "<b>Evidence</b></summary>",
+        "<h3>What else to do</h3>",
+        "<h2>Also</h2>",
+        "<h3>What to do</h3>",
+        "<h2>How it was recorded</h2>",
+    ];
+    let places: Vec<Option<usize>> = order.iter().map(|text| page.find(text)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_file_that_is_hostile_gets_nothing_into_a_page() {
+    let snapshot = Arc::new(hostile(8, 6));
+    let recording = Recording::all(&snapshot).next().expect("a device");
+    let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+    let at = recording.active.peak().0;
+    for is_redacted in [false, true] {
+        let parts =
+            report_parts(&recording, &attribution, at, "a</title><b>", is_redacted).expect("pictures");
+        let page = report_html(&document(&snapshot, 20, is_redacted), &parts);
+        let elements = well_formed(&page);
+        assert_eq!(elements.iter().filter(|name| *name == "script").count(), 2, "its data and its script");
+        assert_eq!(elements.iter().filter(|name| *name == "img").count(), 2, "its pictures");
+        let data: Value = serde_json::from_str(between(&page, "id=\"memory\">", "</script>")).expect("JSON");
+        assert!(!data.to_string().contains("alert"), "{data}");
+        let is_private = ["alice", "secret", "Users"].iter().any(|word| page.contains(word));
+        assert!(is_private != is_redacted);
+    }
+}
+
+fn numbers(of: &Value) -> Vec<i64> {
+    of.as_array().expect("a list").iter().map(|n| n.as_i64().expect("a number")).collect()
+}
+
+#[test]
+fn the_figure_has_the_exact_bytes_of_the_recording() {
+    for name in
+        ["frag_oom.pickle", "gpt_oom_forward.pickle", "leak_attempts.pickle.gz", "two_devices_oom.pickle"]
+    {
+        let page = page(name, &["--no-remedies", "--device", "0"]);
+        let data: Value = serde_json::from_str(between(&page, "id=\"memory\">", "</script>")).expect("JSON");
+        let file = sample(name).to_string_lossy().into_owned();
+        let stats = support::json(["stats", &file, "--format", "json"]);
+        let active = numbers(&data["active"]);
+        let columns = data["columns"].as_u64().expect("a number") as usize;
+        assert!(columns <= 600 && columns < active.len(), "{name}");
+        assert_eq!(active.iter().max().copied(), stats[0]["peak"]["active"].as_i64(), "{name}");
+        let most_reserved = numbers(&data["most_reserved"]).into_iter().max();
+        assert_eq!(most_reserved, stats[0]["peak"]["reserved"].as_i64(), "{name}");
+        let mut sums = vec![0; active.len()];
+        for band in data["bands"].as_array().expect("bands") {
+            let bytes = numbers(&band["bytes"]);
+            sums.iter_mut().zip(&bytes).for_each(|(sum, bytes)| *sum += bytes);
+            if band["inferred"].is_array() {
+                let inferred = numbers(&band["inferred"]);
+                assert!(inferred.iter().zip(&bytes).all(|(part, whole)| part <= whole), "{name}");
+            }
+        }
+        assert_eq!(sums, active, "{name}: categories add up to what is active");
+        for key in ["event", "time_us", "allocated", "reserved", "iteration", "phase"] {
+            assert_eq!(data[key].as_array().map(Vec::len), Some(active.len()), "{name}: {key}");
+        }
+        assert_eq!(data["marks"].as_array().map(Vec::len), Some(active.len() - columns), "{name}");
+    }
+}
+
+/// What the script of a page prints for numbers, or nothing where Node.js is missing.
+fn script_output(call: &str) -> Option<Value> {
+    let page = page("frag_oom.pickle", &["--no-remedies"]);
+    let script =
+        page.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).expect("a script").0;
+    let program = format!(
+        "const addEventListener = () => {{}}; const document = {{ querySelectorAll: () => [], getElementById: () => null }};\n\
+         {script}\nconsole.log(JSON.stringify({call}));"
+    );
+    let node = Command::new("node").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut node) = node else {
+        support::skipped("the script of pages: Node.js is missing");
+        return None;
+    };
+    node.stdin.take().expect("its input").write_all(program.as_bytes()).expect("it reads");
+    let output = node.wait_with_output().expect("it ends");
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}
+
+#[test]
+fn the_script_writes_figures_as_the_report_does() {
+    let sizes: Vec<i64> = (0..50)
+        .flat_map(|bit| [1i64 << bit, (1 << bit) * 17 / 8, (1 << bit) * 9 / 8 * 5, (1 << bit) / 3 * 7])
+        .chain([0, 1023, 1024, 1_048_063, 1_048_064, 10_480_517, 104_805_171, -5, -(3 << 20)])
+        // Numbers of JavaScript are exact up to here.
+        .filter(|size| size.abs() < 1 << 53)
+        .collect();
+    let times: Vec<i64> =
+        (0..40).flat_map(|bit| [1i64 << bit, (1 << bit) * 5 / 4, 1250 * bit, 62_500 * bit]).collect();
+    let shares: Vec<[i64; 2]> = (0..=400).map(|part| [part, 400]).chain([[0, 0], [1, 3]]).collect();
+    let call = format!(
+        "[{sizes:?}.map(bytesText), {times:?}.map(durationText), {shares:?}.map(([a, b]) => shareText(a, b)), {sizes:?}.map(separated)]"
+    );
+    let Some(found) = script_output(&call) else { return };
+    let texts = |at: usize| -> Vec<String> { serde_json::from_value(found[at].clone()).expect("texts") };
+    assert_eq!(texts(0), sizes.iter().map(|&size| units::bytes(size)).collect::<Vec<_>>());
+    assert_eq!(texts(1), times.iter().map(|&time| units::duration_us(time)).collect::<Vec<_>>());
+    assert_eq!(texts(2), shares.iter().map(|&[a, b]| units::percent(a, b)).collect::<Vec<_>>());
+    assert_eq!(texts(3), sizes.iter().map(|&size| units::count(size)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_redacted_page_has_no_annotations_in_its_pictures() {
+    let pictures = |more: &[&str]| page("annotated.pickle", more).matches("data:image/png").count();
+    assert_eq!((pictures(&[]), pictures(&["--redact"])), (4, 4));
+    let first = |more: &[&str]| {
+        let page = page("annotated.pickle", more);
+        between(&page, "<img src=\"", "\"").to_owned()
+    };
+    assert!(first(&["--no-remedies"]) != first(&["--no-remedies", "--redact"]));
+}
