@@ -27,6 +27,8 @@ pub(super) fn ui(
             ui.add(Label::new(theme::small(text)).truncate());
             return;
         }
+        // The same message may come again, and is to be shown as long then.
+        ui.data_mut(|data| data.remove_temp::<(String, f64)>(message_id()));
         let events = recording.events.len() as u64;
         let place = match at.cursor.event() {
             Some(event) => format!("event {} of {}", units::count(event.0), units::count(events)),
@@ -38,9 +40,14 @@ pub(super) fn ui(
     });
 }
 
+/// The place of the message that is shown, with the time since when it is.
+fn message_id() -> egui::Id {
+    egui::Id::unique("message of the status bar")
+}
+
 /// True once a message has been there for a while.
 fn has_expired(ui: &egui::Ui, text: &str) -> bool {
-    let id = egui::Id::unique("message of the status bar");
+    let id = message_id();
     let now_s = ui.input(|input| input.time);
     let known: Option<(String, f64)> = ui.data(|data| data.get_temp(id));
     let since_s = known.filter(|(known, _)| known == text).map_or(now_s, |(_, since_s)| since_s);

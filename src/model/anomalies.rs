@@ -39,6 +39,22 @@ impl Anomaly {
         }
     }
 
+    /// A single case, in words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::AllocOfBlockNotLiveAfter => "an allocation is neither freed nor there at the end",
+            Self::AllocSizeDiffers => "an allocation has another size than what is freed or there at the end",
+            Self::FreeCompletedOfBlockLiveAfter => "a block is freed and still in use afterwards",
+            Self::FreeRequestedWithoutCompletion => "a free never completes and does not wait at the end",
+            Self::FreeRequestedOfBlockStillAllocatedAfter => {
+                "a block is given back and still allocated afterwards"
+            }
+            Self::SegmentAppearsButIsAbsentAfter => "a segment appears and is not there afterwards",
+            Self::SegmentGoesButIsPresentAfter => "a segment goes and is still there afterwards",
+            Self::BlocksShareAddress => "two blocks have the same address",
+        }
+    }
+
     /// True if the contradiction is about blocks in the trace, as opposed to segments or the end state.
     pub fn is_about_blocks(self) -> bool {
         // The variants about blocks come first.

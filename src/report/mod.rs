@@ -5,6 +5,7 @@
 
 mod because_text;
 mod category_text;
+mod contradictions;
 mod csv_text;
 mod diagnosis;
 mod explain;
@@ -26,6 +27,7 @@ mod weights;
 
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
+pub use contradictions::contradictions_text;
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
     PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, kind_text, quoted, report_html,

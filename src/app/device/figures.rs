@@ -2,7 +2,7 @@
 
 use crate::analysis::capacity;
 use crate::model::{Allocation, Anchor, EventIx, Moment, Recording, Timeline};
-use crate::report::{headline, non_default_settings};
+use crate::report::{contradictions_text, headline, non_default_settings};
 use crate::units;
 
 /// Figures of a device's timeline, computed when the file is opened.
@@ -21,6 +21,8 @@ pub(in crate::app) struct Figures {
     pub(in crate::app) settings: Vec<String>,
     /// One sentence on what happened, until the diagnosis has a better one.
     pub(in crate::app) headline: String,
+    /// What of the recording cannot be true, in a sentence.
+    pub(in crate::app) contradictions: Option<String>,
     /// Time of the first event that has one.
     first_time_us: Option<i64>,
 }
@@ -37,6 +39,7 @@ impl Figures {
             capacity: capacity(recording),
             settings: non_default_settings(snapshot),
             headline: headline(recording, snapshot.damage.is_some()),
+            contradictions: contradictions_text(recording),
             first_time_us: recording.events.time_range_us().map(|(first, _)| first),
         }
     }

@@ -23,6 +23,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
         });
         return;
     };
+    if let Some(contradictions) = &device.derived.figures.contradictions {
+        notice_ui(ui, "of contradictions", contradictions);
+    }
     // Before anything is drawn, so that the header and all panes show the same state.
     device.derived.update(ui.ctx(), device.at.report_at);
     let OpenDevice { recording, derived, at, .. } = device;
@@ -61,8 +64,8 @@ fn tools_ui(
     });
 }
 
-fn notice_ui(ui: &mut egui::Ui, number: usize, text: &str) {
-    Panel::top(format!("notice {number}")).resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
+fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, text: &str) {
+    Panel::top(format!("notice {salt}")).resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
         ui.add(egui::Label::new(text).wrap());
     });
 }

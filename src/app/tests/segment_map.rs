@@ -16,8 +16,15 @@ use egui_kittest::kittest::Queryable as _;
 fn on_sample(name: &str) -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample(name));
+    make_room(&mut harness);
     show(&mut harness);
     harness
+}
+
+/// Make the window high enough for the figures above the map.
+fn make_room(harness: &mut Harness<'static, App>) {
+    harness.set_size(eframe::egui::vec2(1280.0, 1000.0));
+    harness.run_steps(2);
 }
 
 fn show(harness: &mut Harness<'static, App>) {
@@ -143,6 +150,7 @@ fn a_recording_that_is_cut_off_says_that_something_is_missing() {
     let mut harness = harness();
     let whole = snapshot_pickle();
     let _folder = open(&mut harness, &whole[..whole.len() * 9 / 10]);
+    make_room(&mut harness);
     show(&mut harness);
     let is_trace_only = device(&mut harness).recording.timeline().anchor == crate::model::Anchor::TraceOnly;
     assert_eq!(harness.query_by_label("Incomplete").is_some(), is_trace_only);

@@ -224,12 +224,16 @@ fn pictures_of_segments_arrive_from_their_thread() {
 }
 
 #[test]
-fn a_file_without_events_shows_its_segments() {
+fn a_recording_without_history_shows_its_segments_large_and_nothing_over_time() {
     let mut harness = harness();
     open_path(&mut harness, sample("history_state_only.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
     harness.run_steps(4);
-    assert!(harness.query_all_by_label_contains("Segment 0x").next().is_some());
+    let map = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect();
+    assert!(400.0 < map.height(), "{map:?}");
+    for pane in ["Segment timeline", "Events", "Iterations", "What if"] {
+        assert!(harness.query_by_label(pane).is_none(), "{pane}");
+    }
+    assert!(harness.query_by_role_and_label(Role::Canvas, "Allocation timeline").is_none());
 }
 
 #[test]
