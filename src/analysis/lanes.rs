@@ -32,7 +32,9 @@ impl RangeName {
         match self {
             Self::Recorded(name) => snapshot.strings.get(name),
             Self::Iteration { number, is_known: true } => Cow::Owned(format!("iteration {number}")),
-            Self::Iteration { number, is_known: false } => Cow::Owned(format!("iteration ? + {number}")),
+            Self::Iteration { number, is_known: false } => {
+                Cow::Owned(format!("iteration {number} of the recording"))
+            }
             Self::Phase(phase) => Cow::Borrowed(phase.key()),
         }
     }

@@ -54,9 +54,9 @@ pub fn iteration_cells(row: &IterationRow) -> [String; ITERATION_COLUMNS.len()] 
     ]
 }
 
-/// The number of an iteration, or its place in the recording: `3`, `? + 3`.
+/// The number of an iteration, or its place in the recording: `3`, `3 of the recording`.
 pub fn iteration_name(row: &IterationRow) -> String {
-    row.number.map_or_else(|| format!("? + {}", units::count(row.of_recording)), units::count)
+    row.number.map_or_else(|| format!("{} of the recording", units::count(row.of_recording)), units::count)
 }
 
 /// The phases of an iteration with their events: `data 100–120, forward 121–340`.
@@ -206,10 +206,10 @@ mod tests {
             text(|out| iterations_text(out, &rows)).lines().collect::<Vec<_>>(),
             [
                 "  iterations   left behind: made in it and live at its end; still there: after the last event",
-                "  iteration  events           peak  at event  in          growth  left behind  still there  phases",
-                "          7  1,000–1,999  3.00 MiB     1,499  forward  -1.00 MiB     2.00 MiB        512 B  \
+                "           iteration  events           peak  at event  in          growth  left behind  still there  phases",
+                "                   7  1,000–1,999  3.00 MiB     1,499  forward  -1.00 MiB     2.00 MiB        512 B  \
                  forward 1,001–1,499, backward 1,500–1,999",
-                "      ? + 1  1,000–1,999  3.00 MiB     1,499  forward  +1.00 MiB     2.00 MiB        512 B  \
+                "  1 of the recording  1,000–1,999  3.00 MiB     1,499  forward  +1.00 MiB     2.00 MiB        512 B  \
                  forward 1,001–1,499, backward 1,500–1,999",
             ]
         );

@@ -7,6 +7,8 @@ mod contributors_view;
 pub(in crate::app) mod editor;
 pub(in crate::app) mod facts;
 pub(in crate::app) mod panel;
+mod segment_facts;
+mod segment_view;
 mod site_facts;
 pub(in crate::app) mod site_view;
 pub(in crate::app) mod stack_view;

@@ -1,7 +1,7 @@
 //! The right side: the selection, or without one the largest contributors at the cursor.
 
 use super::state::State;
-use super::{allocation_view, contributors_view, site_view};
+use super::{allocation_view, contributors_view, segment_view, site_view};
 use crate::app::device::{PaneCtx, Selection};
 use eframe::egui;
 
@@ -15,7 +15,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         match ctx.at.selection() {
             Selection::Allocation(id) => allocation_view::ui(ui, ctx, state, id),
             Selection::Stack(stack) => site_view::ui(ui, ctx, state, stack),
-            Selection::None | Selection::Segment { .. } => contributors_view::ui(ui, ctx, state),
+            Selection::Segment { addr } => segment_view::ui(ui, ctx, state, addr),
+            Selection::None => contributors_view::ui(ui, ctx, state),
         }
     });
 }

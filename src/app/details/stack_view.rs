@@ -15,15 +15,17 @@ pub(in crate::app) fn ui(
     shows_internal: &mut bool,
 ) -> Option<SiteFrame> {
     let internal = frames.iter().filter(|frame| frame.is_internal).count();
-    ui.horizontal(|ui| {
-        ui.label(theme::strong(title, 13.0));
-        ui.label(theme::muted(ui, "innermost first"));
+    // From the right, so that the note is cut where there is no room for it.
+    let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, egui::Layout::right_to_left(egui::Align::Center), |ui| {
         if internal != 0 && internal < frames.len() {
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.checkbox(shows_internal, "All frames")
-                    .on_hover_text("Also frames of torch, the interpreter and libraries");
-            });
+            ui.checkbox(shows_internal, "All frames")
+                .on_hover_text("Also frames of torch, the interpreter and libraries");
         }
+        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            ui.label(theme::strong(title, 13.0));
+            ui.add(egui::Label::new(theme::muted(ui, "innermost first")).truncate());
+        });
     });
     ui.add_space(2.0);
     if frames.is_empty() {

@@ -4,6 +4,7 @@ use super::allocation_facts::AllocationFacts;
 use super::contributors::Contributors;
 use super::editor;
 use super::facts::OomFacts;
+use super::segment_facts::SegmentFacts;
 use super::site_facts::SiteFacts;
 use crate::analysis::filter::Matches;
 use crate::app::device::Derived;
@@ -25,6 +26,7 @@ pub(in crate::app) struct State {
     site: Memo<StackId, Rc<SiteFacts>>,
     /// Bytes and blocks of a stack that are live at a moment.
     site_live: Memo<(StackId, Moment), (i64, usize)>,
+    segment: Memo<(u64, Moment), Option<Rc<SegmentFacts>>>,
     oom: Memo<EventIx, Rc<OomFacts>>,
 }
 
@@ -40,6 +42,7 @@ impl Default for State {
             allocation: Memo::default(),
             site: Memo::default(),
             site_live: Memo::default(),
+            segment: Memo::default(),
             oom: Memo::default(),
         }
     }
@@ -86,6 +89,17 @@ impl State {
     /// Bytes and blocks of a stack that are live at a moment.
     pub(super) fn site_live(&self, timeline: &Timeline, moment: Moment, site: &SiteFacts) -> (i64, usize) {
         self.site_live.get((site.stack, moment), || site.live_at(timeline, moment))
+    }
+
+    /// Facts about the segment at an address at a moment, if one is there.
+    pub(super) fn segment(
+        &self,
+        recording: &Recording,
+        derived: &Derived,
+        addr: u64,
+        moment: Moment,
+    ) -> Option<Rc<SegmentFacts>> {
+        self.segment.get((addr, moment), || SegmentFacts::new(recording, derived, addr, moment).map(Rc::new))
     }
 
     /// The request that failed at a moment, if one did.

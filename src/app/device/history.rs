@@ -26,7 +26,7 @@ pub(in crate::app) enum Selection {
 impl Selection {
     /// True if there is more to say of it than of the cursor.
     pub(in crate::app) fn has_details(self) -> bool {
-        matches!(self, Self::Allocation(_) | Self::Stack(_))
+        self != Self::None
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::state::State;
 use super::{bar, entries};
-use crate::app::device::PaneCtx;
+use crate::app::device::figures::Figures;
+use crate::app::device::{PaneCtx, TimelineMode};
 use crate::app::theme;
 use crate::model::{Moment, Timeline};
 use crate::units;
@@ -18,7 +19,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         ui.spacing_mut().item_spacing.y = 2.0;
         let palette = theme::palette(ui);
         let timeline = ctx.recording.timeline();
-        let place = place(timeline, ctx.at.cursor, ctx.derived.figures.peak.0);
+        let place = place(timeline, ctx.at.cursor, &ctx.derived.figures);
         ui.add(egui::Label::new(theme::strong(place, 14.0)).truncate());
         entries::ui(ui, palette, timeline, ctx.at.cursor);
         let rows = state.rows(ctx, palette);
@@ -28,6 +29,11 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
             let (size, blocks) = (units::bytes(rows.bytes), units::counted(rows.blocks, "block"));
             let text = format!("{size} of {} match in {blocks}", units::bytes(active));
             ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(rows.bytes));
+        }
+        if ctx.at.timeline_mode == TimelineMode::Segments && ctx.at.color_by.needs_attribution() {
+            let note =
+                "Segments serve several categories: they have the colours of the stacks that reserved them.";
+            ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
         }
         ui.add_space(4.0);
         // Without a filter, the total is that of the curve, as in all other views.
@@ -39,15 +45,15 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 }
 
 /// The place of the cursor in words.
-fn place(timeline: &Timeline, cursor: Moment, peak: Moment) -> String {
+fn place(timeline: &Timeline, cursor: Moment, figures: &Figures) -> String {
     let place = match cursor.event() {
         Some(event) => format!("After event {}", units::count(event.0)),
-        None if timeline.events.is_empty() => "When the snapshot was taken".to_owned(),
+        None if !figures.has_history => "When the snapshot was taken".to_owned(),
         None => "Before the first event".to_owned(),
     };
     if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
         format!("{place} (out of memory)")
-    } else if cursor == peak && !timeline.events.is_empty() {
+    } else if cursor == figures.peak.0 && figures.has_history {
         format!("{place} (peak)")
     } else {
         place

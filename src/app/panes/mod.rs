@@ -76,7 +76,7 @@ const PANES: &[Definition] = &[
     },
     Definition {
         pane: Pane::Segments,
-        name: "Segments",
+        name: "Segment map",
         home: Home::Tray,
         needs_history: false,
         ui: |ui, ctx, states| segment_map::panel::ui(ui, ctx, &mut states.segments),
@@ -141,7 +141,7 @@ const PANES: &[Definition] = &[
         pane: Pane::Remedies,
         name: "Remedies",
         home: Home::Tray,
-        needs_history: true,
+        needs_history: false,
         ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),
     },
 ];

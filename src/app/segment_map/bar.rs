@@ -2,7 +2,7 @@
 
 use super::maps::MomentMap;
 use super::state::State;
-use super::text::{MapTexts, basis_text, use_text};
+use super::text::{basis_text, use_text};
 use crate::analysis::segment_state::Basis;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::swatches::{hatch, stripe};
@@ -18,9 +18,6 @@ const ORDERS: [(MapOrder, &str); 3] = [
     (MapOrder::Size, "Largest first"),
     (MapOrder::Fill, "Emptiest first"),
 ];
-
-/// Links to blocks of the selected segment: as many as fit into a line or two.
-const OFFERED_BLOCKS: usize = 4;
 
 /// Height, in points, from which there are figures above the map: in less room, the map needs all of it.
 const MIN_HEIGHT_FOR_FIGURES_PX: f32 = 130.0;
@@ -43,7 +40,14 @@ pub(super) fn ui(
     answer: &MomentMap,
 ) {
     let room_px = ui.available_height();
-    ui.horizontal_wrapped(|ui| {
+    let selected = match at.selection() {
+        Selection::Segment { addr } => Some(addr),
+        _ => None,
+    };
+    let tools = ui.horizontal_wrapped(|ui| {
+        if selected.is_some() {
+            ui.set_min_height(state.tools_px);
+        }
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
         let is_grouped = state.arrangement.grouping == MapGrouping::Pool;
@@ -59,12 +63,18 @@ pub(super) fn ui(
             }
         }
         ui.spacing_mut().item_spacing.x = 12.0;
-        if MIN_HEIGHT_FOR_FIGURES_PX <= room_px {
-            figures_ui(ui, answer);
-        }
         pinned_ui(ui, at, state, answer);
+        match selected {
+            // In the place of the figures, so that the map stays where it is under the pointer.
+            Some(addr) => selected_ui(ui, answer, addr),
+            None if MIN_HEIGHT_FOR_FIGURES_PX <= room_px => figures_ui(ui, answer),
+            None => {}
+        }
         oddities_ui(ui, timeline, answer);
     });
+    if selected.is_none() {
+        state.tools_px = tools.response.rect.height();
+    }
 }
 
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
@@ -243,31 +253,17 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     ui.label(theme::small(text).underline()).on_hover_text(lines.join("\n"));
 }
 
-/// The selected segment, and the blocks that keep it.
-pub(super) fn selected_ui(ui: &mut egui::Ui, texts: MapTexts<'_>, at: &mut Standpoint, answer: &MomentMap) {
-    let Selection::Segment { addr } = at.selection() else { return };
-    let Some(row) = answer.state.row_at(addr) else {
-        ui.label(theme::muted(ui, format!("No segment at {} now", units::address(addr))).size(12.0));
-        return;
+/// The selected segment, in the place of the figures of all.
+fn selected_ui(ui: &mut egui::Ui, answer: &MomentMap, addr: u64) {
+    let text = match answer.state.row_at(addr) {
+        None => format!("No segment at {} now", units::address(addr)),
+        Some(row) => {
+            let found = &answer.state.rows[row];
+            let size = units::bytes(found.past_end.saturating_sub(found.addr).min(i64::MAX as u64) as i64);
+            format!("{} of {size}: {}", units::address(found.addr), use_text(&found.figures))
+        }
     };
-    let found = &answer.state.rows[row];
-    let size = units::bytes(found.past_end.saturating_sub(found.addr).min(i64::MAX as u64) as i64);
-    let text = format!("{} of {size}: {}", units::address(found.addr), use_text(&found.figures));
-    let blocks = answer.state.blocks_in(row);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(10.0, 2.0);
-        ui.label(theme::small(text));
-        for part in blocks.iter().take(OFFERED_BLOCKS) {
-            let Some(id) = part.content.allocation() else { continue };
-            if link(ui, &texts.block_text(part)).on_hover_text("Select this allocation").clicked() {
-                at.select(Selection::Allocation(id));
-            }
-        }
-        if OFFERED_BLOCKS < blocks.len() {
-            let more = format!("and {}", units::counted(blocks.len() - OFFERED_BLOCKS, "more block"));
-            ui.label(theme::muted(ui, more).size(12.0));
-        }
-    });
+    ui.add(egui::Label::new(theme::small(text)).truncate());
 }
 
 /// The request that failed at the cursor, beside the holes.

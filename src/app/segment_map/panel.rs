@@ -42,7 +42,6 @@ fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer:
     let palette = theme::palette(ui);
     let texts = MapTexts { recording: ctx.recording, figures: &ctx.derived.figures };
     bar::ui(ui, ctx.recording, ctx.at, state, answer);
-    bar::selected_ui(ui, texts, ctx.at, answer);
     bar::request_ui(ui, palette, answer);
     // On whole pixels, so that the picture's pixels are the screen's.
     let all = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());

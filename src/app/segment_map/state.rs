@@ -12,6 +12,8 @@ pub(in crate::app) struct State {
     pub(in crate::app) arrangement: Arrangement,
     pub(super) zoom: MapZoom,
     pub(super) cache: Cache,
+    /// Height of the tools above the map with the figures of all segments, in points.
+    pub(super) tools_px: f32,
     /// The selection that the map follows already: another one was made elsewhere.
     pub(super) seen: Selection,
 }

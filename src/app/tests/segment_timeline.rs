@@ -191,7 +191,7 @@ fn the_timeline_stacks_segments_when_asked() {
     let (mut harness, _folder) = opened();
     // The tab below has the same name.
     let top = canvas(&harness, "Allocation timeline").top();
-    let mode = harness.query_all_by_label("Segments").find(|node| node.rect().bottom() <= top);
+    let mode = harness.query_all_by_label("Reserved").find(|node| node.rect().bottom() <= top);
     mode.expect("a button above the timeline").click();
     harness.run_steps(3);
     assert_eq!(device(&mut harness).at.timeline_mode, TimelineMode::Segments);
@@ -203,7 +203,7 @@ fn the_timeline_stacks_segments_when_asked() {
     assert!(harness.query_by_label("stream 0 · reserved by event 0 · still there at the end").is_some());
     click(&mut harness, at);
     assert_eq!(device(&mut harness).at.selection(), Selection::Segment { addr: 1 << 30 });
-    harness.get_by_label("Blocks").click();
+    harness.get_by_label("Active").click();
     harness.run_steps(3);
     click(&mut harness, at);
     assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));

@@ -17,8 +17,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool
 fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     let modes = [
-        (TimelineMode::Blocks, "Blocks", "Live allocations"),
-        (TimelineMode::Segments, "Segments", "Reserved memory, in the order of reservation"),
+        (TimelineMode::Blocks, "Active", "Blocks in use, in the order of allocation"),
+        (TimelineMode::Segments, "Reserved", "Segments, in the order of reservation"),
     ];
     for (mode, name, hint) in modes {
         let text = theme::small(name);

@@ -95,7 +95,7 @@ impl TimelineCanvas<'_> {
         let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
         let galley = match range.name {
             // Where the word does not fit, the number alone still says which iteration it is.
-            RangeName::Iteration { number, is_known: true } if width < MIN_ITERATION_PX => {
+            RangeName::Iteration { number, .. } if width < whole.size().x.min(MIN_ITERATION_PX) => {
                 painter.layout_no_wrap(units::count(number), axis_font(), color)
             }
             _ if whole.size().x <= width => whole,
