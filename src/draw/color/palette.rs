@@ -3,6 +3,9 @@
 use crate::model::{Frame, Snapshot, StackId};
 use rayon::prelude::*;
 
+/// Number of hues that stand for those of stacks. More can hardly be told apart, as red and amber are left out.
+pub(super) const HUES: usize = 12;
+
 /// An opaque colour in sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
@@ -53,7 +56,7 @@ pub struct Palette {
     pub allocated: Rgb,
     /// Blocks without a recorded stack.
     pub unknown: Rgb,
-    /// Blocks that are thinner than a pixel.
+    /// Frames of a call tree that are thinner than a pixel.
     pub merged: Rgb,
     /// Lightness of bands, in OKLCH.
     band_lightness: f32,
@@ -146,6 +149,13 @@ impl Palette {
         const INK: Rgb = Rgb::hex(0x0f_1216);
         const PAPER: Rgb = Rgb::hex(0xff_ffff);
         if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }
+    }
+
+    /// Hues that stand for those of stacks, from the first to the last.
+    pub(super) fn hues(&self) -> [Rgb; HUES] {
+        // The middle of the five steps of lightness.
+        const MIDDLE: u64 = 2 << 16;
+        std::array::from_fn(|at| self.band(MIDDLE | (at as u64 * 0xffff / (HUES as u64 - 1))))
     }
 
     /// The colour of a hashed stack. Small steps of lightness make neighbours differ for eyes that see few
