@@ -1,7 +1,7 @@
 //! Classes of allocations with one colour, in the order of the legend.
 
 use super::coloring::{AGES, ColorBy, Coloring, SIZES_BYTES, age_class, size_class};
-use super::palette::{HUES, Rgb};
+use super::palette::{HUES, Rgb, nearest};
 use crate::analysis::{Basis, Category};
 use crate::model::{AllocId, Origin, ReservedRange, StackId, Timeline};
 
@@ -41,10 +41,11 @@ impl Coloring {
             ColorBy::Pool => class_at(&self.pools, timeline.allocation(id).pool),
             ColorBy::Category if !self.present.is_empty() => {
                 let verdict = self.attribution.categories.verdict(id);
-                let at = Category::ALL.iter().position(|&category| category == verdict.category);
-                2 * at.unwrap_or(0) as u8 + u8::from(verdict.basis() == Basis::Inferred)
+                // Categories are declared in the order of `Category::ALL`.
+                2 * verdict.category as u8 + u8::from(verdict.basis() == Basis::Inferred)
             }
-            ColorBy::Category | ColorBy::Stack | ColorBy::Allocation => self.hue(self.color(timeline, id)),
+            ColorBy::Allocation => nearest(&self.hues, self.color(timeline, id)),
+            ColorBy::Category | ColorBy::Stack => self.stacks.hue(timeline.stack(id)),
         })
     }
 
@@ -62,9 +63,8 @@ impl Coloring {
             }
             ColorBy::Stream => class_at(&self.streams, range.stream),
             ColorBy::Pool => class_at(&self.pools, range.pool),
-            ColorBy::Category | ColorBy::Stack | ColorBy::Allocation => {
-                self.hue(self.reserved(timeline, range, stack))
-            }
+            ColorBy::Allocation => nearest(&self.hues, self.reserved(timeline, range, stack)),
+            ColorBy::Category | ColorBy::Stack => self.stacks.hue(stack),
         })
     }
 
@@ -118,21 +118,6 @@ impl Coloring {
     fn hue_color(&self, at: usize) -> Rgb {
         self.hues.get(at).copied().unwrap_or(self.palette.unknown)
     }
-
-    /// The number of the hue that is nearest to a colour; the last is for blocks without a stack.
-    fn hue(&self, color: Rgb) -> u8 {
-        if color == self.palette.unknown {
-            return HUES as u8;
-        }
-        let distance = |&at: &usize| {
-            let (Rgb(r, g, b), Rgb(to_r, to_g, to_b)) = (color, self.hues[at]);
-            [(r, to_r), (g, to_g), (b, to_b)]
-                .map(|(a, b)| u32::from(a.abs_diff(b)).pow(2))
-                .iter()
-                .sum::<u32>()
-        };
-        (0..HUES).min_by_key(distance).unwrap_or(0) as u8
-    }
 }
 
 /// The class of a value by its index in `classes`, which are sorted; the last for a value that is not there.
@@ -141,5 +126,58 @@ fn class_at<T: Ord + Copy>(classes: &[T], value: Option<T>) -> u8 {
         None => (OWN_CLASSES + CLASS_COLORS) as u8,
         Some(at) if at < OWN_CLASSES => at as u8,
         Some(at) => (OWN_CLASSES + at % CLASS_COLORS) as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::fixture::{self, Step};
+    use crate::draw::{BandColors, Palette};
+    use crate::model::Snapshot;
+    use std::sync::Arc;
+
+    #[test]
+    fn classes_have_the_colours_of_their_allocations_in_the_order_of_the_legend() {
+        let steps: Vec<Step> = (0..12).map(|slot| Step::Alloc(slot, 1 << (slot * 3))).collect();
+        let timeline = fixture::timeline(&steps);
+        let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
+        for by in [ColorBy::Size, ColorBy::Age, ColorBy::Stream, ColorBy::Pool] {
+            let coloring = Coloring::new(by, &timeline, Arc::clone(&stacks), &Palette::DARK);
+            let keys: Vec<Rgb> = coloring.keys(&timeline).iter().map(|key| key.color).collect();
+            for id in 0..12 {
+                let class = coloring.class_of(&timeline, AllocId(id));
+                assert!(usize::from(class.0) < coloring.class_count());
+                assert_eq!(
+                    coloring.class_color(class),
+                    coloring.color(&timeline, AllocId(id)),
+                    "{by:?} {id}"
+                );
+            }
+            let places: Vec<Option<usize>> = (0..coloring.class_count() as u8)
+                .map(|class| keys.iter().position(|&key| key == coloring.class_color(ColorClass(class))))
+                .filter(Option::is_some)
+                .take(keys.len())
+                .collect();
+            assert!(places.is_sorted(), "{by:?} {places:?}");
+        }
+    }
+
+    #[test]
+    fn categories_are_numbered_as_they_are_listed() {
+        for (at, category) in Category::ALL.into_iter().enumerate() {
+            assert_eq!(category as usize, at);
+        }
+    }
+
+    #[test]
+    fn classes_after_the_last_of_their_own_share_a_colour() {
+        let values: Vec<i64> = (0..60).collect();
+        for value in values.iter().copied() {
+            let class = usize::from(class_at(&values, Some(value)));
+            assert_eq!(class % CLASS_COLORS, value as usize % CLASS_COLORS);
+            assert!(class < OWN_CLASSES + CLASS_COLORS);
+        }
+        assert_eq!(usize::from(class_at(&values, Some(99))), OWN_CLASSES + CLASS_COLORS);
     }
 }

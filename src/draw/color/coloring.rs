@@ -90,7 +90,7 @@ const INFERRED_SHARE: f32 = 0.45;
 #[derive(Debug, Clone)]
 pub struct Coloring {
     by: ColorBy,
-    stacks: Arc<BandColors>,
+    pub(super) stacks: Arc<BandColors>,
     pub(super) palette: Palette,
     pub(super) streams: Vec<i64>,
     pub(super) pools: Vec<PoolKey>,

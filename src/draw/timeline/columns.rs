@@ -164,21 +164,24 @@ impl<'a, B: Bands> Painter<'a, B> {
     fn run(&self, run: &mut Run, column: &mut Column<'_>) {
         run.drain(|share, bytes| {
             let rows = self.raise(bytes, column);
-            column.ids[rows.clone()].fill(share.id());
-            column.colors[rows].fill(self.faded(self.bands.class_color(share.class), share.is_faded));
+            self.plain(share.id(), share, rows, column);
         });
+    }
+
+    /// Fill rows with the legend's colour.
+    fn plain(&self, id: u32, share: Share, rows: Range<usize>, column: &mut Column<'_>) {
+        column.ids[rows.clone()].fill(id);
+        column.colors[rows].fill(self.faded(self.bands.class_color(share.class), share.is_faded));
     }
 
     fn band(&self, slot: Slot, column: &mut Column<'_>) {
         let rows = self.raise(slot.bytes, column);
-        let fill = self.bands.fill(slot.id, column.moment);
-        if slot.is_brief && fill.texture == BandTexture::Plain {
-            // Neighbouring columns show others, whose shades and edges would make a pattern that means nothing.
-            let color = self.bands.class_color(Share::at(usize::from(slot.share)).class);
-            column.ids[rows.clone()].fill(slot.id);
-            column.colors[rows].fill(self.faded(color, fill.is_faded));
+        if slot.is_brief {
+            // Neighbouring columns show others, whose shades, edges and stripes would make a pattern that means
+            // nothing.
+            self.plain(slot.id, Share::at(usize::from(slot.share)), rows, column);
         } else {
-            self.fill(slot.id, fill, rows, column);
+            self.fill(slot.id, self.bands.fill(slot.id, column.moment), rows, column);
         }
     }
 
