@@ -45,8 +45,8 @@ fn blocks_too_thin_to_be_seen_are_named_by_their_category() {
             Pixel::Share(share) => Some((x, y, share)),
             _ => None,
         };
-        let places = (width / 2..width).flat_map(|x| (0..height).map(move |y| (x, y)));
-        places.filter_map(share).next().expect("parameters are thin")
+        let mut places = (width / 2..width).flat_map(|x| (0..height).map(move |y| (x, y)));
+        places.find_map(share).expect("parameters are thin")
     };
     let shown = device.states.timeline.pictures.as_ref().unwrap().shown().unwrap();
     let (raster, timeline) = (&shown.picture.raster, device.recording.timeline());

@@ -154,11 +154,9 @@ mod tests {
                     "{by:?} {id}"
                 );
             }
-            let places: Vec<Option<usize>> = (0..coloring.class_count() as u8)
-                .map(|class| keys.iter().position(|&key| key == coloring.class_color(ColorClass(class))))
-                .filter(Option::is_some)
-                .take(keys.len())
-                .collect();
+            let classes = (0..coloring.class_count() as u8).map(ColorClass);
+            let place = |class| keys.iter().position(|&key| key == coloring.class_color(class));
+            let places: Vec<usize> = classes.filter_map(place).take(keys.len()).collect();
             assert!(places.is_sorted(), "{by:?} {places:?}");
         }
     }
