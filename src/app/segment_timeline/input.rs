@@ -61,7 +61,7 @@ pub(super) fn click(
             moment = moment.map(|moment| Moment(moment.0.min(last).max(start)));
             Selection::Allocation(id)
         }
-        Pixel::Empty | Pixel::Merged => {
+        Pixel::Empty | Pixel::Share(_) => {
             let moment = moment.unwrap_or(at.cursor);
             let mut ranges = rows.ranges(under.row, timeline);
             let range = ranges.find(|range| range.is_live_at(moment) && range.contains(under.addr));

@@ -69,7 +69,7 @@ pub(in crate::app) fn hover_ui(
 ) {
     let lines = match under.pixel {
         Pixel::Block(id) => Some(allocation_text(recording, figures, rows, id, under)),
-        Pixel::Empty | Pixel::Merged => gap_text(recording, rows, under),
+        Pixel::Empty | Pixel::Share(_) => gap_text(recording, rows, under),
     };
     let Some(lines) = lines else { return };
     response.clone().on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));

@@ -1,13 +1,15 @@
 //! The timeline in the real application.
 
+use crate::analysis::{Basis, Category};
 use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
 use crate::app::panes::Pane;
 use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
 use crate::app::*;
-use crate::draw::Axis;
+use crate::draw::{Axis, Pixel};
 use crate::model::AllocId;
-use eframe::egui::{Key, Pos2, Role};
+use crate::units;
+use eframe::egui::{Key, Pos2, Role, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
@@ -27,6 +29,42 @@ fn the_wall_clock_is_in_the_tooltip() {
     assert!(harness.query_by_label_contains("2023-11-14 22:").is_some(), "no wall clock at a block");
     hover(&mut harness, Pos2::new(picture.center().x, picture.bottom() + 10.0));
     assert!(harness.query_by_label_contains("2023-11-14 22:").is_some(), "no wall clock at the axis");
+}
+
+#[test]
+fn blocks_too_thin_to_be_seen_are_named_by_their_category() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.run_steps(4);
+    let rect = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
+    let device = device(&mut harness);
+    let (column, row, share) = {
+        let raster = &device.states.timeline.pictures.as_ref().unwrap().shown().unwrap().picture.raster;
+        let [width, height] = raster.size_px;
+        let share = |(x, y)| match raster.pixel(x, y) {
+            Pixel::Share(share) => Some((x, y, share)),
+            _ => None,
+        };
+        let mut places = (width / 2..width).flat_map(|x| (0..height).map(move |y| (x, y)));
+        places.find_map(share).expect("parameters are thin")
+    };
+    let shown = device.states.timeline.pictures.as_ref().unwrap().shown().unwrap();
+    let (raster, timeline) = (&shown.picture.raster, device.recording.timeline());
+    let moment = raster.moments[column].unwrap();
+    let categories = &device.derived.attribution().expect("it is there").categories;
+    let is_same = |id: &AllocId| {
+        let category = Category::ALL[usize::from(share.class.0) / 2];
+        let is_inferred = !share.class.0.is_multiple_of(2);
+        categories.get(*id) == category && (categories.basis(*id) == Basis::Inferred) == is_inferred
+    };
+    let live: Vec<AllocId> = timeline.lifetimes.live_at(moment).filter(is_same).collect();
+    let bytes: i64 = live.iter().map(|&id| timeline.size(id)).sum();
+    let expected = format!("{} in {}", units::bytes(bytes), units::counted(live.len(), "block"));
+    let part = |at: usize, of: usize| (at as f32 + 0.5) / of as f32;
+    let at = rect.min + rect.size() * vec2(part(column, raster.size_px[0]), part(row, raster.size_px[1]));
+    hover(&mut harness, at);
+    assert!(harness.query_by_label_contains(&expected).is_some(), "{expected} at {at:?}");
+    assert!(harness.query_by_label_contains("the largest ").is_some());
 }
 
 #[test]

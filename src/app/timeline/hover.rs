@@ -1,11 +1,13 @@
 //! Texts of the timeline about the band under the pointer.
 
 use super::input::Under;
+use super::pictures::Shown;
+use super::share_totals::ShareTotal;
 use crate::analysis::{PrivatePools, site_label};
 use crate::app::device::TimelineMode;
 use crate::app::device::figures::Figures;
 use crate::app::theme;
-use crate::draw::{Pixel, pool_of_band, range_of_band};
+use crate::draw::{Pixel, Share, pool_of_band, range_of_band};
 use crate::model::{AllocId, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
 use crate::{report, units};
 use eframe::egui;
@@ -16,6 +18,8 @@ pub(super) struct HoverTexts<'a> {
     pub(super) figures: &'a Figures,
     /// The private pools of the picture, whose free parts are bands, too.
     pub(super) pools: Option<&'a PrivatePools>,
+    /// The picture under the pointer.
+    pub(super) shown: Option<&'a Shown>,
 }
 
 impl HoverTexts<'_> {
@@ -24,9 +28,12 @@ impl HoverTexts<'_> {
         let Some(under) = under else { return };
         match under.pixel {
             Pixel::Empty => {}
-            Pixel::Merged => {
+            Pixel::Share(share) => {
+                let [what, largest] = self.share_text(share, under);
                 response.clone().on_hover_ui_at_pointer(|ui| {
-                    ui.label("Blocks thinner than a pixel. Zoom in to see them, with Shift vertically.");
+                    ui.label(theme::strong(what, 13.0));
+                    ui.label(largest);
+                    ui.label(theme::muted(ui, "Too thin to be told apart: zoom in, with Shift vertically"));
                     self.when_ui(ui, under);
                 });
             }
@@ -47,6 +54,24 @@ impl HoverTexts<'_> {
         if let Some(moment) = under.moment {
             ui.label(theme::muted(ui, report::when_text(self.recording, moment)));
         }
+    }
+
+    /// What a share stands for at the moment of its column, and the largest part of it.
+    fn share_text(&self, share: Share, under: Under) -> [String; 2] {
+        let Some((shown, moment)) = self.shown.zip(under.moment) else { return Default::default() };
+        let total = shown.share_total(share, moment, self.recording);
+        let ShareTotal { label, count, bytes, largest } = &*total;
+        let left_out = if share.is_faded { ", left out by the filter" } else { "" };
+        let what = if under.mode == TimelineMode::Segments { "range" } else { "block" };
+        let blocks = units::counted(*count, what);
+        let largest = largest.map_or_else(String::new, |(id, size)| {
+            let place = match under.mode {
+                TimelineMode::Blocks => site_label(self.recording.snapshot(), self.recording.stack(id)),
+                TimelineMode::Segments => self.segment_text(id)[1].clone(),
+            };
+            format!("the largest {} · {place}", units::bytes(size))
+        });
+        [format!("{label}{left_out} · {} in {blocks}", units::bytes(*bytes)), largest]
     }
 
     /// Size, site and lifetime of a block; for the free part of a pool, its reserved bytes.

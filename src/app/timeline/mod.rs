@@ -5,5 +5,7 @@ pub(in crate::app) mod input;
 pub(in crate::app) mod minimap;
 pub(in crate::app) mod panel;
 pub(in crate::app) mod pictures;
+pub(in crate::app) mod request;
+mod share_totals;
 pub(in crate::app) mod state;
 pub(in crate::app) mod toolbar;

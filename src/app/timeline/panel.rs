@@ -3,7 +3,8 @@
 use super::hover::HoverTexts;
 use super::input::{self, Under};
 use super::minimap;
-use super::pictures::{TimelinePictures, TimelineRequest};
+use super::pictures::TimelinePictures;
+use super::request::TimelineRequest;
 use super::state::State;
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
@@ -74,7 +75,12 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     paint(ui, ctx, pictures, &places, palette, under);
     box_ui(ui, state.box_from, &places, palette);
     if !response.dragged() {
-        let texts = HoverTexts { recording, figures: &derived.figures, pools: pictures.pools() };
+        let texts = HoverTexts {
+            recording,
+            figures: &derived.figures,
+            pools: pictures.pools(),
+            shown: pictures.shown(),
+        };
         texts.ui(&response, under);
     }
     lanes_ui(ui, recording, &derived.lanes, ctx.at, &places, palette);

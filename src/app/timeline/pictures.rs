@@ -3,7 +3,8 @@
 //! The window always has a picture: the last one that was finished, stretched to the view, until
 //! the right one lands.
 
-use crate::analysis::filter::Matches;
+use super::request::TimelineRequest;
+use super::share_totals::{ShareTotal, share_total};
 use crate::analysis::{PrivatePools, private_pools};
 use crate::app::device::filtering::FilterMode;
 use crate::app::device::{Outline, Selection, TimelineMode};
@@ -12,37 +13,27 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::draw::{
-    BlockFilter, Blocks, Coloring, Palette, PixelSpan, Pooled, SegmentStack, TimelineRaster, View,
-    range_of_band,
+    BlockFilter, Blocks, Palette, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster, range_of_band,
 };
-use crate::model::{AllocId, Recording, Timeline};
+use crate::model::{AllocId, Moment, Recording, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-
-/// Everything that a picture depends on.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::app) struct TimelineRequest {
-    pub(in crate::app) view: View,
-    pub(in crate::app) size_px: [usize; 2],
-    pub(in crate::app) is_dark: bool,
-    pub(in crate::app) mode: TimelineMode,
-    pub(in crate::app) coloring: ByPtr<Coloring>,
-    /// The allocations that the filter lets through, and the treatment of the others.
-    pub(in crate::app) filter: Option<(ByPtr<Matches>, FilterMode)>,
-}
 
 /// The picture that is shown.
 pub(in crate::app) struct Shown {
     pub(in crate::app) picture: TimelineRaster,
     /// The memory that its bands are.
     pub(in crate::app) mode: TimelineMode,
+    request: TimelineRequest,
     pub(in crate::app) texture: TextureHandle,
     hovered_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     /// The places of the selected stack or segment.
     highlighted: Memo<Selection, Rc<[PixelSpan]>>,
     outlined: Memo<ByPtr<[AllocId]>, Rc<[PixelSpan]>>,
+    /// What the hovered share stands for.
+    share: Memo<(Share, Moment), Rc<ShareTotal>>,
 }
 
 /// The latest picture of one device, and the thread that paints others.
@@ -55,8 +46,8 @@ pub(in crate::app) struct TimelinePictures {
 /// The private pools, once they are known.
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
-/// A picture, and the memory that its bands are.
-type Finished = (TimelineMode, TimelineRaster, ColorImage);
+/// A picture, and what it was asked for.
+type Finished = (TimelineRequest, TimelineRaster, ColorImage);
 
 /// Paints pictures of one device.
 #[derive(Clone)]
@@ -79,7 +70,7 @@ impl TimelinePictures {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (mode, picture, image): Finished) {
+    fn show(&mut self, ctx: &egui::Context, (request, picture, image): Finished) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -90,12 +81,14 @@ impl TimelinePictures {
         // Places in the last picture mean nothing in this one, so their cells are new.
         self.shown = Some(Shown {
             picture,
-            mode,
+            mode: request.mode,
+            request,
             texture,
             hovered_outline: Memo::default(),
             selected_outline: Memo::default(),
             highlighted: Memo::default(),
             outlined: Memo::default(),
+            share: Memo::default(),
         });
     }
 
@@ -133,6 +126,16 @@ impl Shown {
     /// The places of everything with the selected stack, or in the selected segment, in the picture.
     pub(in crate::app) fn spans_of(&self, selection: Selection, timeline: &Timeline) -> Rc<[PixelSpan]> {
         self.highlighted.get(selection, || self.find_spans(selection, timeline).into())
+    }
+
+    /// What a share stands for at the moment of its column.
+    pub(in crate::app) fn share_total(
+        &self,
+        share: Share,
+        moment: Moment,
+        timeline: &Timeline,
+    ) -> Rc<ShareTotal> {
+        self.share.get((share, moment), || share_total(timeline, &self.request, share, moment).into())
     }
 
     fn find_spans(&self, selection: Selection, timeline: &Timeline) -> Vec<PixelSpan> {
@@ -184,6 +187,6 @@ impl Task for Painter {
             }
         };
         let image = theme::image(&picture.raster);
-        (request.mode, picture, image)
+        (request.clone(), picture, image)
     }
 }

@@ -1,6 +1,6 @@
 //! Colours of allocations by a property, and the legend that explains them.
 
-use super::palette::{BandColors, Palette, Rgb};
+use super::palette::{BandColors, HUES, Palette, Rgb};
 use crate::analysis::{Attribution, Basis, Category};
 use crate::model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
 use crate::model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 /// Lower bounds of the size classes, in bytes; the first is 0. 2 MiB and 20 MiB are the sizes of torch's
 /// small and large segments, the others are round numbers around them.
-const SIZES_BYTES: [i64; 7] = [0, 512 << 10, SMALL_BUFFER, LARGE_BUFFER, 100 << 20, 500 << 20, 2 << 30];
+pub(super) const SIZES_BYTES: [i64; 7] =
+    [0, 512 << 10, SMALL_BUFFER, LARGE_BUFFER, 100 << 20, 500 << 20, 2 << 30];
 
 /// Number of equal parts of the recording by which ages differ; more shades of one ramp look alike.
-const AGES: u32 = 6;
+pub(super) const AGES: u32 = 6;
 
 /// Number of entries that a legend has at most, so that it stays short. Colours of classes repeat after
 /// eight anyway.
@@ -89,13 +90,15 @@ const INFERRED_SHARE: f32 = 0.45;
 #[derive(Debug, Clone)]
 pub struct Coloring {
     by: ColorBy,
-    stacks: Arc<BandColors>,
-    palette: Palette,
-    streams: Vec<i64>,
-    pools: Vec<PoolKey>,
-    attribution: Arc<Attribution>,
-    present: Vec<Category>,
+    pub(super) stacks: Arc<BandColors>,
+    pub(super) palette: Palette,
+    pub(super) streams: Vec<i64>,
+    pub(super) pools: Vec<PoolKey>,
+    pub(super) attribution: Arc<Attribution>,
+    pub(super) present: Vec<Category>,
     has_inferred: bool,
+    /// What stands for the colours of stacks where each has too little room.
+    pub(super) hues: [Rgb; HUES],
 }
 
 impl Coloring {
@@ -112,6 +115,7 @@ impl Coloring {
             attribution: Arc::default(),
             present: Vec::new(),
             has_inferred: false,
+            hues: palette.hues(),
         }
     }
 
@@ -164,7 +168,7 @@ impl Coloring {
     }
 
     /// The colour of a category that is only inferred.
-    fn inferred(&self, color: Rgb) -> Rgb {
+    pub(super) fn inferred(&self, color: Rgb) -> Rgb {
         color.mix(self.palette.window, INFERRED_SHARE)
     }
 
@@ -218,11 +222,11 @@ impl Coloring {
         if self.by.needs_attribution() { Vec::new() } else { self.keys(timeline) }
     }
 
-    fn size(&self, class: usize) -> Rgb {
+    pub(super) fn size(&self, class: usize) -> Rgb {
         self.palette.ramp(class as f32 / (SIZES_BYTES.len() - 1) as f32)
     }
 
-    fn age(&self, class: u32) -> Rgb {
+    pub(super) fn age(&self, class: u32) -> Rgb {
         self.palette.ramp(class as f32 / (AGES - 1) as f32)
     }
 
@@ -297,12 +301,12 @@ impl Coloring {
 }
 
 /// Index into [`SIZES_BYTES`]; sizes below 0, which a file may have, are in the first class.
-fn size_class(bytes: i64) -> usize {
+pub(super) fn size_class(bytes: i64) -> usize {
     SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1)
 }
 
 /// The part of the recording, below [`AGES`], that an event lies in.
-fn age_class(event: u32, events: usize) -> u32 {
+pub(super) fn age_class(event: u32, events: usize) -> u32 {
     (u64::from(event) * u64::from(AGES) / (events as u64).max(1)).min(u64::from(AGES) - 1) as u32
 }
 

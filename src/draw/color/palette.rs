@@ -3,6 +3,9 @@
 use crate::model::{Frame, Snapshot, StackId};
 use rayon::prelude::*;
 
+/// Number of hues that stand for those of stacks. More can hardly be told apart, as red and amber are left out.
+pub(super) const HUES: usize = 12;
+
 /// An opaque colour in sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
@@ -53,7 +56,7 @@ pub struct Palette {
     pub allocated: Rgb,
     /// Blocks without a recorded stack.
     pub unknown: Rgb,
-    /// Blocks that are thinner than a pixel.
+    /// Frames of a call tree that are thinner than a pixel.
     pub merged: Rgb,
     /// Lightness of bands, in OKLCH.
     band_lightness: f32,
@@ -148,6 +151,13 @@ impl Palette {
         if contrast(PAPER, ground) < contrast(INK, ground) { INK } else { PAPER }
     }
 
+    /// Hues that stand for those of stacks, from the first to the last.
+    pub(super) fn hues(&self) -> [Rgb; HUES] {
+        // The middle of the five steps of lightness.
+        const MIDDLE: u64 = 2 << 16;
+        std::array::from_fn(|at| self.band(MIDDLE | (at as u64 * 0xffff / (HUES as u64 - 1))))
+    }
+
     /// The colour of a hashed stack. Small steps of lightness make neighbours differ for eyes that see few
     /// hues.
     fn band(&self, hash: u64) -> Rgb {
@@ -178,6 +188,8 @@ fn contrast(a: Rgb, b: Rgb) -> f32 {
 #[derive(Debug, Clone)]
 pub struct BandColors {
     by_stack: Vec<Rgb>,
+    /// The number of the nearest of [`Palette::hues`], by stack.
+    hue_by_stack: Vec<u8>,
 }
 
 impl BandColors {
@@ -192,7 +204,16 @@ impl BandColors {
                 palette.band(stack_hash(snapshot, StackId(stack)))
             }
         };
-        Self { by_stack: stacks.into_par_iter().map(color).collect() }
+        let by_stack: Vec<Rgb> = stacks.into_par_iter().map(color).collect();
+        let hues = palette.hues();
+        let hue_by_stack = by_stack.par_iter().map(|&color| nearest(&hues, color)).collect();
+        Self { by_stack, hue_by_stack }
+    }
+
+    /// The number of the hue that is nearest to the colour of a stack; one more than the last without one.
+    #[inline]
+    pub(super) fn hue(&self, stack: StackId) -> u8 {
+        if stack == StackId::EMPTY { HUES as u8 } else { self.hue_by_stack[stack.index()] }
     }
 
     /// The colour of a stack.
@@ -200,6 +221,15 @@ impl BandColors {
     pub fn get(&self, stack: StackId) -> Rgb {
         self.by_stack[stack.index()]
     }
+}
+
+/// The number of the hue that is nearest to a colour.
+pub(super) fn nearest(hues: &[Rgb; HUES], Rgb(r, g, b): Rgb) -> u8 {
+    let distance = |&at: &usize| {
+        let Rgb(to_r, to_g, to_b) = hues[at];
+        [(r, to_r), (g, to_g), (b, to_b)].map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).iter().sum::<u32>()
+    };
+    (0..HUES).min_by_key(distance).unwrap_or(0) as u8
 }
 
 /// A hash of the frames' files, lines and functions that is the same in every run.

@@ -92,7 +92,6 @@ pub fn timeline_legend(
         LegendEntry::new(LegendMark::Line, palette.allocated, "allocated"),
         LegendEntry::new(LegendMark::Line, palette.accent, "active"),
         LegendEntry::new(LegendMark::Line, palette.reserved, "reserved"),
-        LegendEntry::new(LegendMark::Area, palette.merged, "thinner than a pixel"),
     ];
     if by_stack {
         entries.push(LegendEntry::new(LegendMark::Area, palette.unknown, "no stack"));

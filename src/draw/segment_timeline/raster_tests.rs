@@ -124,7 +124,7 @@ proptest! {
                         prop_assert!(most - SLACK_PX <= area(&(high, long)));
                     }
                     Pixel::Empty => prop_assert!(parts.iter().all(|&(high, long)| long == 0.0 || high < SLACK_PX)),
-                    Pixel::Merged => prop_assert!(false, "nothing is merged"),
+                    Pixel::Share(_) => prop_assert!(false, "pixels have one allocation each"),
                 }
                 let reserved = scene.reserved(&moments, y);
                 if SLACK_PX < reserved {

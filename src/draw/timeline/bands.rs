@@ -1,8 +1,23 @@
 //! Bands, the parts of a stacked picture: at any moment, from the bottom up.
 
-use crate::draw::{Coloring, Rgb};
+use crate::draw::{ColorClass, Coloring, Rgb};
 use crate::model::{AllocId, Moment, Timeline};
 use std::ops::Range;
+
+/// The id of pixels that show nothing.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Ids of shares count down from here.
+const FIRST_SHARE_ID: u32 = NONE - 1;
+
+/// Most shares that a picture can have; a class has two, of what the filter keeps and of the rest.
+const MAX_SHARES: u32 = 128;
+
+/// Ids of other bands are below.
+pub(super) const BANDS_END: u32 = NONE - MAX_SHARES;
+
+/// The end of bands that survive the recording.
+pub(super) const NEVER: Moment = Moment(u32::MAX);
 
 /// The surface of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,21 +41,85 @@ pub struct BandFill {
     pub is_faded: bool,
 }
 
-/// A source of bands.
-pub trait Bands: Sync {
-    /// State that is carried along from one moment to a later one, to find the bands there faster.
-    type Cursor: Default;
+/// Bands that have one colour in the legend, and that the filter treats alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Share {
+    /// The class of their colour.
+    pub class: ColorClass,
+    /// True if the filter leaves them out.
+    pub is_faded: bool,
+}
 
+impl Share {
+    /// Its place among all shares: in the order of the legend, and first what the filter keeps.
+    pub(super) fn index(self) -> usize {
+        2 * usize::from(self.class.0) + usize::from(self.is_faded)
+    }
+
+    /// The share at a place.
+    pub(super) fn at(index: usize) -> Self {
+        debug_assert!(index < MAX_SHARES as usize);
+        Self { class: ColorClass((index / 2) as u8), is_faded: !index.is_multiple_of(2) }
+    }
+
+    /// The id of its pixels.
+    pub(super) fn id(self) -> u32 {
+        FIRST_SHARE_ID - self.index() as u32
+    }
+
+    /// The share of pixels with an id; `None` for other ids.
+    pub(super) fn of_id(id: u32) -> Option<Self> {
+        (BANDS_END..=FIRST_SHARE_ID).contains(&id).then(|| Self::at((FIRST_SHARE_ID - id) as usize))
+    }
+}
+
+/// A part of the stack, from its first moment to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Band {
+    /// Its id.
+    pub id: u32,
+    /// Its height.
+    pub bytes: i64,
+    /// First moment.
+    pub start: Moment,
+    /// First moment at which it is gone; `u32::MAX` if it survives.
+    pub end: Moment,
+    /// The group that it belongs to.
+    pub group: usize,
+    /// The share that it is part of where it has too little room of its own.
+    pub share: Share,
+}
+
+/// A source of bands.
+///
+/// Groups lie above each other; within a group, bands lie in the order in which they began.
+pub trait Bands: Sync {
     /// The moment that stands for a range of moments in a column: the first with the highest total. `None`
     /// if the range is empty.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment>;
 
-    /// Call `visit` with the id and the bytes of every band, from the bottom, until it returns
-    /// false. Ids are below `u32::MAX - 1`. Any order of moments is allowed; ascending ones are faster.
-    fn visit(&self, cursor: &mut Self::Cursor, moment: Moment, visit: impl FnMut(u32, i64) -> bool);
+    /// Call `add` with every band that is there at a moment, or only with those that began after
+    /// `after`, in their order.
+    fn begun(&self, after: Option<Moment>, moment: Moment, add: impl FnMut(Band));
+
+    /// Number of groups.
+    fn groups(&self) -> usize {
+        1
+    }
+
+    /// What lies above the bands of a group, as an id and bytes. `bytes` is the height of its bands.
+    fn above(&self, _group: usize, _moment: Moment, _bytes: i64) -> Option<(u32, i64)> {
+        None
+    }
 
     /// The look of a band at a moment.
     fn fill(&self, id: u32, moment: Moment) -> BandFill;
+
+    /// Number of classes that bands belong to.
+    fn classes(&self) -> usize;
+
+    /// The colour of a class.
+    fn class_color(&self, class: ColorClass) -> Rgb;
 }
 
 /// The allocations that a filter keeps, and the treatment of the others.
@@ -63,81 +142,43 @@ pub struct Blocks<'a> {
     pub filter: Option<BlockFilter<'a>>,
 }
 
-/// The allocations that are live at a moment, carried along to later moments. From one column to the next
-/// most of them stay, and new ones come at the end.
-#[derive(Debug, Default)]
-pub struct LiveCursor {
-    moment: Option<Moment>,
-    /// In allocation order. Some may be gone; see [`LiveCursor::tidy`].
-    live: Vec<LiveBand>,
-    /// Number of gone allocations that the last visit met.
-    gone: usize,
-}
-
-/// An allocation, with the columns of it that every visit reads.
-#[derive(Debug, Clone, Copy)]
-struct LiveBand {
-    id: AllocId,
-    /// First moment at which it is gone.
-    end: Moment,
-    size: i64,
-}
-
-/// `1 / TIDY_SHARE` of the allocations may be gone before they are dropped: a visit then looks at an eighth
-/// more than it needs, and moving the rest is rare.
-const TIDY_SHARE: usize = 8;
-
-impl LiveCursor {
-    /// Drop the allocations that are gone at a moment once there are many, so that most visits need not move
-    /// anything.
-    fn tidy(&mut self, moment: Moment) {
-        if self.live.len() / TIDY_SHARE <= std::mem::take(&mut self.gone) {
-            self.live.retain(|band| moment < band.end);
-        }
-    }
-}
-
 impl Blocks<'_> {
-    fn advance(&self, cursor: &mut LiveCursor, moment: Moment) {
-        let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
-        let band =
-            |id| LiveBand { id, end: lifetimes.end(id).unwrap_or(Moment(u32::MAX)), size: timeline.size(id) };
-        let is_stacked =
-            |id: &AllocId| self.filter.is_none_or(|filter| !filter.hides_rest || (filter.contains)(*id));
-        match cursor.moment.replace(moment) {
-            Some(before) if before <= moment => {
-                cursor.tidy(moment);
-                let new = lifetimes.started_between(before, moment).filter(is_stacked);
-                cursor.live.extend(new.map(band).filter(|band| moment < band.end));
-            }
-            _ => {
-                cursor.live.clear();
-                cursor.gone = 0;
-                cursor.live.extend(lifetimes.live_at(moment).filter(is_stacked).map(band));
-            }
-        }
+    /// True if the filter leaves an allocation out.
+    fn is_faded(&self, id: AllocId) -> bool {
+        self.filter.is_some_and(|filter| !(filter.contains)(id))
+    }
+
+    /// The share that an allocation is part of where it has too little room of its own.
+    pub fn share(&self, id: AllocId) -> Share {
+        Share { class: self.coloring.class_of(self.timeline, id), is_faded: self.is_faded(id) }
     }
 }
 
 impl Bands for Blocks<'_> {
-    type Cursor = LiveCursor;
-
     /// The moment with the highest active total, even if a filter hides some allocations: the picture then
     /// shows the same instants as without a filter.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.active.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, cursor: &mut LiveCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
-        self.advance(cursor, moment);
-        let LiveCursor { live, gone, .. } = cursor;
-        live.iter().all(|band| {
-            if moment < band.end {
-                return visit(band.id.0, band.size);
+    fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {
+        let lifetimes = &self.timeline.lifetimes;
+        let hides_rest = self.filter.is_some_and(|filter| filter.hides_rest);
+        let mut add = |id: AllocId, end: Moment| {
+            if hides_rest && self.is_faded(id) {
+                return;
             }
-            *gone += 1;
-            true
-        });
+            let (bytes, start) = (self.timeline.size(id), lifetimes.start(id));
+            add(Band { id: id.0, bytes, start, end, group: 0, share: self.share(id) });
+        };
+        let end = |id| lifetimes.end(id).unwrap_or(NEVER);
+        match after {
+            None => lifetimes.live_at(moment).for_each(|id| add(id, end(id))),
+            Some(after) => {
+                let new = lifetimes.started_between(after, moment).map(|id| (id, end(id)));
+                new.filter(|&(_, end)| moment < end).for_each(|(id, end)| add(id, end));
+            }
+        }
     }
 
     fn fill(&self, id: u32, moment: Moment) -> BandFill {
@@ -146,7 +187,15 @@ impl Bands for Blocks<'_> {
         BandFill {
             color: self.coloring.color(self.timeline, id),
             texture: if is_awaiting { BandTexture::Striped } else { BandTexture::Plain },
-            is_faded: self.filter.is_some_and(|filter| !(filter.contains)(id)),
+            is_faded: self.is_faded(id),
         }
+    }
+
+    fn classes(&self) -> usize {
+        self.coloring.class_count()
+    }
+
+    fn class_color(&self, class: ColorClass) -> Rgb {
+        self.coloring.class_color(class)
     }
 }

@@ -112,6 +112,9 @@ impl TimelineCanvas<'_> {
             if let Some(last) = points.last().copied() {
                 points.push(pos2(x, last.y));
             }
+            if is_comb(values, i) {
+                self.inside().add(Shape::line(std::mem::take(&mut points), stroke));
+            }
             points.push(pos2(x, y));
             if i + 1 == values.len() {
                 points.push(pos2(self.x_at(old.position_from_x(known as f64 / columns)), y));
@@ -180,5 +183,43 @@ impl TimelineCanvas<'_> {
         let x = |column: usize| self.x_at(old.position_from_x(column as f64 / width as f64));
         let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));
         Rect::from_min_max(pos2(x(span.x[0]), y(span.y[0])), pos2(x(span.x[1]), y(span.y[1])))
+    }
+}
+
+/// Columns within which a line that goes up and comes down again is a comb.
+const COMB_COLUMNS: usize = 3;
+
+/// True if the riser of a line before column `i` is one of a comb: the line crosses its middle again within a few
+/// columns, both before and after. Such risers would lie side by side and cover the picture, so only the
+/// tops are drawn.
+fn is_comb(values: &[i64], i: usize) -> bool {
+    let Some(&[from, to]) = i.checked_sub(1).and_then(|before| values.get(before..)?.first_chunk()) else {
+        return false;
+    };
+    let middle = i64::midpoint(from, to);
+    let is_above = |value: &i64| middle < *value;
+    if is_above(&from) == is_above(&to) {
+        return false;
+    }
+    let before = &values[(i - 1).saturating_sub(COMB_COLUMNS)..i - 1];
+    let after = &values[i + 1..values.len().min(i + 1 + COMB_COLUMNS)];
+    before.iter().any(|value| is_above(value) == is_above(&to))
+        && after.iter().any(|value| is_above(value) == is_above(&from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_risers_that_stand_side_by_side_are_left_out() {
+        let left_out = |values: &[i64]| (0..values.len()).filter(|&i| is_comb(values, i)).collect::<Vec<_>>();
+        let none: Vec<usize> = Vec::new();
+        assert_eq!(left_out(&[0, 0, 5, 0, 0]), none, "a single peak");
+        assert_eq!(left_out(&[0, 1, 2, 3, 2, 1]), none, "a slope");
+        assert_eq!(left_out(&[0, 0, 0, 0, 5, 5, 5, 5, 0, 0, 0, 0]), none, "a wide peak");
+        assert_eq!(left_out(&[0, 5, 0, 5, 0, 5]), [2, 3, 4], "a peak in every other column");
+        assert_eq!(left_out(&[0, 5, 4, 0, 5, 5, 0, 5]), [2, 3, 4, 6], "peaks of two columns");
+        assert_eq!(left_out(&[]), none);
     }
 }

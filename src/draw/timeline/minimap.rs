@@ -39,20 +39,18 @@ impl TimelineCanvas<'_> {
         let columns = totals.active.len().max(1) as f32;
         let width = self.rect.width() / columns;
         let mut mesh = Mesh::default();
-        let mut reserved = Vec::new();
         let fill = Color32::from(self.palette.accent).gamma_multiply(0.45);
-        for (i, (&active, &total)) in totals.active.iter().zip(&totals.reserved).enumerate() {
+        for (i, &active) in totals.active.iter().enumerate() {
             let left = self.rect.left() + i as f32 * width;
             let top = self.y(active as f64);
             mesh.add_colored_rect(
                 Rect::from_min_max(pos2(left, top), pos2(left + width, self.rect.bottom())),
                 fill,
             );
-            reserved.push(pos2(left + width / 2.0, self.y(total as f64)));
         }
         painter.add(Shape::mesh(mesh));
         let line = Stroke::new(1.0, Color32::from(self.palette.reserved).gamma_multiply(0.7));
-        painter.add(Shape::line(reserved, line));
+        self.steps(self.view, &totals.reserved, line);
     }
 
     fn brush(&self, shown: &View, painter: &egui::Painter) {

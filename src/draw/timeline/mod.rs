@@ -3,7 +3,9 @@
 pub mod bands;
 mod bracket;
 mod canvas;
+mod columns;
 mod lanes;
+mod live_bands;
 mod marks;
 mod minimap;
 mod pooled;
@@ -12,7 +14,7 @@ pub mod stacked;
 mod timeline_raster;
 pub mod totals;
 
-pub use bands::{BandFill, BandTexture, Bands, BlockFilter, Blocks, LiveCursor};
+pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use canvas::TimelineCanvas;
 pub use lanes::LANE_PX;
 pub use marks::{MarkLabels, axis_font};

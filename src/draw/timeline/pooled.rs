@@ -1,13 +1,13 @@
 //! Blocks with private pools as envelopes: a pool is as high as its reserved bytes, with its blocks inside.
 
-use super::bands::{BandFill, BandTexture, Bands, Blocks, LiveCursor};
+use super::bands::{BANDS_END, Band, BandFill, BandTexture, Bands, Blocks};
 use crate::analysis::PrivatePools;
+use crate::draw::{ColorClass, Rgb};
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
-/// Ids of the free parts of pools count down from here. They are above all ids of allocations, and below the
-/// two ids that the raster keeps for itself.
-const FIRST_POOL_ID: u32 = u32::MAX - 16;
+/// Ids of the free parts of pools count down from here, above all ids of allocations.
+const FIRST_POOL_ID: u32 = BANDS_END - 1;
 
 /// The private pools at the bottom, since they rarely change, and the blocks of the default pool above.
 #[derive(Clone, Copy)]
@@ -25,32 +25,26 @@ pub fn pool_of_band(id: AllocId, pools: &PrivatePools) -> Option<usize> {
 }
 
 impl Bands for Pooled<'_> {
-    type Cursor = LiveCursor;
-
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.pools.total.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, cursor: &mut LiveCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
-        let mut inside: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.pools.pools.len()];
-        let mut outside = Vec::new();
-        self.blocks.visit(cursor, moment, |id, size| {
-            match self.pools.owner(AllocId(id)) {
-                None => outside.push((id, size)),
-                Some(pool) => inside[pool].push((id, size)),
-            }
-            true
-        });
+    fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {
+        // The default pool is the last group.
+        let default = self.pools.pools.len();
+        let group = |id| self.pools.owner(AllocId(id)).unwrap_or(default);
+        self.blocks.begun(after, moment, |band| add(Band { group: group(band.id), ..band }));
+    }
+
+    fn groups(&self) -> usize {
+        self.pools.pools.len() + 1
+    }
+
+    fn above(&self, group: usize, moment: Moment, bytes: i64) -> Option<(u32, i64)> {
         let has_envelopes = self.blocks.filter.is_none_or(|filter| !filter.hides_rest);
-        for (at, (pool, blocks)) in self.pools.pools.iter().zip(&inside).enumerate() {
-            let active = blocks.iter().fold(0i64, |sum, &(_, size)| sum.saturating_add(size));
-            let rest = pool.reserved.at(moment).saturating_sub(active).max(0);
-            let free = (has_envelopes && rest != 0).then_some((FIRST_POOL_ID - at as u32, rest));
-            if !blocks.iter().copied().chain(free).all(|(id, size)| visit(id, size)) {
-                return;
-            }
-        }
-        outside.into_iter().all(|(id, size)| visit(id, size));
+        let pool = self.pools.pools.get(group).filter(|_| has_envelopes)?;
+        let free = pool.reserved.at(moment).saturating_sub(bytes);
+        (0 < free).then_some((FIRST_POOL_ID - group as u32, free))
     }
 
     fn fill(&self, id: u32, moment: Moment) -> BandFill {
@@ -60,6 +54,14 @@ impl Bands for Pooled<'_> {
             }
             None => self.blocks.fill(id, moment),
         }
+    }
+
+    fn classes(&self) -> usize {
+        self.blocks.classes()
+    }
+
+    fn class_color(&self, class: ColorClass) -> Rgb {
+        self.blocks.class_color(class)
     }
 }
 
@@ -98,11 +100,16 @@ mod tests {
         let blocks = Blocks { timeline: &timeline, coloring: &coloring, filter: None };
         let pooled = Pooled { blocks, pools: &pools };
         let bands = |moment| {
+            let mut live = Vec::new();
+            pooled.begun(None, Moment(moment), |band| live.push(band));
             let mut bands = Vec::new();
-            pooled.visit(&mut LiveCursor::default(), Moment(moment), |id, size| {
-                bands.push((id, size));
-                true
-            });
+            for group in 0..pooled.groups() {
+                let inside = live.iter().filter(|band| band.group == group).map(|band| (band.id, band.bytes));
+                let inside: Vec<(u32, i64)> = inside.collect();
+                let bytes = inside.iter().map(|&(_, bytes)| bytes).sum();
+                bands.extend(inside);
+                bands.extend(pooled.above(group, Moment(moment), bytes));
+            }
             bands
         };
         let rest = (2 << 20) - 1000;

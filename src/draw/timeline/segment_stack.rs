@@ -1,7 +1,7 @@
 //! Reserved memory as bands: every reserved range from its reservation to its release.
 
-use super::bands::{BandFill, BandTexture, Bands};
-use crate::draw::Coloring;
+use super::bands::{Band, BandFill, BandTexture, Bands, NEVER, Share};
+use crate::draw::{ColorClass, Coloring, Rgb};
 use crate::model::{AllocId, Moment, ReservedRange, StackId, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,40 +38,23 @@ fn reserving_stacks(timeline: &Timeline) -> Vec<StackId> {
     timeline.ranges.all().iter().map(stack).collect()
 }
 
-/// The ranges that are reserved at a moment, carried along to later moments.
-#[derive(Debug)]
-pub struct RangeCursor {
-    moment: Moment,
-    /// Number of ranges that have begun.
-    begun: usize,
-    /// Indices of the reserved ranges, ascending.
-    live: Vec<usize>,
-}
-
-impl Default for RangeCursor {
-    fn default() -> Self {
-        Self { moment: Moment::START, begun: 0, live: Vec::new() }
-    }
-}
-
 impl Bands for SegmentStack<'_> {
-    type Cursor = RangeCursor;
-
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.reserved.peak_in(moments).map(|(moment, _)| moment)
     }
 
-    fn visit(&self, cursor: &mut RangeCursor, moment: Moment, mut visit: impl FnMut(u32, i64) -> bool) {
+    fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {
         let all = self.timeline.ranges.all();
-        if moment < cursor.moment {
-            *cursor = RangeCursor::default();
+        let first = after.map_or(0, |after| all.partition_point(|range| range.start <= after));
+        let end = all.partition_point(|range| range.start <= moment);
+        for (at, range) in all.iter().enumerate().take(end).skip(first) {
+            if range.is_live_at(moment) {
+                let class = self.coloring.class_of_reserved(self.timeline, range, self.stacks[at]);
+                let (start, end) = (range.start, range.end.unwrap_or(NEVER));
+                let share = Share { class, is_faded: false };
+                add(Band { id: at as u32, bytes: range.size, start, end, group: 0, share });
+            }
         }
-        cursor.moment = moment;
-        let new = all[cursor.begun..].partition_point(|range| range.start <= moment);
-        cursor.live.extend(cursor.begun..cursor.begun + new);
-        cursor.begun += new;
-        cursor.live.retain(|&at| all[at].is_live_at(moment));
-        cursor.live.iter().all(|&at| visit(at as u32, all[at].size));
     }
 
     fn fill(&self, id: u32, _moment: Moment) -> BandFill {
@@ -80,6 +63,14 @@ impl Bands for SegmentStack<'_> {
             self.coloring.reserved(self.timeline, range, self.stacks[id as usize])
         });
         BandFill { color, texture: BandTexture::Plain, is_faded: false }
+    }
+
+    fn classes(&self) -> usize {
+        self.coloring.class_count()
+    }
+
+    fn class_color(&self, class: ColorClass) -> Rgb {
+        self.coloring.class_color_of_reserved(class)
     }
 }
 
@@ -139,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_may_go_back() {
+    fn ranges_that_began_later_follow_those_before() {
         let mib = 1 << 20;
         let steps =
             [Step::Reserve(0, mib), Step::Reserve(1, mib), Step::Release(0, mib), Step::Reserve(4, mib)];
@@ -147,16 +138,16 @@ mod tests {
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
         let coloring = Coloring::new(ColorBy::Stack, &timeline, stacks, &Palette::DARK);
         let bands = SegmentStack::new(&timeline, &coloring);
-        let mut cursor = RangeCursor::default();
-        let mut at = |moment| {
+        let begun = |after, moment| {
             let mut ids = Vec::new();
-            bands.visit(&mut cursor, Moment(moment), |id, _| {
-                ids.push(id);
-                true
-            });
+            bands.begun(after, Moment(moment), |band| ids.push(band.id));
             ids
         };
-        assert_eq!([at(2), at(4), at(1), at(3), at(0)], [vec![0, 1], vec![1, 2], vec![0], vec![1], vec![]]);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|at| begun(None, at)),
+            [vec![], vec![0], vec![0, 1], vec![1], vec![1, 2]]
+        );
+        assert_eq!([0, 1, 2].map(|after| begun(Some(Moment(after)), 4)), [vec![1, 2], vec![1, 2], vec![2]]);
     }
 
     #[test]
