@@ -96,23 +96,24 @@ fn recolor(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.window_stroke = Stroke::new(1.0, line);
     visuals.extreme_bg_color = color(palette.window);
     visuals.code_bg_color = color(palette.window);
-    visuals.faint_bg_color = color(palette.panel.mix(palette.line, 0.35));
+    visuals.faint_bg_color = color(palette.faint());
     visuals.hyperlink_color = color(palette.accent);
     visuals.error_fg_color = color(palette.oom);
     visuals.warn_fg_color = color(palette.peak);
     visuals.weak_text_color = Some(color(palette.muted));
-    visuals.selection.bg_fill = color(palette.accent.mix(palette.panel, 0.65));
+    visuals.selection.bg_fill = color(palette.chosen());
     visuals.selection.stroke = Stroke::new(1.0, text);
     let widgets = &mut visuals.widgets;
+    let [flat, resting, open, hovered] = Palette::WIDGET_SHARES;
     let shades = [
-        (&mut widgets.noninteractive, 0.0, line),
-        (&mut widgets.inactive, 0.6, line),
-        (&mut widgets.hovered, 1.0, color(palette.muted)),
-        (&mut widgets.active, 1.0, color(palette.accent)),
-        (&mut widgets.open, 0.8, color(palette.muted)),
+        (&mut widgets.noninteractive, flat, line),
+        (&mut widgets.inactive, resting, line),
+        (&mut widgets.hovered, hovered, color(palette.muted)),
+        (&mut widgets.active, hovered, color(palette.accent)),
+        (&mut widgets.open, open, color(palette.muted)),
     ];
     for (widget, share, border) in shades {
-        let fill = color(palette.panel.mix(palette.line, share));
+        let fill = color(palette.widget(share));
         widget.bg_fill = fill;
         widget.weak_bg_fill = fill;
         widget.bg_stroke = Stroke::new(1.0, border);

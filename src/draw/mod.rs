@@ -7,6 +7,7 @@ mod axes;
 mod color;
 mod flame_graph;
 pub mod fonts;
+mod outline;
 pub mod picture;
 pub mod segment_map;
 mod segment_timeline;

@@ -88,5 +88,5 @@ pub(in crate::app) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &m
 
 fn notice_frame(ui: &egui::Ui) -> egui::Frame {
     let palette = theme::palette(ui);
-    theme::panel_frame(ui, 12, 6).fill(theme::color(palette.panel.mix(palette.peak, 0.14)))
+    theme::panel_frame(ui, 12, 6).fill(theme::color(palette.warning()))
 }

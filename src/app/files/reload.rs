@@ -81,7 +81,7 @@ impl Reload {
             return;
         }
         let palette = theme::palette(ui);
-        let fill = theme::color(palette.panel.mix(palette.accent, 0.16));
+        let fill = theme::color(palette.message());
         let frame = theme::panel_frame(ui, 12, 5).fill(fill);
         Panel::top("other version").resizable(false).frame(frame).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| match (&self.job, self.failure.take()) {

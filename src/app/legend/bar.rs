@@ -21,9 +21,6 @@ const SHARE_PX: f32 = 52.0;
 /// Smallest width, in points, for which rows have shares.
 const MIN_WIDTH_FOR_SHARE_PX: f32 = 240.0;
 
-/// Strength of the colour of inferred bytes, as a factor.
-const INFERRED: f32 = 0.5;
-
 /// Show rows, with shares of a total; returns the filter of the one that was clicked.
 pub(super) fn ui(ui: &mut egui::Ui, rows: &[Row], total: i64) -> Option<String> {
     bar_ui(ui, rows);
@@ -49,14 +46,13 @@ fn bar_ui(ui: &mut egui::Ui, rows: &[Row]) {
         return;
     }
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PX), Sense::hover());
-    let mut left = rect.left();
+    let (mut left, palette) = (rect.left(), theme::palette(ui));
     for (color, live) in shares() {
-        let color = theme::color(color);
         let known_bytes = live.bytes.saturating_sub(live.inferred_bytes);
-        for (bytes, color) in [(known_bytes, color), (live.inferred_bytes, color.gamma_multiply(INFERRED))] {
+        for (bytes, color) in [(known_bytes, color), (live.inferred_bytes, palette.inferred(color))] {
             let width = (f64::from(rect.width()) * bytes.max(0) as f64 / all) as f32;
             let part = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
-            ui.painter().rect_filled(part, 0.0, color);
+            ui.painter().rect_filled(part, 0.0, theme::color(color));
             left += width;
         }
     }
@@ -94,8 +90,8 @@ fn size_text(live: Live) -> String {
 fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &Row) {
     let Some(color) = row.color else { return };
     let swatch = Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
-    let strength = if row.live.is_some_and(is_all_inferred) { INFERRED } else { 1.0 };
-    ui.painter().rect_filled(swatch, 1.0, theme::color(color).gamma_multiply(strength));
+    let color = if row.live.is_some_and(is_all_inferred) { theme::palette(ui).inferred(color) } else { color };
+    ui.painter().rect_filled(swatch, 1.0, theme::color(color));
 }
 
 /// The label, cut if it is too long, the bytes, and the share.

@@ -10,7 +10,9 @@ use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
 use crate::app::tooltips::lines_ui;
 use crate::draw::Palette;
-use crate::draw::segment_map::{MapLayout, MapSurface, MapZoom, SegmentMapCanvas, SegmentMapHit, scale_bar};
+use crate::draw::segment_map::{
+    LabelLooks, MapLayout, MapSurface, MapZoom, SegmentMapCanvas, SegmentMapHit, scale_bar,
+};
 use crate::model::Timeline;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
@@ -150,7 +152,8 @@ impl ShownMap<'_> {
         let inside = painter.with_clip_rect(self.rect.expand(1.0).intersect(painter.clip_rect()));
         drawn.picture.paint(&inside, self.rect, drawn.texture.as_ref().map(|texture| texture.id()));
         let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
-        map.labels(&drawn.items, scale, &note);
+        let color = |id| drawn.color(ctx.recording, self.palette, id);
+        map.labels(&drawn.items, scale, &LabelLooks { color: &color, note: &note });
         // Below the first heading there are rows, which the scale would cover.
         let has_room = zoom.y_px < 1.0;
         let scale_bar = || scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette);
@@ -162,7 +165,7 @@ impl ShownMap<'_> {
         if let Some(hit) = hit {
             let part = &answer.state.parts[hit.part];
             let places = map.places(hit.row, part.addr, part.past_end());
-            map.outline(&places, theme::color(self.palette.accent), false);
+            map.outline(&places, false);
         }
         hit
     }
@@ -190,20 +193,19 @@ impl ShownMap<'_> {
         if let Some((row, part)) = answer.fit.as_ref().and_then(|fit| fit.largest) {
             let part = &answer.state.parts[part];
             let places = map.places(row, part.addr, part.past_end());
-            map.outline(&places, theme::color(self.palette.oom), false);
+            map.mark(&places, theme::color(self.palette.oom));
         }
-        let accent = theme::color(self.palette.accent);
         match selection {
             Selection::Allocation(id) => {
                 if let Some((row, part)) = answer.state.find(timeline.addr(id), id) {
                     let part = &answer.state.parts[part];
-                    map.outline(&map.places(row, part.addr, part.past_end()), accent, true);
+                    map.outline(&map.places(row, part.addr, part.past_end()), true);
                 }
             }
             Selection::Segment { addr } => {
                 if let Some(row) = answer.state.row_at(addr) {
                     let found = &answer.state.rows[row];
-                    map.outline(&map.places(row, found.addr, found.past_end), accent, true);
+                    map.outline(&map.places(row, found.addr, found.past_end), true);
                 }
             }
             Selection::None | Selection::Stack(_) => {}

@@ -16,9 +16,6 @@ use std::sync::Arc;
 /// Share of the ground's colour in blocks that the filter leaves out: they are there, and do not disturb.
 const FADED_SHARE: f32 = 0.75;
 
-/// Share of the accent in blocks with the selected stack: they stand out and keep their colours.
-const STACK_SHARE: f32 = 0.45;
-
 /// The arrangement of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Arrangement {
@@ -93,6 +90,24 @@ impl MapRequest {
     }
 }
 
+impl MapRequest {
+    /// The colour of an allocation.
+    fn color(&self, timeline: &Timeline, palette: &Palette, id: AllocId) -> Rgb {
+        let color = self.coloring.color(timeline, id);
+        let is_in_stack = |stack| timeline.stack(id) == stack;
+        let color = if self.stack.is_some_and(is_in_stack) { Palette::lighter(color) } else { color };
+        let is_left_out = self.matches.as_ref().is_some_and(|matches| !matches.contains(id));
+        if is_left_out { color.mix(palette.window, FADED_SHARE) } else { color }
+    }
+}
+
+impl Drawn {
+    /// The colour that an allocation has in the picture.
+    pub(super) fn color(&self, timeline: &Timeline, palette: &Palette, id: AllocId) -> Rgb {
+        self.request.color(timeline, palette, id)
+    }
+}
+
 impl Cache {
     /// The places of the rows of a map.
     pub(in crate::app) fn layout(
@@ -140,17 +155,7 @@ fn draw(
     request: MapRequest,
     texture: Option<TextureHandle>,
 ) -> Drawn {
-    let color = |id: AllocId| -> Rgb {
-        let color = request.coloring.color(timeline, id);
-        let is_in_stack = |stack| timeline.stack(id) == stack;
-        let color = if request.stack.is_some_and(is_in_stack) {
-            color.mix(palette.accent, STACK_SHARE)
-        } else {
-            color
-        };
-        let is_left_out = request.matches.as_ref().is_some_and(|matches| !matches.contains(id));
-        if is_left_out { color.mix(palette.window, FADED_SHARE) } else { color }
-    };
+    let color = |id: AllocId| request.color(timeline, palette, id);
     let (items, picture) =
         picture(&request.answer.state, &request.layout, &request.zoom, &request.surface, palette, &color);
     let texture = match &picture {

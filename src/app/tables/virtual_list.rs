@@ -24,9 +24,6 @@ const READING_S: f64 = 1.5;
 /// Seconds for which the pointer rests before a row explains itself: else hints would flicker on the way.
 const HINT_DELAY_S: f32 = 0.35;
 
-/// Opacity of rows that the filter leaves out: they are there, and do not disturb.
-const FADED_OPACITY: f32 = 0.25;
-
 /// The meaning of a cell's colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) enum CellTone {
@@ -279,15 +276,16 @@ impl Body<'_> {
             egui::WidgetInfo::selected(egui::Role::Row, true, is_marked, texts.join(", "))
         });
         ground(ui, rect, look, response.hovered(), palette);
-        let opacity = if look.is_faded { FADED_OPACITY } else { 1.0 };
         for (column, cell) in cells.into_iter().enumerate() {
             let colour = match cell.tone {
+                // Rows that the filter leaves out are there, and do not disturb.
+                _ if look.is_faded => palette.muted,
                 CellTone::Plain => palette.text,
                 CellTone::Muted => palette.muted,
                 CellTone::Accent => palette.accent,
                 CellTone::Oom => palette.oom,
             };
-            columns.text(ui, column, rect, cell.text, theme::faded(colour, opacity));
+            columns.text(ui, column, rect, cell.text, theme::color(colour));
         }
         let pointed = response.hover_pos().and_then(|pointer| columns.at(pointer.x - rect.left()));
         match pointed.and_then(|column| rows.hint(row, column)) {
@@ -301,9 +299,9 @@ impl Body<'_> {
 fn ground(ui: &egui::Ui, rect: Rect, look: RowLook, is_hovered: bool, palette: &Palette) {
     let painter = ui.painter();
     let fill = match look {
-        RowLook { is_selected: true, .. } => Some(palette.panel.mix(palette.accent, 0.20)),
-        RowLook { is_current: true, .. } => Some(palette.panel.mix(palette.muted, 0.25)),
-        _ if is_hovered => Some(palette.panel.mix(palette.line, 0.45)),
+        RowLook { is_selected: true, .. } => Some(palette.selected_row()),
+        RowLook { is_current: true, .. } => Some(palette.current_row()),
+        _ if is_hovered => Some(palette.hovered_row()),
         _ => None,
     };
     if let Some(fill) = fill {

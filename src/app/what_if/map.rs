@@ -7,11 +7,11 @@ use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::Task;
-use crate::draw::Palette;
 use crate::draw::segment_map::{
-    MapGrouping, MapItems, MapLayout, MapOrder, MapPicture, MapSheet, MapSurface, MapZoom, SegmentMapCanvas,
-    picture, scale_bar,
+    LabelLooks, MapGrouping, MapItems, MapLayout, MapOrder, MapPicture, MapSheet, MapSurface, MapZoom,
+    SegmentMapCanvas, picture, scale_bar,
 };
+use crate::draw::{Palette, Rgb};
 use crate::model::{
     Anchor, Block, DeviceId, EventTable, Moment, Segment, SegmentTable, Snapshot, StackId, Timeline,
     TimelineInput,
@@ -101,8 +101,7 @@ impl Drawn {
         };
         let bytes_per_px = MapLayout::fit(state, sheet, surface.rect.height());
         let layout = MapLayout::new(state, MapSheet { bytes_per_px, ..sheet });
-        // Simulated blocks have no stacks, so there is nothing to tell apart by colours.
-        let color = |_| palette.class(0);
+        let color = |_| block_color(palette);
         let (items, picture) = picture(state, &layout, &MapZoom::default(), surface, palette, &color);
         let texture = match &picture {
             MapPicture::Mesh(_) => None,
@@ -112,6 +111,11 @@ impl Drawn {
         };
         Self { layout, items, picture, texture }
     }
+}
+
+/// The colour of all blocks: simulated ones have no stacks, so there is nothing to tell apart by colours.
+fn block_color(palette: &Palette) -> Rgb {
+    palette.class(0)
 }
 
 /// Show a map in all room that is left.
@@ -146,12 +150,13 @@ pub(super) fn ui(ui: &mut egui::Ui, state: &Arc<SegmentState>, drawn: &DrawnMap)
         palette,
     };
     drawn.picture.paint(&painter, rect, drawn.texture.as_ref().map(TextureHandle::id));
-    map.labels(&drawn.items, scale, &|_| None);
+    let looks = LabelLooks { color: &|_| block_color(palette), note: &|_| None };
+    map.labels(&drawn.items, scale, &looks);
     map.headings(scale_bar(&painter, rect, drawn.layout.sheet.bytes_per_px, palette));
     map.addresses();
     let Some(hit) = response.hover_pos().and_then(|pointer| map.hit(pointer, scale)) else { return };
     let part = state.parts[hit.part];
-    map.outline(&map.places(hit.row, part.addr, part.past_end()), theme::color(palette.accent), false);
+    map.outline(&map.places(hit.row, part.addr, part.past_end()), false);
     response.on_hover_text_at_pointer(part_text(&part));
 }
 

@@ -76,16 +76,6 @@ pub struct ColorKey {
     pub query: Option<String>,
 }
 
-/// Number of shades of a category: enough that neighbours of different stacks mostly differ.
-const SHADES: u32 = 4;
-
-/// Share of the ground that each shade has more than the one before it. The last has half of
-/// [`INFERRED_SHARE`], so that it is not taken for an inferred category.
-const SHADE_SHARE: f32 = 0.075;
-
-/// Share of the ground in the colour of a category that is only inferred.
-const INFERRED_SHARE: f32 = 0.45;
-
 /// Colours of the allocations of one timeline.
 #[derive(Debug, Clone)]
 pub struct Coloring {
@@ -162,21 +152,20 @@ impl Coloring {
                 let color = self.palette.category(verdict.category);
                 let is_inferred = verdict.basis() == Basis::Inferred;
                 let color = if is_inferred { self.inferred(color) } else { color };
-                self.shaded(color, timeline.stack(id))
+                Self::shaded(color, timeline.stack(id))
             }
         }
     }
 
     /// The colour of a category that is only inferred.
     pub(super) fn inferred(&self, color: Rgb) -> Rgb {
-        color.mix(self.palette.window, INFERRED_SHARE)
+        self.palette.inferred(color)
     }
 
-    /// A category's colour a little nearer to the ground, so that neighbours of other stacks differ.
-    fn shaded(&self, color: Rgb, stack: StackId) -> Rgb {
+    /// A shade of a category's colour by the stack, so that neighbours of different stacks mostly differ.
+    fn shaded(color: Rgb, stack: StackId) -> Rgb {
         // Fibonacci hashing: consecutive ids, which similar stacks have, get different shades.
-        let step = (stack.0.wrapping_mul(0x9E37_79B9) >> 24) % SHADES;
-        color.mix(self.palette.window, step as f32 * SHADE_SHARE)
+        Palette::shade(color, stack.0.wrapping_mul(0x9E37_79B9) >> 24)
     }
 
     /// The colour of a reserved range. `stack` is the stack that reserved it.

@@ -2,11 +2,15 @@
 
 mod category_color;
 mod color_class;
+#[cfg(test)]
+mod color_difference;
 mod coloring;
 mod frame_colors;
+mod grounds;
 mod palette;
 
 pub use color_class::ColorClass;
 pub use coloring::{ColorBy, ColorKey, Coloring};
 pub use frame_colors::FrameColors;
+pub(in crate::draw) use palette::LIGHTER_SHARE;
 pub use palette::{BandColors, Palette, Rgb};

@@ -2,11 +2,11 @@
 
 use super::layout::{FlameItem, FlameLayout, FlameRect};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
-use crate::draw::axis_font;
 use crate::draw::{FrameColors, Palette, Rgb};
+use crate::draw::{axis_font, outline};
 use egui::epaint::Mesh;
 use egui::text::{LayoutJob, TextWrapping};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, StrokeKind, pos2};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -67,12 +67,14 @@ impl FlamePaint<'_> {
         }
         let outlined = |item: FlameItem| rects.iter().find(|rect| rect.item == item);
         if let Some(rect) = self.selected.and_then(|node| outlined(FlameItem::Single(node))) {
-            let stroke = Stroke::new(2.0, Color32::from(self.palette.accent));
-            painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+            for stroke in outline::strokes(self.palette, true) {
+                painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+            }
         }
         if let Some(rect) = self.hovered.and_then(outlined) {
-            let stroke = Stroke::new(1.0, Color32::from(self.palette.text));
-            painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+            for stroke in outline::strokes(self.palette, false) {
+                painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+            }
         }
     }
 
@@ -95,7 +97,7 @@ impl FlamePaint<'_> {
         };
         let is_selected = rect.node().is_some() && rect.node() == self.selected;
         match (is_selected, self.found.is_some() && !is_found) {
-            (true, _) => color.mix(palette.text, 0.22),
+            (true, _) => Palette::lighter(color),
             (false, true) => color.mix(palette.panel, DIMMED),
             (false, false) => color,
         }
@@ -105,15 +107,14 @@ impl FlamePaint<'_> {
         let Some(node) = rect.node() else { return };
         let fill = self.fill(rect);
         let is_dimmed = self.found.is_some() && fill != self.colors.get(self.tree.frame(node));
-        let color = if is_dimmed { self.palette.muted } else { Palette::text_on(fill) };
+        let color = if is_dimmed { self.palette.quiet_text_on(fill) } else { Palette::text_on(fill) };
         let mut room = place.width() - 2.0 * LABEL_INSET_PX;
         if MIN_FIGURE_PX <= place.width() {
-            let muted = Color32::from(color).gamma_multiply(0.75);
-            let figure = text(painter, &(self.figure)(rect.weight), room, muted);
+            let figure = text(painter, &(self.figure)(rect.weight), room, color.into());
             room -= figure.size().x + 2.0 * LABEL_INSET_PX;
             let right = place.right() - LABEL_INSET_PX;
             let at = pos2(right - figure.size().x, place.center().y - figure.size().y / 2.0);
-            painter.galley(at, figure, muted);
+            painter.galley(at, figure, color.into());
         }
         let galley = if node == NodeIx::ROOT {
             text(painter, self.root_label, room, color.into())

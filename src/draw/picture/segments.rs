@@ -4,8 +4,8 @@ use super::{LegendEntry, LegendMark, Page, PictureSheet, Selected, SiteList};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::{Part, RequestFit};
 use crate::draw::segment_map::{
-    MapItems, MapLayout, MapLook, MapPicture, MapSurface, MapZoom, REQUEST_PX, SegmentMapCanvas, fit_text,
-    picture, request, scale_bar,
+    LabelLooks, MapItems, MapLayout, MapLook, MapPicture, MapSurface, MapZoom, REQUEST_PX, SegmentMapCanvas,
+    fit_text, picture, request, scale_bar,
 };
 use crate::draw::software::{MAX_SIDE_PX, Pixels};
 use crate::draw::{Palette, Rgb, axis_font};
@@ -118,18 +118,18 @@ impl SegmentsPicture<'_> {
         let scale_place = scale_bar(painter, *rect, zoom.bytes_per_px(layout), palette);
         map.headings(scale_place);
         map.addresses();
-        map.labels(items, sheet.scale, self.note);
-        self.outline(&map, palette);
+        map.labels(items, sheet.scale, &LabelLooks { color: self.color, note: self.note });
+        self.outline(&map);
         footer(ui, whole, painted, palette);
     }
 
-    fn outline(&self, map: &SegmentMapCanvas<'_>, palette: &Palette) {
+    fn outline(&self, map: &SegmentMapCanvas<'_>) {
         let Selected::Allocation(id) = self.selected else { return };
         let addr = self.timeline.addr(id);
         let Some((row, part)) = self.state.find(addr, id) else { return };
         let part = &self.state.parts[part];
         let places = map.places(row, part.addr, part.past_end());
-        map.outline(&places, palette.accent.into(), true);
+        map.outline(&places, true);
     }
 }
 

@@ -4,6 +4,7 @@ use super::items::MapView;
 use super::{BAR_PX, MapLayout, MapZoom};
 use crate::analysis::SegmentState;
 use crate::draw::Palette;
+use crate::draw::outline::outline;
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, pos2};
 
 /// Outlines are at least this wide, so that those of thin blocks can be seen.
@@ -82,15 +83,23 @@ impl SegmentMapCanvas<'_> {
     }
 
     /// Paint the outline of some places; a selected one is also lighter.
-    pub fn outline(&self, places: &[Rect], color: Color32, is_selected: bool) {
-        let painter = self.painter.with_clip_rect(self.rect.expand(2.0).intersect(self.painter.clip_rect()));
-        let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, color);
+    pub fn outline(&self, places: &[Rect], is_selected: bool) {
+        let painter = self.around();
         for place in places {
-            if is_selected {
-                let light = Color32::from(self.palette.text).gamma_multiply(0.22);
-                painter.rect_filled(*place, 0.0, light);
-            }
-            painter.rect_stroke(*place, 0.0, stroke, StrokeKind::Outside);
+            outline(&painter, *place, self.palette, is_selected, StrokeKind::Outside);
         }
+    }
+
+    /// Paint a line of a colour with a meaning around some places.
+    pub fn mark(&self, places: &[Rect], color: Color32) {
+        let painter = self.around();
+        for place in places {
+            painter.rect_stroke(*place, 0.0, Stroke::new(1.0, color), StrokeKind::Outside);
+        }
+    }
+
+    /// A painter that is clipped to the map with the lines around its blocks.
+    fn around(&self) -> egui::Painter {
+        self.painter.with_clip_rect(self.rect.expand(2.0).intersect(self.painter.clip_rect()))
     }
 }

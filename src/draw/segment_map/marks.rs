@@ -3,8 +3,8 @@
 use super::items::{Item, MapItems};
 use super::{BAR_PX, HEADING_PX, Heading, Line, Piece, SegmentMapCanvas};
 use crate::analysis::segment_state::{Content, Figures, GroupKey, Part, SizeClass};
-use crate::draw::{Palette, axis_font, fonts};
-use crate::model::PoolKey;
+use crate::draw::{Palette, Rgb, axis_font, fonts};
+use crate::model::{AllocId, PoolKey};
 use crate::units;
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rangef, Rect, Stroke, pos2, vec2};
 
@@ -13,6 +13,15 @@ const MIN_LABELLED_PX: f32 = 46.0;
 
 /// Largest number of labels in a picture: laying out text is the slow part of a frame.
 const MAX_LABELS: usize = 400;
+
+/// Where labels get their colours and words from.
+#[derive(Clone, Copy)]
+pub struct LabelLooks<'a> {
+    /// The colour of a block whose allocation is known, on which its label stands.
+    pub color: &'a dyn Fn(AllocId) -> Rgb,
+    /// What is added to the label of a block if there is room for it.
+    pub note: &'a dyn Fn(&Part) -> Option<String>,
+}
 
 /// The name of a group: `Large pool · stream 0`.
 pub fn group_text(key: &GroupKey) -> String {
@@ -115,7 +124,7 @@ impl SegmentMapCanvas<'_> {
         if self.gutter.width() < 1.0 {
             return;
         }
-        let muted = Color32::from(self.palette.muted.mix(self.palette.panel, 0.25));
+        let muted = Color32::from(self.palette.muted);
         let painter = self.painter.with_clip_rect(self.whole().intersect(self.painter.clip_rect()));
         let visible = self.layout.lines_between(self.zoom.y_px, self.zoom.y_px + self.rect.height());
         for line in &self.layout.lines[visible] {
@@ -138,9 +147,8 @@ impl SegmentMapCanvas<'_> {
         Some(piece.addr.saturating_add(hidden))
     }
 
-    /// Paint the sizes of blocks and holes that are wide enough. `note` is added to a block if there is
-    /// room for it.
-    pub fn labels(&self, items: &MapItems, scale: f32, note: &dyn Fn(&Part) -> Option<String>) {
+    /// Paint the sizes of blocks and holes that are wide enough.
+    pub fn labels(&self, items: &MapItems, scale: f32, looks: &LabelLooks<'_>) {
         let width = |item: &Item| item.x.end.min(items.size_px[0]) - item.x.start.max(0);
         let wide = items.items.iter().filter(|item| MIN_LABELLED_PX * scale <= width(item) as f32);
         // A part that is broken over several lines has one label, where it is widest.
@@ -156,23 +164,32 @@ impl SegmentMapCanvas<'_> {
         for item in widest.into_iter().take(MAX_LABELS) {
             let bar = &items.bars[item.bar];
             let part = &self.state.parts[item.part];
-            let x = [item.x.start, item.x.end].map(|x| self.rect.left() + x as f32 / scale);
+            // Rounding has another colour, on which the ink may not be read.
+            let x = [item.x.start, item.rounding_from].map(|x| self.rect.left() + x as f32 / scale);
             let x = [x[0].max(self.rect.left()), x[1].min(self.rect.right())];
             let y = self.rect.top() + (bar.y.start as f32 / scale);
             let place = Rect::from_min_max(pos2(x[0], y), pos2(x[1], y + BAR_PX));
-            self.label(&painter, part, place, note);
+            self.label(&painter, part, place, looks);
         }
     }
 
-    fn label(&self, painter: &Painter, part: &Part, place: Rect, note: &dyn Fn(&Part) -> Option<String>) {
+    /// The ground and the ink of a part's label; `None` for addresses that nothing is mapped to.
+    fn label_colors(&self, part: &Part, color: &dyn Fn(AllocId) -> Rgb) -> Option<[Rgb; 2]> {
+        let palette = self.palette;
+        match part.content {
+            Content::Unmapped => None,
+            Content::Hole => Some([palette.free(), palette.muted]),
+            Content::Awaiting(_) => Some([palette.window, palette.text]),
+            Content::Allocated(id) => {
+                let fill = id.map_or(palette.unknown, color);
+                Some([fill, Palette::text_on(fill)])
+            }
+        }
+    }
+
+    fn label(&self, painter: &Painter, part: &Part, place: Rect, looks: &LabelLooks<'_>) {
         let room = place.width() - 10.0;
-        // Blocks are of medium lightness in both themes: dark ink in both.
-        let ink = match part.content {
-            Content::Unmapped => return,
-            Content::Hole => self.palette.muted,
-            Content::Allocated(_) if self.palette.is_dark => self.palette.window,
-            Content::Allocated(_) | Content::Awaiting(_) => self.palette.text,
-        };
+        let Some([ground, ink]) = self.label_colors(part, looks.color) else { return };
         let layout = |text: String| painter.layout_no_wrap(text, axis_font(), ink.into());
         let size = layout(match part.content {
             Content::Hole => format!("{} free", units::bytes(part.size)),
@@ -184,21 +201,18 @@ impl SegmentMapCanvas<'_> {
         let at = |x: f32, galley: &egui::Galley| pos2(x, place.center().y - galley.size().y / 2.0);
         let start = place.left() + 5.0;
         let after = start + size.size().x + 8.0;
+        let is_plain = matches!(part.content, Content::Allocated(_));
         // Stripes and hatching go on behind the text, so that it needs a ground.
-        if part.content != Content::Allocated(part.content.allocation()) {
-            let ground = Rect::from_min_size(at(start, &size), size.size()).expand2(vec2(3.0, 0.0));
-            painter.rect_filled(ground, 2.0, Color32::from(self.palette.window).gamma_multiply(0.8));
+        if !is_plain {
+            let place = Rect::from_min_size(at(start, &size), size.size()).expand2(vec2(3.0, 0.0));
+            painter.rect_filled(place, 2.0, Color32::from(ground));
         }
         painter.galley(at(start, &size), size, ink.into());
-        let is_plain = matches!(part.content, Content::Allocated(_));
-        if let Some(text) = Some(part).filter(|_| is_plain && 60.0 < place.right() - after).and_then(note) {
+        let note = || is_plain.then(|| (looks.note)(part)).flatten();
+        if let Some(text) = (60.0 < place.right() - after).then(note).flatten() {
             let galley = layout(text);
             if after + galley.size().x < place.right() - 5.0 {
-                painter.galley_with_override_text_color(
-                    at(after, &galley),
-                    galley,
-                    Color32::from(ink).gamma_multiply(0.75),
-                );
+                painter.galley(at(after, &galley), galley, ink.into());
             }
         }
     }

@@ -24,7 +24,7 @@ mod tests;
 pub use items::{Item, MapItems};
 pub use layout::{Heading, Line, MapGrouping, MapLayout, MapOrder, MapSheet, Piece};
 pub use map::{SegmentMapCanvas, SegmentMapHit};
-pub use marks::{group_text, scale_bar};
+pub use marks::{LabelLooks, group_text, scale_bar};
 pub use part::{MapLook, MapPart};
 pub use picture::{MapPicture, MapSurface, picture};
 pub use request::{REQUEST_PX, fit_text, request};

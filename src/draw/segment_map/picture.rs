@@ -99,7 +99,7 @@ impl Painter<'_> {
         let part = &self.state.parts[item.part];
         let id = match part.content {
             Content::Hole => {
-                brush.fill(&area, window.mix(muted, 0.07));
+                brush.fill(&area, self.palette.free());
                 brush.hatch(&area, window.mix(muted, 0.34));
                 return;
             }

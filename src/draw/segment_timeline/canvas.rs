@@ -4,6 +4,7 @@ use super::geometry::{Bar, bar};
 use super::layout::RowBand;
 use super::raster::{SegmentTimelineScene, raster};
 use crate::analysis::{SegmentRow, SegmentRows, Shared};
+use crate::draw::outline::outline;
 use crate::draw::{Pixel, Raster, TimelineCanvas, View};
 use crate::model::{AllocId, Moment, PoolKey};
 use crate::units;
@@ -138,12 +139,7 @@ impl SegmentTimelineCanvas<'_> {
         let Some(bar) = bar(self.canvas.timeline, self.rows, self.bands, id) else { return };
         let place = self.place_of_bar(&bar);
         let painter = self.canvas.inside();
-        let accent = Color32::from(self.canvas.palette.accent);
-        if is_selected {
-            painter.rect_filled(place, 0.0, Color32::from(self.canvas.palette.text).gamma_multiply(0.22));
-        }
-        let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, accent);
-        painter.rect_stroke(place, 0.0, stroke, StrokeKind::Outside);
+        outline(&painter, place, self.canvas.palette, is_selected, StrokeKind::Outside);
     }
 
     fn place_of_bar(&self, bar: &Bar) -> Rect {
@@ -163,7 +159,7 @@ impl SegmentTimelineCanvas<'_> {
         let Some(band) = self.bands.iter().find(|band| band.row == row) else { return };
         let Some(of_row) = self.rows.rows().get(row as usize) else { return };
         let (place, painter) = (self.place_of(band), self.canvas.inside());
-        let stroke = Stroke::new(2.0, Color32::from(self.canvas.palette.accent));
+        let stroke = Stroke::new(2.0, Color32::from(self.canvas.palette.outline));
         let last = Moment(self.canvas.timeline.moments() as u32);
         let ranges = self.rows.ranges(row, self.canvas.timeline).filter(|range| range.contains(addr));
         for range in ranges.take(MOST) {

@@ -30,9 +30,6 @@ const MIN_STRENGTH: f32 = 0.5;
 /// Factor on the strength of allocations that the filter leaves out.
 const FADED_STRENGTH: f32 = 0.25;
 
-/// Share of the accent colour in that of selected allocations.
-const SELECTED_SHARE: f32 = 0.6;
-
 /// The content of a segment timeline's picture.
 #[derive(Clone, Copy)]
 pub struct SegmentTimelineScene<'a> {
@@ -259,7 +256,7 @@ impl<'a> Painter<'a> {
         let middle = start.max(column.moments.start) + column.overlap(start, end) / 2;
         let fill = self.map.blocks.fill(id.0, Moment(middle));
         if self.map.selected.is_some_and(|stack| timeline.stack(id) == stack) {
-            return BandFill { color: fill.color.mix(self.map.palette.accent, SELECTED_SHARE), ..fill };
+            return BandFill { color: Palette::lighter(fill.color), ..fill };
         }
         fill
     }

@@ -2,7 +2,7 @@
 
 use super::stacked::PixelSpan;
 use super::timeline_raster::TimelineRaster;
-use crate::draw::{Axis, Palette, View};
+use crate::draw::{Axis, Palette, View, outline};
 use crate::model::Timeline;
 use egui::epaint::Mesh;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
@@ -131,14 +131,8 @@ impl TimelineCanvas<'_> {
         let painter = self.inside();
         let places: Vec<Rect> = spans.iter().map(|span| self.place(picture, span)).collect();
         if is_selected {
-            let mut mesh = Mesh::default();
-            let light = Color32::from(self.palette.text).gamma_multiply(0.22);
-            for &place in &places {
-                mesh.add_colored_rect(place, light);
-            }
-            painter.add(Shape::mesh(mesh));
+            painter.add(Shape::mesh(lighter(&places)));
         }
-        let stroke = Stroke::new(if is_selected { 2.0 } else { 1.0 }, Color32::from(self.palette.accent));
         // Adjacent spans share one outline.
         let mut from = 0;
         for to in 1..=spans.len() {
@@ -148,7 +142,10 @@ impl TimelineCanvas<'_> {
             let pieces = &places[from..to];
             let top = pieces.iter().flat_map(|r| [r.left_top(), r.right_top()]);
             let bottom = pieces.iter().rev().flat_map(|r| [r.right_bottom(), r.left_bottom()]);
-            painter.add(Shape::closed_line(top.chain(bottom).collect(), stroke));
+            let points: Vec<Pos2> = top.chain(bottom).collect();
+            for stroke in outline::strokes(self.palette, is_selected) {
+                painter.add(Shape::closed_line(points.clone(), stroke));
+            }
             from = to;
         }
     }
@@ -161,18 +158,14 @@ impl TimelineCanvas<'_> {
         if picture.view.axis != self.view.axis {
             return;
         }
-        let mut mesh = Mesh::default();
-        let light = Color32::from(self.palette.accent).gamma_multiply(0.45);
-        for place in spans.iter().map(|span| self.place(picture, span)) {
-            if place.intersects(self.rect) {
-                mesh.add_colored_rect(place, light);
-            }
-        }
-        self.inside().add(Shape::mesh(mesh));
+        let places = spans.iter().map(|span| self.place(picture, span));
+        let places: Vec<Rect> = places.filter(|place| place.intersects(self.rect)).collect();
+        let painter = self.inside();
+        painter.add(Shape::mesh(lighter(&places)));
         if spans.len() <= MAX_EDGED {
-            let stroke = Stroke::new(1.0, Color32::from(self.palette.accent));
-            for span in spans {
-                self.inside().rect_stroke(self.place(picture, span), 0.0, stroke, StrokeKind::Inside);
+            let stroke = Stroke::new(1.0, Color32::from(self.palette.outline));
+            for place in places {
+                painter.rect_stroke(place, 0.0, stroke, StrokeKind::Inside);
             }
         }
     }
@@ -184,6 +177,15 @@ impl TimelineCanvas<'_> {
         let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));
         Rect::from_min_max(pos2(x(span.x[0]), y(span.y[0])), pos2(x(span.x[1]), y(span.y[1])))
     }
+}
+
+/// White that lies thinly over places, so that what is below is lighter and keeps its hue.
+fn lighter(places: &[Rect]) -> Mesh {
+    let mut mesh = Mesh::default();
+    for &place in places {
+        mesh.add_colored_rect(place, outline::lighter());
+    }
+    mesh
 }
 
 /// Columns within which a line that goes up and comes down again is a comb.

@@ -3,7 +3,7 @@
 use super::canvas::TimelineCanvas;
 use super::marks::axis_font;
 use crate::analysis::{Lanes, NamedRange, RangeName};
-use crate::draw::Axis;
+use crate::draw::{Axis, Palette, Rgb};
 use crate::model::Snapshot;
 use crate::units;
 use egui::text::{LayoutJob, TextWrapping};
@@ -41,8 +41,9 @@ impl TimelineCanvas<'_> {
                     pos2(left.max(rect.left() - 8.0), top + 1.0),
                     pos2((right - 1.0).max(left + 0.75).min(rect.right() + 8.0), top + LANE_PX - 1.0),
                 );
-                painter.rect_filled(place, 2.0, self.lane_color(snapshot, range));
-                self.lane_text(snapshot, range, place.intersect(rect), &painter);
+                let ground = self.lane_color(snapshot, range);
+                painter.rect_filled(place, 2.0, Color32::from(ground));
+                lane_text(snapshot, range, place.intersect(rect), ground, &painter);
             }
         }
     }
@@ -65,50 +66,51 @@ impl TimelineCanvas<'_> {
         }
     }
 
-    fn lane_color(&self, snapshot: &Snapshot, range: &NamedRange) -> Color32 {
+    fn lane_color(&self, snapshot: &Snapshot, range: &NamedRange) -> Rgb {
         let name = match range.name {
             // One hue for all iterations; only neighbours differ, in lightness.
             RangeName::Iteration { number, .. } => return self.iteration_color(number),
             RangeName::Phase(phase) => {
-                return self.palette.class(phase as usize).mix(self.palette.panel, 0.55).into();
+                return self.palette.phase(phase).mix(self.palette.panel, 0.55);
             }
             RangeName::Recorded(name) => snapshot.strings.get(name),
         };
         let hash = name.as_bytes().iter().fold(0u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7)
         });
-        self.palette.hashed(hash).mix(self.palette.panel, 0.55).into()
+        self.palette.hashed(hash).mix(self.palette.panel, 0.55)
     }
 
-    fn iteration_color(&self, number: u32) -> Color32 {
+    fn iteration_color(&self, number: u32) -> Rgb {
         let share = if number.is_multiple_of(2) { 0.65 } else { 0.75 };
-        self.palette.muted.mix(self.palette.panel, share).into()
+        self.palette.muted.mix(self.palette.panel, share)
     }
+}
 
-    fn lane_text(&self, snapshot: &Snapshot, range: &NamedRange, place: Rect, painter: &egui::Painter) {
-        let width = place.width() - 8.0;
-        if width < MIN_TEXT_PX {
-            return;
-        }
-        let color = Color32::from(self.palette.text);
-        let text = units::printable(&range.name.text(snapshot));
-        let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
-        let galley = match range.name {
-            // Where the word does not fit, the number alone still says which iteration it is.
-            RangeName::Iteration { number, .. } if width < whole.size().x.min(MIN_ITERATION_PX) => {
-                painter.layout_no_wrap(units::count(number), axis_font(), color)
-            }
-            _ if whole.size().x <= width => whole,
-            RangeName::Iteration { .. } | RangeName::Phase(_) | RangeName::Recorded(_) => {
-                let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
-                job.wrap = TextWrapping::truncate_at_width(width);
-                painter.layout_job(job)
-            }
-        };
-        if width < galley.size().x {
-            return;
-        }
-        let y = place.center().y - galley.size().y / 2.0;
-        painter.galley(pos2(place.left() + 4.0, y), galley, color);
+/// Paint the name of a range on its ground.
+fn lane_text(snapshot: &Snapshot, range: &NamedRange, place: Rect, ground: Rgb, painter: &egui::Painter) {
+    let width = place.width() - 8.0;
+    if width < MIN_TEXT_PX {
+        return;
     }
+    let color = Color32::from(Palette::text_on(ground));
+    let text = units::printable(&range.name.text(snapshot));
+    let whole = painter.layout_no_wrap(text.clone(), axis_font(), color);
+    let galley = match range.name {
+        // Where the word does not fit, the number alone still says which iteration it is.
+        RangeName::Iteration { number, .. } if width < whole.size().x.min(MIN_ITERATION_PX) => {
+            painter.layout_no_wrap(units::count(number), axis_font(), color)
+        }
+        _ if whole.size().x <= width => whole,
+        RangeName::Iteration { .. } | RangeName::Phase(_) | RangeName::Recorded(_) => {
+            let mut job = LayoutJob::simple_singleline(text, axis_font(), color);
+            job.wrap = TextWrapping::truncate_at_width(width);
+            painter.layout_job(job)
+        }
+    };
+    if width < galley.size().x {
+        return;
+    }
+    let y = place.center().y - galley.size().y / 2.0;
+    painter.galley(pos2(place.left() + 4.0, y), galley, color);
 }

@@ -101,7 +101,7 @@ impl TimelineCanvas<'_> {
         if !self.rect.y_range().contains(y) {
             return;
         }
-        let color = Color32::from(self.palette.text).gamma_multiply(0.8);
+        let color = Color32::from(self.palette.text);
         let line = [pos2(self.rect.left(), y), pos2(self.rect.right(), y)];
         self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 8.0, 4.0));
         let text = format!("capacity {}", units::bytes(bytes));
@@ -227,7 +227,8 @@ impl TimelineCanvas<'_> {
     /// Paint the labels of all marks, above the marks themselves.
     pub fn labels(&self, labels: MarkLabels) {
         for (place, galley, color) in labels.waiting {
-            self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window).gamma_multiply(0.85));
+            // Opaque, so that the text can be read whatever is below.
+            self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window));
             self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);
         }
     }
