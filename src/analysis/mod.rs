@@ -40,8 +40,8 @@ pub use segments::{
     SegmentState, Shared, capacity, gap_at, pool_stats, private_pools, segment_state,
 };
 pub use stacks::{
-    CallTree, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner, SiteFrame, SiteLabels,
-    SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit, frame_line, is_internal,
-    owner, site_frame, site_label, stack_lines, stack_totals,
+    CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
+    SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
+    class_weights, frame_line, is_internal, owner, site_frame, site_label, stack_lines, stack_totals,
 };
 pub use stats::{DeviceStats, device_stats};

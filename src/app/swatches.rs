@@ -1,7 +1,7 @@
 //! Small samples of surfaces with their meanings, for legends.
 
 use crate::app::theme;
-use crate::draw::Palette;
+use crate::draw::{BandTexture, Palette, Rgb};
 use eframe::egui::{self, Rect, Sense, Stroke, pos2, vec2};
 
 /// Size of a sample, in points.
@@ -30,7 +30,7 @@ pub(in crate::app) fn swatch(ui: &mut egui::Ui, text: &str, paint: impl FnOnce(&
 
 /// The surface of memory that is reserved and not in use.
 pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palette) {
-    painter.rect_filled(mark, 0.0, theme::color(palette.window.mix(palette.line, 0.35)));
+    painter.rect_filled(mark, 0.0, theme::color(palette.free()));
     let stroke = Stroke::new(1.0, theme::faded(palette.muted, 0.6));
     // Diagonals every 5 points. The first starts left of the sample, so that its corner is not empty.
     for i in 0..6 {
@@ -41,11 +41,20 @@ pub(in crate::app) fn hatch(painter: &egui::Painter, mark: Rect, palette: &Palet
 
 /// The surface of blocks that are given back and wait for a stream.
 pub(in crate::app) fn stripe(painter: &egui::Painter, mark: Rect, palette: &Palette) {
-    let color = palette.accent;
-    painter.rect_filled(mark, 0.0, theme::color(color.mix(palette.window, 0.65)));
-    // Lines every 3 points, in the middle of a pixel.
-    for i in 0..4 {
-        let y = mark.top() + 0.5 + i as f32 * 3.0;
-        painter.hline(mark.x_range(), y, Stroke::new(1.0, theme::color(color.mix(palette.window, 0.15))));
+    lined(painter, mark, palette.unknown, BandTexture::Striped, palette);
+}
+
+/// The surface of the free parts of pools in the timeline.
+pub(in crate::app) fn hollow(painter: &egui::Painter, mark: Rect, palette: &Palette) {
+    lined(painter, mark, palette.muted, BandTexture::Hollow, palette);
+}
+
+fn lined(painter: &egui::Painter, mark: Rect, color: Rgb, texture: BandTexture, palette: &Palette) {
+    let [surface, lines] = texture.lined().unwrap_or_default().map(|share| color.mix(palette.window, share));
+    painter.rect_filled(mark, 0.0, theme::color(surface));
+    // In the middle of a pixel.
+    let rows = (0..).map(|i| mark.top() + 0.5 + (i * BandTexture::LINE_EVERY) as f32);
+    for y in rows.take_while(|&y| y < mark.bottom()) {
+        painter.hline(mark.x_range(), y, Stroke::new(1.0, theme::color(lines)));
     }
 }

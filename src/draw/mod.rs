@@ -19,7 +19,7 @@ mod timeline;
 pub(crate) mod fixture;
 
 pub use axes::{Axis, Scale, Tick, View, byte_ticks, event_ticks, time_ticks};
-pub use color::{BandColors, ColorBy, ColorClass, ColorKey, Coloring, FrameColors, Palette, Rgb};
+pub use color::{BandColors, ColorBy, ColorClass, ColorKey, Coloring, NodeColors, Palette, Rgb};
 pub use flame_graph::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
@@ -29,7 +29,7 @@ pub use segment_timeline::{
 };
 pub use spark_line::{MAX_SPARK_COLUMNS, SparkLine};
 pub use timeline::{
-    Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, LANE_PX, MarkLabels, Pixel,
-    PixelSpan, Pooled, Raster, SegmentStack, Share, TimelineCanvas, TimelineRaster, axis_font, bands,
+    Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, LANE_PX, MarkLabels, POOL_LEGEND,
+    Pixel, PixelSpan, Pooled, Raster, SegmentStack, Share, TimelineCanvas, TimelineRaster, axis_font, bands,
     decimate, pool_of_band, range_of_band, raster, stacked, totals,
 };

@@ -131,11 +131,12 @@ impl PictureSpec {
     /// The legend of the colours of `coloring`, as far as this kind of picture has them.
     pub(super) fn color_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
         match self.kind {
-            PictureKind::Timeline | PictureKind::SegmentMap | PictureKind::SegmentTimeline => {
-                self.coloring.keys(timeline)
-            }
+            PictureKind::Timeline
+            | PictureKind::SegmentMap
+            | PictureKind::SegmentTimeline
+            | PictureKind::Stacks => self.coloring.keys(timeline),
             PictureKind::Reserved => self.coloring.reserved_keys(timeline),
-            PictureKind::Curves | PictureKind::Stacks => Vec::new(),
+            PictureKind::Curves => Vec::new(),
         }
     }
 

@@ -2,13 +2,16 @@
 
 use super::kind::ExportError;
 use super::spec::{PictureSpec, StacksView};
-use crate::analysis::{CallTree, Clock, FrameKey, FrameNames, Measure, NodeIx, StackTotals, stack_totals};
+use crate::analysis::{
+    CallTree, Clock, FrameKey, FrameNames, Measure, NodeIx, StackTotals, class_weights, stack_totals,
+};
 use crate::draw::picture::{FlamePicture, PictureSheet, Selected, flame_legend};
 use crate::draw::software::Pixels;
-use crate::draw::{FrameColors, Rgb};
+use crate::draw::{NodeColors, Rgb};
 use crate::model::Timeline;
 use crate::report::{FlameSvg, flame_svg, measure_name, measure_text, weight_text};
 use crate::units;
+use std::collections::HashMap;
 
 /// Content of the flame graph, whichever format it is written in.
 struct Weighed {
@@ -16,7 +19,7 @@ struct Weighed {
     tree: CallTree,
     totals: StackTotals,
     weights: Vec<i128>,
-    colors: FrameColors,
+    colors: NodeColors,
 }
 
 impl Weighed {
@@ -27,7 +30,9 @@ impl Weighed {
         let keep = |id| spec.contains(id);
         let totals = stack_totals(snapshot, timeline, Clock::of(timeline), *measure, keep);
         let weights = tree.inclusive(totals.weights());
-        let colors = FrameColors::new(snapshot, &names, spec.palette);
+        let class = |id| spec.coloring.class_of(timeline, id).0;
+        let classes = class_weights(snapshot, timeline, Clock::of(timeline), *measure, keep, class);
+        let colors = NodeColors::new(&tree, &classes, &spec.coloring);
         Self { names, tree, totals, weights, colors }
     }
 
@@ -80,6 +85,18 @@ fn frames(found: &[bool]) -> String {
     units::counted(found.iter().filter(|&&found| found).count(), "frame")
 }
 
+/// The node with most weight of each frame: in an SVG, all nodes of a frame have one colour.
+fn heaviest_nodes(tree: &CallTree, weights: &[i128]) -> HashMap<FrameKey, NodeIx> {
+    let mut heaviest: HashMap<FrameKey, NodeIx> = HashMap::new();
+    for node in (1..tree.len() as u32).map(NodeIx) {
+        let best = heaviest.entry(tree.frame(node)).or_insert(node);
+        if weights[best.index()] < weights[node.index()] {
+            *best = node;
+        }
+    }
+    heaviest
+}
+
 /// The flame graph as an SVG file. It holds the whole tree, as browsers zoom themselves.
 pub(super) fn svg(spec: &PictureSpec, timeline: &Timeline) -> Result<Vec<u8>, ExportError> {
     let weighed = Weighed::new(spec, timeline);
@@ -90,8 +107,9 @@ pub(super) fn svg(spec: &PictureSpec, timeline: &Timeline) -> Result<Vec<u8>, Ex
     if let Some(filter) = spec.filter_text(timeline) {
         subtitle = format!("{subtitle} · {filter}");
     }
+    let heaviest = heaviest_nodes(&weighed.tree, &weighed.weights);
     let color = |key: FrameKey| {
-        let Rgb(r, g, b) = weighed.colors.get(key);
+        let Rgb(r, g, b) = weighed.colors.below_black(heaviest.get(&key).copied().unwrap_or(NodeIx::ROOT));
         [r, g, b]
     };
     let flame = FlameSvg {

@@ -4,7 +4,7 @@ use super::spec::PictureSpec;
 use crate::analysis::private_pools;
 use crate::draw::picture::{LegendEntry, LegendMark, PictureSheet, TimelinePicture, timeline_legend};
 use crate::draw::software::Pixels;
-use crate::draw::{Bands, Blocks, ColorBy, Pooled, SegmentStack};
+use crate::draw::{Bands, Blocks, ColorBy, POOL_LEGEND, Pooled, SegmentStack};
 use crate::model::Timeline;
 
 /// Live allocations; private pools as envelopes around theirs.
@@ -15,11 +15,7 @@ pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Pictu
     let mut legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
     match private_pools(timeline) {
         Some(pools) => {
-            legend.push(LegendEntry::new(
-                LegendMark::Area,
-                spec.coloring.free(),
-                "not in use in a private pool",
-            ));
+            legend.push(LegendEntry::new(LegendMark::Hollow, spec.coloring.free(), POOL_LEGEND));
             paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, legend)
         }
         None => paint(spec, timeline, sheet, &blocks, legend),

@@ -4,8 +4,10 @@
 //! below a node are one range, and sums over all of them take one pass.
 
 use super::frame_names::{FrameKey, FrameNames};
+use super::stack_totals::ClassWeight;
 use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Number of frames of a stack that the tree has at most. Python stops at 1,000 of its own; the rest is
@@ -171,6 +173,23 @@ impl CallTree {
             }
         }
         sums
+    }
+
+    /// The class with most weight in or below each node; `None` where nothing weighs anything. Of classes that weigh
+    /// the same, it is the first.
+    pub fn heaviest_classes(&self, weights: &[ClassWeight]) -> Vec<Option<u8>> {
+        let classes: BTreeSet<u8> = weights.iter().map(|row| row.class).collect();
+        let mut heaviest = vec![(0i128, None); self.len()];
+        for class in classes {
+            let of_class = weights.iter().filter(|row| row.class == class);
+            let sums = self.inclusive(of_class.map(|row| (row.stack, row.weight)));
+            for (best, weight) in heaviest.iter_mut().zip(sums) {
+                if best.0 < weight {
+                    *best = (weight, Some(class));
+                }
+            }
+        }
+        heaviest.into_iter().map(|(_, class)| class).collect()
     }
 
     /// The weight of all nodes with a wanted frame, with everything below them; nothing counts twice.

@@ -18,4 +18,6 @@ pub use site::{Owner, frame_line, is_internal, owner, site_label, stack_lines};
 pub use site_frame::{SiteFrame, site_frame};
 pub use site_labels::SiteLabels;
 pub use site_table::{SiteRow, SiteTable};
-pub use stack_totals::{Measure, StackTotal, StackTotals, Totals, WeightUnit, stack_totals};
+pub use stack_totals::{
+    ClassWeight, Measure, StackTotal, StackTotals, Totals, WeightUnit, class_weights, stack_totals,
+};

@@ -136,31 +136,7 @@ pub fn stack_totals(
         slots: vec![NONE; snapshot.stacks.len()],
         rows: Vec::new(),
     };
-    let lifetimes = &timeline.lifetimes;
-    let unit = match measure {
-        Measure::Live { at } => {
-            let live = lifetimes.live_at(at).filter(|&id| keep(id));
-            live.for_each(|id| sum.add(id, i128::from));
-            WeightUnit::Bytes
-        }
-        Measure::Allocated { after, until } => {
-            let (after, until) = (after.min(until), after.max(until));
-            let made = lifetimes.started_between(after, until).filter(|&id| keep(id));
-            made.for_each(|id| sum.add(id, i128::from));
-            WeightUnit::Bytes
-        }
-        Measure::ByteTime { from, to } => {
-            let (from, to) = (from.min(to), from.max(to));
-            let live = lifetimes.live_between(from, to).filter(|&id| keep(id));
-            live.for_each(|id| {
-                let start = lifetimes.start(id).max(from);
-                let end = lifetimes.end(id).unwrap_or(sum.last).min(to);
-                let held = i128::from(clock.between(timeline, start, end));
-                sum.add(id, |size| i128::from(size).saturating_mul(held));
-            });
-            if clock.has_times() { WeightUnit::ByteMicros } else { WeightUnit::ByteEvents }
-        }
-    };
+    let unit = each_weight(timeline, clock, measure, keep, |id, weight| sum.add(id, weight));
     let mut stacks = sum.rows;
     stacks.sort_unstable_by_key(|row| row.stack);
     let mut all = Totals::default();
@@ -168,6 +144,83 @@ pub fn stack_totals(
         all.add(&row.totals);
     }
     StackTotals { unit, stacks, all }
+}
+
+/// The weight of a stack's allocations of one class, such as a category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassWeight {
+    /// The stack.
+    pub stack: StackId,
+    /// The class, as the caller numbers them.
+    pub class: u8,
+    /// The weight.
+    pub weight: i128,
+}
+
+/// Weigh every stack by a measure, as [`stack_totals`] does, apart for each class of allocations. A stack has mostly
+/// one class, and never more than 256.
+pub fn class_weights(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    clock: Clock,
+    measure: Measure,
+    keep: impl Fn(AllocId) -> bool,
+    class: impl Fn(AllocId) -> u8,
+) -> Vec<ClassWeight> {
+    // Rows of a stack are a chain from the one that came last.
+    let mut last = vec![NONE; snapshot.stacks.len()];
+    let mut rows: Vec<(ClassWeight, u32)> = Vec::new();
+    each_weight(timeline, clock, measure, keep, |id, weight| {
+        let (stack, class) = (timeline.stack(id), class(id));
+        let mut at = last[stack.index()];
+        while at != NONE && rows[at as usize].0.class != class {
+            at = rows[at as usize].1;
+        }
+        if at == NONE {
+            at = rows.len() as u32;
+            rows.push((ClassWeight { stack, class, weight: 0 }, last[stack.index()]));
+            last[stack.index()] = at;
+        }
+        let sum = &mut rows[at as usize].0.weight;
+        *sum = sum.saturating_add(weight);
+    });
+    rows.into_iter().map(|(row, _)| row).collect()
+}
+
+/// Visit the allocations that a measure counts, with the weight of each.
+fn each_weight(
+    timeline: &Timeline,
+    clock: Clock,
+    measure: Measure,
+    keep: impl Fn(AllocId) -> bool,
+    mut visit: impl FnMut(AllocId, i128),
+) -> WeightUnit {
+    let lifetimes = &timeline.lifetimes;
+    match measure {
+        Measure::Live { at } => {
+            let live = lifetimes.live_at(at).filter(|&id| keep(id));
+            live.for_each(|id| visit(id, timeline.size(id).into()));
+            WeightUnit::Bytes
+        }
+        Measure::Allocated { after, until } => {
+            let (after, until) = (after.min(until), after.max(until));
+            let made = lifetimes.started_between(after, until).filter(|&id| keep(id));
+            made.for_each(|id| visit(id, timeline.size(id).into()));
+            WeightUnit::Bytes
+        }
+        Measure::ByteTime { from, to } => {
+            let (from, to) = (from.min(to), from.max(to));
+            let last = Moment(timeline.events.len() as u32);
+            let live = lifetimes.live_between(from, to).filter(|&id| keep(id));
+            live.for_each(|id| {
+                let start = lifetimes.start(id).max(from);
+                let end = lifetimes.end(id).unwrap_or(last).min(to);
+                let held = i128::from(clock.between(timeline, start, end));
+                visit(id, i128::from(timeline.size(id)).saturating_mul(held));
+            });
+            if clock.has_times() { WeightUnit::ByteMicros } else { WeightUnit::ByteEvents }
+        }
+    }
 }
 
 /// The totals of stacks so far.
@@ -182,13 +235,13 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    fn add(&mut self, id: AllocId, weight: impl Fn(i64) -> i128) {
+    fn add(&mut self, id: AllocId, weight: i128) {
         let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
         let (size, stack) = (timeline.size(id), timeline.stack(id));
         let (start, end) = (lifetimes.start(id), lifetimes.end(id));
         let lifetime = self.clock.between(self.timeline, start, end.unwrap_or(self.last));
         let one = Totals {
-            weight: weight(size),
+            weight,
             bytes: size,
             count: 1,
             largest: size,

@@ -116,6 +116,23 @@ fn what_is_not_kept_does_not_count() {
     assert_eq!(kept.of_all(|_| true), (kept.all, Some(b)));
 }
 
+#[test]
+fn weights_of_classes_add_up_to_those_of_stacks() {
+    let (snapshot, [a, b]) = recording();
+    let timeline = &snapshot.timelines[0];
+    let all = Measure::Allocated { after: Moment(0), until: Moment(6) };
+    // The large allocations are one class, the small one another.
+    let class = |id| u8::from(timeline.size(id) < 10);
+    let found = class_weights(&snapshot, timeline, Clock::of(timeline), all, |_| true, class);
+    let row = |stack, class, weight| ClassWeight { stack, class, weight };
+    assert_eq!(found, [row(a, 0, 100), row(b, 0, 50), row(a, 1, 8)]);
+    let totals = totals(&snapshot, all);
+    for stack in [a, b] {
+        let of_stack = found.iter().filter(|row| row.stack == stack);
+        assert_eq!(of_stack.map(|row| row.weight).sum::<i128>(), totals.of(stack).weight);
+    }
+}
+
 proptest! {
     #[test]
     fn totals_are_those_of_the_curves(

@@ -9,6 +9,8 @@ use crate::units;
 pub(in crate::app) struct Figures {
     /// Whether allocations were recorded, not only the state at the end.
     pub(in crate::app) has_history: bool,
+    /// Whether some memory is of private pools.
+    pub(in crate::app) has_private_pools: bool,
     /// The active peak.
     pub(in crate::app) peak: (Moment, i64),
     /// The reserved peak.
@@ -27,11 +29,17 @@ pub(in crate::app) struct Figures {
     first_time_us: Option<i64>,
 }
 
+fn has_private_pools(timeline: &Timeline) -> bool {
+    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
+    timeline.events.distinct_pools().chain(of_segments).any(|pool| pool.is_private())
+}
+
 impl Figures {
     pub(in crate::app) fn new(recording: &Recording) -> Self {
         let snapshot = recording.snapshot();
         Self {
             has_history: recording.has_history(),
+            has_private_pools: has_private_pools(recording),
             peak: recording.active.peak(),
             reserved_peak: recording.reserved.peak(),
             // Without the final state, memory from before the recording is unknown.

@@ -4,7 +4,9 @@ use super::state::State;
 use super::{bar, entries};
 use crate::app::device::figures::Figures;
 use crate::app::device::{PaneCtx, TimelineMode};
+use crate::app::swatches::{hollow, swatch};
 use crate::app::theme;
+use crate::draw::POOL_LEGEND;
 use crate::model::{Moment, Timeline};
 use crate::units;
 use eframe::egui;
@@ -34,6 +36,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
             let note =
                 "Segments serve several categories: they have the colours of the stacks that reserved them.";
             ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
+        }
+        if ctx.derived.figures.has_private_pools && ctx.at.timeline_mode == TimelineMode::Blocks {
+            swatch(ui, POOL_LEGEND, |painter, mark| hollow(painter, mark, palette));
         }
         ui.add_space(4.0);
         // Without a filter, the total is that of the curve, as in all other views.

@@ -132,8 +132,8 @@ fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     let middle = mark.left() + mark.width() * 0.55;
     let block = Rect::from_min_max(mark.min, pos2(middle, mark.bottom()));
     let rounding = Rect::from_min_max(pos2(middle, mark.top()), mark.max);
-    painter.rect_filled(block, 0.0, theme::color(palette.accent));
-    painter.rect_filled(rounding, 0.0, theme::color(palette.accent.mix(palette.window, 0.55)));
+    painter.rect_filled(block, 0.0, theme::color(palette.unknown));
+    painter.rect_filled(rounding, 0.0, theme::color(palette.unknown.mix(palette.window, 0.55)));
 }
 
 fn rounding_meaning(answer: &MomentMap) -> &'static str {

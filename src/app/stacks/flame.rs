@@ -8,7 +8,8 @@ use crate::app::device::{Selection, Standpoint};
 use crate::app::theme;
 use crate::app::work::memo::Memo;
 use crate::draw::{
-    FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
+    ColorClass, FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView,
+    flame_layout,
 };
 use crate::model::StackId;
 use crate::report::weight_text;
@@ -38,10 +39,12 @@ pub(in crate::app) struct State {
 }
 
 /// The totals of the stacks below a node, and the one that weighs most.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Facts {
     totals: Totals,
     heaviest: Option<StackId>,
+    /// The weight of each colour, the heaviest first.
+    colors: Rc<[(ColorClass, i128)]>,
 }
 
 impl State {
@@ -189,7 +192,7 @@ fn paint(ui: &egui::Ui, shown: &Shown<'_>, layout: &FlameLayout, rect: Rect, hov
         layout,
         tree: &weighed.tree,
         names: &shown.weighed.names.frames,
-        colors: shown.colors,
+        colors: &shown.weighed.colors,
         palette: theme::palette(ui),
         root_label: shown.summary,
         figure: &|weight| weight_text(unit, weight),
@@ -205,7 +208,7 @@ fn facts(state: &State, shown: &Shown<'_>, node: NodeIx) -> Facts {
     let weighed = shown.weighed;
     state.hovered.get((weighed.request.clone(), node), || {
         let (totals, heaviest) = weighed.totals.of_all(|stack| weighed.is_below(node, stack));
-        Facts { totals, heaviest }
+        Facts { totals, heaviest, colors: weighed.classes_below(node).into() }
     })
 }
 
@@ -239,6 +242,10 @@ fn tooltip_ui(ui: &mut egui::Ui, shown: &Shown<'_>, under: FlameRect, facts: &Fa
         }
     }
     figures_ui(ui, shown, under.weight, &facts.totals);
+    // Colours of stacks have no names.
+    if !shown.weighed.coloring.keys(shown.timeline).is_empty() {
+        ui.label(colors_text(shown, facts));
+    }
     let hint = match click {
         Some(Click::Zoom(node)) if node < under.node().unwrap_or(NodeIx::ROOT) => "Click to zoom out",
         Some(Click::Zoom(_)) => "Click to zoom in",
@@ -246,6 +253,27 @@ fn tooltip_ui(ui: &mut egui::Ui, shown: &Shown<'_>, under: FlameRect, facts: &Fa
         None => return,
     };
     ui.label(theme::muted(ui, hint));
+}
+
+/// What the memory below a node is, by the property that colours show. The first gives the node its colour.
+fn colors_text(shown: &Shown<'_>, facts: &Facts) -> String {
+    /// Classes that are named: more make no readable line.
+    const MAX_NAMED: usize = 3;
+    let coloring = &shown.weighed.coloring;
+    let all: i128 = facts.colors.iter().fold(0, |sum, &(_, weight)| sum.saturating_add(weight));
+    let name = |class| coloring.class_label(class, shown.timeline);
+    match &*facts.colors {
+        [] => String::new(),
+        [(class, _)] => name(*class),
+        colors => {
+            let share = |&(class, weight): &(ColorClass, i128)| {
+                format!("{} {}", name(class), share_text(weight, all))
+            };
+            let named: Vec<String> = colors.iter().take(MAX_NAMED).map(share).collect();
+            let rest = if MAX_NAMED < colors.len() { ", and others" } else { "" };
+            format!("{}{rest}; the colour is that of the largest", named.join(", "))
+        }
+    }
 }
 
 /// An explanation of frames that are merged into one rectangle.

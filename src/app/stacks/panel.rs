@@ -2,18 +2,19 @@
 
 use super::controls::Controls;
 use super::shown::{Found, Shown};
-use super::weighing::{StackNames, StacksRequest, Weighed, Weighing};
+use super::weighing::{StacksRequest, Weighed, Weighing};
 use super::{flame, sites, toolbar};
 use crate::app::device::{Derived, PaneCtx, Standpoint};
 use crate::app::theme;
+use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
-use crate::draw::FrameColors;
 use crate::export::StacksView;
-use crate::model::{Recording, Timeline};
+use crate::model::Timeline;
 use crate::report::measure_text;
 use eframe::egui::{self, Panel};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
+#[cfg(test)]
 use std::sync::Arc;
 
 /// Narrower panes, in points, have no table: it would leave too little room for the names of frames.
@@ -38,14 +39,13 @@ pub(in crate::app) struct State {
     /// The frames that a search matches, by its text.
     marks: Memo<String, Rc<[bool]>>,
     found: Memo<(String, StacksRequest), Rc<Found>>,
-    /// The key is true for the dark theme.
-    colors: Memo<bool, Arc<FrameColors>>,
 }
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let recording = ctx.recording;
     let request = state.controls.request(ctx.derived, ctx.at, recording);
-    let weighed = state.weighing.update(ui.ctx(), recording, ctx.derived.work_mode, &request);
+    let coloring = ByPtr(ctx.coloring(theme::palette(ui)));
+    let weighed = state.weighing.update(ui.ctx(), recording, ctx.derived.work_mode, &request, &coloring);
     let Some(weighed) = weighed else {
         toolbar::ui(ui, &mut state.controls, ctx.at, None);
         ui.label(theme::muted(ui, "The call tree is being built…"));
@@ -58,14 +58,13 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         is_current: weighed.request == request,
     };
     toolbar::ui(ui, &mut state.controls, ctx.at, Some(&counted));
-    let colors = state.colors(ui, recording, &weighed.names);
     let is_filtered = weighed.request.kept.is_some();
     let summary = measure_text(weighed.request.measure, &weighed.totals.all, recording, is_filtered);
     let shown = Shown {
         summary: &summary,
         snapshot: recording.snapshot(),
+        timeline: recording.timeline(),
         weighed: &weighed,
-        colors: &colors,
         found: found.as_deref(),
         zoom: weighed.tree.find(state.controls.zoom.iter().copied()),
         selected: ctx.at.selected_stack(),
@@ -141,11 +140,5 @@ impl State {
     #[cfg(test)]
     pub(in crate::app) fn weighed(&self) -> Option<&Weighed> {
         self.weighing.weighed().map(Arc::as_ref)
-    }
-
-    fn colors(&self, ui: &egui::Ui, recording: &Recording, names: &StackNames) -> Arc<FrameColors> {
-        let palette = theme::palette(ui);
-        let new = || Arc::new(FrameColors::new(recording.snapshot(), &names.frames, palette));
-        self.colors.get(palette.is_dark, new)
     }
 }

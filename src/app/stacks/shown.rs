@@ -2,8 +2,7 @@
 
 use super::weighing::Weighed;
 use crate::analysis::{Clock, NodeIx, Totals};
-use crate::draw::FrameColors;
-use crate::model::{Snapshot, StackId};
+use crate::model::{Snapshot, StackId, Timeline};
 use crate::units;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,8 +22,8 @@ pub(in crate::app) struct Shown<'a> {
     /// The measure and its total, in a sentence.
     pub(in crate::app) summary: &'a str,
     pub(in crate::app) snapshot: &'a Snapshot,
+    pub(in crate::app) timeline: &'a Timeline,
     pub(in crate::app) weighed: &'a Arc<Weighed>,
-    pub(in crate::app) colors: &'a FrameColors,
     pub(in crate::app) found: Option<&'a Found>,
     /// The node that fills the width of the graph.
     pub(in crate::app) zoom: NodeIx,

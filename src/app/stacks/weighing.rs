@@ -3,13 +3,17 @@
 
 use crate::analysis::filter::Matches;
 use crate::analysis::{
-    CallTree, Clock, FrameNames, Measure, NodeIx, SiteRow, SiteTable, StackTotals, TreeOptions, stack_totals,
+    CallTree, ClassWeight, Clock, FrameNames, Measure, NodeIx, SiteRow, SiteTable, StackTotals, TreeOptions,
+    class_weights, stack_totals,
 };
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::{Task, WorkMode};
+use crate::draw::{ColorClass, Coloring, NodeColors};
 use crate::model::{Recording, StackId, Timeline};
 use eframe::egui;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,6 +50,10 @@ pub(in crate::app) struct Weighed {
     pub(in crate::app) weights: Vec<i128>,
     /// All sites, most weight first.
     pub(in crate::app) sites: Vec<SiteRow>,
+    /// The colours of allocations, whose classes the graph shows.
+    pub(in crate::app) coloring: ByPtr<Coloring>,
+    pub(in crate::app) classes: Vec<ClassWeight>,
+    pub(in crate::app) colors: NodeColors,
     took: Duration,
 }
 
@@ -61,6 +69,18 @@ pub(in crate::app) struct Weighing {
 }
 
 impl Weighed {
+    /// The weight below a node by classes of colours, the heaviest first.
+    pub(in crate::app) fn classes_below(&self, node: NodeIx) -> Vec<(ColorClass, i128)> {
+        let mut sums: BTreeMap<u8, i128> = BTreeMap::new();
+        for row in self.classes.iter().filter(|row| self.is_below(node, row.stack)) {
+            let sum = sums.entry(row.class).or_default();
+            *sum = sum.saturating_add(row.weight);
+        }
+        let mut sums: Vec<_> = sums.into_iter().map(|(class, weight)| (ColorClass(class), weight)).collect();
+        sums.sort_by_key(|&(class, weight)| (Reverse(weight), class));
+        sums
+    }
+
     /// True if a stack is below a node.
     pub(in crate::app) fn is_below(&self, node: NodeIx, stack: StackId) -> bool {
         let below = self.tree.subtree(node);
@@ -84,9 +104,11 @@ impl Weighing {
         recording: &Recording,
         mode: WorkMode,
         request: &StacksRequest,
+        coloring: &ByPtr<Coloring>,
     ) -> Option<Arc<Weighed>> {
-        if self.weighed.as_ref().is_none_or(|known| known.request != *request) {
-            self.weigh(ctx, recording, mode, request);
+        let is_known = |known: &Arc<Weighed>| known.request == *request && known.coloring == *coloring;
+        if !self.weighed.as_ref().is_some_and(is_known) {
+            self.weigh(ctx, recording, mode, &(request.clone(), coloring.clone()));
         }
         self.weighed.clone()
     }
@@ -97,16 +119,23 @@ impl Weighing {
         self.weighed.as_ref()
     }
 
-    fn weigh(&mut self, ctx: &egui::Context, recording: &Recording, mode: WorkMode, request: &StacksRequest) {
+    fn weigh(
+        &mut self,
+        ctx: &egui::Context,
+        recording: &Recording,
+        mode: WorkMode,
+        request: &(StacksRequest, ByPtr<Coloring>),
+    ) {
+        let stacks = &request.0;
         let start = || WeighTask { recording: recording.clone(), cache: Arc::new(Cache::default()) };
         let task = self.task.get_or_insert_with(start);
-        let last = self.weighed.as_ref().filter(|known| is_alike(&known.request, request));
+        let last = self.weighed.as_ref().filter(|known| is_alike(&known.request, stacks));
         let is_quick = last.map_or_else(
-            || max_allocations(recording, request.measure) <= FEW_ALLOCATIONS,
+            || max_allocations(recording, stacks.measure) <= FEW_ALLOCATIONS,
             |last| last.took < FRAME_SHARE,
         );
         // Building a tree always takes long.
-        if is_quick && task.cache.has(request.options) {
+        if is_quick && task.cache.has(stacks.options) {
             self.weighed = Some(task.run(request));
             return;
         }
@@ -150,10 +179,10 @@ struct Cache {
 }
 
 impl Task for WeighTask {
-    type Request = StacksRequest;
+    type Request = (StacksRequest, ByPtr<Coloring>);
     type Response = Arc<Weighed>;
 
-    fn run(&self, request: &StacksRequest) -> Arc<Weighed> {
+    fn run(&self, (request, coloring): &(StacksRequest, ByPtr<Coloring>)) -> Arc<Weighed> {
         let names = self.cache.names.get_or_init(|| Arc::new(StackNames::new(&self.recording)));
         let tree = self.cache.tree(request.options).unwrap_or_else(|| {
             let tree = Arc::new(CallTree::build(self.recording.snapshot(), &names.frames, request.options));
@@ -164,12 +193,25 @@ impl Task for WeighTask {
         let start = Instant::now();
         let kept = request.kept.as_deref();
         let keep = |id| kept.is_none_or(|kept| kept.contains(id));
-        let totals =
-            stack_totals(self.recording.snapshot(), &self.recording, names.clock, request.measure, keep);
+        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
+        let totals = stack_totals(snapshot, timeline, names.clock, request.measure, keep);
+        let class = |id| coloring.class_of(timeline, id).0;
+        let classes = class_weights(snapshot, timeline, names.clock, request.measure, keep, class);
+        let colors = NodeColors::new(&tree, &classes, coloring);
         let weights = tree.inclusive(totals.weights());
         let sites = names.sites.rows(&totals, |_| true);
-        let (request, names) = (request.clone(), Arc::clone(names));
-        Arc::new(Weighed { request, names, tree, totals, weights, sites, took: start.elapsed() })
+        Arc::new(Weighed {
+            request: request.clone(),
+            names: Arc::clone(names),
+            tree,
+            totals,
+            weights,
+            sites,
+            coloring: coloring.clone(),
+            classes,
+            colors,
+            took: start.elapsed(),
+        })
     }
 }
 

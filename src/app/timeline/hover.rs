@@ -88,7 +88,8 @@ impl HoverTexts<'_> {
             return [
                 format!("Private pool {}.{}", pool.key.0, pool.key.1),
                 format!("{} reserved", units::bytes_exact(reserved)),
-                "Hatched: not in use by the pool's own blocks".to_owned(),
+                "Pale: free in the pool. It is not active, so the bands reach above the active line"
+                    .to_owned(),
             ];
         }
         let allocation = timeline.allocation(id);

@@ -5,12 +5,12 @@ mod color_class;
 #[cfg(test)]
 mod color_difference;
 mod coloring;
-mod frame_colors;
 mod grounds;
+mod node_colors;
 mod palette;
 
 pub use color_class::ColorClass;
 pub use coloring::{ColorBy, ColorKey, Coloring};
-pub use frame_colors::FrameColors;
+pub use node_colors::NodeColors;
 pub(in crate::draw) use palette::LIGHTER_SHARE;
 pub use palette::{BandColors, Palette, Rgb};

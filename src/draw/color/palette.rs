@@ -123,19 +123,6 @@ impl Palette {
         srgb_from_oklch(from + (to - from) * share, 0.05 + 0.06 * share, 265.0 - 105.0 * share)
     }
 
-    /// The colour of a frame of a call tree. The hue is that of its file or package, functions differ by
-    /// small steps of lightness, and frames that are not the user's own are nearly grey.
-    pub(super) fn frame(&self, group_hash: u64, function_hash: u64, is_internal: bool) -> Rgb {
-        let step = (function_hash % 4) as f32 / 3.0 - 0.5;
-        let hue = band_hue(group_hash);
-        if is_internal {
-            let lightness = if self.is_dark { 0.40 } else { 0.88 };
-            srgb_from_oklch(lightness + step * 0.04, 0.022, hue)
-        } else {
-            srgb_from_oklch(self.band_lightness + 0.04 + step * 0.05, self.band_chroma, hue)
-        }
-    }
-
     /// The colour of text on a ground: black or white, whichever has more contrast. On every ground one of them has
     /// the 4.5 that WCAG AA asks for, which no lighter ink and no darker paper would reach.
     pub fn text_on(ground: Rgb) -> Rgb {
@@ -249,13 +236,6 @@ fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
     hash.finish()
 }
 
-/// A hash of a text that is the same in every run.
-pub(super) fn text_hash(text: &str) -> u64 {
-    let mut hash = Fnv::default();
-    hash.feed(text.as_bytes());
-    hash.finish()
-}
-
 /// FNV-1a, mixed at the end so that all bits depend on all bytes. The hashers of hash maps are seeded
 /// anew in every run, and would give other colours each time.
 struct Fnv(u64);
@@ -315,18 +295,6 @@ mod tests {
         for hash in [0, 0x8000, 0xffff, 0x4_1234] {
             let Rgb(r, g, b) = Palette::DARK.band(hash);
             assert!(20 < r.max(g).max(b) - r.min(g).min(b));
-        }
-    }
-
-    #[test]
-    fn labels_can_be_read_on_every_frame() {
-        for palette in [Palette::DARK, Palette::LIGHT] {
-            for hash in (0..=0xffff).step_by(0x800) {
-                for (step, is_internal) in [(0, false), (3, false), (0, true), (3, true)] {
-                    let ground = palette.frame(hash, step, is_internal);
-                    assert!(4.5 <= contrast(Palette::text_on(ground), ground), "{ground:?}");
-                }
-            }
         }
     }
 

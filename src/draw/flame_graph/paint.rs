@@ -2,7 +2,7 @@
 
 use super::layout::{FlameItem, FlameLayout, FlameRect};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
-use crate::draw::{FrameColors, Palette, Rgb};
+use crate::draw::{NodeColors, Palette, Rgb};
 use crate::draw::{axis_font, outline};
 use egui::epaint::Mesh;
 use egui::text::{LayoutJob, TextWrapping};
@@ -37,8 +37,8 @@ pub struct FlamePaint<'a> {
     pub tree: &'a CallTree,
     /// The names of frames.
     pub names: &'a FrameNames,
-    /// The colours of frames.
-    pub colors: &'a FrameColors,
+    /// The colours of nodes.
+    pub colors: &'a NodeColors,
     /// All other colours.
     pub palette: &'a Palette,
     /// The label of the root.
@@ -92,7 +92,7 @@ impl FlamePaint<'_> {
             FlameItem::Single(node) => {
                 let key = self.tree.frame(node);
                 let is_found = self.found.is_some_and(|found| found.get(key.index()) == Some(&true));
-                (self.colors.get(key), is_found)
+                (self.colors.get(node), is_found)
             }
         };
         let is_selected = rect.node().is_some() && rect.node() == self.selected;
@@ -106,7 +106,7 @@ impl FlamePaint<'_> {
     fn label(&self, painter: &Painter, rect: &FlameRect, place: Rect) {
         let Some(node) = rect.node() else { return };
         let fill = self.fill(rect);
-        let is_dimmed = self.found.is_some() && fill != self.colors.get(self.tree.frame(node));
+        let is_dimmed = self.found.is_some() && fill != self.colors.get(node);
         let color = if is_dimmed { self.palette.quiet_text_on(fill) } else { Palette::text_on(fill) };
         let mut room = place.width() - 2.0 * LABEL_INSET_PX;
         if MIN_FIGURE_PX <= place.width() {

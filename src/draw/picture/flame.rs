@@ -4,7 +4,7 @@ use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
 use crate::draw::software::Pixels;
 use crate::draw::{
-    FLAME_ROW_PX, FlameOrder, FlamePaint, FlameView, FrameColors, Palette, axis_font, flame_layout,
+    FLAME_ROW_PX, FlameOrder, FlamePaint, FlameView, NodeColors, Palette, axis_font, flame_layout,
 };
 use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, pos2};
@@ -21,8 +21,8 @@ pub struct FlamePicture<'a> {
     pub weights: &'a [i128],
     /// The names of frames.
     pub names: &'a FrameNames,
-    /// The colours of frames.
-    pub colors: &'a FrameColors,
+    /// The colours of nodes.
+    pub colors: &'a NodeColors,
     /// The label of the root: the measure and its total.
     pub summary: &'a str,
     /// A weight as text.

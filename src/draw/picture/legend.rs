@@ -1,7 +1,7 @@
 //! The legend of a picture: its lines and surfaces with their meaning.
 
 use super::Palette;
-use crate::draw::Rgb;
+use crate::draw::{BandTexture, Rgb};
 use egui::{Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 /// The look of a thing in the picture.
@@ -13,8 +13,10 @@ pub enum LegendMark {
     Dashes,
     /// An area.
     Area,
-    /// An area with stripes.
+    /// An area with stripes: waiting for a stream.
     Stripes,
+    /// A pale area with stripes: free in a pool.
+    Hollow,
     /// A hatched area.
     Hatch,
 }
@@ -75,7 +77,7 @@ fn mark(painter: &Painter, place: Rect, entry: &LegendEntry, palette: &Palette) 
             let ends = [pos2(place.left(), middle), pos2(place.right(), middle)];
             painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
         }
-        LegendMark::Area | LegendMark::Stripes | LegendMark::Hatch => {
+        LegendMark::Area | LegendMark::Stripes | LegendMark::Hollow | LegendMark::Hatch => {
             let area = Rect::from_center_size(pos2(place.center().x, middle), vec2(14.0, 10.0));
             surface(painter, area, entry, palette);
             painter.rect_stroke(area, 1.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
@@ -83,18 +85,24 @@ fn mark(painter: &Painter, place: Rect, entry: &LegendEntry, palette: &Palette) 
     }
 }
 
+/// Paint a surface with lines; `ground` gives the colour with a share of the ground.
+fn lined(painter: &Painter, area: Rect, texture: BandTexture, ground: impl Fn(f32) -> Color32) {
+    let Some([surface, lines]) = texture.lined() else { return };
+    painter.rect_filled(area, 1.0, ground(surface));
+    let every = BandTexture::LINE_EVERY as f32;
+    let rows = (0..).map(|i| area.top() + 1.5 + every * i as f32).take_while(|&y| y < area.bottom());
+    rows.for_each(|y| {
+        painter.hline(area.x_range(), y, Stroke::new(1.0, ground(lines)));
+    });
+}
+
 /// Paint a surface as the views paint it.
 fn surface(painter: &Painter, area: Rect, entry: &LegendEntry, palette: &Palette) {
     let painter = painter.with_clip_rect(area.intersect(painter.clip_rect()));
     let ground = |share| Color32::from(entry.color.mix(palette.window, share));
     match entry.mark {
-        LegendMark::Stripes => {
-            painter.rect_filled(area, 1.0, ground(0.65));
-            let rows = (0..).map(|i| area.top() + 1.5 + 3.0 * i as f32).take_while(|&y| y < area.bottom());
-            rows.for_each(|y| {
-                painter.hline(area.x_range(), y, Stroke::new(1.0, ground(0.1)));
-            });
-        }
+        LegendMark::Stripes => lined(&painter, area, BandTexture::Striped, ground),
+        LegendMark::Hollow => lined(&painter, area, BandTexture::Hollow, ground),
         LegendMark::Hatch => {
             painter.rect_filled(area, 1.0, ground(0.93));
             let height = area.height();

@@ -5,7 +5,7 @@ use super::items::{Bar, Item, MapItems, MapView};
 use super::{MapLayout, MapZoom};
 use crate::analysis::SegmentState;
 use crate::analysis::segment_state::Content;
-use crate::draw::{Palette, Rgb};
+use crate::draw::{BandTexture, Palette, Rgb};
 use crate::model::AllocId;
 use egui::epaint::Mesh;
 use egui::{Color32, ColorImage, Pos2, Rect, Vec2};
@@ -113,8 +113,9 @@ impl Painter<'_> {
         let color = id.map_or(self.palette.unknown, |id| (self.color)(id));
         let requested = Area::new(item.x.start..item.rounding_from, bar.y.clone());
         if matches!(part.content, Content::Awaiting(_)) {
-            brush.fill(&requested, color.mix(window, 0.65));
-            brush.stripes(&requested, color.mix(window, 0.1));
+            let [surface, lines] = BandTexture::Striped.lined().unwrap_or_default();
+            brush.fill(&requested, color.mix(window, surface));
+            brush.stripes(&requested, color.mix(window, lines));
         } else {
             brush.fill(&requested, color);
         }

@@ -30,6 +30,20 @@ pub enum BandTexture {
     Hollow,
 }
 
+impl BandTexture {
+    /// Rows from one line of a surface to the next.
+    pub const LINE_EVERY: usize = 3;
+
+    /// The share of the ground in the surface and in its lines; `None` if it has no lines.
+    pub fn lined(self) -> Option<[f32; 2]> {
+        match self {
+            Self::Plain => None,
+            Self::Striped => Some([0.65, 0.15]),
+            Self::Hollow => Some([0.86, 0.72]),
+        }
+    }
+}
+
 /// The look of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BandFill {

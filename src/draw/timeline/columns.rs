@@ -208,20 +208,17 @@ impl<'a, B: Bands> Painter<'a, B> {
         column.ids[rows.clone()].fill(id);
         let ground = self.palette.window;
         let shade = |share: f32| self.faded(fill.color.mix(ground, share), fill.is_faded);
-        let stripes = match fill.texture {
-            BandTexture::Plain => {
-                let edge = (MIN_EDGED_ROWS <= rows.len()).then(|| rows.end - 1);
-                column.colors[rows].fill(shade(0.0));
-                if let Some(edge) = edge {
-                    column.colors[edge] = shade(0.35);
-                }
-                return;
+        let Some(shares) = fill.texture.lined() else {
+            let edge = (MIN_EDGED_ROWS <= rows.len()).then(|| rows.end - 1);
+            column.colors[rows].fill(shade(0.0));
+            if let Some(edge) = edge {
+                column.colors[edge] = shade(0.35);
             }
-            BandTexture::Striped => [shade(0.65), shade(0.15)],
-            BandTexture::Hollow => [shade(0.86), shade(0.72)],
+            return;
         };
+        let stripes = shares.map(shade);
         for row in rows {
-            column.colors[row] = stripes[usize::from(row.is_multiple_of(3))];
+            column.colors[row] = stripes[usize::from(row.is_multiple_of(BandTexture::LINE_EVERY))];
         }
     }
 

@@ -18,7 +18,7 @@ pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use canvas::TimelineCanvas;
 pub use lanes::LANE_PX;
 pub use marks::{MarkLabels, axis_font};
-pub use pooled::{Pooled, pool_of_band};
+pub use pooled::{POOL_LEGEND, Pooled, pool_of_band};
 pub use segment_stack::{SegmentStack, range_of_band};
 pub use stacked::{Pixel, PixelSpan, Raster, raster};
 pub use timeline_raster::TimelineRaster;

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Ids of the free parts of pools count down from here, above all ids of allocations.
 const FIRST_POOL_ID: u32 = BANDS_END - 1;
 
+/// The meaning of the free parts, for legends. With them, bands reach above the line of active bytes.
+pub const POOL_LEGEND: &str = "free in private pools: reserved, not active";
+
 /// The private pools at the bottom, since they rarely change, and the blocks of the default pool above.
 #[derive(Clone, Copy)]
 pub struct Pooled<'a> {
