@@ -16,6 +16,7 @@ use crate::draw::segment_map::{
 use crate::model::Timeline;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Width of the addresses at the left, in points.
@@ -151,16 +152,22 @@ impl ShownMap<'_> {
         let drawn = state.cache.drawn(ui.ctx(), ctx.recording, self.palette, request);
         let inside = painter.with_clip_rect(self.rect.expand(1.0).intersect(painter.clip_rect()));
         drawn.picture.paint(&inside, self.rect, drawn.texture.as_ref().map(|texture| texture.id()));
-        let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
-        let color = |id| drawn.color(ctx.recording, self.palette, id);
-        map.labels(&drawn.items, scale, &LabelLooks { color: &color, note: &note });
         // Below the first heading there are rows, which the scale would cover.
         let has_room = zoom.y_px < 1.0;
         let scale_bar = || scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette);
         map.headings(if has_room { scale_bar() } else { Rect::NOTHING });
         map.addresses();
         self.outline_ui(&map, ctx, answer);
+        // Labels lie above the selection, which is lighter.
         self.marks(&map, ctx.recording, ctx.at.selection(), answer);
+        let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
+        let selected = selected_addresses(ctx.recording, ctx.at.selection(), answer);
+        let color = |id| {
+            let color = drawn.color(ctx.recording, self.palette, id);
+            let is_selected = selected.contains(&ctx.recording.addr(id));
+            if is_selected { Palette::lighter(color) } else { color }
+        };
+        map.labels(&drawn.items, scale, &LabelLooks { color: &color, note: &note });
         let hit = response.hover_pos().and_then(|pointer| map.hit(pointer, scale));
         if let Some(hit) = hit {
             let part = &answer.state.parts[hit.part];
@@ -265,5 +272,20 @@ impl ShownMap<'_> {
         response
             .on_hover_cursor(egui::CursorIcon::PointingHand)
             .on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));
+    }
+}
+
+/// The addresses of the selected block or segment; empty if neither is selected.
+fn selected_addresses(timeline: &Timeline, selection: Selection, answer: &MomentMap) -> Range<u64> {
+    match selection {
+        Selection::Allocation(id) => {
+            let addr = timeline.addr(id);
+            addr..addr.saturating_add(1)
+        }
+        Selection::Segment { addr } => answer
+            .state
+            .row_at(addr)
+            .map_or(0..0, |row| answer.state.rows[row].addr..answer.state.rows[row].past_end),
+        Selection::None | Selection::Stack(_) => 0..0,
     }
 }

@@ -118,8 +118,11 @@ impl SegmentsPicture<'_> {
         let scale_place = scale_bar(painter, *rect, zoom.bytes_per_px(layout), palette);
         map.headings(scale_place);
         map.addresses();
-        map.labels(items, sheet.scale, &LabelLooks { color: self.color, note: self.note });
+        // Labels lie above the selection, which is lighter.
         self.outline(&map);
+        let is_selected = |id| matches!(self.selected, Selected::Allocation(selected) if selected == id);
+        let color = |id| if is_selected(id) { Palette::lighter((self.color)(id)) } else { (self.color)(id) };
+        map.labels(items, sheet.scale, &LabelLooks { color: &color, note: self.note });
         footer(ui, whole, painted, palette);
     }
 
