@@ -83,7 +83,7 @@ fn a_sample_opens_and_its_oom_is_marked() {
             .env_remove("WAYLAND_DISPLAY"),
     );
     // The red of a request that could not be met: the verdict's edge, its label, its box.
-    const OOM_RED: [u8; 3] = [0xe5, 0x48, 0x4d];
+    const OOM_RED: [u8; 3] = [0xf8, 0x74, 0x7a];
     assert!(wait_until(|| 100 <= count_pixels(&display, OOM_RED)), "nothing shows the OOM");
     // Every panel shows something: text, bands, blocks.
     let parts = [
