@@ -90,7 +90,8 @@ fn size_text(live: Live) -> String {
 fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &Row) {
     let Some(color) = row.color else { return };
     let swatch = Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
-    let color = if row.live.is_some_and(is_all_inferred) { theme::palette(ui).inferred(color) } else { color };
+    let color =
+        if row.live.is_some_and(is_all_inferred) { theme::palette(ui).inferred(color) } else { color };
     ui.painter().rect_filled(swatch, 1.0, theme::color(color));
 }
 

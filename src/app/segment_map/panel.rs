@@ -180,11 +180,10 @@ impl ShownMap<'_> {
     /// Outline the blocks that a finding is about, as far as they are there.
     fn outline_ui(&self, map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
         let Some(outline) = ctx.at.outlined() else { return };
-        let accent = theme::color(self.palette.accent);
         for &id in outline.allocations().iter().take(MAX_OUTLINED) {
             if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
                 let part = &answer.state.parts[part];
-                map.outline(&map.places(row, part.addr, part.past_end()), accent, true);
+                map.outline(&map.places(row, part.addr, part.past_end()), false);
             }
         }
     }
