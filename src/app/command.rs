@@ -1,7 +1,9 @@
 //! Requests of tabs, pages and keys to the whole window.
 
 use crate::app::export::ExportChoice;
+use crate::app::text_size::TextSize;
 use crate::load::Input;
+use eframe::egui::ThemePreference;
 use std::path::PathBuf;
 
 /// A request to the whole window, carried out after everything is drawn.
@@ -27,6 +29,14 @@ pub(in crate::app) enum Command {
     ShowNext(isize),
     /// Forget which files were opened.
     ForgetRecent,
+    /// Show or hide the search for commands.
+    SearchCommands,
+    /// Open the menu of settings.
+    Settings,
+    /// Use another theme.
+    Theme(ThemePreference),
+    /// Change the size of text.
+    TextSize(TextSize),
     /// Show or hide the help.
     Help,
     /// Do not show the notice any more.

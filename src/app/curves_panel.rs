@@ -1,5 +1,6 @@
 //! The totals of the whole recording as lines. A click moves the cursor.
 
+use crate::app::accessible;
 use crate::app::device::PaneCtx;
 use crate::app::theme;
 use crate::draw::{Axis, Palette, Rgb, Scale, Tick, byte_ticks, event_ticks, time_ticks};
@@ -52,6 +53,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         plot.vline(mark(cursor, palette.text));
         plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
     });
+    accessible::picture(&clicked.response, "Curves", || ctx.at.words());
     if let Some(clicked) = clicked.inner {
         let last = timeline.moments().saturating_sub(1) as f64;
         let moment = scale.moment_from_position(clicked.x).clamp(0.0, last) as u32;

@@ -1,5 +1,6 @@
 //! The top of an open file: the verdict, and below it the line of code and the change, or what the peak consists of.
 
+use crate::app::accessible;
 use crate::app::device::diagnosing::Verdict;
 use crate::app::device::{Derived, Selection, Standpoint};
 use crate::app::panes::Pane;
@@ -32,6 +33,7 @@ pub(super) fn ui(
         ui.spacing_mut().item_spacing.y = 2.0;
         let label = Label::new(theme::strong(&title, 15.0)).truncate().sense(Sense::click());
         let label = ui.add(label).on_hover_text("Show the report");
+        accessible::pressable_text(&label, &title);
         if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
             wanted = Some(Pane::Report);
         }

@@ -1,11 +1,14 @@
-//! The keyboard: one table that gives keys their meaning and is shown as help.
+//! The keyboard: one table that gives keys their meaning, is shown as help, and names commands in their search.
 
 use crate::app::command::Command;
 use crate::app::device::Selection;
 use crate::app::export::ExportChoice;
-use crate::app::panes::OpenDevice;
+use crate::app::focus;
+use crate::app::panes::{self, OpenDevice, Pane};
 use crate::app::tables::virtual_list;
-use eframe::egui::{self, Key, Modifiers};
+use crate::app::text_size::TextSize;
+use crate::draw::ColorBy;
+use eframe::egui::{self, Event, Key, KeyboardShortcut, ModifierNames, Modifiers};
 
 /// Events that Shift and an arrow step over: the help names the number.
 const LONG_STEP: i64 = 100;
@@ -16,7 +19,8 @@ const ZOOM_FACTOR: f64 = 1.5;
 /// Share of the view by which a key pans: most of the view stays in sight.
 const PAN_SHARE: f64 = 0.15;
 
-/// The effect of a shortcut.
+/// The effect of a command.
+#[derive(Debug, Clone)]
 pub(super) enum KeyAction {
     /// The whole window.
     Window(Command),
@@ -24,152 +28,145 @@ pub(super) enum KeyAction {
     CloseShown,
     /// Loads the file that is shown again.
     ReloadShown,
+    /// Brings a pane of the tray to the front, by its place there.
+    Tray(usize),
+    /// Brings a pane to the front.
+    Pane(Pane),
+    /// Shows another property as colours.
+    ColorBy(ColorBy),
+    /// Shows another device of the file, by its place there.
+    ShowDevice(usize),
     /// The device that is shown.
     Device(fn(&mut OpenDevice)),
 }
+
+use KeyAction::{CloseShown, Device, ReloadShown, Tray, Window};
 
 /// A key and its effect.
 pub(super) struct Shortcut {
     modifiers: Modifiers,
     key: Key,
-    /// The key's name in the help; empty if another entry names it, too.
-    pub(super) name: &'static str,
-    /// The explanation in the help.
+    /// The command's name; empty if a key has no command of its own.
     pub(super) does: &'static str,
-    action: KeyAction,
+    /// Other words to find it by.
+    pub(super) also: &'static str,
+    /// The line of the help, if neighbours in the table share one.
+    shared: &'static str,
+    pub(super) action: KeyAction,
 }
 
-const fn key(
-    modifiers: Modifiers,
-    key: Key,
-    name: &'static str,
-    does: &'static str,
-    action: KeyAction,
-) -> Shortcut {
-    Shortcut { modifiers, key, name, does, action }
+impl Shortcut {
+    const fn also(mut self, also: &'static str) -> Self {
+        self.also = also;
+        self
+    }
+
+    const fn shared(mut self, shared: &'static str) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    /// The line of the help that explains the key.
+    fn help(&self) -> &'static str {
+        if self.shared.is_empty() { self.does } else { self.shared }
+    }
+
+    /// The key's name.
+    pub(super) fn keys(&self) -> String {
+        let symbol = match self.key {
+            Key::Minus => "-",
+            key if key.symbol_or_name().is_ascii() => key.symbol_or_name(),
+            key => key.name(),
+        };
+        let is_mac = cfg!(target_os = "macos");
+        // The format ends with the key's name.
+        let all = KeyboardShortcut::new(self.modifiers, self.key).format(&ModifierNames::NAMES, is_mac);
+        format!("{}{symbol}", all.strip_suffix(self.key.name()).unwrap_or_default())
+    }
 }
 
-/// Every shortcut. Longer combinations come first: a key without modifiers also matches with them.
+const NONE: Modifiers = Modifiers::NONE;
+const SHIFT: Modifiers = Modifiers::SHIFT;
+const COMMAND: Modifiers = Modifiers::COMMAND;
+
+const fn key(modifiers: Modifiers, key: Key, does: &'static str, action: KeyAction) -> Shortcut {
+    Shortcut { modifiers, key, does, also: "", shared: "", action }
+}
+
+const fn tray(at: usize, digit: Key) -> Shortcut {
+    key(NONE, digit, "", Tray(at)).shared("bring a pane of the tray to the front")
+}
+
+const FILES: &str = "file before, next file";
+const EXPORT: &str = "copy the timeline as a picture, export it";
+const LONG_STEPS: &str = "100 events back or on";
+const STEPS: &str = "one event back or on";
+const ENDS: &str = "before the first event, after the last";
+const ZOOM: &str = "zoom in or out at the cursor";
+const PAN: &str = "move the view left or right";
+const TEXT: &str = "larger or smaller text";
+
+/// Every shortcut, in the order of the help. Of two with the same key, that with more modifiers comes first: a
+/// key without Shift also matches with it.
 pub(super) const SHORTCUTS: &[Shortcut] = &[
-    key(Modifiers::COMMAND, Key::O, "Ctrl+O", "open snapshots", KeyAction::Window(Command::OpenDialog)),
-    key(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab, "", "", KeyAction::Window(Command::ShowNext(-1))),
+    key(COMMAND, Key::K, "search all commands", Window(Command::SearchCommands)),
+    key(COMMAND, Key::P, "search all commands", Window(Command::SearchCommands)),
+    key(COMMAND, Key::O, "open snapshots", Window(Command::OpenDialog)).also("file load"),
+    key(Modifiers::CTRL.plus(SHIFT), Key::Tab, "file before", Window(Command::ShowNext(-1))).shared(FILES),
+    key(Modifiers::CTRL, Key::Tab, "next file", Window(Command::ShowNext(1))).shared(FILES),
     key(
-        Modifiers::CTRL,
-        Key::Tab,
-        "Ctrl+Tab, Ctrl+Shift+Tab",
-        "next file, file before",
-        KeyAction::Window(Command::ShowNext(1)),
-    ),
-    key(
-        Modifiers::COMMAND.plus(Modifiers::SHIFT),
+        COMMAND.plus(SHIFT),
         Key::E,
-        "",
-        "",
-        KeyAction::Window(Command::CopyPicture(ExportChoice::TIMELINE)),
-    ),
-    key(
-        Modifiers::COMMAND,
-        Key::E,
-        "Ctrl+E, Ctrl+Shift+E",
-        "export the timeline, copy it as a picture",
-        KeyAction::Window(Command::Export(ExportChoice::TIMELINE)),
-    ),
-    key(Modifiers::COMMAND, Key::W, "Ctrl+W", "close the file", KeyAction::CloseShown),
-    key(
-        Modifiers::ALT,
-        Key::ArrowLeft,
-        "Alt+Left",
-        "back to the place before",
-        KeyAction::Device(|device| device.at.back()),
-    ),
-    key(
-        Modifiers::ALT,
-        Key::ArrowRight,
-        "Alt+Right",
-        "forward again",
-        KeyAction::Device(|device| device.at.forward()),
-    ),
-    key(Modifiers::SHIFT, Key::ArrowLeft, "", "", KeyAction::Device(|device| device.at.step(-LONG_STEP))),
-    key(
-        Modifiers::SHIFT,
-        Key::ArrowRight,
-        "Shift+Left, Right",
-        "100 events back or on",
-        KeyAction::Device(|device| device.at.step(LONG_STEP)),
-    ),
-    key(Modifiers::NONE, Key::ArrowLeft, "", "", KeyAction::Device(|device| device.at.step(-1))),
-    key(
-        Modifiers::NONE,
-        Key::ArrowRight,
-        "Left, Right",
-        "one event back or on",
-        KeyAction::Device(|device| device.at.step(1)),
-    ),
-    key(Modifiers::NONE, Key::Home, "", "", KeyAction::Device(|device| device.at.step(i64::MIN))),
-    key(
-        Modifiers::NONE,
-        Key::End,
-        "Home, End",
-        "before the first event, after the last",
-        KeyAction::Device(|device| device.at.step(i64::MAX)),
-    ),
-    key(Modifiers::NONE, Key::P, "P", "go to the peak", KeyAction::Device(|device| device.at.go_to_peak())),
-    key(
-        Modifiers::NONE,
-        Key::O,
-        "O",
-        "go to the next out-of-memory event",
-        KeyAction::Device(|device| device.at.go_to_oom()),
-    ),
-    key(
-        Modifiers::NONE,
-        Key::M,
-        "M",
-        "mark the cursor as the start of ranges of stacks",
-        KeyAction::Device(OpenDevice::set_mark),
-    ),
-    key(Modifiers::NONE, Key::F, "F", "show everything", KeyAction::Device(|device| device.at.fit())),
-    key(Modifiers::NONE, Key::W, "", "", KeyAction::Device(|device| device.at.zoom(ZOOM_FACTOR))),
-    key(
-        Modifiers::NONE,
-        Key::S,
-        "W, S",
-        "zoom in or out at the cursor",
-        KeyAction::Device(|device| device.at.zoom(1.0 / ZOOM_FACTOR)),
-    ),
-    key(Modifiers::NONE, Key::A, "", "", KeyAction::Device(|device| device.at.pan(-PAN_SHARE))),
-    key(
-        Modifiers::NONE,
-        Key::D,
-        "A, D",
-        "move the view left or right",
-        KeyAction::Device(|device| device.at.pan(PAN_SHARE)),
-    ),
-    key(
-        Modifiers::NONE,
-        Key::Z,
-        "Z",
-        "zoom to the lifetime of the selected allocation",
-        KeyAction::Device(zoom_to_selected),
-    ),
-    key(
-        Modifiers::NONE,
-        Key::Slash,
-        "/",
-        "write a filter",
-        KeyAction::Device(|device| device.states.filter.wants_focus = true),
-    ),
-    key(
-        Modifiers::NONE,
-        Key::Escape,
-        "Esc",
-        "select nothing",
-        KeyAction::Device(|device| device.at.select(Selection::None)),
-    ),
-    key(Modifiers::NONE, Key::Questionmark, "?", "show or hide this help", KeyAction::Window(Command::Help)),
-    key(Modifiers::NONE, Key::F5, "F5", "load the file again", KeyAction::ReloadShown),
-    key(Modifiers::NONE, Key::F1, "", "", KeyAction::Window(Command::Help)),
+        "copy the timeline as a picture",
+        Window(Command::CopyPicture(ExportChoice::TIMELINE)),
+    )
+    .shared(EXPORT),
+    key(COMMAND, Key::E, "export the timeline", Window(Command::Export(ExportChoice::TIMELINE)))
+        .shared(EXPORT),
+    key(COMMAND, Key::W, "close the file", CloseShown).also("tab"),
+    key(NONE, Key::F5, "load the file again", ReloadShown).also("reload refresh"),
+    key(Modifiers::ALT, Key::ArrowLeft, "back to the place before", Device(|d| d.at.back())).also("undo"),
+    key(Modifiers::ALT, Key::ArrowRight, "forward again", Device(|d| d.at.forward())).also("redo"),
+    key(SHIFT, Key::ArrowLeft, "100 events back", Device(|d| d.at.step(-LONG_STEP))).shared(LONG_STEPS),
+    key(SHIFT, Key::ArrowRight, "100 events on", Device(|d| d.at.step(LONG_STEP))).shared(LONG_STEPS),
+    key(NONE, Key::ArrowLeft, "one event back", Device(|d| d.at.step(-1))).shared(STEPS),
+    key(NONE, Key::ArrowRight, "one event on", Device(|d| d.at.step(1))).shared(STEPS),
+    key(NONE, Key::Home, "before the first event", Device(|d| d.at.step(i64::MIN))).shared(ENDS),
+    key(NONE, Key::End, "after the last event", Device(|d| d.at.step(i64::MAX))).shared(ENDS),
+    key(NONE, Key::P, "go to the peak", Device(|d| d.at.go_to_peak())),
+    key(NONE, Key::O, "go to the next out-of-memory event", Device(|d| d.at.go_to_oom())).also("oom error"),
+    key(NONE, Key::M, "mark the cursor as the start of ranges of stacks", Device(OpenDevice::set_mark)),
+    key(NONE, Key::F, "show everything", Device(|d| d.at.fit())).also("fit zoom all"),
+    key(NONE, Key::W, "zoom in at the cursor", Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
+    key(NONE, Key::S, "zoom out at the cursor", Device(|d| d.at.zoom(1.0 / ZOOM_FACTOR))).shared(ZOOM),
+    key(NONE, Key::A, "move the view left", Device(|d| d.at.pan(-PAN_SHARE))).shared(PAN).also("pan"),
+    key(NONE, Key::D, "move the view right", Device(|d| d.at.pan(PAN_SHARE))).shared(PAN).also("pan"),
+    key(NONE, Key::Z, "zoom to the lifetime of the selected allocation", Device(zoom_to_selected)),
+    tray(0, Key::Num1),
+    tray(1, Key::Num2),
+    tray(2, Key::Num3),
+    tray(3, Key::Num4),
+    tray(4, Key::Num5),
+    tray(5, Key::Num6),
+    tray(6, Key::Num7),
+    tray(7, Key::Num8),
+    tray(8, Key::Num9),
+    tray(9, Key::Num0),
+    key(NONE, Key::Slash, "write a filter", Device(write_filter)).also("search find"),
+    key(COMMAND, Key::F, "write a filter", Device(write_filter)).also("search find"),
+    key(NONE, Key::Escape, "select nothing", Device(|d| d.at.select(Selection::None))).also("deselect"),
+    key(COMMAND, Key::Equals, "larger text", Window(Command::TextSize(TextSize::Larger))).shared(TEXT),
+    key(COMMAND, Key::Minus, "smaller text", Window(Command::TextSize(TextSize::Smaller))).shared(TEXT),
+    key(COMMAND, Key::Plus, "", Window(Command::TextSize(TextSize::Larger))),
+    key(COMMAND, Key::Num0, "text of normal size", Window(Command::TextSize(TextSize::Normal))).also("zoom"),
+    key(NONE, Key::Questionmark, "show or hide this help", Window(Command::Help))
+        .also("keys shortcuts mouse"),
+    key(NONE, Key::F1, "show or hide this help", Window(Command::Help)).also("keys shortcuts mouse"),
 ];
+
+/// The keys of widgets, for the help.
+const WIDGETS: [(&str, &str); 2] =
+    [("Tab, Shift+Tab", "next control, control before"), ("Enter, Space", "press the control")];
 
 /// The meaning of the mouse, for the help.
 pub(super) const MOUSE: [(&str, &str); 7] = [
@@ -182,29 +179,67 @@ pub(super) const MOUSE: [(&str, &str); 7] = [
     ("Drag the axis", "scrub the cursor"),
 ];
 
+/// The lines of the help: keys, and their meaning.
+pub(super) fn help() -> Vec<(String, &'static str)> {
+    let explained: Vec<&Shortcut> = SHORTCUTS.iter().filter(|known| !known.help().is_empty()).collect();
+    let lines = explained.chunk_by(|a, b| a.help() == b.help()).map(|keys| {
+        let name = match keys {
+            [one] => one.keys(),
+            [one, other] => format!("{}, {}", one.keys(), other.keys()),
+            [first, .., last] => format!("{} to {}", first.keys(), last.keys()),
+            [] => String::new(),
+        };
+        (name, keys.first().map_or("", |first| first.help()))
+    });
+    lines.chain(WIDGETS.map(|(keys, does)| (keys.to_owned(), does))).collect()
+}
+
+/// Carry out an action about a device.
+pub(super) fn act(action: &KeyAction, device: &mut OpenDevice) {
+    match *action {
+        Tray(at) => device.wanted_pane = panes::of_tray(at).or(device.wanted_pane),
+        KeyAction::Pane(pane) => device.wanted_pane = Some(pane),
+        KeyAction::ColorBy(by) => device.at.color_by = by,
+        Device(run) => run(device),
+        Window(_) | CloseShown | ReloadShown | KeyAction::ShowDevice(_) => {
+            debug_assert!(false, "{action:?} is not about a device");
+        }
+    }
+}
+
 /// True if Escape was pressed. Nothing else is told of it then.
 pub(super) fn take_escape(ctx: &egui::Context) -> bool {
     ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
-/// The actions of the keys that were pressed.
-pub(super) fn pressed(ctx: &egui::Context) -> Vec<&'static KeyAction> {
-    let is_typing = ctx.text_edit_focused();
+/// The actions of the keys that were pressed, in their order: one for each press.
+///
+/// Plain keys are text where text is edited, or is about to be (`is_typing`).
+pub(super) fn pressed(ctx: &egui::Context, is_typing: bool) -> Vec<&'static KeyAction> {
+    let is_typing = is_typing || ctx.text_edit_focused();
     let is_in_list = virtual_list::has_focus(ctx);
-    let is_pressed = |shortcut: &&Shortcut| {
-        // Plain keys are text while text is edited, and lists have a start and an end of their own.
-        let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.ctrl;
-        let is_of_list = matches!(shortcut.key, Key::Home | Key::End);
-        let is_taken = (is_typing && is_plain) || (is_in_list && is_of_list);
-        !is_taken && ctx.input_mut(|input| consume(input, shortcut))
-    };
-    SHORTCUTS.iter().filter(is_pressed).map(|shortcut| &shortcut.action).collect()
+    let has_arrows = focus::has_arrows(ctx);
+    let mut actions = Vec::new();
+    ctx.input_mut(|input| {
+        input.events.retain(|event| {
+            let found = shortcut(event).filter(|found| {
+                // Lists have a start and an end of their own, and some widgets are moved with arrows.
+                let is_plain = !found.modifiers.command && !found.modifiers.ctrl;
+                let is_of_list = matches!(found.key, Key::Home | Key::End);
+                let is_arrow = matches!(found.key, Key::ArrowLeft | Key::ArrowRight);
+                !(is_typing && is_plain || is_in_list && is_of_list || has_arrows && is_arrow)
+            });
+            actions.extend(found.map(|found| &found.action));
+            found.is_none()
+        });
+    });
+    actions
 }
 
-fn consume(input: &mut egui::InputState, shortcut: &Shortcut) -> bool {
-    // Most keyboards need Shift for a question mark.
-    let is_shifted = shortcut.key == Key::Questionmark && input.consume_key(Modifiers::SHIFT, shortcut.key);
-    is_shifted || input.consume_key(shortcut.modifiers, shortcut.key)
+/// The shortcut that an event is a press of. A key that is held down presses again and again.
+fn shortcut(event: &Event) -> Option<&'static Shortcut> {
+    let Event::Key { key, pressed: true, modifiers, .. } = event else { return None };
+    SHORTCUTS.iter().find(|known| known.key == *key && modifiers.matches_logically(known.modifiers))
 }
 
 fn zoom_to_selected(device: &mut OpenDevice) {
@@ -213,9 +248,28 @@ fn zoom_to_selected(device: &mut OpenDevice) {
     }
 }
 
+fn write_filter(device: &mut OpenDevice) {
+    device.states.filter.wants_focus = true;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_shortcut_is_found_by_its_own_press() {
+        for known in SHORTCUTS {
+            let press = Event::Key {
+                key: known.key,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: known.modifiers,
+            };
+            let found = shortcut(&press).expect("the key is in the table");
+            assert_eq!((found.modifiers, found.key), (known.modifiers, known.key), "of {}", known.keys());
+        }
+    }
 
     #[test]
     fn no_two_shortcuts_share_a_key() {
@@ -227,9 +281,24 @@ mod tests {
     }
 
     #[test]
-    fn longer_combinations_come_first() {
-        let plain = SHORTCUTS.iter().position(|shortcut| shortcut.modifiers.is_none());
-        let last_long = SHORTCUTS.iter().rposition(|shortcut| !shortcut.modifiers.is_none());
-        assert!(last_long < plain);
+    fn the_help_names_every_key() {
+        let help = help();
+        let find = |keys: &str| help.iter().find(|(name, _)| name == keys).map(|(_, does)| *does);
+        assert_eq!(find("Left, Right"), Some(STEPS));
+        assert_eq!(find("Ctrl+K, Ctrl+P"), Some("search all commands"));
+        assert_eq!(find("1 to 0"), Some("bring a pane of the tray to the front"));
+        assert_eq!(find("/, Ctrl+F"), Some("write a filter"));
+        assert_eq!(find("Ctrl+=, Ctrl+-"), Some(TEXT));
+        assert_eq!(find("?, F1"), Some("show or hide this help"));
+    }
+
+    #[test]
+    fn panes_of_the_tray_know_their_keys() {
+        let of_tray = SHORTCUTS.iter().filter_map(|known| match known.action {
+            Tray(at) => Some((at, known.keys())),
+            _ => None,
+        });
+        let known = panes::TRAY_KEYS.chars().map(String::from).enumerate();
+        assert_eq!(of_tray.collect::<Vec<_>>(), known.collect::<Vec<_>>());
     }
 }

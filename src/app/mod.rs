@@ -3,7 +3,9 @@
 //! Besides [`cli`](crate::cli), this is the only part that touches the world. Panes draw and take input;
 //! work that grows with a file runs on named threads or is kept until it changes.
 
+mod accessible;
 mod command;
+mod command_search;
 mod curves_panel;
 mod details;
 mod device;
@@ -12,6 +14,7 @@ mod export;
 mod files;
 mod filter;
 mod floating;
+mod focus;
 mod header;
 #[doc(hidden)]
 pub mod headless;
@@ -31,6 +34,7 @@ mod stacks;
 mod status_bar;
 mod swatches;
 mod tables;
+mod text_size;
 mod theme;
 mod timeline;
 mod tooltips;
@@ -159,6 +163,7 @@ struct App {
     notice: Option<String>,
     layout: Layout,
     shows_help: bool,
+    search: command_search::State,
     preferences: Preferences,
     setup: Setup,
     /// Carried out when nothing is being drawn.
@@ -168,6 +173,7 @@ struct App {
 impl App {
     fn new(ctx: &egui::Context, mode: WorkMode) -> Self {
         theme::install(ctx);
+        text_size::install(ctx);
         Self {
             documents: Vec::new(),
             current: 0,
@@ -183,6 +189,7 @@ impl App {
             notice: None,
             layout: Layout::default(),
             shows_help: false,
+            search: command_search::State::default(),
             preferences: Preferences::default(),
             setup: Setup::new(mode),
             commands: Vec::new(),
@@ -229,6 +236,14 @@ impl App {
                     let redacts = self.export_panel.redacts();
                     self.export(ExportOrder { choice, target: Target::Clipboard, redacts }, ctx);
                 }
+                Command::SearchCommands if self.search.is_open() => self.search.close(ctx),
+                Command::SearchCommands => {
+                    let shown = self.shown();
+                    self.search.open(ctx, command_search::entries(&shown));
+                }
+                Command::Settings => files::tabs::open_settings(ctx),
+                Command::Theme(theme) => ctx.set_theme(theme),
+                Command::TextSize(size) => text_size::change(ctx, size),
                 Command::Help => self.shows_help = !self.shows_help,
                 Command::DismissNotice => self.notice = None,
             }
@@ -408,6 +423,7 @@ impl App {
             document.prefer(&self.preferences);
         }
         self.run_keys(ctx);
+        focus::reveal(ctx);
         self.run_commands(ctx);
         self.update_title(ctx);
     }
@@ -422,20 +438,44 @@ impl App {
             self.open_panel.close();
             self.export_panel.close();
         }
-        for action in keys::pressed(ctx) {
-            match action {
-                // The tab that is shown now: a file that is opened in this frame becomes the next one.
-                KeyAction::CloseShown => self.commands.push(Command::Close(self.current)),
-                KeyAction::ReloadShown => self.commands.push(Command::Reload(self.current)),
-                KeyAction::Window(command) => self.commands.push(command.clone()),
-                KeyAction::Device(run) => {
-                    let document = self.documents.get_mut(self.current);
-                    if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
-                        run(device);
-                    }
+        if self.search.is_open() && keys::take_escape(ctx) {
+            self.search.close(ctx);
+        }
+        for action in keys::pressed(ctx, self.search.is_open()) {
+            self.act(action);
+        }
+    }
+
+    /// Carry out the action of a key, or of a line in the search for commands.
+    fn act(&mut self, action: &KeyAction) {
+        match action {
+            // The tab that is shown now: a file that is opened in this frame becomes the next one.
+            KeyAction::CloseShown => self.commands.push(Command::Close(self.current)),
+            KeyAction::ReloadShown => self.commands.push(Command::Reload(self.current)),
+            KeyAction::Window(command) => self.commands.push(command.clone()),
+            KeyAction::ShowDevice(at) => {
+                if let Some(file) = self.documents.get_mut(self.current).and_then(Document::open_file) {
+                    file.current = (*at).min(file.devices.len().saturating_sub(1));
+                }
+            }
+            action => {
+                let document = self.documents.get_mut(self.current);
+                if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
+                    keys::act(action, device);
                 }
             }
         }
+    }
+
+    /// What is open, as far as commands depend on it.
+    fn shown(&mut self) -> command_search::Shown {
+        let files = self.documents.iter().map(|document| document.title().to_owned()).collect();
+        let recent = files::recent::files(&self.glances, &self.watch);
+        let recent = recent.into_iter().filter_map(|file| file.openable()).collect();
+        let file = self.documents.get_mut(self.current).and_then(Document::open_file);
+        let devices = file.into_iter().flat_map(|file| &file.devices);
+        let devices = devices.map(|device| device.recording.device.to_string()).collect();
+        command_search::Shown { files, devices, recent }
     }
 
     /// Draw a frame. Bars take their room at the edges first; the page gets the rest.
@@ -459,6 +499,10 @@ impl App {
         files::start_page::drop_hint(ui);
         self.draw_panels(ui.ctx());
         help::ui(ui.ctx(), &mut self.shows_help);
+        if let Some(action) = self.search.ui(ui.ctx()) {
+            self.act(&action);
+        }
+        focus::ui(ui);
         // Commands name tabs by number, so they run before anything moves tabs.
         let ctx = ui.ctx().clone();
         self.run_commands(&ctx);

@@ -4,6 +4,7 @@ mod attribution;
 mod export;
 mod files;
 mod filter;
+mod keyboard;
 mod looks;
 mod paths;
 mod remedies;

@@ -3,6 +3,7 @@
 use super::editor;
 use super::facts::FrameText;
 use crate::analysis::{SiteFrame, frame_line};
+use crate::app::accessible;
 use crate::app::theme;
 use crate::units;
 use eframe::egui;
@@ -72,7 +73,8 @@ fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
 
 /// One frame with a menu; true when it is to be opened in an editor.
 fn frame_ui(ui: &mut egui::Ui, text: &FrameText, is_first_own: bool) -> bool {
-    let line = frame_line(&text.frame);
+    let text_of_line = frame_line(&text.frame);
+    let line = text_of_line.clone();
     let line = match (is_first_own, text.is_internal) {
         (true, _) => theme::strong(line, 13.0),
         (false, true) => theme::muted(ui, line).size(12.0),
@@ -81,8 +83,9 @@ fn frame_ui(ui: &mut egui::Ui, text: &FrameText, is_first_own: bool) -> bool {
     let place = format!("{}:{}\n{}", text.frame.file, text.frame.line, text.frame.name);
     let label = egui::Label::new(line).wrap().sense(egui::Sense::click());
     let response = ui.add(label).on_hover_text(format!("{place}\nRight click for more"));
+    accessible::pressable_text(&response, &text_of_line);
     let mut is_opened = false;
-    response.context_menu(|ui| {
+    accessible::context_menu(&response, |ui| {
         if ui.button("Open in editor").clicked() {
             is_opened = true;
             ui.close();

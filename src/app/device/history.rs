@@ -1,7 +1,7 @@
 //! The selection, and the way back to where the user was.
 
 use crate::draw::View;
-use crate::model::{AllocId, Moment, StackId};
+use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
 
 /// States that are remembered: a user goes back a few steps, and each takes about 100 bytes.
 const MAX_STATES: usize = 200;
@@ -28,6 +28,25 @@ impl Selection {
     pub(in crate::app) fn has_details(self) -> bool {
         self != Self::None
     }
+
+    /// The allocation or segment that an event is about.
+    pub(in crate::app) fn of_event(timeline: &Timeline, event: EventIx) -> Self {
+        let events = &timeline.events;
+        match events.action(event) {
+            Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap => {
+                events.addr(event).map_or(Self::None, |addr| Self::Segment { addr })
+            }
+            Action::Alloc => timeline.lifetimes.of_alloc_event(event).map_or(Self::None, Self::Allocation),
+            _ => live_at_address(timeline, event).map_or(Self::None, Self::Allocation),
+        }
+    }
+}
+
+/// The allocation that was live before an event at the event's address.
+fn live_at_address(timeline: &Timeline, event: EventIx) -> Option<AllocId> {
+    let addr = timeline.events.addr(event).filter(|_| timeline.events.action(event) != Action::Oom)?;
+    let mut live = timeline.lifetimes.live_at(Moment(event.0));
+    live.find(|&id| timeline.addr(id) == addr)
 }
 
 /// The state that going back restores.

@@ -8,6 +8,7 @@ use crate::analysis::{At, site_label};
 use crate::diagnosis::Finding;
 use crate::draw::{Axis, ColorBy, View};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
+use crate::{report, units};
 
 /// The memory that the timeline stacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -109,6 +110,28 @@ impl Standpoint {
         }
         self.outlined = Some(Outline::of(finding, &self.recording, moment));
         self.go_to(moment);
+    }
+
+    /// Select what the event at the cursor is about.
+    pub(in crate::app) fn select_event(&mut self) {
+        let selected = self.cursor.event().map(|event| Selection::of_event(&self.recording, event));
+        self.select(selected.unwrap_or_default());
+    }
+
+    /// The cursor and the selection in words, for those who do not see them.
+    pub(in crate::app) fn words(&self) -> String {
+        let timeline = self.timeline();
+        let cursor = report::moment_text(timeline, self.cursor);
+        let site = |stack| site_label(self.recording.snapshot(), stack);
+        let selected = match self.selection {
+            Selection::None => return cursor,
+            Selection::Allocation(id) => {
+                format!("{} {}", units::bytes(timeline.size(id)), site(timeline.stack(id)))
+            }
+            Selection::Stack(stack) => format!("everything of {}", site(stack)),
+            Selection::Segment { addr } => format!("segment at {}", units::address(addr)),
+        };
+        format!("{cursor} · selected: {selected}")
     }
 
     /// Select something else; the user can go back.

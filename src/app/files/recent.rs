@@ -32,6 +32,11 @@ pub(in crate::app) fn files(glances: &Glances, watch: &FileWatch) -> Vec<RecentF
 }
 
 impl RecentFile {
+    /// The file's path, if it is there.
+    pub(in crate::app) fn openable(self) -> Option<PathBuf> {
+        (!self.is_missing).then_some(self.path)
+    }
+
     /// The text beside the name.
     fn note(&self) -> String {
         let folder = names::folder_of(&self.path);

@@ -7,6 +7,7 @@ use super::tab_strip;
 use crate::app::command::Command;
 use crate::app::export::{self, ExportChoice};
 use crate::app::preferences::{self, Preferences};
+use crate::app::text_size::{self, TextSize};
 use crate::app::theme;
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
@@ -71,6 +72,34 @@ fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
+fn settings_popup() -> egui::Id {
+    egui::Id::unique("the menu of settings, and whether it is to open")
+}
+
+/// Open the menu of settings with the next frame.
+pub(in crate::app) fn open_settings(ctx: &egui::Context) {
+    ctx.data_mut(|data| data.insert_temp(settings_popup(), true));
+}
+
+fn text_size_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
+    ui.label("Text size");
+    ui.horizontal(|ui| {
+        let choices = [
+            (TextSize::Smaller, "-", "Smaller text", "Ctrl+-"),
+            (TextSize::Larger, "+", "Larger text", "Ctrl+="),
+            (TextSize::Normal, "Normal", "Text of normal size", "Ctrl+0"),
+        ];
+        for (size, label, name, keys) in choices {
+            let button = ui.button(label).on_hover_text(format!("{name} ({keys})"));
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+            if button.clicked() {
+                commands.push(Command::TextSize(size));
+            }
+        }
+        ui.label(theme::muted(ui, text_size::percent(ui.ctx())));
+    });
+}
+
 fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mut Vec<Command>) {
     let choices = [
         (ThemePreference::System, "Follow the system"),
@@ -79,7 +108,7 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
     ];
     // The menu stays open while the user types in it.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    MenuButton::new("Settings").config(config).ui(ui, |ui| {
+    let (button, _) = MenuButton::new("Settings").config(config).ui(ui, |ui| {
         ui.label("Theme");
         let current = ui.ctx().options(|options| options.theme_preference);
         for (preference, name) in choices {
@@ -87,6 +116,8 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
                 ui.ctx().set_theme(preference);
             }
         }
+        ui.separator();
+        text_size_ui(ui, commands);
         ui.separator();
         preferences::ui(ui, preferences);
         ui.separator();
@@ -96,4 +127,9 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
             ui.close();
         }
     });
+    if ui.data_mut(|data| data.remove_temp::<bool>(settings_popup())).is_some() {
+        egui::Popup::open_id(ui.ctx(), egui::Popup::default_response_id(&button));
+        // Tab goes on from here into the menu.
+        button.request_focus();
+    }
 }

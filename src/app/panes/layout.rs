@@ -1,8 +1,9 @@
 //! The places of the panes: arranged for the room there is, and as the user wants them after a change.
 
 use super::arrangement::arranged;
+use super::dividers;
 use super::pane::Pane;
-use super::show::Show;
+use super::show::{MIN_PANE_PX, Show};
 use super::{OpenDevice, PANES, definition};
 use eframe::egui::{Ui, Vec2};
 use egui_tiles::{Tile, TileId, Tree};
@@ -66,7 +67,7 @@ impl Layout {
         let mut show = Show { ctx: &mut ctx, states, is_custom: self.is_custom, selected_in: None };
         self.tree.ui(&mut show, ui);
         let selected_in = show.selected_in;
-        self.is_custom = show.is_custom;
+        self.is_custom = show.is_custom | dividers::ui(ui, &mut self.tree, MIN_PANE_PX);
         device.states.seen = device.at.selection();
         if let Some(pane) = selected_in {
             self.show_details_beside(pane);

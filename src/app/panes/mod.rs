@@ -4,6 +4,7 @@
 //! they want them; the arrangement is kept.
 
 mod arrangement;
+mod dividers;
 mod layout;
 mod open_device;
 mod pane;
@@ -157,6 +158,28 @@ fn definition(pane: Pane) -> Option<&'static Definition> {
     let found = PANES.iter().find(|definition| definition.pane == pane);
     debug_assert!(found.is_some(), "{pane:?} is not among the panes");
     found
+}
+
+/// Keys of the first panes of the tray, in their order.
+pub(in crate::app) const TRAY_KEYS: &str = "1234567890";
+
+fn in_tray() -> impl Iterator<Item = Pane> {
+    PANES.iter().filter(|definition| definition.home == Home::Tray).map(|definition| definition.pane)
+}
+
+/// A pane of the tray, by its place there.
+pub(in crate::app) fn of_tray(place: usize) -> Option<Pane> {
+    in_tray().nth(place)
+}
+
+/// The key that brings a pane of the tray to the front.
+pub(in crate::app) fn key_of(pane: Pane) -> Option<char> {
+    in_tray().zip(TRAY_KEYS.chars()).find(|&(known, _)| known == pane).map(|(_, key)| key)
+}
+
+/// Every pane with its name.
+pub(in crate::app) fn all() -> impl Iterator<Item = (Pane, &'static str)> {
+    PANES.iter().map(|definition| (definition.pane, definition.name))
 }
 
 /// The pane with a name.

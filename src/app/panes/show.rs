@@ -1,11 +1,13 @@
 //! How panes and their tabs are drawn.
 
 use super::pane::Pane;
-use super::{PaneStates, definition};
+use super::{PaneStates, definition, key_of};
 use crate::app::device::PaneCtx;
 use crate::app::theme;
-use eframe::egui::{self, Ui, WidgetText};
-use egui_tiles::{Behavior, EditAction, SimplificationOptions, TabState, Tabs, TileId, Tiles, UiResponse};
+use eframe::egui::{self, Response, Ui, WidgetText};
+use egui_tiles::{
+    Behavior, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
+};
 
 /// Height of the line of tabs, in points: a button with a little space.
 const TAB_BAR_PX: f32 = 28.0;
@@ -14,7 +16,7 @@ const TAB_BAR_PX: f32 = 28.0;
 const GAP_PX: f32 = 1.0;
 
 /// A pane cannot be dragged smaller than this, in points, so that it can be found again.
-const MIN_PANE_PX: f32 = 80.0;
+pub(super) const MIN_PANE_PX: f32 = 80.0;
 
 /// Draws panes for the tree.
 pub(super) struct Show<'a, 'c> {
@@ -44,6 +46,24 @@ impl Behavior<Pane> for Show<'_, '_> {
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
         definition(*pane).map_or("", |definition| definition.name).into()
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile_id: TileId, tab: Response) -> Response {
+        let Some(Tile::Pane(pane)) = tiles.get(tile_id) else { return tab };
+        match key_of(*pane) {
+            Some(key) => tab.on_hover_text(format!("Key {key}")),
+            None => tab,
+        }
+    }
+
+    // The bar behind the tabs: nobody looks there for something to drag, and it would be a stop of the Tab key.
+    fn is_tile_draggable(&self, tiles: &Tiles<Pane>, tile_id: TileId) -> bool {
+        matches!(tiles.get(tile_id), Some(Tile::Pane(_)))
+    }
+
+    // Those of the library have no names, and need a mouse.
+    fn is_container_resizable(&self, _tiles: &Tiles<Pane>, _tile_id: TileId) -> bool {
+        false
     }
 
     fn simplification_options(&self) -> SimplificationOptions {

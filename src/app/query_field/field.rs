@@ -4,7 +4,7 @@ use super::popup;
 use crate::analysis::filter::{Completion, Subject, Vocabulary, explained_terms};
 use crate::app::theme;
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
-use eframe::egui::{self, EventFilter, Id, Response, Stroke, TextEdit};
+use eframe::egui::{self, Id, Response, Stroke, TextEdit};
 use std::ops::Range;
 
 /// The memory of a field between frames.
@@ -50,12 +50,11 @@ impl QueryField<'_> {
             let job = layout(ui, text.as_str(), error);
             ui.fonts_mut(|fonts| fonts.layout_job(job))
         };
-        let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
         let field = TextEdit::singleline(query)
             .id(self.id)
             .hint_text(self.hint)
             .desired_width(self.width_px)
-            .event_filter(EventFilter { tab: is_open, escape: is_open, ..arrows })
+            .event_filter(state.popup.keys_of_field())
             .layouter(&mut layouter)
             .show(ui);
         let response = field.response.response.clone();
@@ -63,6 +62,9 @@ impl QueryField<'_> {
         if !is_active {
             state.popup.close();
             return Written { response, is_active };
+        }
+        if response.changed() {
+            state.popup.typed();
         }
         if let Some(range) = field.cursor_range {
             let byte = byte_of_char(query, range.primary.index.0);
@@ -73,6 +75,8 @@ impl QueryField<'_> {
             accept(ui.ctx(), self.id, query, &clicked);
             response.request_focus();
         }
+        // As the offers are now: the next Tab may come with the next frame.
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(self.id, state.popup.keys_of_field()));
         Written { response, is_active }
     }
 }

@@ -3,8 +3,8 @@
 use crate::analysis::filter::{Completion, FilterError, Subject, Vocabulary, complete};
 use crate::app::theme;
 use eframe::egui::{
-    self, Atom, AtomExt as _, Button, Key, Modifiers, Popup, PopupKind, Rect, RectAlign, Response, RichText,
-    ScrollArea,
+    self, Atom, AtomExt as _, Button, EventFilter, FocusDirection, Key, Modifiers, Popup, PopupKind, Rect,
+    RectAlign, Response, RichText, ScrollArea,
 };
 
 const MAX_HEIGHT_PX: f32 = 330.0;
@@ -22,6 +22,8 @@ pub(super) struct State {
     closed_for: Option<String>,
     /// Where the popup was, while it was open.
     place: Option<Rect>,
+    /// The user is in the middle of a word: typed, and neither taken nor left since.
+    is_typing: bool,
 }
 
 impl State {
@@ -41,24 +43,52 @@ impl State {
         if !self.is_open() {
             return None;
         }
-        let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-        if pressed(Key::Escape) {
+        let pressed = |key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+        if 0 < pressed(Key::Escape) {
             self.closed_for = Some(query.to_owned());
             return None;
         }
+        if ctx.input_mut(|input| input.consume_key(Modifiers::SHIFT, Key::Tab)) {
+            ctx.memory_mut(|memory| memory.move_focus(FocusDirection::Previous));
+            return None;
+        }
         let last = self.offers.len().checked_sub(1)?;
-        if pressed(Key::ArrowDown) {
+        for _ in 0..pressed(Key::ArrowDown) {
             self.chosen = Some(self.chosen.map_or(0, |chosen| if chosen < last { chosen + 1 } else { 0 }));
         }
-        if pressed(Key::ArrowUp) {
+        for _ in 0..pressed(Key::ArrowUp) {
             self.chosen = Some(self.chosen.and_then(|chosen| chosen.checked_sub(1)).unwrap_or(last));
         }
-        let taken = match self.chosen {
-            Some(chosen) if pressed(Key::Enter) || pressed(Key::Tab) => chosen,
-            None if pressed(Key::Tab) => 0,
-            _ => return None,
-        };
-        self.offers.get(taken).cloned()
+        let takes_tab = self.takes_tab();
+        let is_taken =
+            (self.chosen.is_some() && 0 < pressed(Key::Enter)) || (takes_tab && 0 < pressed(Key::Tab));
+        if !is_taken {
+            return None;
+        }
+        self.is_typing = false;
+        self.offers.get(self.chosen.unwrap_or(0)).cloned()
+    }
+
+    /// Whether Tab takes an offer: one that the user has moved to, or the first for a word that is begun. Else
+    /// it moves on to the next control.
+    pub(super) fn takes_tab(&self) -> bool {
+        let begins_word = |offer: &Completion| self.is_typing && !offer.range.is_empty();
+        self.is_open() && (self.chosen.is_some() || self.offers.first().is_some_and(begins_word))
+    }
+
+    /// The keys that do not leave the field.
+    pub(super) fn keys_of_field(&self) -> EventFilter {
+        EventFilter {
+            tab: self.takes_tab(),
+            escape: self.is_open(),
+            horizontal_arrows: true,
+            vertical_arrows: true,
+        }
+    }
+
+    /// Note that the user typed.
+    pub(super) fn typed(&mut self) {
+        self.is_typing = true;
     }
 
     /// Offer completions for a query and a text cursor, which is a byte of it.

@@ -23,8 +23,12 @@ pub(super) fn fold_ui(ui: &mut egui::Ui, title: egui::RichText, body: impl FnOnc
     let id = ui.make_persistent_id("fold");
     let mut state = CollapsingState::load_with_default_open(ui.ctx(), id, false);
     let header = ui.horizontal_top(|ui| {
-        state.show_toggle_button(ui, paint_default_icon);
-        let title = ui.add(egui::Label::new(title).wrap().sense(egui::Sense::click()));
+        // The title is for the mouse: one stop of the Tab key is enough.
+        let is_open = state.is_open();
+        let name = format!("{} {}", if is_open { "Fold" } else { "Unfold" }, title.text());
+        let icon = state.show_toggle_button(ui, paint_default_icon);
+        icon.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_open, &name));
+        let title = ui.add(egui::Label::new(title).wrap().sense(egui::Sense::CLICK));
         if title.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
             state.toggle(ui);
         }

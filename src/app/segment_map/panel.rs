@@ -3,9 +3,10 @@
 use super::maps::{Maps, MomentMap};
 use super::picture::MapRequest;
 use super::state::State;
-use super::text::MapTexts;
+use super::text::{MapTexts, use_text};
 use super::{bar, input};
 use crate::analysis::segment_state::{Content, Part};
+use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
 use crate::app::tooltips::lines_ui;
@@ -15,7 +16,7 @@ use crate::draw::segment_map::{
 };
 use crate::model::Timeline;
 use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{self, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
+use eframe::egui::{self, Key, Rect, ScrollArea, Sense, pos2, scroll_area::ScrollSource};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -60,13 +61,39 @@ fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer:
     let layout = state.cache.layout(answer, state.arrangement, rect.size());
     follow_selection(ctx.recording, ctx.at, state, answer, &layout, rect);
     let response = ui.interact(rect, ui.scope_id().with("map"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Segment map"));
+    accessible::picture(&response, "Segment map", || {
+        format!("{} · {}", use_text(&answer.state.total), ctx.at.words())
+    });
+    step(ui, &response, ctx.recording, ctx.at, answer);
     state.zoom = input::navigate(ui, &response, state.zoom, &layout).within(&layout, rect.size());
     let shown = ShownMap { palette, gutter, rect, layout, texts };
     let hit = shown.paint(ui, ctx, state, answer, &response);
     shown.act(ctx.at, state, answer, &response, hit);
     shown.gutter_ui(ui, ctx.at, state, answer);
     scroll_bar(ui, &mut state.zoom, &shown.layout, rect);
+}
+
+/// Go from segment to segment with the arrow keys, and with Enter to the next one.
+fn step(
+    ui: &egui::Ui,
+    response: &egui::Response,
+    timeline: &Timeline,
+    at: &mut Standpoint,
+    answer: &MomentMap,
+) {
+    if !response.has_focus() {
+        return;
+    }
+    let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key)) as i64;
+    let by = pressed(Key::ArrowDown) - pressed(Key::ArrowUp);
+    let by = by + i64::from(accessible::is_pressed_by_key(response));
+    if by == 0 {
+        return;
+    }
+    let rows = &answer.state.rows;
+    let row = input::place_of(timeline, at.selection(), &answer.state).map(|(row, _)| row as i64);
+    let next = row.map_or(0, |row| row.saturating_add(by)).clamp(0, rows.len() as i64 - 1);
+    at.select(Selection::Segment { addr: rows[next as usize].addr });
 }
 
 /// The rectangles of the addresses, which are empty if there is no room for them, and of the map.
@@ -228,11 +255,14 @@ impl ShownMap<'_> {
         hit: Option<SegmentMapHit>,
     ) {
         let Some(hit) = hit else {
-            if response.clicked() {
+            if response.clicked() && !accessible::is_pressed_by_key(response) {
                 at.select(Selection::None);
             }
             return;
         };
+        if accessible::is_pressed_by_key(response) {
+            return;
+        }
         if response.double_clicked() {
             let size = self.rect.size();
             state.zoom = input::zoom_to_row(&answer.state, hit.row, state.zoom, &self.layout, size);
@@ -258,7 +288,7 @@ impl ShownMap<'_> {
         if self.gutter.width() < 1.0 {
             return;
         }
-        let response = ui.interact(self.gutter, ui.scope_id().with("addresses"), Sense::click());
+        let response = ui.interact(self.gutter, ui.scope_id().with("addresses"), Sense::CLICK);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Addresses of segments"));
         let Some(pointer) = response.hover_pos() else { return };
         let y = pointer.y - self.rect.top() + state.zoom.y_px;

@@ -9,7 +9,7 @@ use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::WorkMode;
-use crate::app::{theme, timeline};
+use crate::app::{accessible, theme, timeline};
 use crate::draw::{
     Palette, Pixel, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas, SegmentTimelineHit,
     TimelineCanvas, View,
@@ -46,7 +46,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     let layout = layout(ui, state, &rows, places.rows);
     scroll(ui, state, &layout, places.rows);
     let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Segment timeline"));
+    accessible::picture(&response, "Segment timeline", || ctx.at.words());
+    if accessible::is_pressed_by_key(&response) {
+        ctx.at.select_event();
+    }
     timeline::input::scrub(ui, places.axis, places.rows, recording, ctx.at);
     input::navigate(ui, &response, ctx.at, state, places);
     let scrolled_px = to_px(ui, state.scroll);

@@ -4,6 +4,7 @@ use super::shown::{Shown, mean_lifetime, share_text};
 use super::toolbar::cut_notes;
 use super::weighing::StacksRequest;
 use crate::analysis::{FrameKey, NodeIx, Totals, TreeOptions, WeightUnit, stack_lines};
+use crate::app::accessible;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::theme;
 use crate::app::work::memo::Memo;
@@ -14,7 +15,7 @@ use crate::draw::{
 use crate::model::StackId;
 use crate::report::weight_text;
 use crate::units;
-use eframe::egui::{self, Rect, Sense, vec2};
+use eframe::egui::{self, Id, Rect, Sense, vec2};
 use std::rc::Rc;
 
 /// Rows that are laid out: nobody reads deeper stacks to their end.
@@ -82,7 +83,9 @@ pub(in crate::app) fn ui(
         no_stacks_ui(ui, shown);
     } else {
         let area = egui::ScrollArea::vertical().auto_shrink(false);
-        let clicked = area.show(ui, |ui| graph_ui(ui, state, shown, &layout));
+        // The same with and without the path above it, so that the keyboard stays.
+        let id = ui.make_persistent_id("flame graph");
+        let clicked = area.show(ui, |ui| graph_ui(ui, id, state, shown, &layout));
         next = clicked.inner.or(next);
     }
     match next {
@@ -149,10 +152,20 @@ fn crumbs_ui(ui: &mut egui::Ui, shown: &Shown<'_>) -> Option<NodeIx> {
 }
 
 /// The graph. Returns the effect of a click on it.
-fn graph_ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, layout: &FlameLayout) -> Option<Click> {
+fn graph_ui(
+    ui: &mut egui::Ui,
+    id: Id,
+    state: &mut State,
+    shown: &Shown<'_>,
+    layout: &FlameLayout,
+) -> Option<Click> {
     let size = vec2(ui.available_width() - SCROLL_BAR_PX, layout.rows() as f32 * FLAME_ROW_PX);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Flame graph"));
+    let (_, rect) = ui.allocate_space(size);
+    let response = ui.interact(rect, id, Sense::click());
+    accessible::picture(&response, "Flame graph", || words(shown));
+    if let Some(click) = keys(ui, &response, shown) {
+        return Some(click);
+    }
     let hovered = response.hover_pos().and_then(|at| under(layout, rect, at));
     paint(ui, shown, layout, rect, hovered);
     let Some(under) = hovered else {
@@ -168,7 +181,7 @@ fn graph_ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, layout: &Fl
         state.menu = Some((shown.weighed.tree.options(), node));
     }
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-    if response.clicked() {
+    if response.clicked() && !accessible::is_pressed_by_key(&response) {
         return click;
     }
     if let Some(click) = menu_ui(&response, state, shown) {
@@ -176,6 +189,38 @@ fn graph_ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, layout: &Fl
     }
     response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, shown, under, &facts, click));
     None
+}
+
+/// The frame that fills the width, and the heaviest below it, in words.
+fn words(shown: &Shown<'_>) -> String {
+    let weighed = shown.weighed;
+    let text = |node: NodeIx| {
+        let name = &weighed.names.frames.get(weighed.tree.frame(node)).label;
+        format!("{name} {}", weight_text(weighed.totals.unit, weighed.weights[node.index()]))
+    };
+    let whole = if shown.zoom == NodeIx::ROOT { shown.summary.to_owned() } else { text(shown.zoom) };
+    match heaviest_child(shown) {
+        Some(child) => format!("{whole} · most in {}", text(child)),
+        None => whole,
+    }
+}
+
+fn heaviest_child(shown: &Shown<'_>) -> Option<NodeIx> {
+    let weights = &shown.weighed.weights;
+    shown.weighed.tree.children(shown.zoom).max_by_key(|child| weights.get(child.index()).copied())
+}
+
+/// Down and Enter go to the heaviest frame below, and Up goes back.
+fn keys(ui: &egui::Ui, response: &egui::Response, shown: &Shown<'_>) -> Option<Click> {
+    if !response.has_focus() {
+        return None;
+    }
+    let pressed = |key| 0 < ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key));
+    if pressed(egui::Key::ArrowUp) {
+        return shown.weighed.tree.parent(shown.zoom).map(Click::Zoom);
+    }
+    let goes_down = pressed(egui::Key::ArrowDown) || accessible::is_pressed_by_key(response);
+    heaviest_child(shown).filter(|_| goes_down).map(Click::Zoom)
 }
 
 fn under(layout: &FlameLayout, rect: Rect, at: egui::Pos2) -> Option<FlameRect> {

@@ -13,7 +13,7 @@ use crate::app::theme;
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::Task;
-use crate::model::{Action, AllocId, EventIx, Moment, Recording, Timeline};
+use crate::model::{EventIx, Moment, Recording, Timeline};
 use crate::report;
 use crate::units;
 use eframe::egui::{self, Key};
@@ -251,7 +251,7 @@ fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: O
     let clicked = answer.clicked.and_then(|row| rows.event(row));
     let stepped = (answer.step != 0).then(|| rows.step(ctx.at.cursor, answer.step)).flatten();
     if let Some(event) = clicked {
-        let selection = selection_of(ctx.recording, event);
+        let selection = Selection::of_event(ctx.recording, event);
         ctx.at.go_to(Moment::after(event));
         ctx.at.select(selection);
         state.followed = Some(ctx.at.cursor);
@@ -261,25 +261,4 @@ fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: O
         state.list.reveal(Reveal::Nearest(row));
         state.followed = Some(ctx.at.cursor);
     }
-}
-
-/// The allocation or segment that an event is about.
-fn selection_of(timeline: &Timeline, event: EventIx) -> Selection {
-    let events = &timeline.events;
-    match events.action(event) {
-        Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap => {
-            events.addr(event).map_or(Selection::None, |addr| Selection::Segment { addr })
-        }
-        Action::Alloc => {
-            timeline.lifetimes.of_alloc_event(event).map_or(Selection::None, Selection::Allocation)
-        }
-        _ => live_at_address(timeline, event).map_or(Selection::None, Selection::Allocation),
-    }
-}
-
-/// The allocation that was live before an event at the event's address.
-fn live_at_address(timeline: &Timeline, event: EventIx) -> Option<AllocId> {
-    let addr = timeline.events.addr(event).filter(|_| timeline.events.action(event) != Action::Oom)?;
-    let mut live = timeline.lifetimes.live_at(Moment(event.0));
-    live.find(|&id| timeline.addr(id) == addr)
 }

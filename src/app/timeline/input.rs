@@ -60,7 +60,11 @@ pub(in crate::app) fn scrub(
     at: &mut Standpoint,
 ) {
     let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor"));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor");
+        info.current_text_value = Some(at.words());
+        info
+    });
     // Once for a whole drag, so that one step back undoes it.
     if response.drag_started() || response.clicked() {
         at.leave();

@@ -1,5 +1,6 @@
 //! The minimap: the whole recording, and a brush over the part that the timeline shows.
 
+use crate::app::accessible;
 use crate::app::device::Standpoint;
 use crate::app::work::memo::Memo;
 use crate::draw::{Axis, ColumnTotals, Palette, TimelineCanvas, View};
@@ -51,7 +52,7 @@ pub(super) fn ui(
     if let Some(pointer) = response.hover_pos() {
         ui.set_cursor_icon(cursor_icon(pointer, brush));
     }
-    if response.double_clicked() {
+    if response.double_clicked() || accessible::is_pressed_by_key(&response) {
         at.fit();
     } else if let Some(pointer) = response.interact_pointer_pos() {
         let x = f64::from((pointer.x - rect.left()) / rect.width().max(1.0));

@@ -7,6 +7,7 @@ use super::pictures::TimelinePictures;
 use super::request::TimelineRequest;
 use super::state::State;
 use crate::analysis::{Lanes, NamedRange};
+use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
@@ -54,7 +55,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
     minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
     let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Allocation timeline"));
+    accessible::picture(&response, "Allocation timeline", || ctx.at.words());
     // Everything that changes the view comes before the request, so that the picture follows at once.
     input::scrub(ui, places.axis, places.picture, recording, ctx.at);
     box_zoom(&response, ctx.at, state);
@@ -65,7 +66,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     pictures.update(ui.ctx(), request);
     let pointed = response.hover_pos().zip(pictures.shown());
     let under = pointed.map(|(pointer, shown)| input::under(shown, places.picture, &ctx.at.view, pointer));
-    if let Some(under) = under {
+    if accessible::is_pressed_by_key(&response) {
+        ctx.at.select_event();
+    } else if let Some(under) = under {
         if response.double_clicked() {
             input::double_click(recording, ctx.at, under);
         } else if response.clicked() {
@@ -221,13 +224,24 @@ fn lanes_ui(
         return;
     }
     let response = ui.interact(places.lanes, ui.scope_id().with("lanes"), Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Annotations"));
+    let innermost = lanes.lanes.iter().rev().flatten();
+    let at_cursor = innermost.copied().find(|range| {
+        let [from, to] = range.moments;
+        (from..to).contains(&at.cursor)
+    });
+    accessible::picture(&response, "Annotations", || {
+        at_cursor.map(|range| units::printable(&range.name.text(recording.snapshot()))).unwrap_or_default()
+    });
     let (timeline, view) = (recording.timeline(), at.view);
     let canvas =
         TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
     let pointer = response.hover_pos();
-    let found = pointer.and_then(|pointer| canvas.lane_at(lanes, places.lanes, pointer));
-    let Some(range) = found.copied() else { return };
+    let found = if accessible::is_pressed_by_key(&response) {
+        at_cursor
+    } else {
+        pointer.and_then(|pointer| canvas.lane_at(lanes, places.lanes, pointer)).copied()
+    };
+    let Some(range) = found else { return };
     if response.clicked() {
         let [from, to] = lane_positions(&view, timeline, &range);
         at.show(view.of_range(from, to, &at.full));

@@ -1,6 +1,7 @@
 //! The outcomes of simulations: a row for each, and reserved memory over time beside the recorded.
 
 use super::simulating::{Simulated, WhatIfResponse};
+use crate::app::accessible;
 use crate::app::curves_panel::{curve, plot};
 use crate::app::device::Standpoint;
 use crate::app::device::curves::Curves;
@@ -66,8 +67,12 @@ fn outcome_in_short(outcome: &Outcome) -> String {
     }
 }
 
+/// Bytes as they are written.
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
 fn row_ui(ui: &mut egui::Ui, row: &Simulated) {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let (peak, hole) = (signed(row.outcome.peak_reserved_bytes()), signed(row.outcome.largest_hole_bytes));
     let palette = theme::palette(ui);
     let color = theme::color(if row.outcome.fits() { palette.text } else { palette.oom });
@@ -121,6 +126,11 @@ pub(super) fn plot_ui(
             plot.line(curve(name, points, color));
         }
         plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
+    });
+    accessible::picture(&clicked.response, "Reserved memory over time", || {
+        let recorded = timeline.reserved.peak().1;
+        let simulated = signed(row.outcome.peak_reserved_bytes());
+        format!("at most {} recorded, {} simulated", units::bytes(recorded), units::bytes(simulated))
     });
     if let Some(clicked) = clicked.inner {
         let last = timeline.moments().saturating_sub(1) as f64;
