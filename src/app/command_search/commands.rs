@@ -31,7 +31,11 @@ const UNBOUND: &[Unbound] = &[
     unbound("Time axis: every event is equally wide", "events", Device(|d| d.at.set_axis(Axis::Event))),
     unbound("Time axis: as long as it took", "clock", Device(|d| d.at.set_axis(Axis::Time))),
     unbound("Timeline of blocks", "", Device(|d| d.at.timeline_mode = TimelineMode::Blocks)),
-    unbound("Timeline of segments", "reserved", Device(|d| d.at.timeline_mode = TimelineMode::Segments)),
+    unbound(
+        "Timeline of reserved memory",
+        "reserved",
+        Device(|d| d.at.timeline_mode = TimelineMode::Segments),
+    ),
     unbound("Filter: dim the rest", "", Device(|d| d.at.filter_mode = FilterMode::Dim)),
     unbound("Filter: show only matches", "", Device(|d| d.at.filter_mode = FilterMode::Only)),
     unbound("Filter: clear", "show all", Device(|d| d.at.filter(String::new()))),
@@ -190,7 +194,7 @@ mod tests {
         let keys = |name: &str| all.iter().find(|entry| entry.name == name).map(|entry| entry.keys.clone());
         assert_eq!(keys("Go to the peak").as_deref(), Some("P"));
         assert_eq!(keys("Write a filter").as_deref(), Some("/, Ctrl+F"));
-        assert_eq!(keys("Show segments").as_deref(), Some("1"));
+        assert_eq!(keys("Show segment map").as_deref(), Some("1"));
         assert_eq!(keys("Show device 1").as_deref(), Some(""));
         assert_eq!(keys("Open b.pickle").as_deref(), Some("/runs"));
         assert!(keys("Colour by stack").is_some() && keys("Export report (HTML)…").is_some());

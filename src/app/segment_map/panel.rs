@@ -140,6 +140,17 @@ fn scroll_bar(ui: &mut egui::Ui, zoom: &mut MapZoom, layout: &MapLayout, rect: R
     });
 }
 
+/// Outline the blocks that a finding is about, as far as they are there.
+fn outline_ui(map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
+    let Some(outline) = ctx.at.outlined() else { return };
+    for &id in outline.allocations().iter().take(MAX_OUTLINED) {
+        if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
+            let part = &answer.state.parts[part];
+            map.outline(&map.places(row, part.addr, part.past_end()), false);
+        }
+    }
+}
+
 /// The map with its place in this frame.
 struct ShownMap<'a> {
     palette: &'a Palette,
@@ -184,7 +195,7 @@ impl ShownMap<'_> {
         let scale_bar = || scale_bar(painter, self.rect, zoom.bytes_per_px(&self.layout), self.palette);
         map.headings(if has_room { scale_bar() } else { Rect::NOTHING });
         map.addresses();
-        self.outline_ui(&map, ctx, answer);
+        outline_ui(&map, ctx, answer);
         // Labels lie above the selection, which is lighter.
         self.marks(&map, ctx.recording, ctx.at.selection(), answer);
         let note = |part: &Part| part.content.allocation().map(|id| self.texts.site(Some(id)));
@@ -202,17 +213,6 @@ impl ShownMap<'_> {
             map.outline(&places, false);
         }
         hit
-    }
-
-    /// Outline the blocks that a finding is about, as far as they are there.
-    fn outline_ui(&self, map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
-        let Some(outline) = ctx.at.outlined() else { return };
-        for &id in outline.allocations().iter().take(MAX_OUTLINED) {
-            if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
-                let part = &answer.state.parts[part];
-                map.outline(&map.places(row, part.addr, part.past_end()), false);
-            }
-        }
     }
 
     /// Outline the selection, and at an OOM the largest hole.
