@@ -1,9 +1,12 @@
 //! Memory that a finding is about, outlined wherever it is seen.
 
 use crate::diagnosis::Finding;
-use crate::model::{AllocId, Moment, Timeline};
+use crate::model::{AllocId, Moment, StackId, Timeline};
 use crate::units;
 use std::sync::Arc;
+
+/// Stacks that are outlined at most: they are looked up in every frame.
+const MAX_STACKS: usize = 2000;
 
 /// The allocations of a finding.
 #[derive(Debug, Clone)]
@@ -17,6 +20,8 @@ pub(in crate::app) struct Outline {
     pub(in crate::app) moment: Moment,
     /// In the order of their ids.
     allocations: Arc<[AllocId]>,
+    /// Their stacks, in the order of ids.
+    stacks: Arc<[StackId]>,
 }
 
 impl Outline {
@@ -27,7 +32,12 @@ impl Outline {
         let bytes = allocations.iter().fold(0i64, |sum, &id| sum.saturating_add(timeline.size(id)));
         let label = format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"));
         let title = finding.title.text().to_owned();
-        Self { id: finding.id, title, label, moment, allocations: allocations.into() }
+        let mut stacks: Vec<StackId> = allocations.iter().map(|&id| timeline.stack(id)).collect();
+        stacks.sort_unstable();
+        stacks.dedup();
+        stacks.truncate(MAX_STACKS);
+        let allocations = allocations.into();
+        Self { id: finding.id, title, label, moment, allocations, stacks: stacks.into() }
     }
 
     /// True if these are the allocations of a finding.
@@ -38,6 +48,11 @@ impl Outline {
     /// True if an allocation is among them.
     pub(in crate::app) fn contains(&self, id: AllocId) -> bool {
         self.allocations.binary_search(&id).is_ok()
+    }
+
+    /// Their stacks, in the order of ids.
+    pub(in crate::app) fn stacks(&self) -> &[StackId] {
+        &self.stacks
     }
 
     /// All of them, in the order of their ids.

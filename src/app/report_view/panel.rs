@@ -43,8 +43,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<Els
 fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport>) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding.x = 8.0;
         let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
-        if ui.selectable_label(ctx.at.report_at.is_none(), at_end).clicked() {
+        if ui.selectable_label(ctx.at.report_at.is_none(), theme::small(at_end)).clicked() {
             ctx.at.report_at = None;
             // The question is asked before panes are drawn, so in the next frame.
             ui.ctx().request_repaint();
@@ -53,7 +55,10 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
         let hint = "Ask what fills the memory where the cursor is";
         let is_at_cursor = event.is_some() && ctx.at.report_at == event;
         if ui
-            .add_enabled(event.is_some(), egui::Button::selectable(is_at_cursor, "At the cursor"))
+            .add_enabled(
+                event.is_some(),
+                egui::Button::selectable(is_at_cursor, theme::small("At the cursor")),
+            )
             .on_hover_text(hint)
             .clicked()
         {
@@ -76,7 +81,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
 
 /// A button with a short text that tells assistive technology more; true when it is clicked.
 fn copy_ui(ui: &mut egui::Ui) -> bool {
-    let (button, is_enabled) = (ui.button("Copy"), ui.is_enabled());
+    let (button, is_enabled) = (ui.button(theme::small("Copy")), ui.is_enabled());
     button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, "Copy as Markdown"));
     button.on_hover_text("Copy the report as Markdown, for an issue").clicked()
 }

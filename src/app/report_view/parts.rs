@@ -15,6 +15,9 @@ pub(super) const MAX_ROWS: usize = 8;
 /// Height of a line of code, in points: with the height of a button, rows would lie too far apart.
 const ROW_PX: f32 = 18.0;
 
+/// Room that the role of a line's bytes needs at least, in points.
+const MIN_ROLE_PX: f32 = 70.0;
+
 /// Width of the column of figures, in points: room for `event 2,528`.
 const FIGURE_PX: f32 = 76.0;
 
@@ -84,7 +87,10 @@ fn site_ui(ui: &mut egui::Ui, site: &Site) -> bool {
         let inner = ui.with_layout(rest, |ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Truncate);
             let link = ui.link(site_text(site)).on_hover_text(hint);
-            ui.label(theme::muted(ui, role).size(11.0));
+            // A word or two of it would say nothing.
+            if MIN_ROLE_PX <= ui.available_width() {
+                ui.label(theme::muted(ui, role).size(11.0));
+            }
             link.clicked()
         });
         inner.inner

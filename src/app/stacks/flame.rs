@@ -243,6 +243,7 @@ fn paint(ui: &egui::Ui, shown: &Shown<'_>, layout: &FlameLayout, rect: Rect, hov
         figure: &|weight| weight_text(unit, weight),
         hovered: hovered.map(|rect| rect.item),
         selected: selected.filter(|&leaf| leaf != shown.zoom),
+        outlined: &shown.outlined,
         found: shown.found.map(|found| &*found.marks),
     };
     paint.paint(&ui.painter_at(rect.intersect(ui.clip_rect())), rect.min);

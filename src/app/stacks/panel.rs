@@ -4,7 +4,8 @@ use super::controls::Controls;
 use super::shown::{Found, Shown};
 use super::weighing::{StacksRequest, Weighed, Weighing};
 use super::{flame, sites, toolbar};
-use crate::app::device::{Derived, PaneCtx, Standpoint};
+use crate::analysis::NodeIx;
+use crate::app::device::{Derived, Outline, PaneCtx, Standpoint};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
@@ -67,10 +68,20 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         weighed: &weighed,
         found: found.as_deref(),
         zoom: weighed.tree.find(state.controls.zoom.iter().copied()),
+        outlined: outlined(&weighed, ctx.at),
         selected: ctx.at.selected_stack(),
     };
     table_ui(ui, &mut state.sites, &shown, ctx.at);
     flame::ui(ui, &mut state.flame, &mut state.controls.zoom, &shown, ctx.at);
+}
+
+/// The nodes at which the stacks end whose memory a finding is about.
+fn outlined(weighed: &Weighed, at: &Standpoint) -> Vec<NodeIx> {
+    let stacks = at.outlined().map(Outline::stacks).unwrap_or_default();
+    let mut nodes: Vec<NodeIx> = stacks.iter().filter_map(|&stack| weighed.tree.leaf_of(stack)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
 }
 
 /// The table of sites: beside the graph where there is room for both, or below it in a pane that is higher than wide. It

@@ -27,6 +27,8 @@ pub(in crate::app) struct Shown<'a> {
     pub(in crate::app) found: Option<&'a Found>,
     /// The node that fills the width of the graph.
     pub(in crate::app) zoom: NodeIx,
+    /// The nodes of a finding's memory that is outlined, in ascending order.
+    pub(in crate::app) outlined: Vec<NodeIx>,
     /// The stack of the selection.
     pub(in crate::app) selected: Option<StackId>,
 }

@@ -49,6 +49,8 @@ pub struct FlamePaint<'a> {
     pub hovered: Option<FlameItem>,
     /// The node that is selected.
     pub selected: Option<NodeIx>,
+    /// Nodes that are outlined besides, in ascending order.
+    pub outlined: &'a [NodeIx],
     /// True for the frames that a search found, by key; all others are dimmed.
     pub found: Option<&'a [bool]>,
 }
@@ -64,6 +66,13 @@ impl FlamePaint<'_> {
         painter.add(Shape::mesh(fills));
         for rect in rects.iter().filter(|rect| MIN_LABEL_PX <= rect.width_px()) {
             self.label(painter, rect, place(rect, origin));
+        }
+        let is_outlined =
+            |rect: &&FlameRect| rect.node().is_some_and(|node| self.outlined.binary_search(&node).is_ok());
+        for rect in rects.iter().filter(is_outlined) {
+            for stroke in outline::strokes(self.palette, false) {
+                painter.rect_stroke(place(rect, origin), 0.0, stroke, StrokeKind::Inside);
+            }
         }
         let outlined = |item: FlameItem| rects.iter().find(|rect| rect.item == item);
         if let Some(rect) = self.selected.and_then(|node| outlined(FlameItem::Single(node))) {

@@ -53,6 +53,7 @@ impl FlamePicture<'_> {
             let view = FlameView { zoom, width_px, max_rows, order: FlameOrder::ByWeight };
             let layout = flame_layout(self.tree, self.weights, &view);
             let paint = FlamePaint {
+                outlined: &[],
                 layout: &layout,
                 tree: self.tree,
                 names: self.names,
