@@ -31,7 +31,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
         let wanted = header::ui(ui, recording, derived, at);
-        device.wanted_pane = wanted.or(device.wanted_pane);
+        device.states.wanted = wanted.or(device.states.wanted);
     });
     Panel::top("tools")
         .exact_size(filter::bar::HEIGHT_PX)

@@ -17,6 +17,9 @@ const BESIDE_SHARE: f32 = 0.47;
 const TRAY_SHARE: f32 = 0.275;
 const TRAY_PX: [f32; 2] = [150.0, 420.0];
 
+/// Share of the height that the tray gets below the timeline when the user wants to see more of it.
+const LARGE_TRAY_SHARE: f32 = 0.6;
+
 /// Share of the width that the right side gets, and its limits in points: room for the names and values of details,
 /// and lines that are not too long to read.
 const RIGHT_SHARE: f32 = 0.25;
@@ -26,8 +29,13 @@ const RIGHT_PX: [f32; 2] = [260.0, 520.0];
 const LEGEND_PX: f32 = 244.0;
 const MAX_LEGEND_SHARE: f32 = 0.42;
 
+/// True if the tray stands beside the timeline in room of some size in points.
+pub(super) fn is_tray_beside(room: Vec2) -> bool {
+    MIN_BESIDE_PX <= room.x
+}
+
 /// All panes at their homes, in room of some size in points.
-pub(super) fn arranged(room: Vec2) -> Tree<Pane> {
+pub(super) fn arranged(room: Vec2, is_tray_large: bool) -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let mut insert = |home| -> TileId {
         let panes = PANES.iter().filter(|definition| definition.home == home);
@@ -37,8 +45,10 @@ pub(super) fn arranged(room: Vec2) -> Tree<Pane> {
     let (center, tray) = (insert(Home::Center), insert(Home::Tray));
     let (right_top, right) = (insert(Home::RightTop), insert(Home::Right));
     let right_px = (room.x * RIGHT_SHARE).clamp(RIGHT_PX[0], RIGHT_PX[1]);
-    let (dir, tray_share) = if MIN_BESIDE_PX <= room.x {
+    let (dir, tray_share) = if is_tray_beside(room) {
         (LinearDir::Horizontal, BESIDE_SHARE)
+    } else if is_tray_large {
+        (LinearDir::Vertical, LARGE_TRAY_SHARE)
     } else {
         (LinearDir::Vertical, (room.y * TRAY_SHARE).clamp(TRAY_PX[0], TRAY_PX[1]) / room.y.max(1.0))
     };

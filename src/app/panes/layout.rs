@@ -1,10 +1,10 @@
 //! The places of the panes: arranged for the room there is, and as the user wants them after a change.
 
-use super::arrangement::arranged;
+use super::arrangement::{arranged, is_tray_beside};
 use super::dividers;
 use super::pane::Pane;
 use super::show::{MIN_PANE_PX, Show};
-use super::{OpenDevice, PANES, definition};
+use super::{Home, OpenDevice, PANES, definition};
 use eframe::egui::{Ui, Vec2};
 use egui_tiles::{Tile, TileId, Tree};
 
@@ -20,11 +20,15 @@ pub(in crate::app) struct Layout {
     /// The room that the panes were arranged for, in points.
     #[serde(skip)]
     room_px: Vec2,
+    /// Whether the tray has more room than the timeline.
+    #[serde(skip)]
+    is_tray_large: bool,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { tree: arranged(FIRST_ROOM_PX), is_custom: false, room_px: FIRST_ROOM_PX }
+        let tree = arranged(FIRST_ROOM_PX, false);
+        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, is_tray_large: false }
     }
 }
 
@@ -64,9 +68,17 @@ impl Layout {
             }
         }
         let (mut ctx, states) = device.split();
-        let mut show = Show { ctx: &mut ctx, states, is_custom: self.is_custom, selected_in: None };
+        let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.is_tray_large);
+        let mut show = Show {
+            ctx: &mut ctx,
+            states,
+            is_custom: self.is_custom,
+            selected_in: None,
+            tray_size,
+            is_resized: false,
+        };
         self.tree.ui(&mut show, ui);
-        let selected_in = show.selected_in;
+        let (selected_in, is_resized) = (show.selected_in, show.is_resized);
         self.is_custom = show.is_custom | dividers::ui(ui, &mut self.tree, MIN_PANE_PX);
         device.states.seen = device.at.selection();
         if let Some(pane) = selected_in {
@@ -74,16 +86,37 @@ impl Layout {
         }
         if let Some(pane) = device.states.wanted.take() {
             self.show(pane);
+            // Who follows a link wants to see what it leads to.
+            let is_in_tray = definition(pane).is_some_and(|definition| definition.home == Home::Tray);
+            self.enlarge(self.is_tray_large || is_in_tray);
+            ui.request_repaint();
+        }
+        if is_resized {
+            self.enlarge(!self.is_tray_large);
+        }
+    }
+
+    /// Give the tray more room, or less.
+    fn enlarge(&mut self, is_tray_large: bool) {
+        if self.is_tray_large != is_tray_large {
+            self.is_tray_large = is_tray_large;
+            self.arrange(self.room_px);
         }
     }
 
     /// Arrange the panes for the room there is, unless the user has moved them. The same panes stay in front.
     fn fit(&mut self, room_px: Vec2) {
-        if self.is_custom || self.room_px == room_px {
+        if self.room_px != room_px {
+            self.arrange(room_px);
+        }
+    }
+
+    fn arrange(&mut self, room_px: Vec2) {
+        if self.is_custom {
             return;
         }
         let in_front: Vec<Pane> = self.in_front().collect();
-        (self.tree, self.room_px) = (arranged(room_px), room_px);
+        (self.tree, self.room_px) = (arranged(room_px, self.is_tray_large), room_px);
         for pane in in_front {
             self.show(pane);
         }

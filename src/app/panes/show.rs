@@ -26,6 +26,10 @@ pub(super) struct Show<'a, 'c> {
     pub(super) is_custom: bool,
     /// The pane in which the user has just selected something.
     pub(super) selected_in: Option<Pane>,
+    /// Whether the tray is large; `None` where its size cannot be switched.
+    pub(super) tray_size: Option<bool>,
+    /// Whether the user wants the other size of the tray.
+    pub(super) is_resized: bool,
 }
 
 impl Behavior<Pane> for Show<'_, '_> {
@@ -54,6 +58,24 @@ impl Behavior<Pane> for Show<'_, '_> {
             Some(key) => tab.on_hover_text(format!("Key {key}")),
             None => tab,
         }
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<Pane>,
+        ui: &mut Ui,
+        _tile_id: TileId,
+        tabs: &Tabs,
+        _scroll_offset: &mut f32,
+    ) {
+        let is_tray = |id: &TileId| matches!(tiles.get(*id), Some(Tile::Pane(Pane::Segments)));
+        let Some(is_large) = self.tray_size.filter(|_| tabs.children.iter().any(is_tray)) else { return };
+        let (name, hint) = if is_large {
+            ("Smaller", "More room for the timeline")
+        } else {
+            ("Larger", "More room for these views")
+        };
+        self.is_resized |= ui.button(theme::small(name)).on_hover_text(hint).clicked();
     }
 
     // The bar behind the tabs: nobody looks there for something to drag, and it would be a stop of the Tab key.

@@ -124,6 +124,11 @@ fn most_of_a_small_screen_is_data() {
     harness.run_steps(4);
     let plot = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
     assert!(0.45 * 800.0 <= plot.height(), "{plot:?}");
+    harness.get_by_label("Larger").click();
+    harness.run_steps(3);
+    let map = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect();
+    assert!(200.0 < map.height(), "{map:?}");
+    harness.get_by_label("Smaller").click();
     harness.set_size(vec2(900.0, 600.0));
     harness.run_steps(4);
     for canvas in ["Allocation timeline", "Segment map"] {
