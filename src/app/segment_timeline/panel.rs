@@ -243,7 +243,7 @@ impl VisibleRows<'_> {
             let reservations = || self.rows.ranges(band.row, recording).count();
             response
                 .on_hover_cursor(egui::CursorIcon::PointingHand)
-                .on_hover_ui(|ui| text::row_ui(ui, row, reservations()));
+                .on_hover_ui(|ui| text::row_ui(ui, recording, row, reservations()));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::app::theme;
 use crate::app::timeline::hover::reserved_text;
 use crate::app::tooltips::lines_ui;
 use crate::draw::{Pixel, SegmentTimelineHit};
-use crate::model::{AllocId, PoolKey, Recording, Timeline};
+use crate::model::{AllocId, PoolKey, Recording, StackId, Timeline};
 use crate::units;
 use eframe::egui;
 
@@ -38,8 +38,22 @@ fn owner(row: &SegmentRow) -> Option<String> {
     }
 }
 
+/// The line of code that reserved a row's addresses first; `None` where that was not recorded.
+fn first_reserved_by(recording: &Recording, row: &SegmentRow) -> Option<String> {
+    let past_end = row.addr.saturating_add(row.size_bytes);
+    let mut ranges = recording.ranges.all().iter();
+    let first = ranges.find(|range| (row.addr..past_end).contains(&range.addr))?;
+    let stack = recording.events.stack(first.start.event()?);
+    (stack != StackId::EMPTY).then(|| site_label(recording.snapshot(), stack))
+}
+
 /// Everything about a row.
-pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: usize) {
+pub(in crate::app) fn row_ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    row: &SegmentRow,
+    reservations: usize,
+) {
     let kind = if row.is_expandable { "Expandable segment" } else { "Segment" };
     ui.label(theme::strong(format!("{kind} at {}", units::address(row.addr)), 13.0));
     let size = i64::try_from(row.size_bytes).unwrap_or(i64::MAX);
@@ -48,6 +62,9 @@ pub(in crate::app) fn row_ui(ui: &mut egui::Ui, row: &SegmentRow, reservations: 
     ui.label(format!("{} active at most", units::bytes_exact(row.active_bytes)));
     if let Some(owner) = owner(row) {
         ui.label(owner);
+    }
+    if let Some(site) = first_reserved_by(recording, row) {
+        ui.label(format!("first reserved by {site}"));
     }
     let reserved = if row.is_expandable { "mapping" } else { "reservation" };
     let counts = format!(
