@@ -57,7 +57,7 @@ fn place(timeline: &Timeline, cursor: Moment, figures: &Figures) -> String {
         None => "Before the first event".to_owned(),
     };
     if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
-        format!("{place} · out of memory")
+        format!("{place} · OOM")
     } else if cursor == figures.peak.0 && figures.has_history {
         format!("{place} · peak")
     } else {
