@@ -300,7 +300,11 @@ fn notes_and_the_field_that_they_are_written_in() {
             harness.run_steps(4);
             let name = format!("notes_{}_{theme:?}", size[0]);
             camera.save(&harness, &name);
-            assert_eq!(faults(&texts(&harness)), Vec::<String>::new());
+            // The line of tabs above scrolls where it is too narrow for all.
+            let top = harness.get_by_label("New note").rect().top();
+            let mut shown = texts(&harness);
+            shown.retain(|text| top <= text.rect.top());
+            assert_eq!(faults(&shown), Vec::<String>::new());
             device(&mut harness).begin_note();
             harness.run_steps(20);
             // The field lies over what is below it.

@@ -71,6 +71,16 @@ pub(super) struct NoteText {
     pub(super) go: String,
 }
 
+impl NoteText {
+    /// The note with its place: `why is this here? (event 2,528)`.
+    pub(super) fn line(&self) -> String {
+        match self.place.as_str() {
+            "" => self.text.clone(),
+            place => format!("{} ({place})", self.text),
+        }
+    }
+}
+
 /// What the verdict comes down to; nothing where nothing is wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct AnswerText {

@@ -2,7 +2,7 @@
 
 use super::document::{AdviceText, Document, FindingText};
 use super::tree;
-use super::words::{kind_text, note_line, short_place};
+use super::words::{kind_text, short_place};
 use crate::diagnosis::{Number, Site};
 use crate::report::modules::modules_text;
 use crate::report::table::{self, Align};
@@ -52,7 +52,7 @@ fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "Notes")?;
-    document.notes.iter().try_for_each(|note| wrapped(out, ["  ", "    "], &note_line(note)))?;
+    document.notes.iter().try_for_each(|note| wrapped(out, ["  ", "    "], &note.line()))?;
     writeln!(out)
 }
 

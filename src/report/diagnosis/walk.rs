@@ -1,9 +1,9 @@
 //! The parts of a report in their order, for every format with markup.
 
-use super::document::{AdviceText, Document, FindingText, StackText};
+use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
 use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
-use super::words::{TOOL, note_line, place};
+use super::words::{TOOL, place};
 use crate::analysis::ModuleRow;
 use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
 use crate::units;
@@ -150,7 +150,7 @@ pub(super) fn notes(sink: &mut impl Sink, document: &Document) {
         return;
     }
     sink.open_section("Notes");
-    let texts: Vec<String> = document.notes.iter().map(note_line).collect();
+    let texts: Vec<String> = document.notes.iter().map(NoteText::line).collect();
     let items: Vec<Item<'_>> = texts.iter().map(|text| Item { text, code: None }).collect();
     sink.list(&items);
     sink.close_section();

@@ -1,6 +1,5 @@
 //! Words that all formats of the report use for places and stacks.
 
-use super::document::NoteText;
 use crate::diagnosis::{Severity, Site};
 use crate::units;
 
@@ -28,12 +27,4 @@ pub(super) fn place(file: &str, line: i64, name: &str) -> String {
 /// A line of code without the folders of its file.
 pub(super) fn short_place(site: &Site) -> String {
     place(units::basename(&site.file), site.line, &site.name)
-}
-
-/// A note with its place: `why is this here? (event 2,528)`.
-pub(super) fn note_line(note: &NoteText) -> String {
-    match note.place.as_str() {
-        "" => note.text.clone(),
-        place => format!("{} ({place})", note.text),
-    }
 }
