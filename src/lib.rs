@@ -8,7 +8,7 @@
 //! (text) → [`cli`]. [`load`]
 //! connects the first three to files and threads. [`draw`] turns the model into pixels, [`export`]
 //! combines pixels and words into whole pictures, and `app` is the window around them, which a build may
-//! leave out. [`save`] writes files whole or not at all.
+//! leave out. [`notes`] reads and writes places in a recording and notes about them. [`save`] writes files whole or not at all.
 //!
 //! ARCHITECTURE.md lists what each layer must not know; `tests/it/layering.rs` checks it.
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ pub mod draw;
 pub mod export;
 pub mod load;
 pub mod model;
+pub mod notes;
 pub mod pickle;
 pub mod remedies;
 pub mod report;

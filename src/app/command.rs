@@ -19,6 +19,8 @@ pub(in crate::app) enum Command {
     OpenSample(Input),
     /// Load the file of a tab again.
     Reload(usize),
+    /// Copy the command that opens a tab's file as it is shown.
+    CopyLink(usize),
     /// Close a tab.
     Close(usize),
     /// Close all tabs but one.

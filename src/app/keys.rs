@@ -36,11 +36,13 @@ pub(super) enum KeyAction {
     ColorBy(ColorBy),
     /// Shows another device of the file, by its place there.
     ShowDevice(usize),
+    /// Copies a link to what is shown.
+    LinkShown,
     /// The device that is shown.
     Device(fn(&mut OpenDevice)),
 }
 
-use KeyAction::{CloseShown, Device, ReloadShown, Tray, Window};
+use KeyAction::{CloseShown, Device, LinkShown, ReloadShown, Tray, Window};
 
 /// A key and its effect.
 pub(super) struct Shortcut {
@@ -136,6 +138,8 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     key(NONE, Key::P, "go to the peak", Device(|d| d.at.go_to_peak())),
     key(NONE, Key::O, "go to the next out-of-memory event", Device(|d| d.at.go_to_oom())).also("oom error"),
     key(NONE, Key::M, "mark the cursor as the start of ranges of stacks", Device(OpenDevice::set_mark)),
+    key(NONE, Key::N, "write a note about this place", Device(OpenDevice::begin_note)).also("bookmark"),
+    key(NONE, Key::L, "copy a link to this view, as a command", LinkShown).also("share go url"),
     key(NONE, Key::F, "show everything", Device(|d| d.at.fit())).also("fit zoom all"),
     key(NONE, Key::W, "zoom in at the cursor", Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
     key(NONE, Key::S, "zoom out at the cursor", Device(|d| d.at.zoom(1.0 / ZOOM_FACTOR))).shared(ZOOM),
@@ -201,7 +205,7 @@ pub(super) fn act(action: &KeyAction, device: &mut OpenDevice) {
         KeyAction::Pane(pane) => device.wanted_pane = Some(pane),
         KeyAction::ColorBy(by) => device.at.color_by = by,
         Device(run) => run(device),
-        Window(_) | CloseShown | ReloadShown | KeyAction::ShowDevice(_) => {
+        Window(_) | CloseShown | ReloadShown | LinkShown | KeyAction::ShowDevice(_) => {
             debug_assert!(false, "{action:?} is not about a device");
         }
     }

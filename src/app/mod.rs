@@ -21,6 +21,8 @@ pub mod headless;
 mod help;
 mod keys;
 mod legend;
+mod notebook;
+mod notes;
 mod open_panel;
 mod panes;
 mod paths;
@@ -49,6 +51,7 @@ mod tests;
 
 use crate::analysis::UserRules;
 use crate::load::Input;
+use crate::notes::Place;
 use command::Command;
 pub use dialog_log::DialogLog;
 use eframe::egui;
@@ -61,7 +64,7 @@ use files::samples::Samples;
 use files::watch::{FileWatch, OnDisk};
 use keys::KeyAction;
 use open_panel::OpenPanel;
-use panes::Layout;
+use panes::{Layout, OpenDevice};
 use preferences::Preferences;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,6 +102,8 @@ pub struct Options {
     pub capacity: Option<i64>,
     /// The user's own rules for categories.
     pub rules: UserRules,
+    /// The place to show in the first file.
+    pub go: Option<Place>,
 }
 
 /// Open the window. Returns when it is closed.
@@ -124,10 +129,14 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
+        app.setup.settings_folder = eframe::storage_dir(APP_ID);
         for file in start.files {
             app.open(file, &cc.egui_ctx);
         }
         app.current = 0;
+        if let Some((document, place)) = app.documents.first_mut().zip(start.go) {
+            document.visit(place);
+        }
         Ok(Box::new(app) as Box<dyn eframe::App>)
     });
     eframe::run_native("oomscope", options, creator).map_err(|error| {
@@ -225,6 +234,7 @@ impl App {
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::OpenSample(input) => self.open(input, ctx),
                 Command::Reload(at) => self.reload(at, ctx),
+                Command::CopyLink(at) => self.copy_link(at, ctx),
                 Command::Close(at) => self.close(at),
                 Command::CloseOthers(at) => self.close_others(at),
                 Command::Show(at) => self.current = at,
@@ -256,6 +266,19 @@ impl App {
         if let Some(document) = self.documents.get_mut(at) {
             document.load_again(ctx);
         }
+    }
+
+    /// Put the command that opens a tab's file as it is shown on the clipboard.
+    fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
+        let Some(document) = self.documents.get_mut(at) else { return };
+        let said = match document.link() {
+            Some(link) => {
+                ctx.copy_text(link);
+                "Link copied: the command that opens this view"
+            }
+            None => "There is no link to what is not an open file",
+        };
+        self.notify(Some(said.to_owned()));
     }
 
     /// Show the tab that is `by` tabs further, around the ends.
@@ -374,8 +397,7 @@ impl App {
     /// Show a message in the status bar of the current file, or below everything if none is open.
     fn notify(&mut self, notice: Option<String>) {
         let Some(notice) = notice else { return };
-        let document = self.documents.get_mut(self.current);
-        match document.and_then(|document| document.open_file()?.device()) {
+        match self.shown_device() {
             Some(device) => device.notice = Some(notice),
             None => self.notice = Some(notice),
         }
@@ -438,6 +460,10 @@ impl App {
             self.open_panel.close();
             self.export_panel.close();
         }
+        // So does a note that is being written.
+        if self.is_writing_note() && keys::take_escape(ctx) {
+            self.shown_device().into_iter().for_each(|device| device.states.notes.cancel());
+        }
         if self.search.is_open() && keys::take_escape(ctx) {
             self.search.close(ctx);
         }
@@ -452,6 +478,7 @@ impl App {
             // The tab that is shown now: a file that is opened in this frame becomes the next one.
             KeyAction::CloseShown => self.commands.push(Command::Close(self.current)),
             KeyAction::ReloadShown => self.commands.push(Command::Reload(self.current)),
+            KeyAction::LinkShown => self.commands.push(Command::CopyLink(self.current)),
             KeyAction::Window(command) => self.commands.push(command.clone()),
             KeyAction::ShowDevice(at) => {
                 if let Some(file) = self.documents.get_mut(self.current).and_then(Document::open_file) {
@@ -459,12 +486,19 @@ impl App {
                 }
             }
             action => {
-                let document = self.documents.get_mut(self.current);
-                if let Some(device) = document.and_then(|document| document.open_file()?.device()) {
+                if let Some(device) = self.shown_device() {
                     keys::act(action, device);
                 }
             }
         }
+    }
+
+    fn shown_device(&mut self) -> Option<&mut OpenDevice> {
+        self.documents.get_mut(self.current)?.open_file()?.device()
+    }
+
+    fn is_writing_note(&mut self) -> bool {
+        self.shown_device().is_some_and(|device| device.states.notes.is_writing())
     }
 
     /// What is open, as far as commands depend on it.

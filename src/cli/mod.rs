@@ -33,6 +33,7 @@ use std::process::ExitCode;
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   oomscope snapshot.pickle                  open the window
+  oomscope snapshot.pickle --go 'event=2528 filter=live'   the window at a place
   oomscope snapshots/                       list a directory in the window, with verdicts
   oomscope stats rank*.pickle               a short summary of each file
   oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'

@@ -6,6 +6,7 @@ use super::select::{Capacity, RulesFile};
 use super::{output, stats, stderr};
 use crate::analysis::UserRules;
 use crate::load::FolderListing;
+use crate::notes::Place;
 use crate::report::StatsRequest;
 use clap::Args;
 use std::path::PathBuf;
@@ -16,13 +17,24 @@ pub(super) struct OpenArgs {
     /// Snapshots to open in the window, or directories to list there; '-' is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The place to show in the first file: 'event=2528 select=alloc:1234'. The window copies such links (L)
+    #[arg(long, value_name = "PLACE", requires = "files", value_parser = parse_place)]
+    go: Option<Place>,
     #[command(flatten)]
     capacity: Capacity,
     #[command(flatten)]
     rules: RulesFile,
 }
 
+/// A place as the window writes it. The help has the rest of what is expected.
+fn parse_place(text: &str) -> Result<Place, String> {
+    text.parse::<Place>().map_err(|error| error.to_string())
+}
+
 pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
+    for word in args.go.iter().flat_map(|place| &place.unknown) {
+        stderr::notice(&format!("--go: '{word}' is not known to this version and left out"));
+    }
     let rules = args.rules.read(&args.files)?;
     window(args, &rules).or_else(|reason| print_instead(args, &rules, &reason))
 }
@@ -32,7 +44,8 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
     use crate::{app, load::Input};
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
-    app::run(app::Options { files, capacity: args.capacity.bytes, rules: rules.clone() })
+    let go = args.go.clone();
+    app::run(app::Options { files, capacity: args.capacity.bytes, rules: rules.clone(), go })
         .map_err(|error| error.to_string())
 }
 
@@ -40,7 +53,7 @@ fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
 #[cfg(not(feature = "window"))]
 fn window(args: &OpenArgs, _: &UserRules) -> Result<(), String> {
     // Read here, since only the window uses it.
-    _ = args.capacity.bytes;
+    _ = (args.capacity.bytes, &args.go);
     Err("this oomscope was built without its window".to_owned())
 }
 

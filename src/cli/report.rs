@@ -3,10 +3,13 @@
 use super::failure::Failure;
 use super::message::oom_message;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
+use super::stderr;
 use crate::analysis::{At, Attribution, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_parts;
+use crate::load::{Input, notes_beside, read_text};
 use crate::model::{DeviceId, Timeline};
+use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use crate::remedies::predict_all;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
@@ -34,9 +37,8 @@ pub(super) struct ReportArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Do not simulate what would have helped, which takes seconds for millions of events
-    #[arg(long)]
-    no_remedies: bool,
+    #[command(flatten)]
+    left_out: LeftOut,
     /// As text: all figures, evidence, advice and limits. The other formats have them in any case
     #[arg(long)]
     verbose: bool,
@@ -55,6 +57,17 @@ pub(super) struct ReportArgs {
     top: usize,
     #[command(flatten)]
     source: Source,
+}
+
+/// Parts that a report can do without.
+#[derive(Debug, Args)]
+struct LeftOut {
+    /// Do not simulate what would have helped, which takes seconds for millions of events
+    #[arg(long)]
+    no_remedies: bool,
+    /// Leave out the notes that the window keeps beside the file
+    #[arg(long)]
+    no_notes: bool,
     /// Leave out user names, paths and hosts; file names and lines stay
     #[arg(long)]
     redact: bool,
@@ -98,8 +111,9 @@ fn contents(
     let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
     let predict = || predict_all(snapshot, timeline, &attribution, args.capacity.bytes);
-    let remedies = (!args.no_remedies).then(predict).flatten();
+    let remedies = (!args.left_out.no_remedies).then(predict).flatten();
     let modules = module_table(snapshot, timeline, &attribution, selected.moment);
+    let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };
     let input = ReportInput {
         name: &recording.name(),
         snapshot,
@@ -108,7 +122,8 @@ fn contents(
         remedies: remedies.as_ref(),
         modules: Some(&modules),
         top: args.top,
-        redacted: args.redact,
+        notes: &notes,
+        redacted: args.left_out.redact,
     };
     let document = Document::new(&input);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
@@ -125,6 +140,21 @@ fn contents(
     Ok(out)
 }
 
+/// The notes beside the recording, as far as they can be read.
+fn notes_about(recording: &Opened<'_>) -> Vec<Note> {
+    let Input::File(path) = Input::from_arg(recording.file) else { return Vec::new() };
+    let path = notes_beside(&path);
+    let found = match read_text(&path, MAX_FILE_BYTES) {
+        Ok(None) => return Vec::new(),
+        Ok(Some(text)) => read_notes(&text),
+        Err(error) => NotesFile::unreadable(&error.to_string()),
+    };
+    if let Some(why) = &found.kept {
+        stderr::notice(&format!("{}: {why}", path.display()));
+    }
+    found.notes
+}
+
 fn page_parts(
     args: &ReportArgs,
     recording: &Opened<'_>,
@@ -132,7 +162,7 @@ fn page_parts(
     attribution: &Arc<Attribution>,
 ) -> Result<PageParts, Failure> {
     let name = recording.name();
-    let name = if args.redact { units::basename(&name) } else { &name };
-    report_parts(&recording.device_handle(timeline)?, attribution, moment, name, args.redact)
+    let name = if args.left_out.redact { units::basename(&name) } else { &name };
+    report_parts(&recording.device_handle(timeline)?, attribution, moment, name, args.left_out.redact)
         .map_err(|error| recording.failure(error, "use another format"))
 }

@@ -15,6 +15,7 @@ mod iterations;
 mod json;
 mod live;
 mod modules;
+mod notes;
 mod position;
 mod remedies;
 mod settings;
@@ -42,6 +43,7 @@ pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
     modules_csv,
 };
+pub use notes::place_words;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
     remedy_change,

@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 15] = [
+const LAYERS: [Layer; 16] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -46,9 +46,10 @@ const LAYERS: [Layer; 15] = [
     },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
+    Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "report",
-        knows: &["units", "model", "analysis", "simulator", "diagnosis", "remedies"],
+        knows: &["units", "model", "notes", "analysis", "simulator", "diagnosis", "remedies"],
         is_without: &[],
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
@@ -60,6 +61,7 @@ const LAYERS: [Layer; 15] = [
             "load",
             "save",
             "model",
+            "notes",
             "analysis",
             "simulator",
             "diagnosis",
@@ -78,6 +80,7 @@ const LAYERS: [Layer; 15] = [
             "load",
             "save",
             "model",
+            "notes",
             "analysis",
             "simulator",
             "diagnosis",

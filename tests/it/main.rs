@@ -15,6 +15,7 @@ mod formats;
 mod layering;
 mod loading;
 mod memory;
+mod notes;
 mod outputs;
 mod pages;
 mod pickles;

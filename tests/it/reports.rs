@@ -7,6 +7,7 @@ use oomscope::model::{
     Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
     StackId, Timeline, TimelineInput,
 };
+use oomscope::notes::{Note, Place};
 use oomscope::report::{
     Document, MAX_MARKDOWN_CHARS, PageParts, ReportInput, TextDetail, report_html, report_json,
     report_markdown, report_text,
@@ -269,6 +270,10 @@ pub(crate) fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Docum
     let diagnosis =
         diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
+    let filter = Some(HOSTILE.join(" "));
+    let place = Place { filter, unknown: vec![HOSTILE[0].to_owned()], ..Place::default() };
+    let notes: Vec<Note> =
+        HOSTILE.iter().map(|text| Note { text: (*text).to_owned(), place: place.clone() }).collect();
     Document::new(&ReportInput {
         name: &name,
         snapshot,
@@ -277,6 +282,7 @@ pub(crate) fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Docum
         remedies: None,
         modules: None,
         top,
+        notes: &notes,
         redacted,
     })
 }

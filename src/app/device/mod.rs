@@ -10,6 +10,7 @@ pub(in crate::app) mod filtering;
 pub(in crate::app) mod history;
 pub(in crate::app) mod outline;
 pub(in crate::app) mod pane_ctx;
+pub(in crate::app) mod place;
 mod predicting;
 pub(in crate::app) mod site_labels;
 pub(in crate::app) mod standpoint;

@@ -1,6 +1,7 @@
 //! The context that a pane is given besides its own state.
 
 use super::{Derived, Standpoint};
+use crate::app::notebook::Notebook;
 use crate::draw::{Coloring, Palette};
 use crate::model::Recording;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(in crate::app) struct PaneCtx<'a> {
     pub(in crate::app) derived: &'a Derived,
     /// The place of the user. Panes change it at once, so that other panes follow a drag in the same frame.
     pub(in crate::app) at: &'a mut Standpoint,
+    /// The notes about the file.
+    pub(in crate::app) notebook: &'a Notebook,
     /// The file's name, as its tab says it.
     pub(in crate::app) title: &'a str,
     /// A message for the status bar.

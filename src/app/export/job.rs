@@ -13,6 +13,7 @@ use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_parts};
 use crate::load::Input;
+use crate::notes::Note;
 use crate::remedies::predict_all;
 use crate::report::{Document, ReportInput, answer, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
@@ -58,6 +59,8 @@ pub(in crate::app) struct ExportJob {
     diagnosis_request: DiagnosisRequest,
     /// The categories that a report and a picture show.
     attribution: AttributionCell,
+    /// The notes that a report has.
+    notes: Vec<Note>,
 }
 
 impl ExportJob {
@@ -69,7 +72,7 @@ impl ExportJob {
         ctx: &egui::Context,
     ) -> Self {
         let size = ctx.viewport_rect().size();
-        let OpenDevice { derived, at, .. } = device;
+        let OpenDevice { derived, at, notebook, .. } = device;
         Self {
             spec: spec(&order, &input, device, ctx),
             order,
@@ -78,6 +81,7 @@ impl ExportJob {
             scale: ctx.pixels_per_point().max(MIN_SCALE),
             diagnosis_request: derived.diagnosis_request(at.report_at),
             attribution: derived.attribution_cell(),
+            notes: notebook.notes().to_vec(),
         }
     }
 
@@ -172,6 +176,7 @@ impl ExportJob {
             remedies: remedies.as_ref(),
             modules: Some(&modules),
             top: REPORT_LISTS,
+            notes: &self.notes,
             redacted,
         };
         Ok(report_html(&Document::new(&input), &parts).into_bytes())

@@ -9,10 +9,12 @@ use super::reload::Reload;
 use super::watch::OnDisk;
 use super::{file_page, load_page};
 use crate::app::command::Command;
+use crate::app::device::place;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
+use crate::notes::{Place, command_line};
 use crate::units;
 use eframe::egui;
 use std::path::PathBuf;
@@ -29,6 +31,8 @@ pub(in crate::app) struct Document {
     reload: Reload,
     /// The version whose verdict lists know.
     remembered: Option<FileStamp>,
+    /// The place to go to as soon as the file is open.
+    go: Option<Place>,
 }
 
 /// The news about a load.
@@ -64,7 +68,22 @@ impl Document {
             Some(path) => names::file_name(path),
             None => units::printable(&input.name()),
         };
-        Self { title, input, state, reload: Reload::default(), remembered: None }
+        Self { title, input, state, reload: Reload::default(), remembered: None, go: None }
+    }
+
+    /// Go to a place, now or as soon as the file is open.
+    pub(in crate::app) fn visit(&mut self, place: Place) {
+        match &mut self.state {
+            State::Open(file) => file.visit(&place),
+            _ => self.go = Some(place),
+        }
+    }
+
+    /// The command that opens the file as it is shown; `None` if it is no file that is open.
+    pub(in crate::app) fn link(&mut self) -> Option<String> {
+        let path = std::path::absolute(self.input.path()?).ok()?;
+        let device = self.open_file()?.device()?;
+        Some(command_line(&path.to_string_lossy(), &place::place(&device.recording, &device.at)))
     }
 
     /// Load the file again. The old version stays until the new one is there.
@@ -90,13 +109,15 @@ impl Document {
                 Some(outcome) => {
                     self.reload.shown = job.stamp();
                     self.state = State::of(outcome, &self.input, &self.title, ctx, setup);
-                    if matches!(self.state, State::Open(_)) {
+                    if let State::Open(file) = &mut self.state {
+                        self.go.take().iter().for_each(|place| file.visit(place));
                         return LoadProgress::Opened;
                     }
                 }
             },
             State::Failed(_) | State::Folder(_) => {}
             State::Open(file) => {
+                file.update_notes();
                 if self.reload.is_running() {
                     ctx.request_repaint_after(PROGRESS_TICK);
                 }

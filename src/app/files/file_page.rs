@@ -46,6 +46,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     );
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
     CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
+    device.note_ui(ui.ctx());
 }
 
 /// One line of tools: those of the timeline, and the filter.

@@ -3,11 +3,14 @@
 use super::glances::Glance;
 use super::{devices, reload};
 use crate::app::device::attributing::FileFacts;
+use crate::app::device::place;
+use crate::app::notebook::Notebook;
 use crate::app::panes::OpenDevice;
 use crate::app::work::setup::Setup;
 use crate::draw::SparkLine;
 use crate::load::{Input, rules_nearby};
-use crate::model::{Anchor, Recording, Snapshot};
+use crate::model::{Anchor, DeviceId, Recording, Snapshot};
+use crate::notes::Place;
 use crate::units;
 use eframe::egui;
 use std::path::Path;
@@ -21,6 +24,8 @@ pub(in crate::app) struct OpenFile {
     pub(in crate::app) current: usize,
     /// Their active memory as lines, if there are several.
     pub(super) sparks: Vec<SparkLine>,
+    /// The notes about the file.
+    pub(super) notebook: Notebook,
     /// Sentences about the file that the user must not miss.
     pub(in crate::app) notices: Vec<String>,
 }
@@ -36,14 +41,18 @@ impl OpenFile {
         let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
         // Shared, so that the stacks of the file are read once for all of its devices.
         let facts = FileFacts::default();
+        let notebook = Notebook::open(input, ctx, setup);
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
         let devices: Vec<_> = Recording::all(snapshot)
-            .map(|recording| OpenDevice::new(recording, title, Arc::clone(&facts), ctx, setup))
+            .map(|recording| {
+                OpenDevice::new(recording, title, notebook.clone(), Arc::clone(&facts), ctx, setup)
+            })
             .collect();
         Self {
             current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
             sparks: devices::sparks(&devices),
             devices,
+            notebook,
             notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
         }
     }
@@ -56,9 +65,39 @@ impl OpenFile {
                 reload::resume(device, old);
             }
         }
+        // Notes that could not be written are in the old one alone.
+        self.notebook = old.notebook.clone();
+        for device in &mut self.devices {
+            device.notebook = old.notebook.clone();
+        }
         let shown = old.devices.get(old.current).map(id);
         let place = self.devices.iter().position(|device| Some(id(device)) == shown);
         self.current = place.unwrap_or(self.current);
+    }
+
+    /// Go to a place. Words about what the file does not have are shown below.
+    pub(super) fn visit(&mut self, place: &Place) {
+        let device = place.device.map(DeviceId);
+        let at = device.and_then(|id| self.devices.iter().position(|device| device.recording.device == id));
+        let mut missing = Vec::new();
+        match (device, at) {
+            (Some(device), None) => missing.push(device.to_string()),
+            (_, at) => self.current = at.unwrap_or(self.current),
+        }
+        let Some(device) = self.devices.get_mut(self.current) else { return };
+        missing.extend(place::visit(&device.recording, &mut device.at, place));
+        if !missing.is_empty() {
+            device.notice = Some(place::missing_text(&missing));
+        }
+    }
+
+    /// Follow what becomes of the notes.
+    pub(super) fn update_notes(&mut self) {
+        if let Some(said) = self.notebook.update()
+            && let Some(device) = self.device()
+        {
+            device.notice = Some(said);
+        }
     }
 
     /// The verdict on the device that lists show, once it is known.

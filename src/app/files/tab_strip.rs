@@ -124,6 +124,7 @@ fn context_menu(ui: &mut egui::Ui, at: usize, document: &Document, commands: &mu
             ui.copy_text(path.display().to_string());
             ui.close();
         }
+        item(ui, "Copy link to this view", Command::CopyLink(at));
         ui.separator();
     }
     item(ui, "Reset layout", Command::ResetLayout);

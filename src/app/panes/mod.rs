@@ -16,8 +16,8 @@ pub(in crate::app) use pane::Pane;
 
 use crate::app::device::PaneCtx;
 use crate::app::{
-    curves_panel, details, legend, remedies, report_view, segment_map, segment_timeline, stacks, tables,
-    timeline, what_if,
+    curves_panel, details, legend, notes, remedies, report_view, segment_map, segment_timeline, stacks,
+    tables, timeline, what_if,
 };
 use eframe::egui::Ui;
 use report_view::target::Elsewhere;
@@ -144,6 +144,13 @@ const PANES: &[Definition] = &[
         home: Home::Tray,
         needs_history: false,
         ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),
+    },
+    Definition {
+        pane: Pane::Notes,
+        name: "Notes",
+        home: Home::Tray,
+        needs_history: false,
+        ui: |ui, ctx, states| notes::panel::ui(ui, ctx, &mut states.notes),
     },
 ];
 

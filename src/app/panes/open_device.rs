@@ -2,11 +2,13 @@
 
 use super::pane::Pane;
 use crate::app::device::attributing::FileFacts;
-use crate::app::device::{Derived, PaneCtx, Selection, Standpoint};
+use crate::app::device::{Derived, PaneCtx, Selection, Standpoint, place};
+use crate::app::notebook::Notebook;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, legend, remedies, segment_map, segment_timeline, stacks, tables, timeline, what_if,
+    details, filter, legend, notes, remedies, segment_map, segment_timeline, stacks, tables, timeline,
+    what_if,
 };
 use crate::model::Recording;
 use eframe::egui;
@@ -17,6 +19,8 @@ pub(in crate::app) struct OpenDevice {
     pub(in crate::app) derived: Derived,
     pub(in crate::app) at: Standpoint,
     pub(in crate::app) states: PaneStates,
+    /// The notes about the file, which its devices share.
+    pub(in crate::app) notebook: Notebook,
     /// The file's name, as its tab says it.
     pub(in crate::app) title: String,
     /// A message for the status bar.
@@ -45,6 +49,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) wanted: Option<Pane>,
     pub(in crate::app) what_if: what_if::panel::State,
     pub(in crate::app) remedies: remedies::panel::State,
+    pub(in crate::app) notes: notes::state::State,
 }
 
 impl PaneStates {
@@ -65,6 +70,7 @@ impl OpenDevice {
     pub(in crate::app) fn new(
         recording: Recording,
         title: &str,
+        notebook: Notebook,
         facts: FileFacts,
         ctx: &egui::Context,
         setup: &Setup,
@@ -73,6 +79,7 @@ impl OpenDevice {
             derived: Derived::new(&recording, facts, ctx, setup),
             at: Standpoint::new(&recording),
             states: PaneStates::default(),
+            notebook,
             title: title.to_owned(),
             notice: None,
             wanted_pane: None,
@@ -82,8 +89,8 @@ impl OpenDevice {
 
     /// The context that panes are given, and their states.
     pub(super) fn split(&mut self) -> (PaneCtx<'_>, &mut PaneStates) {
-        let Self { recording, derived, at, states, title, notice, .. } = self;
-        (PaneCtx { recording, derived, at, title, notice }, states)
+        let Self { recording, derived, at, states, notebook, title, notice, .. } = self;
+        (PaneCtx { recording, derived, at, notebook, title, notice }, states)
     }
 
     /// Apply the user's preferences. Called in every frame.
@@ -93,6 +100,17 @@ impl OpenDevice {
         if *editor_command != preferences.editor_command {
             editor_command.clone_from(&preferences.editor_command);
         }
+    }
+
+    /// Begin a note at this place.
+    pub(in crate::app) fn begin_note(&mut self) {
+        self.states.notes.begin(place::place(&self.recording, &self.at));
+    }
+
+    /// The field of the note that is being written, if one is.
+    pub(in crate::app) fn note_ui(&mut self, egui: &egui::Context) {
+        let (mut ctx, states) = self.split();
+        notes::field::ui(egui, &mut ctx, &mut states.notes);
     }
 
     /// Start ranges at the cursor.

@@ -31,4 +31,6 @@ pub(in crate::app) enum Pane {
     WhatIf,
     /// What changes to the program would have saved.
     Remedies,
+    /// Notes about the file.
+    Notes,
 }

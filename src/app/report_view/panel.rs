@@ -8,6 +8,7 @@ use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
 use crate::diagnosis::Finding;
 use crate::model::{Moment, Recording};
+use crate::notes::Note;
 use crate::remedies::Predictions;
 use crate::report::{Document, ReportInput, report_markdown};
 use crate::units;
@@ -72,6 +73,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
                 ctx.title,
                 report,
                 ctx.derived.predictions().map(AsRef::as_ref),
+                &ctx.notebook.notes(),
             ));
             ctx.notify("Report copied".to_owned());
         }
@@ -91,6 +93,7 @@ fn markdown(
     name: &str,
     report: &DeviceReport,
     remedies: Option<&Predictions>,
+    notes: &[Note],
 ) -> String {
     report_markdown(&Document::new(&ReportInput {
         name,
@@ -100,6 +103,7 @@ fn markdown(
         remedies,
         modules: None,
         top: LISTED,
+        notes,
         redacted: false,
     }))
 }

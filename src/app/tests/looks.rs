@@ -61,7 +61,7 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 11] = [
+const PANES: [Pane; 12] = [
     Pane::Report,
     Pane::WhatIf,
     Pane::Remedies,
@@ -73,6 +73,7 @@ const PANES: [Pane; 11] = [
     Pane::Events,
     Pane::Iterations,
     Pane::Modules,
+    Pane::Notes,
 ];
 
 /// Check every pane on a sample, in both themes at a size. Their pictures are kept for looking at.
@@ -275,5 +276,39 @@ fn what_is_offered_is_whole_however_it_was_written() {
         let all = texts(&harness);
         let text = all.iter().find(|text| text.words == offer).expect("it is offered");
         assert!(text.rect.height() <= text.visible.height() + TOLERANCE_PX, "{offer} is cut");
+    }
+}
+
+#[test]
+fn notes_and_the_field_that_they_are_written_in() {
+    let long = "the second pass allocates larger blocks than the first one, and nothing of it fits into what is free";
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        for theme in [Theme::Dark, Theme::Light] {
+            let camera = Camera::default();
+            let mut harness = camera.harness(size, theme);
+            // Notes are written beside the file.
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let path = folder.path().join("frag_oom.pickle");
+            std::fs::copy(sample("frag_oom.pickle"), &path).expect("a temporary file");
+            open_path(&mut harness, path);
+            for (event, text) in [(2528, "this request failed"), (1200, long), (700, "the first holes")] {
+                let place = format!("event={event} range=100..2600 filter=\"site:index.py:60 live\"");
+                let place = place.parse().expect("a place");
+                device(&mut harness).notebook.add(crate::notes::Note { text: text.to_owned(), place });
+            }
+            device(&mut harness).wanted_pane = Some(Pane::Notes);
+            harness.run_steps(4);
+            let name = format!("notes_{}_{theme:?}", size[0]);
+            camera.save(&harness, &name);
+            // The line of tabs above scrolls where it is too narrow for all.
+            let top = harness.get_by_label("New note").rect().top();
+            let mut shown = texts(&harness);
+            shown.retain(|text| top <= text.rect.top());
+            assert_eq!(faults(&shown), Vec::<String>::new());
+            device(&mut harness).begin_note();
+            harness.run_steps(20);
+            // The field lies over what is below it.
+            camera.save(&harness, &format!("{name}_field"));
+        }
     }
 }

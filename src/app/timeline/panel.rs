@@ -9,6 +9,7 @@ use super::state::State;
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
+use crate::app::notes::flags;
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas, View};
@@ -87,6 +88,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         texts.ui(&response, under);
     }
     lanes_ui(ui, recording, &derived.lanes, ctx.at, &places, palette);
+    let (timeline, view) = (recording.timeline(), ctx.at.view);
+    let canvas =
+        TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
+    flags::ui(ui, &canvas, ctx);
 }
 
 /// The rectangles of all parts; `None` if there is too little room.
@@ -159,6 +164,7 @@ fn paint(
     canvas.grid();
     picture(&canvas, pictures, at, under);
     let mut labels = MarkLabels::default();
+    flags::paint(&canvas, ctx, &mut labels);
     if let Some((outline, shown)) = at.outlined().zip(pictures.shown()) {
         let spans = shown.spans_of_finding(outline);
         canvas.bracket(&shown.picture, &spans, outline.moment, &outline.label, &mut labels);

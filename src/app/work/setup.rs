@@ -2,6 +2,7 @@
 
 use super::worker::WorkMode;
 use crate::analysis::UserRules;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The settings of a window from its start to its end.
@@ -11,11 +12,13 @@ pub(in crate::app) struct Setup {
     pub(in crate::app) mode: WorkMode,
     /// The user's own rules for categories.
     pub(in crate::app) rules: Arc<UserRules>,
+    /// The folder of the window's own files; `None` if it has none.
+    pub(in crate::app) settings_folder: Option<PathBuf>,
 }
 
 impl Setup {
-    /// Without rules.
+    /// Without rules and settings.
     pub(in crate::app) fn new(mode: WorkMode) -> Self {
-        Self { mode, rules: Arc::default() }
+        Self { mode, rules: Arc::default(), settings_folder: None }
     }
 }

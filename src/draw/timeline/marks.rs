@@ -31,11 +31,18 @@ pub fn axis_font() -> FontId {
 #[derive(Default)]
 pub struct MarkLabels {
     waiting: Vec<(Rect, Arc<Galley>, Color32)>,
+    reserved: Vec<Rect>,
 }
 
 impl MarkLabels {
+    /// Keep labels out of a place.
+    pub fn reserve(&mut self, place: Rect) {
+        self.reserved.push(place);
+    }
+
     fn is_free(&self, place: Rect) -> bool {
-        !self.waiting.iter().any(|(taken, ..)| taken.intersects(place))
+        let taken = self.waiting.iter().map(|(taken, ..)| taken).chain(&self.reserved);
+        !taken.into_iter().any(|taken| taken.intersects(place))
     }
 }
 

@@ -9,8 +9,9 @@ use super::quoted::{RemedyText, quoted};
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
+use crate::notes::{Note, Place};
 use crate::remedies::Predictions;
-use crate::report::{moment_text, non_default_settings};
+use crate::report::{moment_text, non_default_settings, place_words};
 use crate::units;
 
 /// Input of a report.
@@ -30,6 +31,8 @@ pub struct ReportInput<'a> {
     pub modules: Option<&'a ModuleTable>,
     /// The most lines, stacks and allocations that each finding lists.
     pub top: usize,
+    /// Notes about the file.
+    pub notes: &'a [Note],
     /// Whether to leave out folders, which may name users and hosts.
     pub redacted: bool,
 }
@@ -53,6 +56,29 @@ pub struct Document {
     pub(super) modules: Option<ModuleTable>,
     /// The verdict, and further findings in the order of their weight.
     pub(super) findings: Vec<FindingText>,
+    /// Notes about the file.
+    pub(super) notes: Vec<NoteText>,
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NoteText {
+    pub(super) text: String,
+    /// Its place in words; empty if it has none.
+    pub(super) place: String,
+    pub(super) event: Option<u32>,
+    /// Its place for `--go`.
+    pub(super) go: String,
+}
+
+impl NoteText {
+    /// The note with its place: `why is this here? (event 2,528)`.
+    pub(super) fn line(&self) -> String {
+        match self.place.as_str() {
+            "" => self.text.clone(),
+            place => format!("{} ({place})", self.text),
+        }
+    }
 }
 
 /// What the verdict comes down to; nothing where nothing is wrong.
@@ -144,6 +170,7 @@ impl Document {
             events: timeline.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
+            notes: input.notes.iter().map(|note| note_text(snapshot, clean, note)).collect(),
         }
     }
 
@@ -179,6 +206,17 @@ fn answer_text(diagnosis: &Diagnosis, clean: Clean) -> AnswerText {
         culprit: found.culprit.map(|text| clean.text(&text)),
         fix: found.fix.map(|text| clean.text(&text)),
         is_code,
+    }
+}
+
+fn note_text(snapshot: &Snapshot, clean: Clean, note: &Note) -> NoteText {
+    let filter = note.place.filter.as_ref().map(|filter| clean.prose(filter));
+    let place = Place { filter, unknown: Vec::new(), ..note.place.clone() };
+    NoteText {
+        text: clean.prose(&note.text),
+        place: clean.prose(&place_words(snapshot, &place)),
+        event: place.event(),
+        go: place.to_string(),
     }
 }
 

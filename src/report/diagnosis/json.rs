@@ -1,7 +1,7 @@
 //! The report for programs. The schema is described in `docs/report.md`; its version counts up when
 //! a key changes its meaning or goes away.
 
-use super::document::{AdviceText, AllocationText, Document, FindingText, StackText};
+use super::document::{AdviceText, AllocationText, Document, FindingText, NoteText, StackText};
 use crate::analysis::PhaseBasis;
 use crate::diagnosis::{CodeRow, CodeTree, Figure, MomentPosition, Site, Value};
 use crate::report::modules::modules_record;
@@ -39,8 +39,13 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
+        "notes": document.notes.iter().map(note).collect::<Vec<_>>(),
     });
     crate::report::json::write(out, &report)
+}
+
+fn note(note: &NoteText) -> Json {
+    json!({"text": note.text, "event": note.event, "place": note.place, "go": note.go})
 }
 
 fn position(at: MomentPosition, text: Option<&str>) -> Json {

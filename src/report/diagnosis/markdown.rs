@@ -10,6 +10,9 @@ pub const MAX_MARKDOWN_CHARS: usize = 60_000;
 /// The remark below a report that lost something.
 const SHORTENED: &str = "_Shortened to fit an issue; the other formats have all of it._\n\n";
 
+/// Characters that notes take at most: half of a report.
+const MAX_NOTES_CHARS: usize = MAX_MARKDOWN_CHARS / 2;
+
 /// Characters kept free for [`SHORTENED`], with some to spare.
 const SHORTENED_CHARS: usize = 200;
 
@@ -17,18 +20,28 @@ const SHORTENED_CHARS: usize = 200;
 /// first their stacks, then all but their titles.
 pub fn report_markdown(document: &Document) -> String {
     let mut out = written(|sink| walk::head(sink, document));
+    let notes = shortened_notes(written(|sink| walk::notes(sink, document)));
     let tail = written(|sink| {
         walk::modules(sink, document);
         walk::recording(sink, document);
     });
-    let room = MAX_MARKDOWN_CHARS.saturating_sub(length(&out) + length(&tail) + SHORTENED_CHARS);
+    let room =
+        MAX_MARKDOWN_CHARS.saturating_sub(length(&out) + length(&notes) + length(&tail) + SHORTENED_CHARS);
     let findings = Findings::fitting(&document.findings, room);
     out.push_str(&findings.text);
     if findings.is_shortened {
         out.push_str(SHORTENED);
     }
+    out.push_str(&notes);
     out.push_str(&tail);
     out
+}
+
+/// The notes, cut behind a whole one, and a remark if some do not fit.
+fn shortened_notes(text: String) -> String {
+    let Some((cut, _)) = text.char_indices().nth(MAX_NOTES_CHARS) else { return text };
+    let end = text[..cut].rfind('\n').unwrap_or(0);
+    format!("{}\n\n{SHORTENED}", &text[..end])
 }
 
 /// The text that `write` makes.

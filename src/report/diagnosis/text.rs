@@ -35,6 +35,7 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
         TextDetail::Short => short(out, document)?,
         TextDetail::Verbose => verbose(out, document)?,
     }
+    notes(out, document)?;
     let mut rows: Vec<Vec<String>> =
         document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
     rows.push(vec!["Allocator".to_owned(), document.settings_text()]);
@@ -43,6 +44,16 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
         TextDetail::Short => writeln!(out, "\nFigures, evidence and limits: --verbose"),
         TextDetail::Verbose => Ok(()),
     }
+}
+
+/// The notes about the file, if there are any.
+fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    if document.notes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Notes")?;
+    document.notes.iter().try_for_each(|note| wrapped(out, ["  ", "    "], &note.line()))?;
+    writeln!(out)
 }
 
 /// The verdict on the first screen, and the statements of the others that say what to change.

@@ -1,6 +1,6 @@
 //! The parts of a report in their order, for every format with markup.
 
-use super::document::{AdviceText, Document, FindingText, StackText};
+use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
 use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::words::{TOOL, place};
@@ -142,6 +142,18 @@ pub(super) fn modules(sink: &mut impl Sink, document: &Document) {
     };
     let rows = main_module_rows(table).map(row).collect();
     sink.fold("Memory by module", |sink| sink.table(&Table { style: None, columns, rows }));
+}
+
+/// The notes about the file, if there are any.
+pub(super) fn notes(sink: &mut impl Sink, document: &Document) {
+    if document.notes.is_empty() {
+        return;
+    }
+    sink.open_section("Notes");
+    let texts: Vec<String> = document.notes.iter().map(NoteText::line).collect();
+    let items: Vec<Item<'_>> = texts.iter().map(|text| Item { text, code: None }).collect();
+    sink.list(&items);
+    sink.close_section();
 }
 
 /// Facts about the recording, and the allocator's settings.

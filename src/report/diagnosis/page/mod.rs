@@ -46,6 +46,7 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     for picture in &parts.pictures {
         page.picture(picture);
     }
+    walk::notes(&mut page, document);
     walk::modules(&mut page, document);
     walk::recording(&mut page, document);
     page.markup("<script>");
@@ -142,6 +143,7 @@ mod tests {
             remedies: None,
             modules: None,
             top: 1,
+            notes: &[],
             redacted: true,
         });
         let page = report_html(&document, &PageParts::default());
