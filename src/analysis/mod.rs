@@ -34,7 +34,7 @@ pub use inferred_part::InferredPart;
 pub use iteration_table::{IterationRow, iteration_table};
 pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
-pub use ranges::{EventRanges, RangeQuery};
+pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{
     Gap, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow, SegmentRows,
     SegmentState, Shared, capacity, gap_at, pool_stats, private_pools, segment_state,

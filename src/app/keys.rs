@@ -1,7 +1,6 @@
 //! The keyboard: one table that gives keys their meaning, is shown as help, and names commands in their search.
 
 use crate::app::command::Command;
-use crate::app::device::Selection;
 use crate::app::export::ExportChoice;
 use crate::app::focus;
 use crate::app::panes::{self, OpenDevice, Pane};
@@ -146,6 +145,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     key(NONE, Key::A, "move the view left", Device(|d| d.at.pan(-PAN_SHARE))).shared(PAN).also("pan"),
     key(NONE, Key::D, "move the view right", Device(|d| d.at.pan(PAN_SHARE))).shared(PAN).also("pan"),
     key(NONE, Key::Z, "zoom to the lifetime of the selected allocation", Device(zoom_to_selected)),
+    key(NONE, Key::R, "show the marked range", KeyAction::Pane(Pane::Range)).also("statistics brush"),
     tray(0, Key::Num1),
     tray(1, Key::Num2),
     tray(2, Key::Num3),
@@ -158,7 +158,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     tray(9, Key::Num0),
     key(NONE, Key::Slash, "write a filter", Device(write_filter)).also("search find"),
     key(COMMAND, Key::F, "write a filter", Device(write_filter)).also("search find"),
-    key(NONE, Key::Escape, "select nothing", Device(|d| d.at.select(Selection::None))).also("deselect"),
+    key(NONE, Key::Escape, "select nothing, mark no range", Device(|d| d.at.let_go())).also("deselect"),
     key(COMMAND, Key::Equals, "larger text", Window(Command::TextSize(TextSize::Larger))).shared(TEXT),
     key(COMMAND, Key::Minus, "smaller text", Window(Command::TextSize(TextSize::Smaller))).shared(TEXT),
     key(COMMAND, Key::Plus, "", Window(Command::TextSize(TextSize::Larger))),
@@ -173,11 +173,12 @@ const WIDGETS: [(&str, &str); 2] =
     [("Tab, Shift+Tab", "next control, control before"), ("Enter, Space", "press the control")];
 
 /// The meaning of the mouse, for the help.
-pub(super) const MOUSE: [(&str, &str); 7] = [
+pub(super) const MOUSE: [(&str, &str); 8] = [
     ("Wheel", "zoom at the pointer"),
     ("Shift+wheel", "zoom vertically, scroll through segments"),
     ("Drag", "move the view"),
     ("Shift+drag", "zoom to a box"),
+    ("Ctrl+drag", "mark a range"),
     ("Click", "select, and put the cursor there"),
     ("Double click", "zoom to a lifetime, or show everything"),
     ("Drag the axis", "scrub the cursor"),

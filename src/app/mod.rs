@@ -28,6 +28,7 @@ mod panes;
 mod paths;
 mod preferences;
 mod query_field;
+mod range;
 mod remedies;
 mod report_view;
 mod segment_map;

@@ -8,6 +8,7 @@ mod keyboard;
 mod looks;
 mod notes;
 mod paths;
+mod range;
 mod remedies;
 mod report;
 mod segment_map;

@@ -32,6 +32,16 @@ impl SiteLabels {
         out
     }
 
+    /// Number of different labels.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True if there are no stacks.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
     /// The label of a stack; empty for a stack that the file does not have.
     pub fn label(&self, stack: StackId) -> &str {
         self.labels.get(self.rank(stack) as usize).map_or("", String::as_str)

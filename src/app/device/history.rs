@@ -1,5 +1,6 @@
 //! The selection, and the way back to where the user was.
 
+use crate::analysis::MomentRange;
 use crate::draw::View;
 use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
 
@@ -54,6 +55,8 @@ fn live_at_address(timeline: &Timeline, event: EventIx) -> Option<AllocId> {
 pub(in crate::app) struct NavState {
     pub(in crate::app) cursor: Moment,
     pub(in crate::app) selection: Selection,
+    /// The range that is marked.
+    pub(in crate::app) range: Option<MomentRange>,
     pub(in crate::app) view: View,
     /// The filter as it is written.
     pub(in crate::app) query: String,
@@ -118,7 +121,13 @@ mod tests {
 
     fn place(moment: u32) -> NavState {
         let view = View { axis: Axis::Event, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0 };
-        NavState { cursor: Moment(moment), selection: Selection::None, view, query: String::new() }
+        NavState {
+            cursor: Moment(moment),
+            selection: Selection::None,
+            range: None,
+            view,
+            query: String::new(),
+        }
     }
 
     #[test]

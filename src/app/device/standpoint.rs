@@ -4,7 +4,7 @@ use super::filtering::FilterMode;
 use super::history::{History, NavState, Selection};
 use super::outline::Outline;
 use crate::analysis::filter::quoted;
-use crate::analysis::{At, site_label};
+use crate::analysis::{At, MomentRange, site_label};
 use crate::diagnosis::Finding;
 use crate::draw::{Axis, ColorBy, View};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
@@ -37,6 +37,7 @@ pub(in crate::app) struct Standpoint {
     /// The moment that the report is about; without one, the last OOM, else the peak.
     pub(in crate::app) report_at: Option<At>,
     selection: Selection,
+    range: Option<MomentRange>,
     outlined: Option<Outline>,
     history: History,
     /// The filter as it is written.
@@ -61,6 +62,7 @@ impl Standpoint {
             mark: None,
             report_at: None,
             selection: Selection::None,
+            range: None,
             outlined: None,
             history: History::default(),
             query: String::new(),
@@ -132,6 +134,31 @@ impl Standpoint {
             Selection::Segment { addr } => format!("segment at {}", units::address(addr)),
         };
         format!("{cursor} · selected: {selected}")
+    }
+
+    /// The range that is marked, if one is.
+    pub(in crate::app) fn range(&self) -> Option<MomentRange> {
+        self.range
+    }
+
+    /// Mark a range without a way back, as while it is drawn.
+    pub(in crate::app) fn draw_range(&mut self, range: Option<MomentRange>) {
+        self.range = range;
+    }
+
+    /// Select nothing, and mark no range.
+    pub(in crate::app) fn let_go(&mut self) {
+        if (self.selection, self.range) != (Selection::None, None) {
+            self.history.leave(self.state());
+            (self.selection, self.range) = (Selection::None, None);
+        }
+    }
+
+    /// Show the marked range with a little around it.
+    pub(in crate::app) fn zoom_to_range(&mut self) {
+        if let Some(range) = self.range {
+            self.zoom_to(range.from, Moment(range.to.0.saturating_add(1)));
+        }
     }
 
     /// Select something else; the user can go back.
@@ -215,10 +242,14 @@ impl Standpoint {
     /// Show the time from an allocation to its free, with a little around it.
     pub(in crate::app) fn zoom_to_lifetime(&mut self, id: AllocId) {
         let timeline = self.timeline();
-        let scale = self.view.on(timeline);
         let end = timeline.lifetimes.end(id).unwrap_or(Moment(timeline.moments() as u32));
-        let from = scale.position_from_moment(f64::from(timeline.lifetimes.start(id).0));
-        let to = scale.position_from_moment(f64::from(end.0));
+        self.zoom_to(timeline.lifetimes.start(id), end);
+    }
+
+    /// Show the time between two moments, with a little around it.
+    fn zoom_to(&mut self, from: Moment, to: Moment) {
+        let scale = self.view.on(self.timeline());
+        let [from, to] = [from, to].map(|moment| scale.position_from_moment(f64::from(moment.0)));
         let margin = (to - from) * LIFETIME_MARGIN;
         self.show(self.view.of_range(from - margin, to + margin, &self.full));
     }
@@ -291,7 +322,8 @@ impl Standpoint {
 
     fn state(&self) -> NavState {
         let query = self.query.clone();
-        NavState { cursor: self.cursor, selection: self.selection, view: self.view, query }
+        let Self { cursor, selection, range, view, .. } = *self;
+        NavState { cursor, selection, range, view, query }
     }
 
     /// Go to a place that was remembered, without a way back.
@@ -300,6 +332,6 @@ impl Standpoint {
         // The axis comes first: it sets `full`, and a view that is replaced below.
         self.set_axis(state.view.axis);
         (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
-        self.query = state.query;
+        (self.range, self.query) = (state.range, state.query);
     }
 }

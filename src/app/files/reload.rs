@@ -2,7 +2,7 @@
 //! until the new one is there.
 
 use super::watch::OnDisk;
-use crate::analysis::same_event;
+use crate::analysis::{MomentRange, same_event};
 use crate::app::command::Command;
 use crate::app::device::Selection;
 use crate::app::device::history::NavState;
@@ -153,6 +153,13 @@ pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
         }
         Selection::None => Selection::None,
     };
+    let moved_moment = |moment: Moment| match moment.event() {
+        Some(event) => found(event).map(Moment::after),
+        None => Some(Moment::START),
+    };
+    let range = old.at.range().and_then(|range| {
+        moved_moment(range.from).zip(moved_moment(range.to)).and_then(|(a, b)| MomentRange::between(a, b))
+    });
     new.at.set_axis(old.at.view.axis);
     let old_view = old.at.view;
     let start = |timeline: &Timeline, moment: Moment| old_view.on(timeline).positions_of(moment).0;
@@ -164,7 +171,7 @@ pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
     };
     let query = new.at.query.clone();
     // `return_to` leaves no way back to a place that the user has not chosen.
-    new.at.return_to(Some(NavState { cursor, selection, view, query }));
+    new.at.return_to(Some(NavState { cursor, selection, range, view, query }));
 }
 
 /// The first event that allocated with a stack.

@@ -16,8 +16,8 @@ pub(in crate::app) use pane::Pane;
 
 use crate::app::device::PaneCtx;
 use crate::app::{
-    curves_panel, details, legend, notes, remedies, report_view, segment_map, segment_timeline, stacks,
-    tables, timeline, what_if,
+    curves_panel, details, legend, notes, range, remedies, report_view, segment_map, segment_timeline,
+    stacks, tables, timeline, what_if,
 };
 use eframe::egui::Ui;
 use report_view::target::Elsewhere;
@@ -52,7 +52,12 @@ const PANES: &[Definition] = &[
         name: "Timeline",
         home: Home::Center,
         needs_history: true,
-        ui: |ui, ctx, states| timeline::panel::ui(ui, ctx, &mut states.timeline),
+        ui: |ui, ctx, states| {
+            timeline::panel::ui(ui, ctx, &mut states.timeline);
+            if std::mem::take(&mut states.timeline.has_new_range) {
+                states.wanted = Some(Pane::Range);
+            }
+        },
     },
     Definition {
         pane: Pane::Legend,
@@ -151,6 +156,13 @@ const PANES: &[Definition] = &[
         home: Home::Tray,
         needs_history: false,
         ui: |ui, ctx, states| notes::panel::ui(ui, ctx, &mut states.notes),
+    },
+    Definition {
+        pane: Pane::Range,
+        name: "Range",
+        home: Home::Tray,
+        needs_history: true,
+        ui: |ui, ctx, states| range::panel::ui(ui, ctx, &mut states.range),
     },
 ];
 

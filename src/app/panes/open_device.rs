@@ -7,7 +7,7 @@ use crate::app::notebook::Notebook;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, legend, notes, remedies, segment_map, segment_timeline, stacks, tables, timeline,
+    details, filter, legend, notes, range, remedies, segment_map, segment_timeline, stacks, tables, timeline,
     what_if,
 };
 use crate::model::Recording;
@@ -42,6 +42,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) allocations: tables::allocations::State,
     pub(in crate::app) events: tables::events::State,
     pub(in crate::app) iterations: tables::iterations::State,
+    pub(in crate::app) range: range::panel::State,
     pub(in crate::app) modules: tables::modules::State,
     /// The selection whose details were brought to the front last.
     pub(in crate::app) seen: Selection,
@@ -59,6 +60,7 @@ impl PaneStates {
         self.allocations.keep(&old.allocations);
         self.details.keep(&old.details);
         self.events.keep(&old.events);
+        self.range.keep(&old.range);
         self.remedies.keep(&old.remedies);
         self.segments.keep(&old.segments);
         self.stacks.keep(&old.stacks);

@@ -27,6 +27,8 @@ pub(in crate::app) enum Pane {
     Modules,
     /// The diagnosis.
     Report,
+    /// The marked range in figures.
+    Range,
     /// Simulations of other allocator settings.
     WhatIf,
     /// What changes to the program would have saved.

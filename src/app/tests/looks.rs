@@ -1,6 +1,7 @@
 //! Every pane as it looks, at two sizes: no text lies over another one, and none is cut.
 
 use super::*;
+use crate::analysis::MomentRange;
 use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
 use crate::app::panes::Pane;
@@ -69,6 +70,7 @@ const PANES: [Pane; 12] = [
     Pane::SegmentTimeline,
     Pane::Stacks,
     Pane::Curves,
+    Pane::Range,
     Pane::Allocations,
     Pane::Events,
     Pane::Iterations,
@@ -164,6 +166,7 @@ fn panes_with_a_selected_allocation_and_a_filter() {
         };
         device.at.select(Selection::Allocation(largest.expect("something is live")));
         device.at.filter("size>1MiB".to_owned());
+        device.at.draw_range(MomentRange::between(Moment(300), Moment(900)));
         device.at.timeline_mode = TimelineMode::Segments;
         harness.run_steps(3);
     });

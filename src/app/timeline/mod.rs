@@ -1,5 +1,6 @@
 //! The timeline: its panel, tools, minimap, input and the worker that paints it.
 
+pub(in crate::app) mod brush;
 pub(in crate::app) mod hover;
 pub(in crate::app) mod input;
 pub(in crate::app) mod minimap;

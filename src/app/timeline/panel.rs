@@ -1,5 +1,6 @@
 //! The timeline: minimap, lanes, the stacked picture with its axes, hover and click.
 
+use super::brush;
 use super::hover::HoverTexts;
 use super::input::{self, Under};
 use super::minimap;
@@ -60,7 +61,8 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     // Everything that changes the view comes before the request, so that the picture follows at once.
     input::scrub(ui, places.axis, places.picture, recording, ctx.at);
     box_zoom(&response, ctx.at, state);
-    input::navigate(ui, &response, ctx.at, !state.is_drawing_box());
+    brush::drag(&response, recording, ctx.at, state);
+    input::navigate(ui, &response, ctx.at, !state.is_drawing());
     let request = request(ui, places.picture, ctx, palette);
     let new = || TimelinePictures::new(recording.clone(), ui.ctx(), derived.work_mode);
     let pictures = state.pictures.get_or_insert_with(new);
@@ -163,6 +165,9 @@ fn paint(
     // From the ground up: labels come last, so that nothing lies over them.
     canvas.grid();
     picture(&canvas, pictures, at, under);
+    if let Some(range) = at.range() {
+        brush::paint(&canvas, range);
+    }
     let mut labels = MarkLabels::default();
     flags::paint(&canvas, ctx, &mut labels);
     if let Some((outline, shown)) = at.outlined().zip(pictures.shown()) {

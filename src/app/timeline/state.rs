@@ -2,6 +2,7 @@
 
 use super::minimap;
 use super::pictures::TimelinePictures;
+use crate::model::Moment;
 use eframe::egui::Pos2;
 
 /// The timeline's own state.
@@ -12,11 +13,15 @@ pub(in crate::app) struct State {
     pub(in crate::app) pictures: Option<TimelinePictures>,
     /// The first corner of a box to zoom to, while it is drawn.
     pub(super) box_from: Option<Pos2>,
+    /// The end of the marked range that stays where it is, while the other one is dragged.
+    pub(super) range_from: Option<Moment>,
+    /// A range was marked that nothing has shown yet.
+    pub(in crate::app) has_new_range: bool,
 }
 
 impl State {
-    /// True while a box is drawn, so that the drag does not pan.
-    pub(super) fn is_drawing_box(&self) -> bool {
-        self.box_from.is_some()
+    /// True while a box or a range is drawn, so that the drag does not pan.
+    pub(super) fn is_drawing(&self) -> bool {
+        self.box_from.is_some() || self.range_from.is_some()
     }
 }
