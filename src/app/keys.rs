@@ -140,6 +140,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     key(NONE, Key::N, "write a note about this place", Device(OpenDevice::begin_note)).also("bookmark"),
     key(NONE, Key::L, "copy a link to this view, as a command", LinkShown).also("share go url"),
     key(NONE, Key::F, "show everything", Device(|d| d.at.fit())).also("fit zoom all"),
+    key(NONE, Key::Y, "fit the height to what is in view, or not", Device(|d| d.at.toggle_fit_height())),
     key(NONE, Key::W, "zoom in at the cursor", Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
     key(NONE, Key::S, "zoom out at the cursor", Device(|d| d.at.zoom(1.0 / ZOOM_FACTOR))).shared(ZOOM),
     key(NONE, Key::A, "move the view left", Device(|d| d.at.pan(-PAN_SHARE))).shared(PAN).also("pan"),

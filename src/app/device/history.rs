@@ -58,6 +58,8 @@ pub(in crate::app) struct NavState {
     /// The range that is marked.
     pub(in crate::app) range: Option<MomentRange>,
     pub(in crate::app) view: View,
+    /// The height of the view follows what is in it.
+    pub(in crate::app) fits_height: bool,
     /// The filter as it is written.
     pub(in crate::app) query: String,
 }
@@ -126,6 +128,7 @@ mod tests {
             selection: Selection::None,
             range: None,
             view,
+            fits_height: true,
             query: String::new(),
         }
     }

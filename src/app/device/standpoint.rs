@@ -28,6 +28,10 @@ pub(in crate::app) struct Standpoint {
     recording: Recording,
     /// The part of the recording that the timelines show.
     pub(in crate::app) view: View,
+    /// The height of the view follows what is in it, as the user has not chosen another.
+    pub(in crate::app) fits_height: bool,
+    /// The view whose height was fitted last.
+    fitted: Option<View>,
     /// All there is to show.
     pub(in crate::app) full: View,
     /// Everything shows the state at this moment.
@@ -57,6 +61,8 @@ impl Standpoint {
         let last_oom = recording.ooms.last().map(|oom| Moment::after(oom.event));
         Self {
             view: full,
+            fits_height: true,
+            fitted: None,
             full,
             cursor: last_oom.unwrap_or(recording.active.peak().0),
             mark: None,
@@ -284,6 +290,21 @@ impl Standpoint {
     /// Show everything.
     pub(in crate::app) fn fit(&mut self) {
         self.show(self.full);
+        self.fits_height = true;
+    }
+
+    /// Let the height follow what is in view, or show the height of everything.
+    pub(in crate::app) fn toggle_fit_height(&mut self) {
+        self.show(View { y0: self.full.y0, y1: self.full.y1, ..self.view });
+        self.fits_height = !self.fits_height;
+    }
+
+    /// Keep the height as it follows from what is in view. Called in every frame.
+    pub(in crate::app) fn follow_height(&mut self) {
+        if self.fits_height && self.fitted != Some(self.view) {
+            self.view = self.view.on(self.timeline()).fitting_height(&self.full);
+            self.fitted = Some(self.view);
+        }
     }
 
     /// Show the time by events, or by the clock, with the same moments in sight.
@@ -322,8 +343,8 @@ impl Standpoint {
 
     fn state(&self) -> NavState {
         let query = self.query.clone();
-        let Self { cursor, selection, range, view, .. } = *self;
-        NavState { cursor, selection, range, view, query }
+        let Self { cursor, selection, range, view, fits_height, .. } = *self;
+        NavState { cursor, selection, range, view, fits_height, query }
     }
 
     /// Go to a place that was remembered, without a way back.
@@ -332,6 +353,6 @@ impl Standpoint {
         // The axis comes first: it sets `full`, and a view that is replaced below.
         self.set_axis(state.view.axis);
         (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
-        (self.range, self.query) = (state.range, state.query);
+        (self.range, self.fits_height, self.query) = (state.range, state.fits_height, state.query);
     }
 }

@@ -171,7 +171,14 @@ pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
     };
     let query = new.at.query.clone();
     // `return_to` leaves no way back to a place that the user has not chosen.
-    new.at.return_to(Some(NavState { cursor, selection, range, view, query }));
+    new.at.return_to(Some(NavState {
+        cursor,
+        selection,
+        range,
+        view,
+        fits_height: old.at.fits_height,
+        query,
+    }));
 }
 
 /// The first event that allocated with a stack.

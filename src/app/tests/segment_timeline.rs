@@ -109,6 +109,8 @@ fn what_is_under_the_pointer_is_named() {
 #[test]
 fn both_timelines_show_the_same_time() {
     let (mut harness, _folder) = opened();
+    // Otherwise the height would follow what is in view.
+    device(&mut harness).at.fits_height = false;
     let full = device(&mut harness).at.view;
     let rect = canvas(&harness, "Segment timeline");
     let above = canvas(&harness, "Allocation timeline");

@@ -4,7 +4,7 @@ use crate::analysis::{Basis, Category};
 use crate::app::device::Selection;
 use crate::app::device::TimelineMode;
 use crate::app::panes::Pane;
-use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle};
+use crate::app::tests::{device, harness, open, open_path, sample, snapshot_pickle, wheel};
 use crate::app::*;
 use crate::draw::{Axis, Pixel};
 use crate::model::AllocId;
@@ -108,6 +108,41 @@ fn a_click_on_the_curves_goes_there_on_both_axes() {
             assert!(start - near < wanted && wanted < end + near, "{axis:?}: {start} to {end}, not {wanted}");
         }
     }
+}
+
+#[test]
+fn the_height_follows_what_is_in_view_until_the_user_zooms_vertically() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.run_steps(3);
+    let full = device(&mut harness).at.full;
+    assert_eq!(device(&mut harness).at.view, full);
+    // Little is in use at the start, and the OOM is at the end.
+    device(&mut harness).at.show(full.of_range(0.0, 100.0, &full));
+    harness.run_steps(3);
+    let low = device(&mut harness).at.view;
+    assert!(low.height_bytes() < full.height_bytes() / 4.0, "{low:?}");
+    harness.key_press(Key::Y);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.view.height_bytes(), full.height_bytes());
+    harness.key_press(Key::Y);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.view, low);
+    let picture = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
+    harness.hover_at(picture.center());
+    harness.event(egui::Event::ModifiersChanged(egui::Modifiers::SHIFT));
+    harness.event(wheel(80.0));
+    harness.run_steps(1);
+    harness.event(egui::Event::ModifiersChanged(egui::Modifiers::NONE));
+    harness.run_steps(8);
+    let zoomed = device(&mut harness).at.view;
+    assert!(zoomed.height_bytes() < low.height_bytes() * 0.9, "{zoomed:?}");
+    harness.key_press(Key::F);
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.view, full);
+    device(&mut harness).at.back();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.view, zoomed);
 }
 
 #[test]

@@ -35,7 +35,10 @@ pub(in crate::app) fn navigate(ui: &egui::Ui, response: &egui::Response, at: &mu
     if is_vertical {
         // With Shift held, a wheel's movement may arrive as a horizontal one.
         let factor = f64::from(((scroll.x + scroll.y) * ZOOM_PER_POINT).exp());
-        at.view = at.view.zoom_at(x, y, 1.0, factor, &at.full);
+        if factor != 1.0 {
+            at.fits_height = false;
+            at.view = at.view.zoom_at(x, y, 1.0, factor, &at.full);
+        }
     } else {
         zoom_in_time(ui, at, x, size.x);
     }

@@ -63,6 +63,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     box_zoom(&response, ctx.at, state);
     brush::drag(&response, recording, ctx.at, state);
     input::navigate(ui, &response, ctx.at, !state.is_drawing());
+    ctx.at.follow_height();
     let request = request(ui, places.picture, ctx, palette);
     let new = || TimelinePictures::new(recording.clone(), ui.ctx(), derived.work_mode);
     let pictures = state.pictures.get_or_insert_with(new);
@@ -149,6 +150,7 @@ fn box_zoom(response: &egui::Response, at: &mut Standpoint, state: &mut State) {
     let y =
         [drawn.bottom(), drawn.top()].map(|y| view.bytes_from_y(1.0 - share(y, rect.top(), rect.height())));
     at.show(view.of_box(x, y, &at.full));
+    at.fits_height = false;
 }
 
 fn paint(
@@ -186,6 +188,7 @@ fn paint(
         canvas.mark(mark, &mut labels);
     }
     canvas.dumps(&mut labels);
+    canvas.cursor_values(at.cursor, &mut labels);
     canvas.cursor(at.cursor);
     canvas.labels(labels);
     canvas.lanes(ctx.recording.snapshot(), &derived.lanes, places.lanes);

@@ -1,5 +1,6 @@
 //! The part of a recording that is shown: the view, its scale and the ticks of its axes.
 
+mod fit_height;
 mod scale;
 mod ticks;
 mod view;

@@ -2,6 +2,7 @@
 
 use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{Moment, Timeline};
+use std::ops::Range;
 
 /// The smallest range of events that can be zoomed to: an event with the state before it.
 const MIN_MOMENTS: f64 = 2.0;
@@ -49,18 +50,19 @@ impl View {
 
     /// A view of the whole timeline on an axis. Without times, the time axis has no extent worth showing.
     pub fn fit_on(timeline: &Timeline, axis: Axis) -> Self {
-        let failed = timeline
-            .ooms
-            .iter()
-            .map(|oom| timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0)));
-        let top = failed.fold(timeline.active.peak().1.max(timeline.reserved.peak().1), i64::max);
+        let top = top_bytes(timeline, 0..timeline.moments());
         // The last event, which may be an OOM, should not be drawn on the edge.
         let x1 = match axis {
             Axis::Event if timeline.moments() < 2 => timeline.moments() as f64,
             Axis::Event => timeline.moments() as f64 * 1.006,
             Axis::Time => (timeline.times.span_us() as f64 * 1.006).max(MIN_TIME_US),
         };
-        Self { axis, x0: 0.0, x1, y0: 0.0, y1: (top as f64 * 1.06).max(MIN_BYTES) }
+        Self { axis, x0: 0.0, x1, y0: 0.0, y1: Self::with_air(top) }
+    }
+
+    /// A height that shows a number of bytes with some air above them.
+    pub(super) fn with_air(bytes: i64) -> f64 {
+        (bytes as f64 * 1.06).max(MIN_BYTES)
     }
 
     /// Length of the range of positions, in the unit of the axis.
@@ -152,6 +154,19 @@ impl View {
         let y0 = inside(self.y0, self.height_bytes(), full.y0, full.y1);
         Self { x0, x1: x0 + self.span(), y0, y1: y0 + self.height_bytes(), ..self }
     }
+}
+
+/// The most bytes that are active or reserved at some moments, or were asked for in vain.
+pub(super) fn top_bytes(timeline: &Timeline, moments: Range<usize>) -> i64 {
+    if moments.is_empty() {
+        return 0;
+    }
+    let active = timeline.active.peak_in(moments.clone()).map_or(0, |(_, bytes)| bytes);
+    let at = |moment: usize| timeline.ooms.partition_point(|oom| Moment::after(oom.event).index() < moment);
+    let failed = timeline.ooms[at(moments.start)..at(moments.end)].iter();
+    let failed =
+        failed.map(|oom| timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0)));
+    failed.fold(active.max(timeline.reserved.max_in(moments)), i64::max)
 }
 
 #[cfg(test)]

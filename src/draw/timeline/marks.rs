@@ -20,7 +20,7 @@ const MIN_MARK_PX: f32 = 3.0;
 const MIN_OOM_PX: f32 = 10.0;
 
 /// Height of a label with the space below it.
-const LABEL_PX: f32 = 20.0;
+pub(super) const LABEL_PX: f32 = 20.0;
 
 /// The font of axes and marks.
 pub fn axis_font() -> FontId {
@@ -38,6 +38,11 @@ impl MarkLabels {
     /// Keep labels out of a place.
     pub fn reserve(&mut self, place: Rect) {
         self.reserved.push(place);
+    }
+
+    /// Add a label in a place that is free.
+    pub(super) fn push(&mut self, place: Rect, galley: Arc<Galley>, color: Color32) {
+        self.waiting.push((place, galley, color));
     }
 
     fn is_free(&self, place: Rect) -> bool {
@@ -217,6 +222,11 @@ impl TimelineCanvas<'_> {
         if let Some(place) = places.into_iter().find(is_free) {
             labels.waiting.push((place, galley, color));
         }
+    }
+
+    /// True if a place is within the picture and no label takes any of it.
+    pub(super) fn is_free(&self, place: Rect, labels: &MarkLabels) -> bool {
+        self.rect.contains_rect(place) && labels.is_free(place)
     }
 
     /// A label beside a point: at its left if there is room, else at its right.

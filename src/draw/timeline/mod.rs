@@ -4,6 +4,7 @@ pub mod bands;
 mod bracket;
 mod canvas;
 mod columns;
+mod cursor_values;
 mod lanes;
 mod live_bands;
 mod marks;
