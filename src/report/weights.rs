@@ -27,6 +27,12 @@ pub fn measure_text(measure: Measure, totals: &Totals, timeline: &Timeline, is_f
         }
         Measure::Live { at } => format!("{} {}", things("block", "blocks"), place(at)),
         Measure::Allocated { after, until } => format!("{} {}", allocations(), range(after, until, timeline)),
+        Measure::Grown { from, to } => {
+            format!("{} of stacks that grew {}", allocations(), range(from, to, timeline))
+        }
+        Measure::Shrunk { from, to } => {
+            format!("{} of stacks that shrank {}", allocations(), range(from, to, timeline))
+        }
         Measure::ByteTime { from, to } => format!("{} {}", allocations(), range(from, to, timeline)),
     }
 }
@@ -36,6 +42,8 @@ pub fn measure_name(measure: Measure) -> &'static str {
     match measure {
         Measure::Live { .. } => "Live bytes by stack",
         Measure::Allocated { .. } => "Allocated bytes by stack, freed or not",
+        Measure::Grown { .. } => "Growth of live bytes by stack",
+        Measure::Shrunk { .. } => "Shrinkage of live bytes by stack",
         Measure::ByteTime { .. } => "Bytes × time by stack",
     }
 }
@@ -77,6 +85,8 @@ mod tests {
         let allocated = |after, until| Measure::Allocated { after: Moment(after), until: Moment(until) };
         assert_eq!(text(allocated(0, 24), 9, false), "9 allocations in the whole recording");
         assert_eq!(text(allocated(4, 9), 2, false), "2 allocations from event 4 to 8");
+        let grown = Measure::Grown { from: Moment(4), to: Moment(9) };
+        assert_eq!(text(grown, 2, false), "2 allocations of stacks that grew from event 4 to 8");
         assert_eq!(text(allocated(4, 4), 0, false), "0 allocations in no event: the mark is at the cursor");
     }
 

@@ -1,5 +1,5 @@
-//! Totals of allocations by stack: live at a moment, allocated between two moments, or bytes multiplied
-//! by the time that they were held.
+//! Totals of allocations by stack: live at a moment, allocated between two moments, bytes multiplied by the
+//! time that they were held, or the difference between two moments.
 
 use crate::analysis::Clock;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
@@ -22,6 +22,22 @@ pub enum Measure {
         /// The state after the last of them.
         until: Moment,
     },
+    /// Live bytes at a later moment less those at an earlier one, of the stacks that have more then. Counts and lifetimes
+    /// are of the allocations between the moments that are live at the later one.
+    Grown {
+        /// The earlier moment.
+        from: Moment,
+        /// The later one.
+        to: Moment,
+    },
+    /// Live bytes at an earlier moment less those at a later one, of the stacks that have less then. Counts and lifetimes
+    /// are of the allocations that are live at the earlier moment and no more at the later one.
+    Shrunk {
+        /// The earlier moment.
+        from: Moment,
+        /// The later one.
+        to: Moment,
+    },
     /// Requested bytes multiplied by the time that they were live between two moments.
     ByteTime {
         /// The first moment.
@@ -29,6 +45,13 @@ pub enum Measure {
         /// The last moment.
         to: Moment,
     },
+}
+
+impl Measure {
+    /// True if a stack has the difference of two weights, and only stacks with more than nothing count.
+    fn is_difference(self) -> bool {
+        matches!(self, Self::Grown { .. } | Self::Shrunk { .. })
+    }
 }
 
 /// The unit of weights.
@@ -136,7 +159,12 @@ pub fn stack_totals(
         slots: vec![NONE; snapshot.stacks.len()],
         rows: Vec::new(),
     };
-    let unit = each_weight(timeline, clock, measure, keep, |id, weight| sum.add(id, weight));
+    let unit = each_weight(timeline, clock, measure, keep, |id, weight| {
+        if measure.is_difference() && weight < 0 { sum.take(id, weight) } else { sum.add(id, weight) }
+    });
+    if measure.is_difference() {
+        sum.leave_differences();
+    }
     let mut stacks = sum.rows;
     stacks.sort_unstable_by_key(|row| row.stack);
     let mut all = Totals::default();
@@ -184,7 +212,15 @@ pub fn class_weights(
         let sum = &mut rows[at as usize].0.weight;
         *sum = sum.saturating_add(weight);
     });
-    rows.into_iter().map(|(row, _)| row).collect()
+    let mut rows: Vec<ClassWeight> = rows.into_iter().map(|(row, _)| row).collect();
+    if measure.is_difference() {
+        let mut left = vec![0i128; snapshot.stacks.len()];
+        for row in &rows {
+            left[row.stack.index()] = left[row.stack.index()].saturating_add(row.weight);
+        }
+        rows.retain(|row| 0 < left[row.stack.index()]);
+    }
+    rows
 }
 
 /// Visit the allocations that a measure counts, with the weight of each.
@@ -206,6 +242,21 @@ fn each_weight(
             let (after, until) = (after.min(until), after.max(until));
             let made = lifetimes.started_between(after, until).filter(|&id| keep(id));
             made.for_each(|id| visit(id, timeline.size(id).into()));
+            WeightUnit::Bytes
+        }
+        Measure::Grown { from, to } | Measure::Shrunk { from, to } => {
+            let is_live = |id| lifetimes.end(id).is_none_or(|end| to < end);
+            let made = lifetimes.started_between(from, to).filter(|&id| keep(id) && is_live(id));
+            let gone = lifetimes.live_at(from).filter(|&id| keep(id) && !is_live(id));
+            let size = |id| i128::from(timeline.size(id));
+            // What adds comes first.
+            if matches!(measure, Measure::Grown { .. }) {
+                made.for_each(|id| visit(id, size(id)));
+                gone.for_each(|id| visit(id, -size(id)));
+            } else {
+                gone.for_each(|id| visit(id, size(id)));
+                made.for_each(|id| visit(id, -size(id)));
+            }
             WeightUnit::Bytes
         }
         Measure::ByteTime { from, to } => {
@@ -235,6 +286,22 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
+    /// Take the weight of an allocation away from its stack, if that has a row.
+    fn take(&mut self, id: AllocId, weight: i128) {
+        let slot = self.slots[self.timeline.stack(id).index()];
+        if let Some(row) = self.rows.get_mut(slot as usize) {
+            row.totals.weight = row.totals.weight.saturating_add(weight);
+        }
+    }
+
+    /// Keep the stacks whose weight is left, of which the difference counts.
+    fn leave_differences(&mut self) {
+        self.rows.retain(|row| 0 < row.totals.weight);
+        for row in &mut self.rows {
+            row.totals.bytes = i64::try_from(row.totals.weight).unwrap_or(i64::MAX);
+        }
+    }
+
     fn add(&mut self, id: AllocId, weight: i128) {
         let (timeline, lifetimes) = (self.timeline, &self.timeline.lifetimes);
         let (size, stack) = (timeline.size(id), timeline.stack(id));

@@ -161,6 +161,15 @@ proptest! {
         for m in [from, to] {
             prop_assert_eq!(sum(live(m)).all.weight, i128::from(timeline.active.at(Moment(m))));
         }
+        let (range_from, range_to) = (Moment(from), Moment(to));
+        let grown = sum(Measure::Grown { from: range_from, to: range_to });
+        let shrunk = sum(Measure::Shrunk { from: range_from, to: range_to });
+        let [before, after] = [sum(live(from)), sum(live(to))];
+        for stack in stacks {
+            let change = after.of(stack).weight - before.of(stack).weight;
+            prop_assert_eq!(grown.of(stack).weight, change.max(0));
+            prop_assert_eq!(shrunk.of(stack).weight, (-change).max(0));
+        }
         // Every moment counts once for each byte that is live then.
         let area: i128 = (from..to).map(|m| i128::from(timeline.active.at(Moment(m)))).sum();
         prop_assert_eq!(sum(by_time(from, to)).all.weight, area);

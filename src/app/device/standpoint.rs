@@ -147,6 +147,15 @@ impl Standpoint {
         self.range
     }
 
+    /// The moments that are compared: the ends of the marked range, else the mark, or the start, and the cursor.
+    pub(in crate::app) fn compared(&self) -> (Moment, Moment) {
+        if let Some(range) = self.range {
+            return (range.from, range.to);
+        }
+        let mark = self.mark.unwrap_or(Moment::START);
+        (mark.min(self.cursor), mark.max(self.cursor))
+    }
+
     /// Mark a range without a way back, as while it is drawn.
     pub(in crate::app) fn draw_range(&mut self, range: Option<MomentRange>) {
         self.range = range;

@@ -162,7 +162,12 @@ const PANES: &[Definition] = &[
         name: "Range",
         home: Home::Tray,
         needs_history: true,
-        ui: |ui, ctx, states| range::panel::ui(ui, ctx, &mut states.range),
+        ui: |ui, ctx, states| {
+            if range::panel::ui(ui, ctx, &mut states.range) {
+                states.stacks.controls.mode = stacks::controls::Mode::Change;
+                states.wanted = Some(Pane::Stacks);
+            }
+        },
     },
 ];
 

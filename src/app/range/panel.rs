@@ -53,10 +53,11 @@ impl State {
     }
 }
 
-pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+/// Show the pane. Returns true if the user wants to see the change by stack.
+pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) -> bool {
     let Some(range) = ctx.at.range() else {
         ui.add(egui::Label::new(theme::muted(ui, HINT)).wrap());
-        return;
+        return false;
     };
     let request = RangeRequest {
         range,
@@ -68,16 +69,16 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     // While an end is dragged, the figures of the range before are better than none.
     let Some(figures) = state.background.latest().cloned() else {
         ui.label(theme::muted(ui, "Adding up the range …"));
-        return;
+        return false;
     };
-    tools_ui(ui, ctx.at, &figures, state);
+    let wants_change = tools_ui(ui, ctx.at, &figures, state);
     ui.add_space(4.0);
     let all = ui.available_rect_before_wrap();
     if all.width() < MIN_BESIDE_PX {
         egui::ScrollArea::horizontal().id_salt("figures").show(ui, |ui| figures_ui(ui, ctx.at, &figures));
         ui.add_space(4.0);
         table_ui(ui, ctx, state, &figures);
-        return;
+        return wants_change;
     }
     let (left, right) = all.split_left_right_at_x(all.left() + FIGURES_PX);
     ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
@@ -89,10 +90,12 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     ui.scope_builder(egui::UiBuilder::new().max_rect(right.with_min_x(right.left() + GAP_PX)), |ui| {
         table_ui(ui, ctx, state, &figures);
     });
+    wants_change
 }
 
-/// The place of the range, and what to do with it.
-fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, state: &mut State) {
+/// The place of the range, and what to do with it. Returns true if the user wants to see the change by stack.
+fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, state: &mut State) -> bool {
+    let mut wants_change = false;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
         for (by, name, hint) in [
@@ -114,12 +117,15 @@ fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, stat
         if ui.button(theme::small("Zoom to it")).on_hover_text("Show the range in full width").clicked() {
             at.zoom_to_range();
         }
+        let hint = "Stacks: what is live at the end of the range less what was at its start";
+        wants_change = ui.button(theme::small("Change by stack")).on_hover_text(hint).clicked();
         if ui.button(theme::small("Clear range")).on_hover_text("Mark no range (Esc)").clicked() {
             at.leave();
             at.draw_range(None);
         }
         ui.label(theme::muted(ui, place(figures)).size(12.0));
     });
+    wants_change
 }
 
 /// `events 1,204 to 2,410 · 1,207 events in 12.3 ms`.

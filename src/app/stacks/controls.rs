@@ -15,6 +15,8 @@ pub(in crate::app) enum Mode {
     Peak,
     /// Bytes that were allocated from the mark to the cursor.
     Allocated,
+    /// Live bytes at the end of a range less those at its start.
+    Change,
     /// Bytes multiplied by the time for which they were live.
     ByteTime,
 }
@@ -48,6 +50,10 @@ impl Controls {
                 // The mark may be on either side of the cursor.
                 let mark = mark.unwrap_or(Moment::START);
                 Measure::Allocated { after: mark.min(cursor), until: mark.max(cursor) }
+            }
+            (Mode::Change, _) => {
+                let (from, to) = at.compared();
+                Measure::Grown { from, to }
             }
             (Mode::ByteTime, Some(mark)) => {
                 Measure::ByteTime { from: mark.min(cursor), to: mark.max(cursor) }

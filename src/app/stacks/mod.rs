@@ -1,5 +1,6 @@
 //! Call stacks: the flame graph and the table of allocation sites.
 
+mod change;
 pub(in crate::app) mod controls;
 pub(in crate::app) mod flame;
 pub(in crate::app) mod panel;

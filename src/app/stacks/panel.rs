@@ -3,7 +3,7 @@
 use super::controls::Controls;
 use super::shown::{Found, Shown};
 use super::weighing::{StacksRequest, Weighed, Weighing};
-use super::{flame, sites, toolbar};
+use super::{change, flame, sites, toolbar};
 use crate::analysis::NodeIx;
 use crate::app::device::{Derived, Outline, PaneCtx, Standpoint};
 use crate::app::theme;
@@ -37,6 +37,8 @@ pub(in crate::app) struct State {
     pub(in crate::app) sites: sites::State,
     pub(in crate::app) flame: flame::State,
     weighing: Weighing,
+    /// The stacks that have less, beside those that have more.
+    pub(in crate::app) shrunk: change::Shrunk,
     /// The frames that a search matches, by its text.
     marks: Memo<String, Rc<[bool]>>,
     found: Memo<(String, StacksRequest), Rc<Found>>,
@@ -53,6 +55,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         return;
     };
     let found = state.search(&weighed);
+    let shrunk = state.shrunk.update(ui.ctx(), ctx, &state.weighing, &request, &coloring);
     let counted = toolbar::Counted {
         weighed: &weighed,
         found: found.as_deref(),
@@ -71,6 +74,15 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         outlined: outlined(&weighed, ctx.at),
         selected: ctx.at.selected_stack(),
     };
+    if let Some(shrunk) = shrunk {
+        let graphs = [&mut state.flame, &mut state.shrunk.flame];
+        let summary = measure_text(shrunk.request.measure, &shrunk.totals.all, recording, is_filtered);
+        let zoom = shrunk.tree.find(state.controls.zoom.iter().copied());
+        let outlined = outlined(&shrunk, ctx.at);
+        let less = Shown { summary: &summary, weighed: &shrunk, zoom, outlined, ..shown };
+        change::ui(ui, graphs, &mut state.controls.zoom, [&shown, &less], ctx.at);
+        return;
+    }
     table_ui(ui, &mut state.sites, &shown, ctx.at);
     flame::ui(ui, &mut state.flame, &mut state.controls.zoom, &shown, ctx.at);
 }

@@ -55,6 +55,13 @@ fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
             "Bytes that were allocated from the mark to the cursor, whether or not they were freed",
         ),
         (
+            Mode::Change,
+            "Change",
+            "What is live at the end of the marked range (Ctrl+drag on the timeline) less what was at its start; without a \
+             range, at the cursor less at the mark. At the left the stacks that have more then, at the right those that \
+             have less; both graphs together are as wide as the change",
+        ),
+        (
             Mode::ByteTime,
             "Bytes × time",
             "Bytes multiplied by how long they were live: what holds much memory for long",
@@ -110,7 +117,8 @@ fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counte
 
 /// The start of ranges, for measures that have one.
 fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
-    if matches!(controls.mode, Mode::Cursor | Mode::Peak) {
+    let is_by_range = controls.mode == Mode::Change && at.range().is_some();
+    if is_by_range || matches!(controls.mode, Mode::Cursor | Mode::Peak) {
         return;
     }
     let hint = "Start ranges at the cursor (M)";

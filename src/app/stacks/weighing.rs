@@ -113,6 +113,13 @@ impl Weighing {
         self.weighed.clone()
     }
 
+    /// Take trees and names from another, so that they are made once.
+    pub(in crate::app) fn share_with(&mut self, other: &Self) {
+        if self.task.is_none() {
+            self.task.clone_from(&other.task);
+        }
+    }
+
     /// The latest answer.
     #[cfg(test)]
     pub(in crate::app) fn weighed(&self) -> Option<&Arc<Weighed>> {
@@ -158,7 +165,9 @@ fn is_alike(a: &StacksRequest, b: &StacksRequest) -> bool {
 fn max_allocations(timeline: &Timeline, measure: Measure) -> usize {
     let lifetimes = &timeline.lifetimes;
     match measure {
-        Measure::Live { .. } | Measure::ByteTime { .. } => lifetimes.len(),
+        Measure::Live { .. } | Measure::Grown { .. } | Measure::Shrunk { .. } | Measure::ByteTime { .. } => {
+            lifetimes.len()
+        }
         Measure::Allocated { after, until } => lifetimes.started_between(after, until).len(),
     }
 }
@@ -228,7 +237,10 @@ impl Cache {
 
     fn put(&self, tree: Arc<CallTree>) {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        trees.push(tree);
+        // Two graphs may have built it at the same time.
+        if trees.iter().all(|known| known.options() != tree.options()) {
+            trees.push(tree);
+        }
         debug_assert!(trees.len() <= 4, "there are two directions, each with and without internal frames");
     }
 }

@@ -1,9 +1,10 @@
 //! Marking a range, in the real application.
 
+use crate::app::screenshots::Camera;
 use crate::app::tests::{device, harness, open_path, sample};
 use crate::app::*;
 use crate::model::Moment;
-use eframe::egui::{Key, Modifiers, PointerButton, Pos2, Role};
+use eframe::egui::{Key, Modifiers, PointerButton, Pos2, Role, Theme};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
@@ -80,4 +81,25 @@ fn a_range_filters_the_other_panes() {
     let figures = device(&mut harness).states.range.figures().cloned().expect("figures");
     let matches = device(&mut harness).derived.matches().cloned().expect("a filter");
     assert_eq!(matches.count() as u64, figures.sums.allocated.count);
+}
+
+#[test]
+fn the_change_over_a_range_is_two_flame_graphs_that_add_up_to_it() {
+    let camera = Camera::default();
+    let mut harness = camera.harness([1280.0, 800.0], Theme::Dark);
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.run_steps(3);
+    let (from, to) = (at(&harness, 0.2, 0.4), at(&harness, 0.6, 0.5));
+    drag(&mut harness, from, to, Modifiers::COMMAND);
+    harness.get_by_label("Change by stack").click();
+    harness.run_steps(5);
+    camera.save(&harness, "change_by_stack");
+    let graphs = harness.query_all_by_role_and_label(Role::Canvas, "Flame graph").count();
+    assert_eq!(graphs, 2);
+    let net = device(&mut harness).states.range.figures().expect("figures").sums.net_bytes();
+    let stacks = &device(&mut harness).states.stacks;
+    let grown = stacks.weighed().expect("growth").totals.all.weight;
+    let shrunk = stacks.shrunk.weighed().expect("shrinkage").totals.all.weight;
+    assert!(0 < grown && 0 < shrunk);
+    assert_eq!(grown - shrunk, net);
 }
