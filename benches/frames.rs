@@ -30,7 +30,7 @@ const PICTURE: Pos2 = pos2(600.0, 400.0);
 
 /// Panes whose cost of scrubbing is measured.
 const PANES: [&str; 8] =
-    ["Curves", "Segment map", "Segment timeline", "Stacks", "Allocations", "Events", "Iterations", "Modules"];
+    ["Holes", "Segment map", "Segment timeline", "Stacks", "Allocations", "Events", "Iterations", "Modules"];
 
 /// Filters that stay while the cursor moves, and that follow it.
 const FILTERS: [&str; 2] = ["size>1MB", "live size>1MB"];

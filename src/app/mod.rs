@@ -6,7 +6,6 @@
 mod accessible;
 mod command;
 mod command_search;
-mod curves_panel;
 mod details;
 mod device;
 mod dialog_log;
@@ -19,6 +18,7 @@ mod header;
 #[doc(hidden)]
 pub mod headless;
 mod help;
+mod holes;
 mod keys;
 mod legend;
 mod notebook;
@@ -26,6 +26,7 @@ mod notes;
 mod open_panel;
 mod panes;
 mod paths;
+mod plot;
 mod preferences;
 mod query_field;
 mod range;

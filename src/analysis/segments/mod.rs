@@ -3,6 +3,7 @@
 pub(super) mod address_order;
 mod capacity;
 mod gap;
+mod holes_over_time;
 mod pool_stats;
 pub(super) mod pools;
 mod segment_rows;
@@ -10,6 +11,7 @@ pub mod segment_state;
 
 pub use capacity::capacity;
 pub use gap::{Gap, gap_at};
+pub use holes_over_time::{HolesAt, holes_at};
 pub use pool_stats::{PoolStats, pool_stats};
 pub use pools::{PrivatePool, PrivatePools, private_pools};
 pub use segment_rows::{RowOffset, RowOrder, SegmentRow, SegmentRows, Shared};

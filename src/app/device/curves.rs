@@ -10,7 +10,6 @@ const MAX_CURVE_POINTS: usize = 2000;
 
 /// Decimated totals, by event.
 pub(in crate::app) struct Curves {
-    pub(in crate::app) active: Vec<PlotPoint>,
     pub(in crate::app) allocated: Vec<PlotPoint>,
     pub(in crate::app) reserved: Vec<PlotPoint>,
 }
@@ -19,7 +18,6 @@ impl Curves {
     pub(super) fn new(timeline: &Timeline) -> Self {
         let points = |points: Vec<[f64; 2]>| points.into_iter().map(PlotPoint::from).collect();
         Self {
-            active: points(decimate(&timeline.active, MAX_CURVE_POINTS)),
             allocated: points(decimate(&timeline.allocated, MAX_CURVE_POINTS)),
             reserved: maxima(timeline.moments(), |range| timeline.reserved.max_in(range) as f64),
         }

@@ -16,8 +16,8 @@ pub(in crate::app) use pane::Pane;
 
 use crate::app::device::PaneCtx;
 use crate::app::{
-    curves_panel, details, legend, notes, range, remedies, report_view, segment_map, segment_timeline,
-    stacks, tables, timeline, what_if,
+    details, holes, legend, notes, range, remedies, report_view, segment_map, segment_timeline, stacks,
+    tables, timeline, what_if,
 };
 use eframe::egui::Ui;
 use report_view::target::Elsewhere;
@@ -102,11 +102,11 @@ const PANES: &[Definition] = &[
         ui: |ui, ctx, states| stacks::panel::ui(ui, ctx, &mut states.stacks),
     },
     Definition {
-        pane: Pane::Curves,
-        name: "Curves",
+        pane: Pane::Holes,
+        name: "Holes",
         home: Home::Tray,
         needs_history: true,
-        ui: |ui, ctx, _| curves_panel::ui(ui, ctx),
+        ui: |ui, ctx, states| holes::panel::ui(ui, ctx, &mut states.holes),
     },
     Definition {
         pane: Pane::Allocations,

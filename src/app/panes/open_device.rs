@@ -7,8 +7,8 @@ use crate::app::notebook::Notebook;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, legend, notes, range, remedies, segment_map, segment_timeline, stacks, tables, timeline,
-    what_if,
+    details, filter, holes, legend, notes, range, remedies, segment_map, segment_timeline, stacks, tables,
+    timeline, what_if,
 };
 use crate::model::Recording;
 use eframe::egui;
@@ -42,6 +42,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) allocations: tables::allocations::State,
     pub(in crate::app) events: tables::events::State,
     pub(in crate::app) iterations: tables::iterations::State,
+    pub(in crate::app) holes: holes::panel::State,
     pub(in crate::app) range: range::panel::State,
     pub(in crate::app) modules: tables::modules::State,
     /// The selection whose details were brought to the front last.
@@ -60,6 +61,7 @@ impl PaneStates {
         self.allocations.keep(&old.allocations);
         self.details.keep(&old.details);
         self.events.keep(&old.events);
+        self.holes.keep(&old.holes);
         self.range.keep(&old.range);
         self.remedies.keep(&old.remedies);
         self.segments.keep(&old.segments);

@@ -15,8 +15,8 @@ pub(in crate::app) enum Pane {
     SegmentTimeline,
     /// Memory by the code that allocated it.
     Stacks,
-    /// The totals as lines.
-    Curves,
+    /// Holes and totals as lines.
+    Holes,
     /// Allocations as a table.
     Allocations,
     /// All events.

@@ -72,7 +72,7 @@ const PANES: [Pane; 12] = [
     Pane::Segments,
     Pane::SegmentTimeline,
     Pane::Stacks,
-    Pane::Curves,
+    Pane::Holes,
     Pane::Allocations,
     Pane::Events,
     Pane::Iterations,

@@ -69,7 +69,7 @@ const PANES: [Pane; 12] = [
     Pane::Segments,
     Pane::SegmentTimeline,
     Pane::Stacks,
-    Pane::Curves,
+    Pane::Holes,
     Pane::Range,
     Pane::Allocations,
     Pane::Events,

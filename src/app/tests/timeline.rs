@@ -86,26 +86,40 @@ fn the_legend_tells_only_what_the_bands_show() {
 }
 
 #[test]
-fn a_click_on_the_curves_goes_there_on_both_axes() {
+fn holes_lie_below_their_moments_of_the_timeline_on_both_axes() {
     let mut harness = harness();
-    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Curves);
-    for axis in [Axis::Event, Axis::Time] {
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::Holes);
+    for (axis, zoom) in [(Axis::Event, 1.0), (Axis::Time, 1.0), (Axis::Event, 4.0)] {
         device(&mut harness).at.set_axis(axis);
+        device(&mut harness).at.fit();
+        device(&mut harness).at.zoom(zoom);
         harness.run_steps(4);
-        let picture = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
-        // The axes of both views start and end nearly at the same place.
+        let above = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
+        let plot = harness.get_by_role_and_label(Role::Canvas, "Holes over time").rect();
+        assert!((above.left() - plot.left()).abs() < 0.6 && (above.right() - plot.right()).abs() < 0.6);
         for part in [0.25, 0.5, 0.75] {
-            let at = Pos2::new(picture.left() + picture.width() * part, 650.0);
+            let at = Pos2::new(plot.left() + plot.width() * part, plot.center().y);
             harness.drag_at(at);
             harness.run_steps(1);
             harness.drop_at(at);
             harness.run_steps(3);
             let device = device(&mut harness);
-            let (start, end) = device.at.full.on(device.recording.timeline()).positions_of(device.at.cursor);
-            let (wanted, near) =
-                (device.at.full.position_from_x(f64::from(part)), device.at.full.span() * 0.03);
-            assert!(start - near < wanted && wanted < end + near, "{axis:?}: {start} to {end}, not {wanted}");
+            let view = device.at.view;
+            let (start, end) = view.on(device.recording.timeline()).positions_of(device.at.cursor);
+            let (wanted, near) = (view.position_from_x(f64::from(part)), view.span() * 0.01);
+            assert!(
+                start - near <= wanted && wanted <= end + near,
+                "{axis:?}: {start} to {end}, not {wanted}"
+            );
+        }
+        let device = device(&mut harness);
+        let samples = device.states.holes.sampled().cloned().expect("holes");
+        assert!(samples.len() > 2);
+        for holes in samples.iter() {
+            let unused =
+                device.recording.reserved.at(holes.moment) - device.recording.active.at(holes.moment);
+            assert!(holes.largest_bytes <= holes.free_bytes && holes.free_bytes <= unused, "{holes:?}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::simulating::{Simulated, WhatIfResponse};
 use crate::app::accessible;
-use crate::app::curves_panel::{curve, plot};
 use crate::app::device::Standpoint;
 use crate::app::device::curves::Curves;
+use crate::app::plot::{curve, plot};
 use crate::app::theme;
 use crate::draw::Axis;
 use crate::model::{Moment, Timeline};

@@ -1,14 +1,10 @@
-//! The totals of the whole recording as lines. A click moves the cursor.
+//! Lines over time: axes, labels and marks that all plots share.
 
-use crate::app::accessible;
-use crate::app::device::PaneCtx;
 use crate::app::theme;
-use crate::draw::{Axis, Palette, Rgb, Scale, Tick, byte_ticks, event_ticks, time_ticks};
-use crate::model::Moment;
+use crate::draw::{Axis, Palette, Rgb, Tick, byte_ticks, event_ticks, time_ticks};
 use crate::units;
 use eframe::egui;
-use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints, Span, VLine};
-use std::borrow::Cow;
+use egui_plot::{Corner, GridMark, HoverPosition, Legend, Line, Plot, PlotPoint, PlotPoints};
 
 /// Plots that are lower than this, in points, have no legend: it would lie over the lines, whose names
 /// appear when they are pointed at.
@@ -20,55 +16,6 @@ const LABEL_PX: f32 = 110.0;
 /// Width of the axis of bytes, in points. With its margin it is about as wide as the timeline's, so that
 /// both views start at the same place.
 const BYTES_AXIS_PX: f32 = 58.0;
-
-pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
-    let palette = theme::palette(ui);
-    let (full, view, cursor) = (ctx.at.full, ctx.at.view, ctx.at.cursor);
-    let timeline = ctx.recording.timeline();
-    let scale = full.on(timeline);
-    let at = |moment: f64| scale.position_from_moment(moment);
-    let curves = &ctx.derived.curves;
-    let lines = [
-        ("reserved", placed(&scale, full.axis, &curves.reserved), palette.reserved),
-        ("allocated", placed(&scale, full.axis, &curves.allocated), palette.allocated),
-        ("active", placed(&scale, full.axis, &curves.active), palette.accent),
-    ];
-    let clicked = plot(ui, "curves", full.axis).show(ui, |plot| {
-        plot.set_plot_bounds_x(full.x0..=full.x1);
-        plot.set_plot_bounds_y(full.y0..=full.y1);
-        if view != full {
-            let fill = theme::faded(palette.accent, 0.10);
-            plot.span(
-                Span::new("", view.x0..=view.x1).fill(fill).border_color(theme::faded(palette.accent, 0.5)),
-            );
-        }
-        for (name, points, color) in &lines {
-            plot.line(curve(name, points, *color));
-        }
-        let mark = |moment: Moment, color| {
-            let line = VLine::new("", at(f64::from(moment.0)));
-            line.color(theme::color(color)).width(1.0).allow_hover(false)
-        };
-        plot.vline(mark(ctx.derived.figures.peak.0, palette.peak));
-        plot.vline(mark(cursor, palette.text));
-        plot.response().clicked().then(|| plot.pointer_coordinate()).flatten()
-    });
-    accessible::picture(&clicked.response, "Curves", || ctx.at.words());
-    if let Some(clicked) = clicked.inner {
-        let last = timeline.moments().saturating_sub(1) as f64;
-        let moment = scale.moment_from_position(clicked.x).clamp(0.0, last) as u32;
-        ctx.at.go_to(Moment(moment));
-    }
-}
-
-/// Points, whose x is a moment, on an axis.
-fn placed<'a>(scale: &Scale<'_>, axis: Axis, points: &'a [PlotPoint]) -> Cow<'a, [PlotPoint]> {
-    let place = |point: &PlotPoint| PlotPoint::new(scale.position_from_moment(point.x), point.y);
-    match axis {
-        Axis::Event => Cow::Borrowed(points),
-        Axis::Time => points.iter().map(place).collect(),
-    }
-}
 
 /// A total as a line.
 pub(super) fn curve<'a>(name: &str, points: &'a [PlotPoint], color: Rgb) -> Line<'a> {
@@ -89,14 +36,7 @@ pub(super) fn plot(ui: &egui::Ui, id: &str, axis: Axis) -> Plot<'static> {
 }
 
 fn axes(id: &str, palette: &Palette, axis: Axis, columns: usize) -> Plot<'static> {
-    Plot::new(id.to_owned())
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_background(false)
-        .set_margin_fraction(egui::Vec2::ZERO)
+    fixed(id, axis)
         .grid_color(theme::faded(palette.line, 0.8))
         .y_axis_min_width(BYTES_AXIS_PX)
         .x_grid_spacer(move |input| {
@@ -118,12 +58,29 @@ fn axes(id: &str, palette: &Palette, axis: Axis, columns: usize) -> Plot<'static
             }
         })
         .y_axis_formatter(|mark, _| units::bytes_at_step(mark.value as i64, mark.step_size as i64))
+}
+
+/// A plot that shows what it is told to show, and says what is under the pointer.
+fn fixed(id: &str, axis: Axis) -> Plot<'static> {
+    Plot::new(id.to_owned())
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_background(false)
+        .set_margin_fraction(egui::Vec2::ZERO)
         .label_formatter(move |hover| match hover {
             HoverPosition::NearDataPoint { plot_name, position, .. } => {
                 Some(label(plot_name, axis, *position))
             }
             HoverPosition::Elsewhere { .. } => None,
         })
+}
+
+/// A plot without axes, for a place with axes of its own.
+pub(super) fn bare(id: &str, axis: Axis) -> Plot<'static> {
+    fixed(id, axis).show_axes(false).show_grid(false)
 }
 
 fn label(name: &str, axis: Axis, at: PlotPoint) -> String {
