@@ -137,9 +137,8 @@ fn hole_texts(holes: &HolesAt, palette: &Palette) -> [(Rgb, String); 3] {
         || "–".to_owned(),
         |_| units::percent(holes.free_bytes - holes.largest_bytes, holes.free_bytes),
     );
-    let count = units::counted(holes.count, "hole");
     [
-        (palette.text, format!("{} free in {count}", units::bytes(holes.free_bytes))),
+        (palette.text, format!("{} free in holes", units::bytes(holes.free_bytes))),
         (palette.accent, format!("largest {}", units::bytes(holes.largest_bytes))),
         (palette.peak, format!("fragmentation {share}")),
     ]
@@ -178,7 +177,7 @@ impl State {
                 name: "fragmentation",
                 color: palette.peak,
                 // The whole height is 100 %.
-                points: line(&|holes| holes.fragmentation().map(|share| share * top / AIR)),
+                points: line(&|holes| holes.fragmentation().map(|share| share * top)),
                 is_dashed: true,
             },
             Curve {
