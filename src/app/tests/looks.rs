@@ -62,7 +62,7 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 12] = [
+const PANES: [Pane; 13] = [
     Pane::Report,
     Pane::WhatIf,
     Pane::Remedies,

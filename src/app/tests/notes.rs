@@ -151,6 +151,8 @@ fn a_link_leads_back_to_the_same_view() {
             device.at.show_at(Moment(last / 2), Selection::Stack(stack));
             let full = device.at.full;
             device.at.show(full.of_box([full.x1 * 0.25, full.x1 * 0.75], [0.0, full.y1 / 2.0], &full));
+            // The height is the user's.
+            device.at.fits_height = false;
             device.at.query = "size>1KiB -\"a b\"".to_owned();
             device.at.color_by = ColorBy::Stream;
             place::place(&device.recording, &device.at)

@@ -42,6 +42,7 @@ fn a_range_is_drawn_with_ctrl_changed_at_its_ends_and_removed_with_escape() {
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     harness.run_steps(3);
     let (from, to) = (at(&harness, 0.3, 0.4), at(&harness, 0.6, 0.5));
+    eprintln!("DBG {:?}", picture(&harness));
     let view = device(&mut harness).at.view;
     drag(&mut harness, from, to, Modifiers::COMMAND);
     let range = device(&mut harness).at.range().expect("a range");
@@ -57,7 +58,9 @@ fn a_range_is_drawn_with_ctrl_changed_at_its_ends_and_removed_with_escape() {
     assert_eq!((figures.range, figures.sums.net_bytes()), (range, after - before));
     // One end follows a drag without any key.
     let end = at(&harness, 0.8, 0.5);
+    eprintln!("DBG {:?} {to:?} {end:?} view {:?}", picture(&harness), device(&mut harness).at.view);
     drag(&mut harness, to, end, Modifiers::NONE);
+    eprintln!("DBG {:?} view {:?}", picture(&harness), device(&mut harness).at.view);
     let wider = device(&mut harness).at.range().expect("a range");
     assert!(wider.from == range.from && near(wider.to, 0.8), "{wider:?}");
     harness.key_press(Key::Escape);
