@@ -6,6 +6,7 @@
 mod accessible;
 mod command;
 mod command_search;
+mod context;
 mod curves_panel;
 mod details;
 mod device;
@@ -26,10 +27,12 @@ mod notes;
 mod open_panel;
 mod panes;
 mod paths;
+mod pointed;
 mod preferences;
 mod query_field;
 mod remedies;
 mod report_view;
+mod rules;
 mod segment_map;
 mod segment_timeline;
 mod stacks;
@@ -66,6 +69,7 @@ use keys::KeyAction;
 use open_panel::OpenPanel;
 use panes::{Layout, OpenDevice};
 use preferences::Preferences;
+use rules::RuleChange;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
@@ -104,6 +108,8 @@ pub struct Options {
     pub rules: UserRules,
     /// The place to show in the first file.
     pub go: Option<Place>,
+    /// The file that they come from.
+    pub rules_file: Option<PathBuf>,
 }
 
 /// Open the window. Returns when it is closed.
@@ -129,6 +135,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
+        app.setup.rules_file = start.rules_file;
         app.setup.settings_folder = eframe::storage_dir(APP_ID);
         for file in start.files {
             app.open(file, &cc.egui_ctx);
@@ -240,6 +247,7 @@ impl App {
                 Command::Show(at) => self.current = at,
                 Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.glances.forget_recent(),
+                Command::ChangeRule(change) => self.change_rule(&change, ctx),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => self.show_export_panel(choice),
                 Command::CopyPicture(choice) => {
@@ -268,17 +276,11 @@ impl App {
         }
     }
 
-    /// Put the command that opens a tab's file as it is shown on the clipboard.
-    fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
-        let Some(document) = self.documents.get_mut(at) else { return };
-        let said = match document.link() {
-            Some(link) => {
-                ctx.copy_text(link);
-                "Link copied: the command that opens this view"
-            }
-            None => "There is no link to what is not an open file",
-        };
-        self.notify(Some(said.to_owned()));
+    /// Change the rules of the file that is shown.
+    fn change_rule(&mut self, change: &RuleChange, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.and_then(|document| document.change_rule(change, ctx, &self.setup));
+        self.notify(said);
     }
 
     /// Show the tab that is `by` tabs further, around the ends.
@@ -452,6 +454,10 @@ impl App {
 
     /// Carry out the actions of the keys that were pressed.
     fn run_keys(&mut self, ctx: &egui::Context) {
+        if self.documents.get_mut(self.current).is_some_and(Document::has_menu) {
+            // The menu has the keyboard.
+            return;
+        }
         // Escape closes the help before it means anything else.
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;

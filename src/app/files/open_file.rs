@@ -38,7 +38,8 @@ impl OpenFile {
         ctx: &egui::Context,
         setup: &Setup,
     ) -> Self {
-        let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
+        let rules =
+            if setup.rules.is_empty() && setup.rules_file.is_none() { rules_nearby(input) } else { None };
         // Shared, so that the stacks of the file are read once for all of its devices.
         let facts = FileFacts::default();
         let notebook = Notebook::open(input, ctx, setup);
@@ -97,6 +98,15 @@ impl OpenFile {
             && let Some(device) = self.device()
         {
             device.notice = Some(said);
+        }
+    }
+
+    /// Go on where the user was with the same recording.
+    pub(super) fn take_over(&mut self, old: Self) {
+        self.current = old.current;
+        self.notebook = old.notebook;
+        for (device, old) in self.devices.iter_mut().zip(old.devices) {
+            device.take_over(old);
         }
     }
 
