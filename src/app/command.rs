@@ -48,6 +48,8 @@ pub(in crate::app) enum Command {
     Export(ExportChoice),
     /// Copy the current view as a picture to the clipboard.
     CopyPicture(ExportChoice),
+    /// Apply the rules of a file to the snapshot that is shown.
+    UseRules(PathBuf),
     /// Say what a line of code of the file that is shown allocates, or take that back.
     ChangeRule(RuleChange),
     /// Arrange the panes as they were at first.

@@ -248,6 +248,7 @@ impl App {
                 Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.glances.forget_recent(),
                 Command::ChangeRule(change) => self.change_rule(&change, ctx),
+                Command::UseRules(path) => self.use_rules(path, ctx),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => self.show_export_panel(choice),
                 Command::CopyPicture(choice) => {
@@ -276,10 +277,30 @@ impl App {
         }
     }
 
+    /// Put the command that opens a tab's file as it is shown on the clipboard.
+    fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
+        let Some(document) = self.documents.get_mut(at) else { return };
+        let said = match document.link() {
+            Some(link) => {
+                ctx.copy_text(link);
+                "Link copied: the command that opens this view"
+            }
+            None => "There is no link to what is not an open file",
+        };
+        self.notify(Some(said.to_owned()));
+    }
+
     /// Change the rules of the file that is shown.
     fn change_rule(&mut self, change: &RuleChange, ctx: &egui::Context) {
         let document = self.documents.get_mut(self.current);
         let said = document.and_then(|document| document.change_rule(change, ctx, &self.setup));
+        self.notify(said);
+    }
+
+    /// Apply the rules of a file to the snapshot that is shown.
+    fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.map(|document| document.use_rules(path, ctx, &self.setup));
         self.notify(said);
     }
 

@@ -128,7 +128,7 @@ fn segment(device: &OpenDevice, thing: &Thing) -> Option<ReservedRange> {
         return None;
     };
     let all = || device.recording.ranges.all().iter().filter(|range| range.contains(*addr));
-    all().find(|range| range.is_live_at(device.at.cursor)).or_else(|| all().last()).cloned()
+    all().find(|range| range.is_live_at(device.at.cursor)).or_else(|| all().next_back()).copied()
 }
 
 /// An allocation that stands for a thing: the largest that is live at the cursor, else the first there was.

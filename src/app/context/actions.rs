@@ -61,7 +61,7 @@ pub(super) const ACTIONS: &[Action] = &[
     action(Part::Show, "Details", has_details, |about, reach| show(about, reach, Pane::Details)),
     action(Part::Show, "Segments", is_memory, |about, reach| show(about, reach, Pane::Segments)),
     action(Part::Show, "Segment timeline", is_memory, |about, reach| {
-        show(about, reach, Pane::SegmentTimeline)
+        show(about, reach, Pane::SegmentTimeline);
     }),
     action(
         Part::Show,

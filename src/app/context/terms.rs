@@ -23,13 +23,13 @@ pub(super) fn terms(about: &About) -> Vec<Term> {
     [meaning, line, range, segment, stack, category, stream, size].iter().filter_map(|of| of(about)).collect()
 }
 
-fn term(name: impl Into<String>, query: String) -> Option<Term> {
-    Some(Term { name: name.into(), query, has_opposite: true })
+fn term(name: impl Into<String>, query: String) -> Term {
+    Term { name: name.into(), query, has_opposite: true }
 }
 
 fn meaning(about: &About) -> Option<Term> {
     let Thing::Meaning { label, query } = &about.thing else { return None };
-    term(label, query.clone())
+    Some(term(label, query.clone()))
 }
 
 fn line(about: &About) -> Option<Term> {
@@ -38,19 +38,19 @@ fn line(about: &About) -> Option<Term> {
         Scope::Site => "site",
         Scope::AnyFrame => "stack",
     };
-    term("this line", format!("{key}:{}", quoted(&frame_line(frame))))
+    Some(term("this line", format!("{key}:{}", quoted(&frame_line(frame)))))
 }
 
 fn range(about: &About) -> Option<Term> {
     let Thing::Range { name, moments: [from, to] } = &about.thing else { return None };
     let last = to.0.checked_sub(1).filter(|last| from.0 <= *last)?;
-    term(name, format!("event:{}..{last}", from.0))
+    Some(term(name, format!("event:{}..{last}", from.0)))
 }
 
 fn segment(about: &About) -> Option<Term> {
     let segment = about.segment.as_ref()?;
     let last = segment.past_end().saturating_sub(1);
-    term("this segment", format!("addr:{:#x}..{last:#x}", segment.addr))
+    Some(term("this segment", format!("addr:{:#x}..{last:#x}", segment.addr)))
 }
 
 /// The user's own lines of the stack, each of which must be in it.
@@ -70,7 +70,7 @@ fn stack(about: &About) -> Option<Term> {
 
 fn category(about: &About) -> Option<Term> {
     let (category, _) = about.category.filter(|_| !matches!(about.thing, Thing::Meaning { .. }))?;
-    term(category.label(), format!("category:{}", category.key()))
+    Some(term(category.label(), format!("category:{}", category.key())))
 }
 
 fn stream(about: &About) -> Option<Term> {
@@ -81,12 +81,12 @@ fn stream(about: &About) -> Option<Term> {
         _ => None,
     };
     let stream = of_segment.or_else(of_allocation).or_else(of_event)?;
-    term(format!("stream {stream}"), format!("stream:{stream}"))
+    Some(term(format!("stream {stream}"), format!("stream:{stream}")))
 }
 
 fn size(about: &About) -> Option<Term> {
     let bytes = about.recording.size(about.own_allocation()?);
-    term(format!("{} each", units::bytes(bytes)), format!("size={bytes}B"))
+    Some(term(format!("{} each", units::bytes(bytes)), format!("size={bytes}B")))
 }
 
 /// A query that leaves out what a term finds, besides what the query leaves out already.

@@ -7,7 +7,7 @@ use super::names;
 use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
-use super::{file_page, load_page};
+use super::{file_page, load_page, rules_offer};
 use crate::analysis::UserRules;
 use crate::app::command::Command;
 use crate::app::context;
@@ -106,7 +106,8 @@ impl Document {
 
     /// Take the outcome of the load if there is one.
     pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, setup: &Setup) -> LoadProgress {
-        let setup = &self.setup(setup);
+        let own = self.rules.is_some().then(|| self.setup(setup));
+        let setup = own.as_ref().unwrap_or(setup);
         match &mut self.state {
             // A read that hangs never has an outcome, and is not to keep the tab open.
             State::Loading(job) if job.progress().is_cancelled() => return LoadProgress::Cancelled,
@@ -156,6 +157,9 @@ impl Document {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
             State::Open(file) => {
+                if let Some(rules) = &file.rules_nearby {
+                    rules_offer::ui(ui, rules, commands);
+                }
                 file_page::ui(ui, file, layout);
                 if let Some(device) = file.device() {
                     context::ui(ui, device, commands);
@@ -210,16 +214,36 @@ impl Document {
             Err(why) => Some(format!("No rule was written: {why}")),
             Ok(Changed { path, rules }) => {
                 let said = change.said(&path);
-                self.rules = Some((Arc::new(rules), path));
-                let setup = self.setup(setup);
-                if let State::Open(file) = &mut self.state {
-                    let new = OpenFile::new(&snapshot, &self.input, &self.title, ctx, &setup);
-                    let old = std::mem::replace(&mut **file, new);
-                    file.take_over(old);
-                }
+                self.apply(rules, path, ctx, setup);
                 Some(said)
             }
         }
+    }
+
+    /// Apply the rules of a file. Returns what was done.
+    pub(in crate::app) fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context, setup: &Setup) -> String {
+        let shown = units::printable(&path.to_string_lossy());
+        match rules::read_rules(&path) {
+            Err(why) => format!("{shown} is not used: {why}"),
+            Ok(rules) => {
+                self.apply(rules, path, ctx, setup);
+                format!("The rules of {shown} say what memory is for")
+            }
+        }
+    }
+
+    /// Find categories anew, by the rules of a file.
+    fn apply(&mut self, rules: UserRules, path: PathBuf, ctx: &egui::Context, setup: &Setup) {
+        self.rules = Some((Arc::new(rules), path));
+        let setup = self.setup(setup);
+        let State::Open(file) = &mut self.state else { return };
+        let Some(snapshot) = file.devices.first().map(|device| Arc::clone(device.recording.snapshot()))
+        else {
+            return;
+        };
+        let new = OpenFile::new(&snapshot, &self.input, &self.title, ctx, &setup);
+        let old = std::mem::replace(&mut **file, new);
+        file.take_over(old);
     }
 
     /// True while a menu has the keyboard.

@@ -13,7 +13,7 @@ use crate::model::{Anchor, DeviceId, Recording, Snapshot};
 use crate::notes::Place;
 use crate::units;
 use eframe::egui;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A loaded file.
@@ -28,6 +28,8 @@ pub(in crate::app) struct OpenFile {
     pub(super) notebook: Notebook,
     /// Sentences about the file that the user must not miss.
     pub(in crate::app) notices: Vec<String>,
+    /// A file of rules that is not used.
+    pub(super) rules_nearby: Option<PathBuf>,
 }
 
 impl OpenFile {
@@ -54,7 +56,8 @@ impl OpenFile {
             sparks: devices::sparks(&devices),
             devices,
             notebook,
-            notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
+            notices: notices(snapshot),
+            rules_nearby: rules,
         }
     }
 
@@ -123,12 +126,6 @@ impl OpenFile {
     pub(in crate::app) fn device(&mut self) -> Option<&mut OpenDevice> {
         self.devices.get_mut(self.current)
     }
-}
-
-/// A notice that offers a file of rules: they are the user's to apply.
-fn offer(rules: &Path) -> String {
-    let rules = units::printable(&rules.to_string_lossy());
-    format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")
 }
 
 fn notices(snapshot: &Snapshot) -> Vec<String> {

@@ -69,6 +69,15 @@ pub(in crate::app) fn change(
     Err(refused)
 }
 
+/// The rules of a file.
+///
+/// # Errors
+/// A sentence that says why there are none.
+pub(in crate::app) fn read_rules(path: &Path) -> Result<UserRules, String> {
+    let text = read(path)?;
+    UserRules::parse(&text).map_err(|error| error.to_string())
+}
+
 /// The text of a rules file; empty if there is none.
 fn read(path: &Path) -> Result<String, String> {
     let file = match File::open(path) {

@@ -5,4 +5,4 @@ mod file;
 mod text;
 
 pub(in crate::app) use change::{RuleChange, Scope};
-pub(in crate::app) use file::{Changed, Places, change};
+pub(in crate::app) use file::{Changed, Places, change, read_rules};

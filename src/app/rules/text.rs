@@ -24,7 +24,7 @@ fn toml_string(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if c.is_control() => out.extend(format!("\\u{:04X}", u32::from(c)).chars()),
             c => out.push(c),
         }
     }

@@ -112,6 +112,24 @@ fn a_line_is_what_the_user_says_and_what_was_found_again() {
 }
 
 #[test]
+fn a_rules_file_beside_the_snapshot_is_used_when_the_user_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rules = "[[rule]]\ncategory = 'kv_cache'\nfunction = '^attention$'\n";
+    std::fs::write(folder.path().join(RULES_FILE), rules).expect("it can be written");
+    std::fs::write(folder.path().join("run.pickle"), snapshot_pickle()).expect("it can be written");
+    let mut harness = harness();
+    open_path(&mut harness, folder.path().join("run.pickle"));
+    let has_any = |harness: &mut Harness<'static, App>| {
+        let found = device(harness).derived.attribution().cloned().expect("it is found at once");
+        found.categories.present().contains(&Category::KvCache)
+    };
+    assert!(!has_any(&mut harness));
+    choose(&mut harness, &["Use its rules"]);
+    assert!(has_any(&mut harness));
+    assert!(harness.query_by_label("Use its rules").is_none());
+}
+
+#[test]
 fn a_rules_file_with_a_mistake_is_left_alone() {
     let mut harness = harness();
     let folder = open(&mut harness, &snapshot_pickle());
@@ -177,13 +195,17 @@ fn the_keyboard_opens_the_menu_of_the_selection_and_walks_it() {
 /// Saves what menus look like, as the panes of `looks.rs`.
 #[test]
 fn looks_of_menus() {
-    for theme in [Theme::Dark, Theme::Light] {
+    for (theme, size) in [(Theme::Dark, [1280.0, 800.0]), (Theme::Light, [900.0, 600.0])] {
         let camera = Camera::default();
-        let mut harness = camera.harness([1280.0, 800.0], theme);
+        let mut harness = camera.harness(size, theme);
         open_path(&mut harness, sample("frag_oom.pickle"));
         right_click_block(&mut harness);
         choose(&mut harness, &["This line is"]);
-        camera.save(&harness, &format!("menu_{theme:?}"));
-        assert!(harness.query_by_role_and_label(Role::Button, "KV cache").is_some());
+        camera.save(&harness, &format!("menu_{}_{theme:?}", size[0]));
+        let screen = harness.ctx.content_rect();
+        for category in ["parameters", "other"] {
+            let entry = harness.get_all_by_role_and_label(Role::Button, category).last().expect("an entry");
+            assert!(screen.contains_rect(entry.rect()), "{category} at {:?}", entry.rect());
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::minimap;
 use super::pictures::TimelinePictures;
 use super::request::TimelineRequest;
 use super::state::State;
+use super::thing;
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
@@ -71,7 +72,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     if accessible::is_pressed_by_key(&response) {
         ctx.at.select_event();
     } else if let Some(under) = under {
-        pointed::on(&response, || Thing::selected(input::selection(recording, under)));
+        pointed::on(&response, || thing::of(ctx, palette, under));
         if response.double_clicked() {
             input::double_click(recording, ctx.at, under);
         } else if response.clicked() {
