@@ -200,6 +200,20 @@ fn looks_of_menus() {
         let mut harness = camera.harness(size, theme);
         open_path(&mut harness, sample("frag_oom.pickle"));
         right_click_block(&mut harness);
+        if harness.query_by_role_and_label(Role::Button, "This line is").is_none() {
+            // In a low window, the pointer is on a colour.
+            harness.get_by_role_and_label(Role::Button, "Filter to parameters");
+            camera.save(&harness, "menu_of_a_colour");
+            harness.key_press(Key::Escape);
+            harness.run_steps(3);
+            let device = device(&mut harness);
+            let live = device.recording.lifetimes.live_at(device.at.cursor);
+            let largest = live.max_by_key(|&id| device.recording.size(id)).expect("a block");
+            device.at.select(Selection::Allocation(largest));
+            harness.run_steps(3);
+            harness.key_press_modifiers(Modifiers::SHIFT, Key::F10);
+            harness.run_steps(3);
+        }
         choose(&mut harness, &["This line is"]);
         camera.save(&harness, &format!("menu_{}_{theme:?}", size[0]));
         let screen = harness.ctx.content_rect();
