@@ -59,7 +59,7 @@ pub(super) const ACTIONS: &[Action] = &[
     action(Part::Go, "Zoom to it", is_range, zoom_to_range),
     action(Part::Go, "Go to this event", is_event, go_to_event),
     action(Part::Show, "Details", has_details, |about, reach| show(about, reach, Pane::Details)),
-    action(Part::Show, "Segments", is_memory, |about, reach| show(about, reach, Pane::Segments)),
+    action(Part::Show, "Segment map", is_memory, |about, reach| show(about, reach, Pane::Segments)),
     action(Part::Show, "Segment timeline", is_memory, |about, reach| {
         show(about, reach, Pane::SegmentTimeline);
     }),
@@ -69,7 +69,7 @@ pub(super) const ACTIONS: &[Action] = &[
         |about| about.stack.is_some(),
         |about, reach| show(about, reach, Pane::Stacks),
     ),
-    action(Part::Show, "Allocations", has_example, |about, reach| show(about, reach, Pane::Allocations)),
+    action(Part::Show, "Allocations", is_in_lists, |about, reach| show(about, reach, Pane::Allocations)),
     action(Part::Show, "Events", has_event, show_events),
     action(Part::Take, "Open in editor", |about| about.line.is_some(), open_in_editor),
     action(Part::Copy, "Line", |about| about.line.is_some(), |about, reach| copy(reach, line(about))),
@@ -109,13 +109,17 @@ fn has_example(about: &About) -> bool {
     about.allocation.is_some()
 }
 
+fn is_in_lists(about: &About) -> bool {
+    has_example(about) && !matches!(about.thing, Thing::Meaning { .. })
+}
+
 fn has_category(about: &About) -> bool {
     about.category.is_some() && has_example(about)
 }
 
 fn has_event(about: &About) -> bool {
     let origin = about.allocation.and_then(|id| about.recording.lifetimes.origin(id).event());
-    is_event(about) || origin.is_some()
+    is_event(about) || (origin.is_some() && is_in_lists(about))
 }
 
 fn is_event(about: &About) -> bool {

@@ -76,12 +76,17 @@ fn menu_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>, takes_focus: bool)
     if let Some(first) = first.filter(|_| takes_focus) {
         first.request_focus();
     }
+    if has_any(&[Part::Go], about) {
+        ui.separator();
+    }
     part_ui(ui, Part::Go, about, reach);
-    ui.separator();
+    if has_any(&[Part::Show, Part::Take, Part::Copy], about) {
+        ui.separator();
+    }
     sub_menu_ui(ui, "Show in", Part::Show, about, reach);
     part_ui(ui, Part::Take, about, reach);
     sub_menu_ui(ui, "Copy", Part::Copy, about, reach);
-    if about.category.is_some() || about.line.is_some() {
+    if has_any(&[Part::Meaning], about) || rule_change(about, None).is_some() {
         ui.separator();
     }
     part_ui(ui, Part::Meaning, about, reach);
@@ -109,7 +114,6 @@ fn filters_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>) -> Option<egui:
     }
     let rest: Vec<&Term> = rest.iter().filter(|term| term.has_opposite).collect();
     chosen_ui(ui, "Exclude", &rest, reach, |query, term| without(query, &term.query));
-    ui.separator();
     Some(filter)
 }
 
@@ -144,6 +148,10 @@ fn chosen_ui(
     });
 }
 
+fn has_any(parts: &[Part], about: &About) -> bool {
+    ACTIONS.iter().any(|action| parts.contains(&action.part) && (action.applies)(about))
+}
+
 fn part_ui(ui: &mut Ui, part: Part, about: &About, reach: &mut Reach<'_>) {
     for action in ACTIONS.iter().filter(|action| action.part == part && (action.applies)(about)) {
         if entry(ui, action.name).clicked() {
@@ -153,7 +161,7 @@ fn part_ui(ui: &mut Ui, part: Part, about: &About, reach: &mut Reach<'_>) {
 }
 
 fn sub_menu_ui(ui: &mut Ui, name: &str, part: Part, about: &About, reach: &mut Reach<'_>) {
-    if ACTIONS.iter().any(|action| action.part == part && (action.applies)(about)) {
+    if has_any(&[part], about) {
         ui.menu_button(name, |ui| part_ui(ui, part, about, reach));
     }
 }
