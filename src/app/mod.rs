@@ -106,10 +106,10 @@ pub struct Options {
     pub capacity: Option<i64>,
     /// The user's own rules for categories.
     pub rules: UserRules,
-    /// The place to show in the first file.
-    pub go: Option<Place>,
     /// The file that they come from.
     pub rules_file: Option<PathBuf>,
+    /// The place to show in the first file.
+    pub go: Option<Place>,
 }
 
 /// Open the window. Returns when it is closed.
