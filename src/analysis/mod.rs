@@ -42,6 +42,7 @@ pub use segments::{
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
     SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
-    class_weights, frame_line, is_internal, owner, site_frame, site_label, stack_lines, stack_totals,
+    class_weights, frame_line, is_internal, owner, site_frame, site_label, site_place, stack_lines,
+    stack_totals,
 };
 pub use stats::{DeviceStats, device_stats};

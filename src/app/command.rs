@@ -1,6 +1,7 @@
 //! Requests of tabs, pages and keys to the whole window.
 
 use crate::app::export::ExportChoice;
+use crate::app::rules::RuleChange;
 use crate::app::text_size::TextSize;
 use crate::load::Input;
 use eframe::egui::ThemePreference;
@@ -47,6 +48,10 @@ pub(in crate::app) enum Command {
     Export(ExportChoice),
     /// Copy the current view as a picture to the clipboard.
     CopyPicture(ExportChoice),
+    /// Apply the rules of a file to the snapshot that is shown.
+    UseRules(PathBuf),
+    /// Say what a line of code of the file that is shown allocates, or take that back.
+    ChangeRule(RuleChange),
     /// Arrange the panes as they were at first.
     ResetLayout,
 }

@@ -174,7 +174,7 @@ const WIDGETS: [(&str, &str); 2] =
     [("Tab, Shift+Tab", "next control, control before"), ("Enter, Space", "press the control")];
 
 /// The meaning of the mouse, for the help.
-pub(super) const MOUSE: [(&str, &str); 8] = [
+pub(super) const MOUSE: [(&str, &str); 9] = [
     ("Wheel", "zoom at the pointer"),
     ("Shift+wheel", "zoom vertically, scroll through segments"),
     ("Drag", "move the view"),
@@ -183,6 +183,7 @@ pub(super) const MOUSE: [(&str, &str); 8] = [
     ("Click", "select, and put the cursor there"),
     ("Double click", "zoom to a lifetime, or show everything"),
     ("Drag the axis", "scrub the cursor"),
+    ("Right click, Shift+F10", "what can be done with it"),
 ];
 
 /// The lines of the help: keys, and their meaning.

@@ -6,6 +6,7 @@
 mod accessible;
 mod command;
 mod command_search;
+mod context;
 mod details;
 mod device;
 mod dialog_log;
@@ -27,11 +28,13 @@ mod open_panel;
 mod panes;
 mod paths;
 mod plot;
+mod pointed;
 mod preferences;
 mod query_field;
 mod range;
 mod remedies;
 mod report_view;
+mod rules;
 mod segment_map;
 mod segment_timeline;
 mod stacks;
@@ -68,6 +71,7 @@ use keys::KeyAction;
 use open_panel::OpenPanel;
 use panes::{Layout, OpenDevice};
 use preferences::Preferences;
+use rules::RuleChange;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
@@ -104,6 +108,8 @@ pub struct Options {
     pub capacity: Option<i64>,
     /// The user's own rules for categories.
     pub rules: UserRules,
+    /// The file that they come from.
+    pub rules_file: Option<PathBuf>,
     /// The place to show in the first file.
     pub go: Option<Place>,
 }
@@ -131,6 +137,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         app.restore(cc.storage);
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
+        app.setup.rules_file = start.rules_file;
         app.setup.settings_folder = eframe::storage_dir(APP_ID);
         for file in start.files {
             app.open(file, &cc.egui_ctx);
@@ -242,6 +249,8 @@ impl App {
                 Command::Show(at) => self.current = at,
                 Command::ShowNext(by) => self.show_tab(by),
                 Command::ForgetRecent => self.glances.forget_recent(),
+                Command::ChangeRule(change) => self.change_rule(&change, ctx),
+                Command::UseRules(path) => self.use_rules(path, ctx),
                 Command::ResetLayout => self.layout = Layout::default(),
                 Command::Export(choice) => self.show_export_panel(choice),
                 Command::CopyPicture(choice) => {
@@ -281,6 +290,20 @@ impl App {
             None => "There is no link to what is not an open file",
         };
         self.notify(Some(said.to_owned()));
+    }
+
+    /// Change the rules of the file that is shown.
+    fn change_rule(&mut self, change: &RuleChange, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.and_then(|document| document.change_rule(change, ctx, &self.setup));
+        self.notify(said);
+    }
+
+    /// Apply the rules of a file to the snapshot that is shown.
+    fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.map(|document| document.use_rules(path, ctx, &self.setup));
+        self.notify(said);
     }
 
     /// Show the tab that is `by` tabs further, around the ends.
@@ -454,6 +477,10 @@ impl App {
 
     /// Carry out the actions of the keys that were pressed.
     fn run_keys(&mut self, ctx: &egui::Context) {
+        if self.documents.get_mut(self.current).is_some_and(Document::has_menu) {
+            // The menu has the keyboard.
+            return;
+        }
         // Escape closes the help before it means anything else.
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;

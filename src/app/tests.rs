@@ -6,6 +6,7 @@ mod files;
 mod filter;
 mod keyboard;
 mod looks;
+mod menus;
 mod notes;
 mod paths;
 mod range;

@@ -43,10 +43,12 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 #[cfg(feature = "window")]
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
     use crate::{app, load::Input};
+    use std::path::Path;
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     let go = args.go.clone();
-    app::run(app::Options { files, capacity: args.capacity.bytes, rules: rules.clone(), go })
-        .map_err(|error| error.to_string())
+    let rules_file = args.rules.path().map(Path::to_owned);
+    let options = app::Options { files, capacity: args.capacity.bytes, rules: rules.clone(), rules_file, go };
+    app::run(options).map_err(|error| error.to_string())
 }
 
 /// The error of a program that was built without the window.

@@ -1,6 +1,7 @@
 //! The user's own rules, from a TOML file.
 
 use super::Category;
+use crate::analysis::stacks::{SiteFrame, site_place};
 use crate::model::{Frame, Snapshot, StackId};
 use regex::Regex;
 use serde::Deserialize;
@@ -19,7 +20,8 @@ use thiserror::Error;
 /// ```
 ///
 /// `file` and `function` must both match the same frame where both are given; `stack` matches
-/// anywhere in the lines `file:line function`, innermost first.
+/// anywhere in the lines `file:line function`, innermost first; `site` matches in that line of the user's
+/// own code which names the stack.
 #[derive(Debug, Clone, Default)]
 pub struct UserRules {
     rules: Vec<Rule>,
@@ -31,6 +33,7 @@ struct Rule {
     file: Option<Regex>,
     function: Option<Regex>,
     stack: Option<Regex>,
+    site: Option<Regex>,
 }
 
 /// The reason why rules could not be read.
@@ -56,7 +59,7 @@ pub enum UserRulesError {
         message: String,
     },
     /// A rule that would match everything.
-    #[error("rule {rule} has no pattern: give file, function or stack")]
+    #[error("rule {rule} has no pattern: give file, function, stack or site")]
     Empty {
         /// Which rule, from 1.
         rule: usize,
@@ -81,6 +84,7 @@ struct RawRule {
     file: Option<String>,
     function: Option<String>,
     stack: Option<String>,
+    site: Option<String>,
 }
 
 impl UserRules {
@@ -107,14 +111,16 @@ impl UserRules {
         (0..snapshot.stacks.len() as u32).map(|id| self.of_stack(snapshot, StackId(id))).collect()
     }
 
-    fn of_stack(&self, snapshot: &Snapshot, stack: StackId) -> Option<Category> {
-        let frames: Vec<(String, i64, String)> = snapshot
+    /// The category that the rules give to what was allocated with a stack.
+    pub fn of_stack(&self, snapshot: &Snapshot, stack: StackId) -> Option<Category> {
+        let frames: Vec<SiteFrame> = snapshot
             .stacks
             .frames(stack)
             .iter()
             .map(|&id| {
                 let Frame { file, line, name, .. } = snapshot.frames.get(id);
-                (snapshot.strings.get(file).into_owned(), line, snapshot.strings.get(name).into_owned())
+                let text = |id| snapshot.strings.get(id).into_owned();
+                SiteFrame { file: text(file), line, name: text(name) }
             })
             .collect();
         if frames.is_empty() {
@@ -139,34 +145,40 @@ impl Rule {
             file: pattern(&raw.file)?,
             function: pattern(&raw.function)?,
             stack: pattern(&raw.stack)?,
+            site: pattern(&raw.site)?,
         };
-        if out.file.is_none() && out.function.is_none() && out.stack.is_none() {
+        if [&out.file, &out.function, &out.stack, &out.site].into_iter().all(Option::is_none) {
             return Err(UserRulesError::Empty { rule });
         }
         Ok(out)
     }
 
-    fn matches(&self, frames: &[(String, i64, String)]) -> bool {
+    fn matches(&self, frames: &[SiteFrame]) -> bool {
         let is_match =
             |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|p| p.is_match(text));
         let frame = self.file.is_none() && self.function.is_none()
             || frames
                 .iter()
-                .any(|(file, _, name)| is_match(&self.file, file) && is_match(&self.function, name));
-        let stack = || {
-            let lines = frames.iter().map(|(file, line, name)| format!("{file}:{line} {name}"));
-            lines.collect::<Vec<_>>().join("\n")
-        };
-        frame && (self.stack.is_none() || is_match(&self.stack, &stack()))
+                .any(|frame| is_match(&self.file, &frame.file) && is_match(&self.function, &frame.name));
+        let stack = || frames.iter().map(line).collect::<Vec<_>>().join("\n");
+        let site = || site_place(frames).map(|at| line(&frames[at])).unwrap_or_default();
+        frame
+            && (self.site.is_none() || is_match(&self.site, &site()))
+            && (self.stack.is_none() || is_match(&self.stack, &stack()))
     }
+}
+
+/// A frame as `stack` and `site` see it.
+fn line(frame: &SiteFrame) -> String {
+    format!("{}:{} {}", frame.file, frame.line, frame.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn frame(file: &str, name: &str) -> (String, i64, String) {
-        (file.to_owned(), 7, name.to_owned())
+    fn frame(file: &str, name: &str) -> SiteFrame {
+        SiteFrame { file: file.to_owned(), line: 7, name: name.to_owned() }
     }
 
     #[test]
@@ -186,6 +198,16 @@ mod tests {
     }
 
     #[test]
+    fn a_site_is_the_line_that_names_the_stack_and_no_other() {
+        let rules = UserRules::parse("[[rule]]\ncategory = 'input'\nsite = '^/me/train\\.py:7 main$'\n");
+        let rules = rules.expect("these are rules");
+        let (own, torch) = (frame("/me/train.py", "main"), frame("/x/site-packages/torch/_tensor.py", "to"));
+        assert!(rules.rules[0].matches(&[torch.clone(), own.clone()]));
+        assert!(!rules.rules[0].matches(&[torch, frame("/me/model.py", "forward"), own]));
+        assert!(!rules.rules[0].matches(&[frame("/me/train.py", "main2")]));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let error = |text: &str| UserRules::parse(text).expect_err("a mistake").to_string();
         assert!(
@@ -194,7 +216,7 @@ mod tests {
         );
         assert_eq!(
             error("[[rule]]\ncategory = 'comm'\n"),
-            "rule 1 has no pattern: give file, function or stack"
+            "rule 1 has no pattern: give file, function, stack or site"
         );
         assert!(error("[[rule]]\ncategory = 'comm'\nfile = '('\n").starts_with("rule 1: "));
         assert!(error("[[rule]]\ncategory = 'comm'\npath = 'x'\n").contains("path"));

@@ -14,7 +14,7 @@ pub(crate) mod fixture;
 
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use frame_names::{FrameKey, FrameName, FrameNames};
-pub use site::{Owner, frame_line, is_internal, owner, site_label, stack_lines};
+pub use site::{Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};
 pub use site_frame::{SiteFrame, site_frame};
 pub use site_labels::SiteLabels;
 pub use site_table::{SiteRow, SiteTable};

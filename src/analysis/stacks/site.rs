@@ -107,13 +107,17 @@ pub(in crate::analysis) fn best_place(ranks: impl Iterator<Item = SiteRank>) -> 
     best.map(|(_, at)| at)
 }
 
+/// The index of the frame that names a stack, innermost first. `None` without frames.
+pub fn site_place(frames: &[SiteFrame]) -> Option<usize> {
+    best_place(frames.iter().map(site_rank))
+}
+
 /// The site of a stack in one line: its first frame of the user's own code, else of a package, else of torch,
 /// else the compiled function with the best rank.
 pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
     let frames: Vec<SiteFrame> =
         snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
-    let place = best_place(frames.iter().map(site_rank));
-    place.map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&frames[at]))
+    site_place(&frames).map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&frames[at]))
 }
 
 /// The whole stack, a line for each frame, innermost first.

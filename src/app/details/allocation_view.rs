@@ -39,13 +39,10 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
     rows_ui(ui, "facts", &facts.rows);
     ui.add_space(10.0);
     let shows_internal = &mut state.shows_internal_frames;
-    let mut to_open = stack_view::ui(ui, "Stack", &facts.frames, shows_internal);
+    stack_view::ui(ui, "Stack", &facts.frames, Some(ctx.recording.stack(id)), shows_internal);
     if !facts.forward.is_empty() {
         ui.add_space(10.0);
-        to_open = stack_view::ui(ui, "Forward stack", &facts.forward, shows_internal).or(to_open);
-    }
-    if let Some(frame) = to_open {
-        ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
+        stack_view::ui(ui, "Forward stack", &facts.forward, None, shows_internal);
     }
     if let Some(action) = action {
         act(ctx.recording, ctx.at, id, action);

@@ -4,6 +4,7 @@ use super::contributors::{Contributors, SiteRow};
 use super::stack_view;
 use super::state::State;
 use crate::app::device::{PaneCtx, Selection};
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::draw::{Coloring, Rgb};
 use crate::model::{StackId, Timeline};
@@ -62,16 +63,12 @@ fn oom_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let Some(oom) = state.oom(ctx.recording, ctx.at.cursor) else { return };
     let red = theme::color(theme::palette(ui).oom);
     ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
-    let mut to_open = None;
     if oom.frames.is_empty() {
         ui.label(theme::muted(ui, oom.site.as_str()));
     } else {
-        to_open = stack_view::ui(ui, "Stack", &oom.frames, &mut state.shows_internal_frames);
+        stack_view::ui(ui, "Stack", &oom.frames, None, &mut state.shows_internal_frames);
     }
     ui.add_space(14.0);
-    if let Some(frame) = to_open {
-        ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
-    }
 }
 
 /// The sites, largest first. Returns the stack of the one that was clicked.
@@ -109,6 +106,7 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) 
     let note = format!("{} · {}", units::percent(row.bytes, total), units::counted(row.blocks, "block"));
     let share = (row.bytes as f64 / most as f64).clamp(0.0, 1.0) as f32;
     share_ui(ui, rect, note, share, color);
+    pointed::on(&response, || Some(Thing::Stack(row.stack)));
     let exact = units::bytes_exact(row.bytes);
     let hint = format!("{}\n{exact}\nClick to select everything with its stack", row.label);
     response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()

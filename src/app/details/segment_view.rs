@@ -33,10 +33,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, ad
     let block = blocks_ui(ui, &facts.blocks, facts.more);
     if !facts.frames.is_empty() {
         ui.add_space(10.0);
-        let clicked = stack_view::ui(ui, "Reserved by", &facts.frames, &mut state.shows_internal_frames);
-        if let Some(frame) = clicked {
-            ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
-        }
+        stack_view::ui(ui, "Reserved by", &facts.frames, None, &mut state.shows_internal_frames);
     }
     match block {
         Some(id) => ctx.at.select(Selection::Allocation(id)),

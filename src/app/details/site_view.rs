@@ -28,10 +28,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, st
     let live = state.site_live(ctx.recording, ctx.at.cursor, &facts);
     rows_ui(ui, "site", &facts.rows(ctx.recording, live));
     ui.add_space(10.0);
-    let clicked = stack_view::ui(ui, "Stack", &facts.frames, &mut state.shows_internal_frames);
-    if let Some(frame) = clicked {
-        ctx.notify(stack_view::open_in_editor(&state.editor_command, &frame));
-    }
+    stack_view::ui(ui, "Stack", &facts.frames, Some(stack), &mut state.shows_internal_frames);
     match action {
         Some(Action::Select(selection)) => ctx.at.select(selection),
         Some(Action::Filter) => ctx.at.filter_to_site(stack),

@@ -4,17 +4,20 @@ use super::editor;
 use super::facts::FrameText;
 use crate::analysis::{SiteFrame, frame_line};
 use crate::app::accessible;
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
+use crate::model::StackId;
 use crate::units;
 use eframe::egui;
 
-/// Show a stack. Returns the frame that is to be opened in an editor.
+/// Show the frames of a stack.
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
     title: &str,
     frames: &[FrameText],
+    stack: Option<StackId>,
     shows_internal: &mut bool,
-) -> Option<SiteFrame> {
+) {
     let internal = frames.iter().filter(|frame| frame.is_internal).count();
     // From the right, so that the note is cut where there is no room for it.
     let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -32,11 +35,11 @@ pub(in crate::app) fn ui(
     if frames.is_empty() {
         let hint = "No stack was recorded for this allocation. It may be older than the recording.";
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
-        return None;
+        return;
     }
     let shows_all = *shows_internal || internal == frames.len();
     let mut first_own = frames.iter().position(|frame| !frame.is_internal);
-    let (mut hidden, mut to_open) = (0, None);
+    let mut hidden = 0;
     for (i, frame) in frames.iter().enumerate() {
         if frame.is_internal && !shows_all {
             hidden += 1;
@@ -44,12 +47,9 @@ pub(in crate::app) fn ui(
         }
         folded_ui(ui, std::mem::take(&mut hidden), shows_internal);
         let is_first_own = first_own.take_if(|own| *own == i).is_some();
-        if frame_ui(ui, frame, is_first_own) {
-            to_open = Some(frame.frame.clone());
-        }
+        frame_ui(ui, frame, stack, is_first_own);
     }
     folded_ui(ui, hidden, shows_internal);
-    to_open
 }
 
 /// Open a frame's line. Returns a message about the outcome.
@@ -71,8 +71,8 @@ fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
     }
 }
 
-/// One frame with a menu; true when it is to be opened in an editor.
-fn frame_ui(ui: &mut egui::Ui, text: &FrameText, is_first_own: bool) -> bool {
+/// One frame with a menu.
+fn frame_ui(ui: &mut egui::Ui, text: &FrameText, stack: Option<StackId>, is_first_own: bool) {
     let text_of_line = frame_line(&text.frame);
     let line = text_of_line.clone();
     let line = match (is_first_own, text.is_internal) {
@@ -84,19 +84,8 @@ fn frame_ui(ui: &mut egui::Ui, text: &FrameText, is_first_own: bool) -> bool {
     let label = egui::Label::new(line).wrap().sense(egui::Sense::click());
     let response = ui.add(label).on_hover_text(format!("{place}\nRight click for more"));
     accessible::pressable_text(&response, &text_of_line);
-    let mut is_opened = false;
-    accessible::context_menu(&response, |ui| {
-        if ui.button("Open in editor").clicked() {
-            is_opened = true;
-            ui.close();
-        }
-        if ui.button("Copy frame").clicked() {
-            ui.copy_text(place.clone());
-            ui.close();
-        }
-    });
+    pointed::on_press(&response, || Some(Thing::Line { frame: text.frame.clone(), stack }));
     for line in &text.fx {
         ui.add(egui::Label::new(theme::muted(ui, line.as_str()).monospace().size(11.0)).wrap());
     }
-    is_opened
 }

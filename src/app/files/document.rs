@@ -7,17 +7,21 @@ use super::names;
 use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
-use super::{file_page, load_page};
+use super::{file_page, load_page, rules_offer};
+use crate::analysis::UserRules;
 use crate::app::command::Command;
+use crate::app::context;
 use crate::app::device::place;
 use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
+use crate::app::rules::{self, Changed, Places, RuleChange};
 use crate::app::work::setup::Setup;
 use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
 use crate::notes::{Place, command_line};
 use crate::units;
 use eframe::egui;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time between two pictures of the progress: short enough to look smooth.
@@ -33,6 +37,8 @@ pub(in crate::app) struct Document {
     remembered: Option<FileStamp>,
     /// The place to go to as soon as the file is open.
     go: Option<Place>,
+    /// Rules that the user made for this file, and the file that they are in.
+    rules: Option<(Arc<UserRules>, PathBuf)>,
 }
 
 /// The news about a load.
@@ -68,7 +74,7 @@ impl Document {
             Some(path) => names::file_name(path),
             None => units::printable(&input.name()),
         };
-        Self { title, input, state, reload: Reload::default(), remembered: None, go: None }
+        Self { title, input, state, reload: Reload::default(), remembered: None, go: None, rules: None }
     }
 
     /// Go to a place, now or as soon as the file is open.
@@ -100,6 +106,8 @@ impl Document {
 
     /// Take the outcome of the load if there is one.
     pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, setup: &Setup) -> LoadProgress {
+        let own = self.rules.is_some().then(|| self.setup(setup));
+        let setup = own.as_ref().unwrap_or(setup);
         match &mut self.state {
             // A read that hangs never has an outcome, and is not to keep the tab open.
             State::Loading(job) if job.progress().is_cancelled() => return LoadProgress::Cancelled,
@@ -148,7 +156,15 @@ impl Document {
         match &mut self.state {
             State::Loading(job) => load_page::progress_ui(ui, &self.title, job),
             State::Failed(failure) => load_page::failure_ui(ui, &self.title, failure, tab, commands),
-            State::Open(file) => file_page::ui(ui, file, layout),
+            State::Open(file) => {
+                if let Some(rules) = &file.rules_nearby {
+                    rules_offer::ui(ui, rules, commands);
+                }
+                file_page::ui(ui, file, layout);
+                if let Some(device) = file.device() {
+                    context::ui(ui, device, commands);
+                }
+            }
             State::Folder(page) => page.ui(ui, &self.title, tab, glances, commands),
         }
     }
@@ -164,12 +180,75 @@ impl Document {
     pub(in crate::app) fn new_glance(&mut self) -> Option<(PathBuf, FileStamp, Glance)> {
         let State::Open(file) = &self.state else { return None };
         let (path, stamp) = (self.input.path()?, self.reload.shown?);
-        if self.remembered == Some(stamp) {
+        // Rules of the user make other verdicts than lists show.
+        if self.remembered == Some(stamp) || self.rules.is_some() {
             return None;
         }
         let glance = file.glance()?;
         self.remembered = Some(stamp);
         Some((path.to_owned(), stamp, glance))
+    }
+
+    /// The settings of the window, with the rules of this file.
+    fn setup(&self, setup: &Setup) -> Setup {
+        let mut setup = setup.clone();
+        if let Some((rules, path)) = &self.rules {
+            (setup.rules, setup.rules_file) = (Arc::clone(rules), Some(path.clone()));
+        }
+        setup
+    }
+
+    /// Change the rules, and find categories by them. Returns what was done.
+    pub(in crate::app) fn change_rule(
+        &mut self,
+        change: &RuleChange,
+        ctx: &egui::Context,
+        setup: &Setup,
+    ) -> Option<String> {
+        let used = self.setup(setup).rules_file;
+        let State::Open(file) = &mut self.state else { return None };
+        let snapshot = Arc::clone(file.device()?.recording.snapshot());
+        let beside = self.input.path().and_then(Path::parent).map(Path::to_owned);
+        let places = Places { used, beside, settings: setup.settings_folder.clone() };
+        match rules::change(&places, change, |rules| rules.of_stack(&snapshot, change.stack)) {
+            Err(why) => Some(format!("No rule was written: {why}")),
+            Ok(Changed { path, rules }) => {
+                let said = change.said(&path);
+                self.apply(rules, path, ctx, setup);
+                Some(said)
+            }
+        }
+    }
+
+    /// Apply the rules of a file. Returns what was done.
+    pub(in crate::app) fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context, setup: &Setup) -> String {
+        let shown = units::printable(&path.to_string_lossy());
+        match rules::read_rules(&path) {
+            Err(why) => format!("{shown} is not used: {why}"),
+            Ok(rules) => {
+                self.apply(rules, path, ctx, setup);
+                format!("The rules of {shown} say what memory is for")
+            }
+        }
+    }
+
+    /// Find categories anew, by the rules of a file.
+    fn apply(&mut self, rules: UserRules, path: PathBuf, ctx: &egui::Context, setup: &Setup) {
+        self.rules = Some((Arc::new(rules), path));
+        let setup = self.setup(setup);
+        let State::Open(file) = &mut self.state else { return };
+        let Some(snapshot) = file.devices.first().map(|device| Arc::clone(device.recording.snapshot()))
+        else {
+            return;
+        };
+        let new = OpenFile::new(&snapshot, &self.input, &self.title, ctx, &setup);
+        let old = std::mem::replace(&mut **file, new);
+        file.take_over(old);
+    }
+
+    /// True while a menu has the keyboard.
+    pub(in crate::app) fn has_menu(&mut self) -> bool {
+        self.open_file().and_then(OpenFile::device).is_some_and(|device| device.menu.is_some())
     }
 
     pub(in crate::app) fn input(&self) -> &Input {

@@ -11,6 +11,7 @@ pub(in crate::app) mod names;
 pub(in crate::app) mod open_file;
 pub(in crate::app) mod recent;
 pub(in crate::app) mod reload;
+mod rules_offer;
 pub(in crate::app) mod samples;
 mod snapshot_row;
 pub(in crate::app) mod start_page;

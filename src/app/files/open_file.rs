@@ -13,7 +13,7 @@ use crate::model::{Anchor, DeviceId, Recording, Snapshot};
 use crate::notes::Place;
 use crate::units;
 use eframe::egui;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A loaded file.
@@ -28,6 +28,8 @@ pub(in crate::app) struct OpenFile {
     pub(super) notebook: Notebook,
     /// Sentences about the file that the user must not miss.
     pub(in crate::app) notices: Vec<String>,
+    /// A file of rules that is not used.
+    pub(super) rules_nearby: Option<PathBuf>,
 }
 
 impl OpenFile {
@@ -38,7 +40,8 @@ impl OpenFile {
         ctx: &egui::Context,
         setup: &Setup,
     ) -> Self {
-        let rules = if setup.rules.is_empty() { rules_nearby(input) } else { None };
+        let rules =
+            if setup.rules.is_empty() && setup.rules_file.is_none() { rules_nearby(input) } else { None };
         // Shared, so that the stacks of the file are read once for all of its devices.
         let facts = FileFacts::default();
         let notebook = Notebook::open(input, ctx, setup);
@@ -53,7 +56,8 @@ impl OpenFile {
             sparks: devices::sparks(&devices),
             devices,
             notebook,
-            notices: notices(snapshot).into_iter().chain(rules.map(|file| offer(&file))).collect(),
+            notices: notices(snapshot),
+            rules_nearby: rules,
         }
     }
 
@@ -100,6 +104,15 @@ impl OpenFile {
         }
     }
 
+    /// Go on where the user was with the same recording.
+    pub(super) fn take_over(&mut self, old: Self) {
+        self.current = old.current;
+        self.notebook = old.notebook;
+        for (device, old) in self.devices.iter_mut().zip(old.devices) {
+            device.take_over(old);
+        }
+    }
+
     /// The verdict on the device that lists show, once it is known.
     pub(super) fn glance(&self) -> Option<Glance> {
         let snapshot = self.devices.first()?.recording.snapshot();
@@ -113,12 +126,6 @@ impl OpenFile {
     pub(in crate::app) fn device(&mut self) -> Option<&mut OpenDevice> {
         self.devices.get_mut(self.current)
     }
-}
-
-/// A notice that offers a file of rules: they are the user's to apply.
-fn offer(rules: &Path) -> String {
-    let rules = units::printable(&rules.to_string_lossy());
-    format!("{rules} is not used. Start with --rules {rules} to let its rules say what memory is for.")
 }
 
 fn notices(snapshot: &Snapshot) -> Vec<String> {

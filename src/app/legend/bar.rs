@@ -2,6 +2,7 @@
 
 use super::rows::{Live, Row};
 use crate::analysis::InferredPart;
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::{report, units};
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
@@ -71,6 +72,7 @@ fn row_ui(ui: &mut egui::Ui, row: &Row, total: i64) -> bool {
     }
     swatch_ui(ui, rect, row);
     text_ui(ui, rect, row, size, total);
+    pointed::on(&response, || Some(Thing::Meaning { label: row.label.clone(), query: row.query.clone()? }));
     if row.query.is_none() {
         response.on_hover_text(hint(row));
         return false;

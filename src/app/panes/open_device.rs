@@ -4,6 +4,7 @@ use super::pane::Pane;
 use crate::app::device::attributing::FileFacts;
 use crate::app::device::{Derived, PaneCtx, Selection, Standpoint, place};
 use crate::app::notebook::Notebook;
+use crate::app::pointed::OpenMenu;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
@@ -27,6 +28,8 @@ pub(in crate::app) struct OpenDevice {
     pub(in crate::app) notice: Option<String>,
     /// The pane to bring to the front in the next frame.
     pub(in crate::app) wanted_pane: Option<Pane>,
+    /// The menu of something that was clicked with the right button.
+    pub(in crate::app) menu: Option<OpenMenu>,
 }
 
 /// One field for each pane that remembers something, and one for the filter.
@@ -87,8 +90,19 @@ impl OpenDevice {
             title: title.to_owned(),
             notice: None,
             wanted_pane: None,
+            menu: None,
             recording,
         }
+    }
+
+    /// Go on where the user was with the same recording, whose categories are now others.
+    pub(in crate::app) fn take_over(&mut self, old: Self) {
+        self.states.keep(&old.states);
+        self.states.seen = old.states.seen;
+        self.at = old.at;
+        self.notebook = old.notebook;
+        self.notice = old.notice;
+        self.wanted_pane = old.wanted_pane;
     }
 
     /// The context that panes are given, and their states.

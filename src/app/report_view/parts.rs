@@ -1,6 +1,8 @@
 //! The parts of a card: lines of code, advice, remedies, figures and notes.
 
 use super::target::{Elsewhere, Target};
+use crate::analysis::SiteFrame;
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::diagnosis::{Advice, Finding, Number, Site, Value};
 use crate::model::{EventIx, StackId, Timeline};
@@ -63,8 +65,8 @@ pub(super) fn sites_ui(
     }
     part_ui(ui, "Lines of code");
     for (at, site) in sites.iter().take(rows).enumerate() {
-        if site_ui(ui, site) {
-            let stack = site_stacks.get(at).copied().flatten();
+        let stack = site_stacks.get(at).copied().flatten();
+        if site_ui(ui, site, stack) {
             *target = Some(stack.map_or(Target::Moment, Target::Stack));
         }
     }
@@ -72,7 +74,7 @@ pub(super) fn sites_ui(
 }
 
 /// One line of code; true when it was clicked.
-fn site_ui(ui: &mut egui::Ui, site: &Site) -> bool {
+fn site_ui(ui: &mut egui::Ui, site: &Site, stack: Option<StackId>) -> bool {
     let role = site.role.text(site.count);
     let hint = format!(
         "{}:{}\n{} {role}\nSelect what was allocated there",
@@ -87,6 +89,7 @@ fn site_ui(ui: &mut egui::Ui, site: &Site) -> bool {
         let inner = ui.with_layout(rest, |ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Truncate);
             let link = ui.link(site_text(site)).on_hover_text(hint);
+            pointed::on(&link, || Some(Thing::Line { frame: site_frame(site), stack }));
             // A word or two of it would say nothing.
             if MIN_ROLE_PX <= ui.available_width() {
                 ui.label(theme::muted(ui, role).size(11.0));
@@ -96,6 +99,10 @@ fn site_ui(ui: &mut egui::Ui, site: &Site) -> bool {
         inner.inner
     });
     row.inner
+}
+
+fn site_frame(site: &Site) -> SiteFrame {
+    SiteFrame { file: site.file.clone(), line: site.line, name: site.name.clone() }
 }
 
 fn site_text(site: &Site) -> String {

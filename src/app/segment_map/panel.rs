@@ -8,6 +8,7 @@ use super::{bar, input};
 use crate::analysis::segment_state::{Content, Part};
 use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::app::tooltips::lines_ui;
 use crate::draw::Palette;
@@ -263,6 +264,7 @@ impl ShownMap<'_> {
         if accessible::is_pressed_by_key(response) {
             return;
         }
+        pointed::on(response, || Thing::selected(input::selection_of(&answer.state, hit)));
         if response.double_clicked() {
             let size = self.rect.size();
             state.zoom = input::zoom_to_row(&answer.state, hit.row, state.zoom, &self.layout, size);
@@ -297,6 +299,7 @@ impl ShownMap<'_> {
             state.seen = Selection::Segment { addr: answer.state.rows[row].addr };
             at.select(state.seen);
         }
+        pointed::on(&response, || Some(Thing::Segment { addr: answer.state.rows[row].addr }));
         let lines = self.texts.row_lines(answer, row);
         response
             .on_hover_cursor(egui::CursorIcon::PointingHand)

@@ -53,27 +53,37 @@ pub(super) fn click(
     under: SegmentTimelineHit,
 ) {
     let mut moment = under.moment;
-    let selection = match under.pixel {
-        Pixel::Block(id) => {
-            // A column may show several moments: take one at which the allocation is live.
-            let last = timeline.lifetimes.end(id).map_or(u32::MAX, |end| end.0.saturating_sub(1));
-            let start = timeline.lifetimes.start(id).0;
-            moment = moment.map(|moment| Moment(moment.0.min(last).max(start)));
-            Selection::Allocation(id)
-        }
-        Pixel::Empty | Pixel::Share(_) => {
-            let moment = moment.unwrap_or(at.cursor);
-            let mut ranges = rows.ranges(under.row, timeline);
-            let range = ranges.find(|range| range.is_live_at(moment) && range.contains(under.addr));
-            range.map_or(Selection::None, |range| Selection::Segment { addr: range.addr })
-        }
-    };
+    let selection = selection(timeline, at.cursor, rows, under);
+    if let Selection::Allocation(id) = selection {
+        // A column may show several moments: take one at which the allocation is live.
+        let last = timeline.lifetimes.end(id).map_or(u32::MAX, |end| end.0.saturating_sub(1));
+        let start = timeline.lifetimes.start(id).0;
+        moment = moment.map(|moment| Moment(moment.0.min(last).max(start)));
+    }
     if let Some(moment) = moment {
         at.go_to(moment);
     }
     at.select(selection);
     if selection != Selection::None {
         state.expand(selection, under.row);
+    }
+}
+
+/// The block or segment under the pointer.
+pub(super) fn selection(
+    timeline: &Timeline,
+    cursor: Moment,
+    rows: &SegmentRows,
+    under: SegmentTimelineHit,
+) -> Selection {
+    match under.pixel {
+        Pixel::Block(id) => Selection::Allocation(id),
+        Pixel::Empty | Pixel::Share(_) => {
+            let moment = under.moment.unwrap_or(cursor);
+            let mut ranges = rows.ranges(under.row, timeline);
+            let range = ranges.find(|range| range.is_live_at(moment) && range.contains(under.addr));
+            range.map_or(Selection::None, |range| Selection::Segment { addr: range.addr })
+        }
     }
 }
 

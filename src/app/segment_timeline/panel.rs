@@ -6,6 +6,7 @@ use super::state::{Places, State};
 use super::{text, toolbar};
 use crate::analysis::SegmentRows;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
+use crate::app::pointed::{self, Thing};
 use crate::app::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::WorkMode;
@@ -240,6 +241,7 @@ impl VisibleRows<'_> {
             if response.clicked() {
                 input::click_label(at, state, row.addr, band.row);
             }
+            pointed::on(&response, || Some(Thing::Segment { addr: row.addr }));
             let reservations = || self.rows.ranges(band.row, recording).count();
             response
                 .on_hover_cursor(egui::CursorIcon::PointingHand)
@@ -257,6 +259,7 @@ fn act(
     under: Option<SegmentTimelineHit>,
 ) {
     let Some(under) = under else { return };
+    pointed::on(response, || Thing::selected(input::selection(ctx.recording, ctx.at.cursor, rows, under)));
     if response.double_clicked() {
         input::double_click(ctx.at);
     } else if response.clicked() {

@@ -3,9 +3,10 @@
 use super::shown::{Shown, mean_lifetime, share_text};
 use super::toolbar::cut_notes;
 use super::weighing::StacksRequest;
-use crate::analysis::{FrameKey, NodeIx, Totals, TreeOptions, WeightUnit, stack_lines};
+use crate::analysis::{FrameKey, NodeIx, Totals, WeightUnit, site_frame};
 use crate::app::accessible;
 use crate::app::device::{Selection, Standpoint};
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::app::work::memo::Memo;
 use crate::draw::{
@@ -35,8 +36,6 @@ const CRUMB_PX: f32 = 190.0;
 pub(in crate::app) struct State {
     layout: Memo<(StacksRequest, FlameView), Rc<FlameLayout>>,
     hovered: Memo<(StacksRequest, NodeIx), Facts>,
-    /// The node of the context menu, and how its tree was built: another tree has other nodes.
-    menu: Option<(TreeOptions, NodeIx)>,
 }
 
 /// The totals of the stacks below a node, and the one that weighs most.
@@ -91,10 +90,27 @@ pub(in crate::app) fn ui(
     match next {
         Some(Click::Select(stack)) => at.select(Selection::Stack(stack)),
         Some(Click::Zoom(node)) => {
-            *zoomed = tree.path(node)[1..].iter().map(|&node| tree.frame(node)).collect();
+            *zoomed = path(shown, node);
         }
         None => {}
     }
+}
+
+/// The frames from the root to a node.
+fn path(shown: &Shown<'_>, node: NodeIx) -> Vec<FrameKey> {
+    let tree = &shown.weighed.tree;
+    tree.path(node).iter().skip(1).map(|&node| tree.frame(node)).collect()
+}
+
+/// What the menu of a node is about; nothing at the root.
+fn thing(shown: &Shown<'_>, node: NodeIx, facts: &Facts) -> Option<Thing> {
+    let weighed = shown.weighed;
+    let frame = weighed.names.frames.get(weighed.tree.frame(node)).frame;
+    (node != NodeIx::ROOT).then(|| Thing::Frame {
+        path: path(shown, node).into(),
+        frame: frame.map(|frame| site_frame(shown.snapshot, frame)),
+        stack: facts.heaviest,
+    })
 }
 
 fn view(ui: &egui::Ui, zoom: NodeIx) -> FlameView {
@@ -168,24 +184,17 @@ fn graph_ui(
     }
     let hovered = response.hover_pos().and_then(|at| under(layout, rect, at));
     paint(ui, shown, layout, rect, hovered);
-    let Some(under) = hovered else {
-        return menu_ui(&response, state, shown);
-    };
+    let under = hovered?;
     let node = match under.item {
         FlameItem::Single(node) => node,
         FlameItem::Merged { parent, .. } => parent,
     };
     let facts = facts(state, shown, node);
     let click = click(shown, under, &facts);
-    if response.secondary_clicked() {
-        state.menu = Some((shown.weighed.tree.options(), node));
-    }
+    pointed::on(&response, || thing(shown, node, &facts));
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
     if response.clicked() && !accessible::is_pressed_by_key(&response) {
         return click;
-    }
-    if let Some(click) = menu_ui(&response, state, shown) {
-        return Some(click);
     }
     response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, shown, under, &facts, click));
     None
@@ -355,33 +364,4 @@ fn figures_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, totals: &Total
     let is_least = if totals.open_ended == 0 { "" } else { "at least " };
     let mean = mean_lifetime(weighed.names.clock, totals);
     ui.label(format!("live for {is_least}{mean} on average"));
-}
-
-/// The context menu of a node. Returns the effect of the chosen entry.
-fn menu_ui(response: &egui::Response, state: &mut State, shown: &Shown<'_>) -> Option<Click> {
-    let (options, node) = state.menu?;
-    if options != shown.weighed.tree.options() {
-        state.menu = None;
-        return None;
-    }
-    let mut chosen = None;
-    response.context_menu(|ui| {
-        let facts = facts(state, shown, node);
-        if ui.button("Zoom in on this frame").clicked() {
-            chosen = Some(Click::Zoom(node));
-        }
-        if let Some(stack) = facts.heaviest {
-            if ui.button("Select the stack with most below it").clicked() {
-                chosen = Some(Click::Select(stack));
-            }
-            if ui.button("Copy that stack").clicked() {
-                ui.copy_text(stack_lines(shown.snapshot, stack).collect::<Vec<_>>().join("\n"));
-                ui.close();
-            }
-        }
-        if chosen.is_some() {
-            ui.close();
-        }
-    });
-    chosen
 }

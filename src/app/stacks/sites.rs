@@ -4,6 +4,7 @@ use super::shown::{Shown, mean_lifetime, share_text};
 use super::weighing::StacksRequest;
 use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
 use crate::app::device::{Selection, Standpoint};
+use crate::app::pointed::{self, Thing};
 use crate::app::tables::cells;
 use crate::app::tables::columns::Column;
 use crate::app::tables::scroll::Reveal;
@@ -88,6 +89,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>
     let sorted = Some((order.column, order.is_descending()));
     let list = VirtualList { name: "allocation sites", columns: &COLUMNS, sorted };
     let answer = list.show(ui, &mut state.list, &sites);
+    if let Some(row) = answer.pointed.and_then(|row| rows.get(row)) {
+        pointed::wanted(ui.ctx(), Some(Thing::Stack(row.stack)));
+    }
     let chosen = answer.clicked.or_else(|| {
         let last = rows.len().checked_sub(1).filter(|_| answer.step != 0)?;
         // Without a selection, the first step goes to the first row.

@@ -7,6 +7,7 @@ use super::virtual_list::{ListState, VirtualList};
 use crate::analysis::filter::Matches;
 use crate::analysis::{AllocationSorter, OrderBy, SiteLabels};
 use crate::app::device::{PaneCtx, Selection};
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
@@ -199,6 +200,9 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
     if let Some(column) = answer.sort_by {
         state.order = state.order.after_click(column);
         state.list.reveal(Reveal::Nearest(0));
+    }
+    if let Some(id) = answer.pointed.and_then(|row| rows.id(row)) {
+        pointed::wanted(ui.ctx(), Some(Thing::Allocation(id)));
     }
     let chosen = answer.clicked.or_else(|| {
         let last = listed.ids.len().checked_sub(1).filter(|_| answer.step != 0)?;

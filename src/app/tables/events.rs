@@ -8,6 +8,7 @@ use crate::analysis::filter::{EventQuery, EventSearch, FilterError, Matches, Sub
 use crate::analysis::{EventMatches, EventSet};
 use crate::app::device::attributing::AttributionCell;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
+use crate::app::pointed::{self, Thing};
 use crate::app::query_field::{self, QueryField, Written};
 use crate::app::theme;
 use crate::app::work::background::Background;
@@ -248,6 +249,12 @@ fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: O
     }
     let list = VirtualList { name: "events", columns: &COLUMNS, sorted: None };
     let answer = list.show(ui, &mut state.list, &rows);
+    if let Some(event) = answer.pointed.and_then(|row| rows.event(row)) {
+        pointed::wanted(
+            ui.ctx(),
+            Some(Thing::Event { event, of: Selection::of_event(ctx.recording, event) }),
+        );
+    }
     let clicked = answer.clicked.and_then(|row| rows.event(row));
     let stepped = (answer.step != 0).then(|| rows.step(ctx.at.cursor, answer.step)).flatten();
     if let Some(event) = clicked {

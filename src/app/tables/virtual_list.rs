@@ -106,6 +106,8 @@ impl ListState {
 pub(in crate::app) struct ListResponse {
     /// A row was clicked.
     pub(in crate::app) clicked: Option<usize>,
+    /// A row was clicked with the right button.
+    pub(in crate::app) pointed: Option<usize>,
     /// The header of a column was clicked.
     pub(in crate::app) sort_by: Option<usize>,
     /// Rows to go by, from the up and down keys.
@@ -157,7 +159,7 @@ impl VirtualList<'_> {
             let origin = ui.min_rect().min;
             let header = Rect::from_min_size(origin, vec2(columns.width(), HEADER_PX));
             let body = Body { id, columns: &columns, rows };
-            answer.clicked = body.ui(ui, header, state.scroll);
+            (answer.clicked, answer.pointed) = body.ui(ui, header, state.scroll);
             answer.sort_by = columns.header_ui(ui, header, self.sorted);
         });
         let track = Rect::from_min_max(pos2(table.right(), all.top() + HEADER_PX), all.max);
@@ -242,26 +244,30 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// The rows in sight. Returns the one that was clicked.
-    fn ui(&self, ui: &mut egui::Ui, header: Rect, scroll: Scroll) -> Option<usize> {
+    /// The rows in sight. Returns the one that was clicked, and that with the right button.
+    fn ui(&self, ui: &mut egui::Ui, header: Rect, scroll: Scroll) -> (Option<usize>, Option<usize>) {
         let clip = ui.clip_rect().intersect(ui.max_rect().with_min_y(header.bottom()));
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(ui.max_rect()));
         inside.set_clip_rect(clip);
         let (first, hidden) = scroll.first();
         let mut top = header.bottom() - hidden as f32 * ROW_PX;
-        let mut clicked = None;
+        let (mut clicked, mut pointed) = (None, None);
         for row in first..self.rows.len() {
             if clip.bottom() <= top {
                 break;
             }
             let rect = Rect::from_min_size(pos2(header.left(), top), vec2(self.columns.width(), ROW_PX));
-            if self.row_ui(&inside, rect, row).clicked() {
+            let response = self.row_ui(&inside, rect, row);
+            if response.secondary_clicked() {
+                pointed = Some(row);
+            }
+            if response.clicked() {
                 clicked = Some(row);
                 ui.memory_mut(|memory| memory.request_focus(self.id));
             }
             top += ROW_PX;
         }
-        clicked
+        (clicked, pointed)
     }
 
     fn row_ui(&self, ui: &egui::Ui, rect: Rect, row: usize) -> egui::Response {

@@ -106,7 +106,7 @@ pub(super) fn click(timeline: &Timeline, at: &mut Standpoint, under: Under) {
 }
 
 /// The selection that a click on a band makes.
-fn selection(timeline: &Timeline, under: Under) -> Selection {
+pub(super) fn selection(timeline: &Timeline, under: Under) -> Selection {
     let Pixel::Block(id) = under.pixel else { return Selection::None };
     match under.mode {
         // Larger ids are bands of pools.

@@ -9,4 +9,5 @@ pub(in crate::app) mod pictures;
 pub(in crate::app) mod request;
 mod share_totals;
 pub(in crate::app) mod state;
+mod thing;
 pub(in crate::app) mod toolbar;

@@ -7,10 +7,12 @@ use super::minimap;
 use super::pictures::TimelinePictures;
 use super::request::TimelineRequest;
 use super::state::State;
+use super::thing;
 use crate::analysis::{Lanes, NamedRange};
 use crate::app::accessible;
 use crate::app::device::{PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::app::notes::flags;
+use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas, View};
@@ -73,6 +75,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     if accessible::is_pressed_by_key(&response) {
         ctx.at.select_event();
     } else if let Some(under) = under {
+        pointed::on(&response, || thing::of(ctx, palette, under));
         if response.double_clicked() {
             input::double_click(recording, ctx.at, under);
         } else if response.clicked() {
@@ -261,6 +264,7 @@ fn lanes_ui(
         at.show(view.of_range(from, to, &at.full));
     }
     let name = units::printable(&range.name.text(recording.snapshot()));
+    pointed::on(&response, || Some(Thing::Range { name: name.clone(), moments: range.moments }));
     let length = units::duration_us(range.time_us[1].saturating_sub(range.time_us[0]));
     let whole = if range.is_whole() { "" } else { " (only one end was recorded)" };
     response.on_hover_ui_at_pointer(|ui| {

@@ -12,6 +12,8 @@ pub(in crate::app) struct Setup {
     pub(in crate::app) mode: WorkMode,
     /// The user's own rules for categories.
     pub(in crate::app) rules: Arc<UserRules>,
+    /// The file that they come from.
+    pub(in crate::app) rules_file: Option<PathBuf>,
     /// The folder of the window's own files; `None` if it has none.
     pub(in crate::app) settings_folder: Option<PathBuf>,
 }
@@ -19,6 +21,6 @@ pub(in crate::app) struct Setup {
 impl Setup {
     /// Without rules and settings.
     pub(in crate::app) fn new(mode: WorkMode) -> Self {
-        Self { mode, rules: Arc::default(), settings_folder: None }
+        Self { mode, rules: Arc::default(), rules_file: None, settings_folder: None }
     }
 }

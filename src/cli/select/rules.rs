@@ -16,7 +16,7 @@ pub(in crate::cli) struct RulesFile {
 }
 
 impl RulesFile {
-    pub(super) fn path(&self) -> Option<&Path> {
+    pub(in crate::cli) fn path(&self) -> Option<&Path> {
         self.rules.as_deref()
     }
 
@@ -41,7 +41,7 @@ fn read(path: &Path) -> Result<UserRules, Failure> {
     UserRules::parse(&text).map_err(|error| {
         Failure::new(
             format_args!("{}: {error}", path.display()),
-            "a rule is: [[rule]], category = 'kv_cache', and file, function or stack = 'regular expression'",
+            "a rule is: [[rule]], category = 'kv_cache', and file, function, stack or site = 'regular expression'",
         )
     })
 }
