@@ -84,6 +84,11 @@ impl Layout {
         if let Some(pane) = selected_in {
             self.show_details_beside(pane);
         }
+        if std::mem::take(&mut device.states.timeline.has_new_range) {
+            // The tray keeps its size, so that the ends of the range stay under the pointer.
+            self.show(Pane::Range);
+            ui.request_repaint();
+        }
         if let Some(pane) = device.states.wanted.take() {
             self.show(pane);
             // Who follows a link wants to see what it leads to.

@@ -52,12 +52,7 @@ const PANES: &[Definition] = &[
         name: "Timeline",
         home: Home::Center,
         needs_history: true,
-        ui: |ui, ctx, states| {
-            timeline::panel::ui(ui, ctx, &mut states.timeline);
-            if std::mem::take(&mut states.timeline.has_new_range) {
-                states.wanted = Some(Pane::Range);
-            }
-        },
+        ui: |ui, ctx, states| timeline::panel::ui(ui, ctx, &mut states.timeline),
     },
     Definition {
         pane: Pane::Legend,
