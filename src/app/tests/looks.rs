@@ -208,6 +208,50 @@ fn check_page_at(name: &str, sizes: &[[f32; 2]], prepare: impl Fn(&mut Harness<'
     assert!(faults_of_all.is_empty(), "{}", faults_of_all.join("\n"));
 }
 
+/// Check a view in use, in both themes at the size of a small screen.
+fn check_use(name: &str, file: &str, prepare: impl Fn(&mut Harness<'static, App>)) {
+    for theme in [Theme::Dark, Theme::Light] {
+        let camera = Camera::default();
+        let mut harness = camera.harness([1280.0, 800.0], theme);
+        open_path(&mut harness, sample(file));
+        prepare(&mut harness);
+        harness.run_steps(4);
+        let picture = format!("{name}_1280_{theme:?}");
+        camera.save(&harness, &picture);
+        let found = faults(&texts(&harness));
+        assert!(found.is_empty(), "{picture}: {}", found.join("\n"));
+    }
+}
+
+#[test]
+fn a_selected_allocation_with_its_details() {
+    check_use("details", "gpt_oom_forward.pickle", |harness| {
+        let device = device(harness);
+        let live = device.recording.lifetimes.live_at(device.at.cursor);
+        let largest = live.max_by_key(|&id| device.recording.size(id));
+        device.at.select(Selection::Allocation(largest.expect("something is live")));
+    });
+}
+
+#[test]
+fn a_finding_whose_blocks_are_outlined() {
+    check_use("finding", "leak_eval_losses.pickle", |harness| {
+        harness.get_by_label_contains("blocks in all views").click();
+    });
+}
+
+#[test]
+fn a_range_with_what_it_kept() {
+    check_use("range", "leak_eval_losses.pickle", |harness| {
+        let device = device(harness);
+        let (from, to) = (Moment(330), Moment(1600));
+        device.at.draw_range(MomentRange::between(from, to));
+        device.wanted_pane = Some(Pane::Range);
+        harness.run_steps(2);
+        harness.get_by_label("Larger").click();
+    });
+}
+
 #[test]
 fn the_start_page() {
     check_page_at("start", &ALSO_SMALL, |_| ());
