@@ -24,8 +24,10 @@ mod keys;
 mod legend;
 mod notebook;
 mod notes;
+mod open_files;
 mod open_panel;
 mod panes;
+mod path_panels;
 mod paths;
 mod plot;
 mod pointed;
@@ -60,18 +62,16 @@ use crate::notes::Place;
 use command::Command;
 pub use dialog_log::DialogLog;
 use eframe::egui;
-use export::{ExportChoice, ExportJob, ExportOrder, ExportPanel, Exporter, PanelWish, Target};
+use export::{ExportOrder, ExportPanel, Exporter, Target};
 use files::dialogs::SystemDialog;
-use files::document::{Document, LoadProgress};
+use files::document::Document;
 use files::glances::Glances;
-use files::open_file::OpenFile;
 use files::samples::Samples;
 use files::watch::{FileWatch, OnDisk};
 use keys::KeyAction;
 use open_panel::OpenPanel;
 use panes::{Layout, OpenDevice};
 use preferences::Preferences;
-use rules::RuleChange;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
@@ -227,11 +227,6 @@ impl App {
         self.preferences = stored.unwrap_or_default();
     }
 
-    fn open(&mut self, input: Input, ctx: &egui::Context) {
-        self.documents.push(Document::load(input, ctx));
-        self.current = self.documents.len() - 1;
-    }
-
     fn run_commands(&mut self, ctx: &egui::Context) {
         for command in std::mem::take(&mut self.commands) {
             match command {
@@ -273,181 +268,12 @@ impl App {
         debug_assert!(self.current < self.documents.len().max(1), "no such tab");
     }
 
-    fn reload(&mut self, at: usize, ctx: &egui::Context) {
-        if let Some(document) = self.documents.get_mut(at) {
-            document.load_again(ctx);
-        }
-    }
-
-    /// Put the command that opens a tab's file as it is shown on the clipboard.
-    fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
-        let Some(document) = self.documents.get_mut(at) else { return };
-        let said = match document.link() {
-            Some(link) => {
-                ctx.copy_text(link);
-                "Link copied: the command that opens this view"
-            }
-            None => "There is no link to what is not an open file",
-        };
-        self.notify(Some(said.to_owned()));
-    }
-
-    /// Change the rules of the file that is shown.
-    fn change_rule(&mut self, change: &RuleChange, ctx: &egui::Context) {
-        let document = self.documents.get_mut(self.current);
-        let said = document.and_then(|document| document.change_rule(change, ctx, &self.setup));
-        self.notify(said);
-    }
-
-    /// Apply the rules of a file to the snapshot that is shown.
-    fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context) {
-        let document = self.documents.get_mut(self.current);
-        let said = document.map(|document| document.use_rules(path, ctx, &self.setup));
-        self.notify(said);
-    }
-
-    /// Show the tab that is `by` tabs further, around the ends.
-    fn show_tab(&mut self, by: isize) {
-        if !self.documents.is_empty() {
-            self.current = (self.current as isize + by).rem_euclid(self.documents.len() as isize) as usize;
-        }
-    }
-
-    /// Follow the progress of loads. Tabs whose load was cancelled go.
-    fn poll_documents(&mut self, ctx: &egui::Context) {
-        let mut at = 0;
-        while let Some(document) = self.documents.get_mut(at) {
-            match document.poll(ctx, &self.setup) {
-                LoadProgress::NothingNew => at += 1,
-                LoadProgress::Opened => {
-                    document.input().path().into_iter().for_each(|path| self.glances.opened(path));
-                    at += 1;
-                }
-                // The next tab has moved to this place.
-                LoadProgress::Cancelled => {
-                    let title = document.title().to_owned();
-                    self.close(at);
-                    self.notify(Some(format!("Loading {title} was cancelled")));
-                }
-            }
-        }
-    }
-
-    fn close(&mut self, at: usize) {
-        if at < self.documents.len() {
-            self.documents.remove(at);
-            // The same tab stays in front; if it was closed, its right neighbour, or else the last one.
-            if at < self.current || self.current == self.documents.len() {
-                self.current = self.current.saturating_sub(1);
-            }
-        }
-    }
-
-    fn close_others(&mut self, at: usize) {
-        if at < self.documents.len() {
-            self.documents.truncate(at + 1);
-            self.documents.drain(..at);
-            self.current = 0;
-        }
-    }
-
-    /// Name the file that is shown in the title of the window.
-    fn update_title(&mut self, ctx: &egui::Context) {
-        let title = match self.documents.get(self.current) {
-            Some(document) => format!("{} — oomscope", document.title()),
-            None => "oomscope".to_owned(),
-        };
-        if self.title != title {
-            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
-            self.title = title;
-        }
-    }
-
-    /// Remember the verdicts of open files, so that lists need not look at them.
-    fn remember_verdicts(&mut self) {
-        // Rules and capacities of the user make other verdicts than lists show.
-        if !self.setup.rules.is_empty() || self.preferences.capacity.is_some() {
-            return;
-        }
-        for document in &mut self.documents {
-            if let Some((path, stamp, glance)) = document.new_glance() {
-                self.glances.remember(&path, stamp, glance);
-            }
-        }
-    }
-
-    /// Ask for files, in the folder of the file that is shown or was opened last.
-    fn toggle_open_panel(&mut self) {
-        let shown = self.documents.get(self.current).and_then(|document| document.input().path());
-        let shown = shown.and_then(|path| std::path::absolute(path).ok());
-        let recent = self.glances.recent().first();
-        self.export_panel.close();
-        self.open_panel.toggle(shown.as_ref().or(recent).map(PathBuf::as_path));
-    }
-
-    fn show_export_panel(&mut self, choice: ExportChoice) {
-        let Some(document) = self.documents.get_mut(self.current) else { return };
-        let input = document.input().clone();
-        if document.open_file().is_some_and(|file| file.device().is_some()) {
-            self.open_panel.close();
-            self.export_panel.show(choice, input);
-        }
-    }
-
-    /// Make a picture or report of the current file.
-    fn export(&mut self, order: ExportOrder, ctx: &egui::Context) {
-        let Some(document) = self.documents.get_mut(self.current) else { return };
-        let input = document.input().clone();
-        let device = document.open_file().and_then(OpenFile::device);
-        let job = device.map(|device| ExportJob::new(order, input, device, ctx));
-        let refused = job.and_then(|job| self.exporter.start(job, ctx));
-        self.notify(refused);
-    }
-
-    /// Draw the panels over the window, and carry out what they want.
-    fn draw_panels(&mut self, ctx: &egui::Context) {
-        self.open_panel.ui(ctx, self.setup.mode, &mut self.commands);
-        let front = self.documents.get(self.current).map(Document::input);
-        match self.export_panel.ui(ctx, self.setup.mode, &self.exporter, front) {
-            Some(PanelWish::Export(order)) => self.export(order, ctx),
-            Some(PanelWish::SystemDialog) => {
-                let target = self.export_panel.target();
-                let refused = target.and_then(|(path, kind)| self.export_dialog.save(&path, kind, ctx));
-                self.notice = refused.or(self.notice.take());
-            }
-            None => {}
-        }
-    }
-
     /// Show a message in the status bar of the current file, or below everything if none is open.
     fn notify(&mut self, notice: Option<String>) {
         let Some(notice) = notice else { return };
         match self.shown_device() {
             Some(device) => device.notice = Some(notice),
             None => self.notice = Some(notice),
-        }
-    }
-
-    /// Open files that were dropped on the window or chosen in the dialog.
-    fn take_files(&mut self, ctx: &egui::Context) {
-        let dropped = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
-        self.commands.extend(dropped.iter().map(|file| Command::OpenFile(file.path().to_owned())));
-        match self.open_dialog.answer() {
-            Ok(chosen) if chosen.is_empty() => {}
-            Ok(chosen) => {
-                self.open_panel.close();
-                self.commands.extend(chosen.into_iter().map(Command::OpenFile));
-            }
-            Err(why) => self.notice = Some(why),
-        }
-        match self.export_dialog.answer() {
-            Ok(chosen) => {
-                let order = chosen.first().and_then(|path| self.export_panel.take_chosen(path));
-                if let Some(order) = order {
-                    self.export(order, ctx);
-                }
-            }
-            Err(why) => self.notice = Some(why),
         }
     }
 }
