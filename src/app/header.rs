@@ -62,50 +62,56 @@ fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut S
                 None => wanted = Some(Pane::Report),
             }
         }
-        let fix = fix(verdict.answer.as_ref(), remedies.first());
-        if let Some(fix) = &fix {
-            let name = if verdict.answer.is_some() { "fix:" } else { "most would save:" };
-            let name = if culprit.is_some() { format!("· {name}") } else { name.to_owned() };
-            ui.label(theme::muted(ui, name));
+        let fixes = fixes(verdict.answer.as_ref(), &remedies);
+        for (at, fix) in fixes.iter().enumerate() {
+            let name = match (verdict.answer.is_some(), at) {
+                (true, 0) => "fix:",
+                (true, _) => "simulated:",
+                (false, _) => "most would save:",
+            };
+            let is_first = culprit.is_none() && at == 0;
+            ui.label(theme::muted(ui, if is_first { name.to_owned() } else { format!("· {name}") }));
             ui.add(Label::new(&fix.text).wrap()).on_hover_text(&fix.code);
         }
         if let Some(remedy) = remedies.first() {
             wanted = remedy_ui(ui, remedy).or(wanted);
         }
         if verdict.answer.is_some() && copy_ui(ui) {
-            ui.copy_text(copied(verdict, fix.as_ref()));
+            ui.copy_text(copied(verdict, remedies.first()));
         }
     });
     wanted
 }
 
-/// The change that is shown, and its code.
+/// A change that is shown, and its code.
 struct Fix {
     text: String,
     code: String,
 }
 
-/// The first thing to change: the advice of a verdict that knows the line, else what was simulated, which says what it gives.
-fn fix(answer: Option<&Answer>, remedy: Option<&RemedyText>) -> Option<Fix> {
+/// What to change: the verdict's own advice where that has code of its own, and the best remedy that was simulated, which says
+/// what it gives.
+fn fixes(answer: Option<&Answer>, remedies: &[RemedyText]) -> Vec<Fix> {
     let advice = answer.and_then(|answer| Some((answer.fix.clone()?, answer.advice.clone()?)));
-    match (remedy, advice) {
-        (Some(remedy), _) => {
-            let text = format!("{}: {}", remedy.title, remedy.outcome);
-            Some(Fix { text, code: remedy.code.clone() })
-        }
-        (None, Some((text, code))) => Some(Fix { text, code }),
-        (None, None) => None,
-    }
+    let is_new = |advice: &String| match advice.split_once('\n') {
+        Some((_, code)) => !remedies.iter().any(|remedy| remedy.code.contains(code)),
+        None => remedies.is_empty(),
+    };
+    let advice = advice.filter(|(_, advice)| is_new(advice)).map(|(text, code)| Fix { text, code });
+    let remedy = remedies.first().map(|remedy| Fix {
+        text: format!("{}: {}", remedy.title, remedy.outcome),
+        code: remedy.code.clone(),
+    });
+    advice.into_iter().chain(remedy).collect()
 }
 
 /// The verdict for a ticket.
-fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
+fn copied(verdict: &Verdict, remedy: Option<&RemedyText>) -> String {
     let answer = verdict.answer.as_ref();
     let mut lines = vec![verdict.title.clone()];
     lines.extend(answer.and_then(|answer| answer.culprit.clone()));
     lines.extend(answer.and_then(|answer| answer.advice.clone()));
-    lines.extend(fix.map(|fix| format!("{}\n{}", fix.text, fix.code)));
-    lines.dedup();
+    lines.extend(remedy.map(|remedy| format!("{}\n{}", remedy.text, remedy.code)));
     lines.join("\n")
 }
 

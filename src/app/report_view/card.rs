@@ -48,8 +48,9 @@ impl Card<'_> {
             parts::sites_ui(ui, self.finding, self.site_stacks, FIRST_LINES, &mut target);
             self.outline_ui(ui, &mut target);
             let (first, others) = self.finding.advice.split_at(self.first_advice(remedies));
-            parts::remedies_ui(ui, remedies, &mut target);
             parts::advice_ui(ui, "What to do", first);
+            let simulated = if first.is_empty() { "What to do, simulated" } else { "Simulated" };
+            parts::remedies_ui(ui, simulated, remedies, &mut target);
             ui.add_space(4.0);
             parts::fold_ui(ui, egui::RichText::new("Evidence"), |ui| {
                 self.finding.explanation.iter().for_each(|sentence| parts::text_ui(ui, sentence.text()));

@@ -130,11 +130,16 @@ pub(super) fn advice_ui(ui: &mut egui::Ui, name: &str, all: &[Advice]) {
 }
 
 /// The remedies that a report quotes, and the way to all of them.
-pub(super) fn remedies_ui(ui: &mut egui::Ui, remedies: &[RemedyText], target: &mut Option<Target>) {
+pub(super) fn remedies_ui(
+    ui: &mut egui::Ui,
+    name: &str,
+    remedies: &[RemedyText],
+    target: &mut Option<Target>,
+) {
     if remedies.is_empty() {
         return;
     }
-    part_ui(ui, "What to do, simulated with the recorded requests");
+    part_ui(ui, &format!("{name} with the recorded requests"));
     for remedy in remedies {
         text_ui(ui, &remedy.text);
         if !remedy.code.is_empty() {

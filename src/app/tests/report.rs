@@ -133,3 +133,22 @@ fn the_blocks_of_a_finding_are_outlined_until_they_are_asked_for_again() {
     harness.run_steps(3);
     assert!(device(&mut harness).at.outlined().is_none());
 }
+
+#[test]
+fn the_header_has_the_advice_of_a_leak_and_what_was_simulated_for_it() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("leak_eval_losses.pickle"));
+    let advice = "with torch.no_grad():   # or torch.inference_mode()";
+    // In the header, and in the report beside it.
+    assert_eq!(harness.query_all_by_label(advice).count(), 2);
+    let simulated = "keep nothing of earlier iterations: would fit (19.8 GiB of 23.6 GiB)";
+    assert!(harness.query_by_label(simulated).is_some());
+    harness.get_by_label("Copy verdict").click();
+    harness.run_steps(1);
+    let copied = harness.output().platform_output.commands.iter().find_map(|command| match command {
+        OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let copied = copied.expect("something is copied");
+    assert_eq!(copied.matches("torch.no_grad()").count(), 1, "{copied}");
+}
