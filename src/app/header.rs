@@ -7,7 +7,7 @@ use crate::app::panes::Pane;
 use crate::app::theme;
 use crate::diagnosis::Severity;
 use crate::model::Recording;
-use crate::report::{Answer, RemedyText};
+use crate::report::{Answer, RemedyText, is_new_advice};
 use eframe::egui::{self, Label, Sense};
 
 /// Width of the coloured left edge, in points.
@@ -92,12 +92,9 @@ struct Fix {
 /// What to change: the verdict's own advice where that has code of its own, and the best remedy that was simulated, which says
 /// what it gives.
 fn fixes(answer: Option<&Answer>, remedies: &[RemedyText]) -> Vec<Fix> {
-    let advice = answer.and_then(|answer| Some((answer.fix.clone()?, answer.advice.clone()?)));
-    let is_new = |advice: &String| match advice.split_once('\n') {
-        Some((_, code)) => !remedies.iter().any(|remedy| remedy.code.contains(code)),
-        None => remedies.is_empty(),
-    };
-    let advice = advice.filter(|(_, advice)| is_new(advice)).map(|(text, code)| Fix { text, code });
+    let answer = answer.filter(|answer| is_new_advice(answer.code.as_deref(), remedies));
+    let advice =
+        answer.and_then(|answer| Some(Fix { text: answer.fix.clone()?, code: answer.advice.clone()? }));
     let remedy = remedies.first().map(|remedy| Fix {
         text: format!("{}: {}", remedy.title, remedy.outcome),
         code: remedy.code.clone(),

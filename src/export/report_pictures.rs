@@ -133,7 +133,7 @@ mod tests {
         let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
         assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
         let [culprit, fix] = ["/home/me/a.py:5: 1 GiB", "shrink it"].map(|text| Some(text.to_owned()));
-        let answer = Answer { culprit, fix, site: None, advice: None };
+        let answer = Answer { culprit, fix, site: None, advice: None, code: None };
         let verdict = Some(PictureVerdict::new("A leak".to_owned(), Some(&answer)));
         let spec = PictureSpec { verdict, ..spec };
         assert_eq!(caption(&spec).title, "a.pickle");

@@ -31,8 +31,8 @@ pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use contradictions::contradictions_text;
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
-    PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, kind_text, quoted, report_html,
-    report_json, report_markdown, report_text, without_folders,
+    PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
+    report_html, report_json, report_markdown, report_text, without_folders,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};

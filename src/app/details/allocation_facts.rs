@@ -114,7 +114,7 @@ fn segment_text(segment: &ReservedRange, allocation: &Allocation) -> String {
     )
 }
 
-fn pool_text(PoolKey(a, b): PoolKey) -> String {
+pub(super) fn pool_text(PoolKey(a, b): PoolKey) -> String {
     if PoolKey(a, b).is_private() { format!("private {a}.{b}") } else { "default".to_owned() }
 }
 

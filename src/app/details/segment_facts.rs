@@ -1,8 +1,9 @@
 //! One segment as text.
 
+use super::allocation_facts::pool_text;
 use super::facts::{FrameText, frames};
 use crate::app::device::Derived;
-use crate::model::{AllocId, Moment, PoolKey, Recording, ReservedRange};
+use crate::model::{AllocId, Moment, Recording, ReservedRange};
 use crate::units;
 use std::cmp::Reverse;
 
@@ -39,7 +40,7 @@ impl SegmentFacts {
                 ("Address", units::address(segment.addr)),
                 ("Size", units::bytes_exact(segment.size)),
                 ("In use", format!("{} in {}", units::bytes(in_use), units::counted(live.len(), "block"))),
-                ("Pool", pool_text(segment.pool)),
+                ("Pool", segment.pool.map_or_else(|| "not recorded".to_owned(), pool_text)),
                 ("Stream", segment.stream.map_or_else(|| "not recorded".to_owned(), |s| s.to_string())),
                 (
                     "Reserved",
@@ -88,12 +89,4 @@ fn segment_at(recording: &Recording, addr: u64, moment: Moment) -> Option<Reserv
         all.start = all.start.min(after.start);
     }
     Some(all)
-}
-
-fn pool_text(pool: Option<PoolKey>) -> String {
-    match pool {
-        None => "not recorded".to_owned(),
-        Some(pool) if pool.is_private() => format!("private {}.{}", pool.0, pool.1),
-        Some(_) => "default".to_owned(),
-    }
 }

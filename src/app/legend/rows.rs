@@ -48,8 +48,9 @@ pub(super) struct Source<'a> {
 impl Rows {
     /// Sum up a moment.
     pub(super) fn new(source: &Source<'_>, moment: Moment) -> Self {
-        let live = || source.live(moment);
-        let bytes = live().fold(0, |sum: i64, id| sum.saturating_add(source.timeline.size(id)));
+        let add =
+            |(blocks, bytes): (usize, i64), id| (blocks + 1, bytes.saturating_add(source.timeline.size(id)));
+        let (blocks, bytes) = source.live(moment).fold((0, 0), add);
         let is_by_category = source.coloring.by() == ColorBy::Category;
         let rows = match (source.mode, source.attribution) {
             (TimelineMode::Blocks, Some(found)) if is_by_category => source.categories(found, moment, true),
@@ -63,7 +64,7 @@ impl Rows {
             (_, Some(found)) => source.categories(found, moment, false),
             (_, None) => Vec::new(),
         };
-        Self { blocks: live().count(), bytes, all: rows }
+        Self { blocks, bytes, all: rows }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::theme;
 use crate::diagnosis::{Finding, Severity};
 use crate::draw::Rgb;
 use crate::model::{StackId, Timeline};
-use crate::report::{RemedyText, kind_text};
+use crate::report::{RemedyText, is_new_advice, kind_text};
 use crate::units;
 use eframe::egui::{self, Rect, pos2, vec2};
 
@@ -66,11 +66,8 @@ impl Card<'_> {
 
     /// Advice that is shown at once: the first, unless a simulated remedy says it more precisely.
     fn first_advice(&self, remedies: &[RemedyText]) -> usize {
-        let is_new = self.finding.advice.first().is_some_and(|advice| {
-            let is_known = |code: &String| remedies.iter().any(|remedy| remedy.code.contains(code));
-            remedies.is_empty() || advice.code.as_ref().is_some_and(|code| !is_known(code))
-        });
-        usize::from(is_new)
+        let first = self.finding.advice.first();
+        usize::from(first.is_some_and(|advice| is_new_advice(advice.code.as_deref(), remedies)))
     }
 
     /// Another finding: its title, and the rest below it once it is unfolded.

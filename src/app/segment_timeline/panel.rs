@@ -242,10 +242,9 @@ impl VisibleRows<'_> {
                 input::click_label(at, state, row.addr, band.row);
             }
             pointed::on(&response, || Some(Thing::Segment { addr: row.addr }));
-            let reservations = || self.rows.ranges(band.row, recording).count();
             response
                 .on_hover_cursor(egui::CursorIcon::PointingHand)
-                .on_hover_ui(|ui| text::row_ui(ui, recording, row, reservations()));
+                .on_hover_ui(|ui| text::row_ui(ui, recording, self.rows, band.row));
         }
     }
 }

@@ -39,21 +39,15 @@ fn owner(row: &SegmentRow) -> Option<String> {
 }
 
 /// The line of code that reserved a row's addresses first; `None` where that was not recorded.
-fn first_reserved_by(recording: &Recording, row: &SegmentRow) -> Option<String> {
-    let past_end = row.addr.saturating_add(row.size_bytes);
-    let mut ranges = recording.ranges.all().iter();
-    let first = ranges.find(|range| (row.addr..past_end).contains(&range.addr))?;
+fn first_reserved_by(recording: &Recording, rows: &SegmentRows, number: u32) -> Option<String> {
+    let first = rows.ranges(number, recording).next()?;
     let stack = recording.events.stack(first.start.event()?);
     (stack != StackId::EMPTY).then(|| site_label(recording.snapshot(), stack))
 }
 
 /// Everything about a row.
-pub(in crate::app) fn row_ui(
-    ui: &mut egui::Ui,
-    recording: &Recording,
-    row: &SegmentRow,
-    reservations: usize,
-) {
+pub(in crate::app) fn row_ui(ui: &mut egui::Ui, recording: &Recording, rows: &SegmentRows, number: u32) {
+    let Some(row) = rows.rows().get(number as usize) else { return };
     let kind = if row.is_expandable { "Expandable segment" } else { "Segment" };
     ui.label(theme::strong(format!("{kind} at {}", units::address(row.addr)), 13.0));
     let size = i64::try_from(row.size_bytes).unwrap_or(i64::MAX);
@@ -63,13 +57,13 @@ pub(in crate::app) fn row_ui(
     if let Some(owner) = owner(row) {
         ui.label(owner);
     }
-    if let Some(site) = first_reserved_by(recording, row) {
+    if let Some(site) = first_reserved_by(recording, rows, number) {
         ui.label(format!("first reserved by {site}"));
     }
     let reserved = if row.is_expandable { "mapping" } else { "reservation" };
     let counts = format!(
         "{}, {}",
-        units::counted(reservations, reserved),
+        units::counted(rows.ranges(number, recording).count(), reserved),
         units::counted(row.allocations, "allocation")
     );
     ui.label(theme::muted(ui, counts));

@@ -1,5 +1,6 @@
 //! A verdict in two phrases: the line of code that it is about, and the first thing to change.
 
+use super::quoted::RemedyText;
 use super::words::short_place;
 use crate::diagnosis::{Finding, Role, Severity, Site};
 use crate::units;
@@ -15,6 +16,14 @@ pub struct Answer {
     pub fix: Option<String>,
     /// The whole of that advice.
     pub advice: Option<String>,
+    /// Its code.
+    pub code: Option<String>,
+}
+
+/// Whether advice says something besides simulated remedies: code of its own, or anything where nothing was simulated.
+pub fn is_new_advice(code: Option<&str>, remedies: &[RemedyText]) -> bool {
+    let is_known = |code: &str| remedies.iter().any(|remedy| remedy.code.contains(code));
+    remedies.is_empty() || code.is_some_and(|code| !is_known(code))
 }
 
 /// What a verdict about a failure comes down to; `None` where nothing is wrong.
@@ -36,7 +45,8 @@ pub fn answer(verdict: &Finding) -> Option<Answer> {
         Some(code) => format!("{}\n{code}", advice.text.text()),
         None => advice.text.text().to_owned(),
     });
-    Some(Answer { culprit, site, fix, advice })
+    let code = first.and_then(|advice| advice.code.clone());
+    Some(Answer { culprit, site, fix, advice, code })
 }
 
 fn culprit(site: &Site) -> String {

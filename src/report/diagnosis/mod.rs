@@ -17,7 +17,7 @@ mod tree;
 mod walk;
 mod words;
 
-pub use answer::{Answer, answer};
+pub use answer::{Answer, answer, is_new_advice};
 pub use document::{Document, ReportInput};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
