@@ -36,8 +36,9 @@ pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
 pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
 pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{
-    Gap, HolesAt, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, SegmentIndex, SegmentRow,
-    SegmentRows, SegmentState, Shared, capacity, gap_at, holes_at, pool_stats, private_pools, segment_state,
+    Gap, HolesAt, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, RowSites, SegmentIndex,
+    SegmentRow, SegmentRows, SegmentState, Shared, capacity, gap_at, holes_at, pool_stats, private_pools,
+    segment_state,
 };
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,

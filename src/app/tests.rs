@@ -16,6 +16,7 @@ mod segment_map;
 mod segment_timeline;
 mod stacks;
 mod tables;
+mod tasks;
 mod timeline;
 mod what_if;
 

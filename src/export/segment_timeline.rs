@@ -1,7 +1,7 @@
 //! The segment timeline: addresses over time, a row per segment.
 
 use super::spec::PictureSpec;
-use crate::analysis::SegmentRows;
+use crate::analysis::{RowSites, SegmentRows};
 use crate::draw::Blocks;
 use crate::draw::picture::{PictureSheet, SegmentTimelinePicture, segment_timeline_legend};
 use crate::draw::software::Pixels;
@@ -12,8 +12,10 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     // Leaving blocks out would show addresses as free that were not, so the rest is faded in any case.
     let filter =
         spec.block_filter(&contains).map(|filter| crate::draw::BlockFilter { hides_rest: false, ..filter });
+    let rows = SegmentRows::build(timeline);
     let picture = SegmentTimelinePicture {
-        rows: &SegmentRows::build(timeline),
+        rows: &rows,
+        row_sites: &RowSites::new(spec.recording.snapshot(), timeline, &rows),
         look: spec.rows.as_ref(),
         view: spec.view,
         blocks: Blocks { timeline, coloring: &spec.coloring, filter },

@@ -51,6 +51,12 @@ impl Matches {
         Self { words, count, over_time: OnceLock::new() }
     }
 
+    /// Those of the set that are among some allocations.
+    pub fn among(&self, ids: &[AllocId]) -> Self {
+        let known = self.words.len() * WORD;
+        Self::from_ids(known, ids.iter().copied().filter(|&id| self.contains(id)))
+    }
+
     /// Whether an allocation is in the set.
     #[inline]
     pub fn contains(&self, id: AllocId) -> bool {

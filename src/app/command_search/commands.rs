@@ -38,7 +38,7 @@ const UNBOUND: &[Unbound] = &[
     ),
     unbound("Filter: dim the rest", "", Device(|d| d.at.filter_mode = FilterMode::Dim)),
     unbound("Filter: show only matches", "", Device(|d| d.at.filter_mode = FilterMode::Only)),
-    unbound("Filter: clear", "show all", Device(|d| d.at.filter(String::new()))),
+    unbound("Filter: clear", "show all", Device(|d| d.at.clear_filter())),
     unbound("Theme: dark", "", Window(Command::Theme(ThemePreference::Dark))),
     unbound("Theme: light", "", Window(Command::Theme(ThemePreference::Light))),
     unbound("Theme: follow the system", "", Window(Command::Theme(ThemePreference::System))),

@@ -8,7 +8,7 @@ use crate::analysis::UserRules;
 use crate::analysis::filter::{Filter, FilterError, Matches, Prepared, Vocabulary};
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::{Task, WorkMode, Worker};
-use crate::model::{Moment, Recording};
+use crate::model::{AllocId, Moment, Recording};
 use eframe::egui;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,8 +32,22 @@ pub(in crate::app) struct Found {
     pub(in crate::app) matches: ByPtr<Matches>,
     /// Parts of the query that the file cannot answer.
     pub(in crate::app) notes: Arc<[String]>,
-    filter: ByPtr<Filter>,
+    wanted: Wanted,
     cursor: Moment,
+}
+
+/// The allocations that are looked for.
+#[derive(Debug, Clone, PartialEq)]
+struct Wanted {
+    filter: ByPtr<Filter>,
+    /// Only those among these, in the order of their ids.
+    among: Option<ByPtr<[AllocId]>>,
+}
+
+impl Wanted {
+    fn is_everything(&self) -> bool {
+        self.filter.is_empty() && self.among.is_none()
+    }
 }
 
 /// The filter of one device.
@@ -45,6 +59,7 @@ pub(in crate::app) struct Filtering {
     mode: WorkMode,
     query: String,
     filter: Result<ByPtr<Filter>, FilterError>,
+    among: Option<ByPtr<[AllocId]>>,
     found: Option<Found>,
     vocabulary: Option<Arc<Vocabulary>>,
     /// Panes set it, too, and they see the device without changing it.
@@ -61,6 +76,7 @@ impl Filtering {
             mode,
             query: String::new(),
             filter: Ok(ByPtr(Arc::default())),
+            among: None,
             found: None,
             vocabulary: None,
             wants_vocabulary: Cell::new(false),
@@ -68,13 +84,22 @@ impl Filtering {
         }
     }
 
-    /// Follow the query and the cursor. Called in every frame.
-    pub(in crate::app) fn update(&mut self, ctx: &egui::Context, query: &str, cursor: Moment) {
+    /// Follow the query, the allocations among which it looks, and the cursor. Called in every frame.
+    pub(in crate::app) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        query: &str,
+        among: Option<&ByPtr<[AllocId]>>,
+        cursor: Moment,
+    ) {
+        if self.among.as_ref() != among {
+            self.among = among.cloned();
+        }
         if self.query != query {
             query.clone_into(&mut self.query);
             self.filter = Filter::parse(query).map(|filter| ByPtr(Arc::new(filter)));
         }
-        if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) {
+        if self.wanted().is_some_and(|wanted| wanted.is_everything()) {
             self.found = None;
         }
         let now = ctx.input(|input| input.time);
@@ -100,18 +125,18 @@ impl Filtering {
     /// The most urgent of the results that are missing.
     fn next_request(&self, ctx: &egui::Context, now: f64) -> Option<FilterRequest> {
         let cursor = self.settled.0;
-        if let Ok(filter) = &self.filter
-            && !filter.is_empty()
-            && !self.found.as_ref().is_some_and(|found| found.answers(filter, cursor))
+        if let Some(wanted) = self.wanted()
+            && !wanted.is_everything()
+            && !self.found.as_ref().is_some_and(|found| found.answers(&wanted, cursor))
         {
-            return Some(FilterRequest::Find(filter.clone(), cursor));
+            return Some(FilterRequest::Find(wanted, cursor));
         }
         if self.wants_vocabulary.get() && self.vocabulary.is_none() {
             return Some(FilterRequest::Vocabulary);
         }
         let found = self.found.as_ref().filter(|found| found.matches.known_peak().is_none())?;
         let is_settled = self.mode == WorkMode::Blocking || SETTLES_AFTER_S <= now - self.settled.1;
-        if found.filter.is_cursor_dependent() && !is_settled {
+        if found.wanted.filter.is_cursor_dependent() && !is_settled {
             ctx.request_repaint_after_secs(SETTLES_AFTER_S as f32);
             return None;
         }
@@ -121,13 +146,19 @@ impl Filtering {
     fn take(&mut self, response: FilterResponse) {
         match response {
             // Meanwhile the filter may have been cleared.
-            FilterResponse::Found(found) if self.filter.as_ref().is_ok_and(|filter| filter.is_empty()) => {
+            FilterResponse::Found(found) if self.wanted().is_some_and(|wanted| wanted.is_everything()) => {
                 drop(found);
             }
             FilterResponse::Found(found) => self.found = Some(found),
             FilterResponse::Vocabulary(vocabulary) => self.vocabulary = Some(vocabulary),
             FilterResponse::Peak => {}
         }
+    }
+
+    /// The allocations to look for; `None` while the query is wrong.
+    fn wanted(&self) -> Option<Wanted> {
+        let filter = self.filter.as_ref().ok()?.clone();
+        Some(Wanted { filter, among: self.among.clone() })
     }
 
     /// The result of the query, or of the one before while it is wrong or not answered yet.
@@ -138,7 +169,7 @@ impl Filtering {
     /// The query that was answered last; `None` while it is being changed.
     pub(in crate::app) fn answered(&self) -> Option<&str> {
         let found = self.found.as_ref()?;
-        self.filter.as_ref().ok().filter(|filter| **filter == found.filter).map(|_| self.query.as_str())
+        self.wanted().filter(|wanted| *wanted == found.wanted).map(|_| self.query.as_str())
     }
 
     /// The error in the query.
@@ -153,8 +184,13 @@ impl Filtering {
 }
 
 impl Found {
-    fn answers(&self, filter: &ByPtr<Filter>, cursor: Moment) -> bool {
-        self.filter == *filter && (self.cursor == cursor || !filter.is_cursor_dependent())
+    fn answers(&self, wanted: &Wanted, cursor: Moment) -> bool {
+        self.wanted == *wanted && (self.cursor == cursor || !wanted.filter.is_cursor_dependent())
+    }
+
+    /// True if nothing but some allocations was let through.
+    pub(in crate::app) fn is_among(&self, ids: &ByPtr<[AllocId]>) -> bool {
+        self.wanted.among.as_ref() == Some(ids)
     }
 }
 
@@ -172,7 +208,7 @@ type Tables = (ByPtr<Filter>, Arc<Prepared>);
 
 #[derive(Clone, PartialEq)]
 enum FilterRequest {
-    Find(ByPtr<Filter>, Moment),
+    Find(Wanted, Moment),
     /// The peak of some matches; it stays with them.
     Peak(ByPtr<Matches>),
     Vocabulary,
@@ -191,12 +227,14 @@ impl Task for FilterTask {
     fn run(&self, request: &FilterRequest) -> FilterResponse {
         let timeline = self.recording.timeline();
         match request {
-            FilterRequest::Find(filter, cursor) => {
-                let prepared = self.prepared(filter);
+            FilterRequest::Find(wanted, cursor) => {
+                let prepared = self.prepared(&wanted.filter);
+                let all = prepared.matches(timeline, *cursor);
+                let matches = wanted.among.as_ref().map(|ids| all.among(ids)).unwrap_or(all);
                 FilterResponse::Found(Found {
-                    matches: ByPtr(Arc::new(prepared.matches(timeline, *cursor))),
+                    matches: ByPtr(Arc::new(matches)),
                     notes: prepared.notes().into(),
-                    filter: filter.clone(),
+                    wanted: wanted.clone(),
                     cursor: *cursor,
                 })
             }

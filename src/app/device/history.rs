@@ -1,5 +1,6 @@
 //! The selection, and the way back to where the user was.
 
+use super::outline::Outline;
 use crate::analysis::MomentRange;
 use crate::draw::View;
 use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
@@ -62,6 +63,8 @@ pub(in crate::app) struct NavState {
     pub(in crate::app) fits_height: bool,
     /// The filter as it is written.
     pub(in crate::app) query: String,
+    /// The memory of a finding that is shown.
+    pub(in crate::app) outlined: Option<Outline>,
 }
 
 /// Places before and after the current one, as a browser has them.
@@ -130,6 +133,7 @@ mod tests {
             view,
             fits_height: true,
             query: String::new(),
+            outlined: None,
         }
     }
 

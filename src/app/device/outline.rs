@@ -1,5 +1,6 @@
 //! Memory that a finding is about, outlined wherever it is seen.
 
+use crate::app::work::by_ptr::ByPtr;
 use crate::diagnosis::Finding;
 use crate::model::{AllocId, Moment, StackId, Timeline};
 use crate::units;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 const MAX_STACKS: usize = 2000;
 
 /// The allocations of a finding.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Outline {
     /// The finding's kind.
     id: &'static str,
@@ -18,8 +19,10 @@ pub(in crate::app) struct Outline {
     pub(in crate::app) label: String,
     /// The moment that the finding is about.
     pub(in crate::app) moment: Moment,
+    /// Everything but them is filtered out, too.
+    pub(in crate::app) is_filter: bool,
     /// In the order of their ids.
-    allocations: Arc<[AllocId]>,
+    allocations: ByPtr<[AllocId]>,
     /// Their stacks, in the order of ids.
     stacks: Arc<[StackId]>,
 }
@@ -36,13 +39,27 @@ impl Outline {
         stacks.sort_unstable();
         stacks.dedup();
         stacks.truncate(MAX_STACKS);
-        let allocations = allocations.into();
-        Self { id: finding.id, title, label, moment, allocations, stacks: stacks.into() }
+        let (allocations, stacks) = (ByPtr(allocations.into()), stacks.into());
+        Self { id: finding.id, title, label, moment, is_filter: true, allocations, stacks }
     }
 
     /// True if these are the allocations of a finding.
     pub(in crate::app) fn is_of(&self, finding: &Finding) -> bool {
         self.id == finding.id && self.title == finding.title.text()
+    }
+
+    /// The finding's title.
+    pub(in crate::app) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The time from the first allocation among them to the last free, as moments.
+    pub(in crate::app) fn lifetime(&self, timeline: &Timeline) -> Option<(Moment, Moment)> {
+        let past_end = Moment(timeline.moments() as u32);
+        let lifetimes = &timeline.lifetimes;
+        let lives =
+            self.allocations.iter().map(|&id| (lifetimes.start(id), lifetimes.end(id).unwrap_or(past_end)));
+        lives.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
 
     /// True if an allocation is among them.
@@ -56,7 +73,7 @@ impl Outline {
     }
 
     /// All of them, in the order of their ids.
-    pub(in crate::app) fn allocations(&self) -> &Arc<[AllocId]> {
+    pub(in crate::app) fn allocations(&self) -> &ByPtr<[AllocId]> {
         &self.allocations
     }
 }

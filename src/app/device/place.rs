@@ -92,7 +92,7 @@ pub(in crate::app) fn visit(recording: &Recording, at: &mut Standpoint, place: &
     let (range, query) = (at.range(), place.filter.clone().unwrap_or_default());
     // A height that was written down is kept; else it follows what is in view.
     let fits_height = (view.y0, view.y1) == (at.full.y0, at.full.y1);
-    at.return_to(Some(NavState { cursor, selection, range, view, fits_height, query }));
+    at.return_to(Some(NavState { cursor, selection, range, view, fits_height, query, outlined: None }));
     if place.range.is_none() {
         // Brings the cursor into sight where only bytes are given.
         at.move_to(Moment(cursor.0));

@@ -110,14 +110,27 @@ impl Standpoint {
         self.outlined.as_ref()
     }
 
-    /// Outline the memory of a finding about a moment and go there, or stop outlining it.
+    /// Show the memory of a finding about a moment: outlined, the rest filtered out, its lifetime in view. If it is
+    /// shown already, show everything again.
     pub(in crate::app) fn toggle_outline(&mut self, finding: &Finding, moment: Moment) {
-        if self.outlined.as_ref().is_some_and(|outline| outline.is_of(finding)) {
-            self.outlined = None;
+        self.history.leave(self.state());
+        if self.outlined.take().is_some_and(|outline| outline.is_of(finding)) {
             return;
         }
-        self.outlined = Some(Outline::of(finding, &self.recording, moment));
-        self.go_to(moment);
+        let outline = Outline::of(finding, &self.recording, moment);
+        if let Some((from, to)) = outline.lifetime(&self.recording) {
+            self.view = self.view_of(from, to);
+        }
+        self.outlined = Some(outline);
+        self.move_to(moment);
+    }
+
+    /// Show what a finding is not about, too, as before; it stays outlined.
+    pub(in crate::app) fn filter_no_finding(&mut self) {
+        if self.outlined.as_ref().is_some_and(|outline| outline.is_filter) {
+            self.history.leave(self.state());
+            self.outlined.iter_mut().for_each(|outline| outline.is_filter = false);
+        }
     }
 
     /// Select what the event at the cursor is about.
@@ -192,6 +205,12 @@ impl Standpoint {
         }
     }
 
+    /// Filter nothing out.
+    pub(in crate::app) fn clear_filter(&mut self) {
+        self.filter(String::new());
+        self.filter_no_finding();
+    }
+
     /// Filter to a query, or take the filter away if it is that query.
     pub(in crate::app) fn toggle_filter(&mut self, query: String) {
         let is_there = self.query == query;
@@ -263,10 +282,15 @@ impl Standpoint {
 
     /// Show the time between two moments, with a little around it.
     fn zoom_to(&mut self, from: Moment, to: Moment) {
+        self.show(self.view_of(from, to));
+    }
+
+    /// The view of the time between two moments, with a little around it.
+    fn view_of(&self, from: Moment, to: Moment) -> View {
         let scale = self.view.on(self.timeline());
         let [from, to] = [from, to].map(|moment| scale.position_from_moment(f64::from(moment.0)));
         let margin = (to - from) * LIFETIME_MARGIN;
-        self.show(self.view.of_range(from - margin, to + margin, &self.full));
+        self.view.of_range(from - margin, to + margin, &self.full)
     }
 
     /// Show another part of the timeline; the user can go back.
@@ -353,7 +377,8 @@ impl Standpoint {
     fn state(&self) -> NavState {
         let query = self.query.clone();
         let Self { cursor, selection, range, view, fits_height, .. } = *self;
-        NavState { cursor, selection, range, view, fits_height, query }
+        let outlined = self.outlined.clone();
+        NavState { cursor, selection, range, view, fits_height, query, outlined }
     }
 
     /// Go to a place that was remembered, without a way back.
@@ -363,5 +388,6 @@ impl Standpoint {
         self.set_axis(state.view.axis);
         (self.cursor, self.selection, self.view) = (state.cursor, state.selection, state.view);
         (self.range, self.fits_height, self.query) = (state.range, state.fits_height, state.query);
+        self.outlined = state.outlined;
     }
 }

@@ -4,9 +4,9 @@ use super::choice::{ExportChoice, Product};
 use super::outcome::{Outcome, Watch};
 use super::preset::{free, with_extension};
 use crate::analysis::module_table;
-use crate::app::device::Selection;
 use crate::app::device::attributing::AttributionCell;
 use crate::app::device::filtering::FilterMode;
+use crate::app::device::{Selection, Standpoint};
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::diagnosis::{DiagnosisRequest, diagnose};
@@ -214,6 +214,16 @@ fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<(), SaveErr
     file.finish(existing)
 }
 
+/// The filter in words, from the query that is answered.
+fn filter_text(answered: Option<&str>, at: &Standpoint) -> String {
+    let query = answered.unwrap_or("as it was before it was changed").to_owned();
+    match at.outlined().filter(|outline| outline.is_filter) {
+        Some(outline) if query.is_empty() => outline.title().to_owned(),
+        Some(outline) => format!("{query} · {}", outline.title()),
+        None => query,
+    }
+}
+
 /// The picture as the window shows it now.
 fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Context) -> PictureSpec {
     let palette = theme::palette_of(ctx.theme());
@@ -242,7 +252,7 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
         has_cursor: true,
         selected,
         filter: derived.filtering.found().map(|found| Filtered {
-            query: derived.filtering.answered().unwrap_or("as it was before it was changed").to_owned(),
+            query: filter_text(derived.filtering.answered(), at),
             matches: Arc::clone(&found.matches.0),
             hides_rest: at.filter_mode == FilterMode::Only,
         }),

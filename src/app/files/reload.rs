@@ -178,6 +178,7 @@ pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
         view,
         fits_height: old.at.fits_height,
         query,
+        outlined: None,
     }));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::filter::{Matches, Subject};
 use crate::app::device::filtering::{FilterMode, Filtering, Found};
-use crate::app::device::{Derived, Standpoint};
+use crate::app::device::{Derived, Outline, Standpoint};
 use crate::app::query_field::{self, QueryField, Written};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
@@ -51,10 +51,11 @@ pub(in crate::app) fn ui(
     state: &mut State,
 ) {
     let is_active = field_ui(ui, recording, &mut derived.filtering, at, state);
-    if !at.query.is_empty() {
-        if ui.button("Clear").on_hover_text("Show everything again").clicked() {
-            at.filter(String::new());
-        }
+    let is_of_finding = finding_ui(ui, at);
+    if !at.query.is_empty() && ui.button("Clear").on_hover_text("Show everything again").clicked() {
+        at.clear_filter();
+    }
+    if !at.query.is_empty() || is_of_finding {
         mode_ui(ui, at);
         result_ui(ui, recording, &derived.filtering, at, state, is_active);
     }
@@ -90,8 +91,29 @@ fn field_ui(
     if is_active {
         filtering.want_vocabulary();
     }
-    filtering.update(ui.ctx(), &at.query, at.cursor);
+    let among = at.outlined().filter(|outline| outline.is_filter).map(Outline::allocations);
+    filtering.update(ui.ctx(), &at.query, among, at.cursor);
     is_active
+}
+
+/// The part of the filter that the report set, if it did; a click takes it away.
+fn finding_ui(ui: &mut egui::Ui, at: &mut Standpoint) -> bool {
+    let Some(outline) = at.outlined().filter(|outline| outline.is_filter) else { return false };
+    let count = units::counted(outline.allocations().len(), "block");
+    let hint = format!(
+        "Only what the report shows: {}, {}\nClick to show the rest as before",
+        units::printable(outline.title()),
+        outline.label
+    );
+    let whole = format!("{count} of the report");
+    let shown = if ui.available_width() < MIN_RESULT_PX { &count } else { &whole };
+    let chip = ui.add(egui::Button::selectable(true, theme::small(format!("{shown}  ×"))));
+    chip.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, true, &whole));
+    if chip.on_hover_text(hint).clicked() {
+        at.filter_no_finding();
+        return false;
+    }
+    true
 }
 
 fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {

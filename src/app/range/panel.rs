@@ -10,6 +10,7 @@ use crate::app::theme;
 use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
+use crate::model::Moment;
 use crate::units;
 use eframe::egui;
 use std::rc::Rc;
@@ -18,14 +19,21 @@ use std::sync::Arc;
 /// Width of the figures beside the table, in points: room for names, sizes and counts.
 const FIGURES_PX: f32 = 286.0;
 
-/// Narrower panes, in points, have the table below the figures.
-const MIN_BESIDE_PX: f32 = 560.0;
+/// Narrower panes, in points, have the table below the figures: beside them it would lose the column of names.
+const MIN_BESIDE_PX: f32 = 750.0;
 
 /// Space between the figures and the table, in points.
 const GAP_PX: f32 = 14.0;
 
 /// Room for the scroll bar, in points.
 const SCROLL_BAR_PX: f32 = 10.0;
+
+/// The names of two figures, and their meanings.
+const NET: (&str, &str) = (
+    "Net change",
+    "Live bytes at the end of the range, less those at its start: kept, less freed from before",
+);
+const PEAK: (&str, &str) = ("Peak", "Most bytes that are active in the range");
 
 const HINT: &str = "Drag over the timeline with Ctrl held to mark a range: what was allocated in it, what was freed, \
                     and what stayed, by category and by line of code.";
@@ -75,7 +83,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     ui.add_space(4.0);
     let all = ui.available_rect_before_wrap();
     if all.width() < MIN_BESIDE_PX {
-        egui::ScrollArea::horizontal().id_salt("figures").show(ui, |ui| figures_ui(ui, ctx.at, &figures));
+        ui.horizontal_wrapped(|ui| line_ui(ui, ctx.at, &figures));
         ui.add_space(4.0);
         table_ui(ui, ctx, state, &figures);
         return wants_change;
@@ -137,34 +145,55 @@ fn place(figures: &RangeFigures) -> String {
     format!("events {first} to {last} · {number}{time}")
 }
 
-/// The sums. The filter does not change them.
-fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
+/// The sums by name, each with its meaning.
+fn sums(figures: &RangeFigures) -> [(&'static str, Amount, &'static str); 4] {
     let sums = &figures.sums;
-    let rows = [
+    [
         ("Allocated", sums.allocated, "Allocated within the range, freed or not"),
         ("Kept", sums.kept, "Of these, still live at the end of the range"),
         ("Freed", sums.freed(), "Freed within the range, whenever it was allocated"),
         ("… from before", sums.gone, "Of these, live when the range began"),
-    ];
+    ]
+}
+
+fn exact_text(amount: Amount) -> String {
+    let count = units::counted(amount.count as usize, "allocation");
+    format!("{} in {count}", units::bytes_exact(units::clamped(amount.bytes)))
+}
+
+/// The sums in a line, where there is no room for a table of them.
+fn line_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
+    ui.spacing_mut().interact_size.y = 0.0;
+    ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
+    for (name, amount, hint) in sums(figures) {
+        ui.label(theme::muted(ui, name)).on_hover_text(hint);
+        ui.label(units::bytes(units::clamped(amount.bytes))).on_hover_text(exact_text(amount));
+    }
+    ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
+    let net = figures.sums.net_bytes();
+    ui.label(theme::strong(signed(net), 13.0)).on_hover_text(units::bytes_exact(units::clamped(net)));
+    if let Some(peak) = figures.peak {
+        ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
+        peak_ui(ui, at, peak);
+    }
+}
+
+/// The sums. The filter does not change them.
+fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
     // Rows of text only: the height of buttons would leave no room for all of them.
     ui.spacing_mut().interact_size.y = 0.0;
     egui::Grid::new("figures of the range").num_columns(3).spacing([14.0, 2.0]).show(ui, |ui| {
-        for (name, amount, hint) in rows {
+        for (name, amount, hint) in sums(figures) {
             amount_ui(ui, name, amount, hint);
         }
-        let net = sums.net_bytes();
-        let hint =
-            "Live bytes at the end of the range, less those at its start: kept, less freed from before";
-        ui.label(theme::muted(ui, "Net change")).on_hover_text(hint);
+        let net = figures.sums.net_bytes();
+        ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
         ui.label(theme::strong(signed(net), 13.0)).on_hover_text(units::bytes_exact(units::clamped(net)));
         ui.end_row();
-        if let Some((moment, bytes)) = figures.peak {
-            ui.label(theme::muted(ui, "Peak")).on_hover_text("Most bytes that are active in the range");
-            let link = ui.link(units::bytes(bytes));
-            if link.on_hover_text(format!("{}\nGo there", units::bytes_exact(bytes))).clicked() {
-                at.go_to(moment);
-            }
-            let place = moment.event().map_or_else(
+        if let Some(peak) = figures.peak {
+            ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
+            peak_ui(ui, at, peak);
+            let place = peak.0.event().map_or_else(
                 || "before the first event".to_owned(),
                 |event| format!("after event {}", units::count(event.0)),
             );
@@ -172,6 +201,13 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
             ui.end_row();
         }
     });
+}
+
+fn peak_ui(ui: &mut egui::Ui, at: &mut Standpoint, (moment, bytes): (Moment, i64)) {
+    let link = ui.link(units::bytes(bytes));
+    if link.on_hover_text(format!("{}\nGo there", units::bytes_exact(bytes))).clicked() {
+        at.go_to(moment);
+    }
 }
 
 fn amount_ui(ui: &mut egui::Ui, name: &str, amount: Amount, hint: &str) {

@@ -45,8 +45,8 @@ impl Card<'_> {
             if let Some(why) = &self.finding.why {
                 parts::text_ui(ui, why.text());
             }
-            parts::sites_ui(ui, self.finding, self.site_stacks, FIRST_LINES, &mut target);
             self.outline_ui(ui, &mut target);
+            parts::sites_ui(ui, self.finding, self.site_stacks, FIRST_LINES, &mut target);
             let (first, others) = self.finding.advice.split_at(self.first_advice(remedies));
             parts::advice_ui(ui, "What to do", first);
             let simulated = if first.is_empty() { "What to do, simulated" } else { "Simulated" };
@@ -78,8 +78,8 @@ impl Card<'_> {
             parts::fold_ui(ui, egui::RichText::new(title), |ui| {
                 let words = self.finding.why.iter().chain(&self.finding.explanation);
                 words.for_each(|sentence| parts::text_ui(ui, sentence.text()));
-                parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
                 self.outline_ui(ui, &mut target);
+                parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
                 parts::advice_ui(ui, "What to do", &self.finding.advice);
                 self.evidence_ui(ui, &mut target);
             });
@@ -94,7 +94,7 @@ impl Card<'_> {
         parts::notes_ui(ui, self.finding);
     }
 
-    /// The switch that outlines the memory of the finding in all views.
+    /// The switch that shows the memory of the finding in all views.
     fn outline_ui(&self, ui: &mut egui::Ui, target: &mut Option<Target>) {
         let about = &self.finding.evidence.about;
         if about.is_empty() {
@@ -102,9 +102,10 @@ impl Card<'_> {
         }
         let is_shown = self.outlined.is_some_and(|outline| outline.is_of(self.finding));
         let text = format!("Show these {} in all views", units::counted(about.len(), "block"));
-        let hint =
-            "Outline the blocks that this is about in the timeline, the segment map and the flame graph";
-        if ui.selectable_label(is_shown, theme::small(text)).on_hover_text(hint).clicked() {
+        let hint = "Outline the blocks that this is about in the timeline, the segment map and the flame graph, \
+                    zoom to their lifetime, and fade all others";
+        let switch = egui::Button::selectable(is_shown, theme::small(text)).frame_when_inactive(true);
+        if ui.add(switch).on_hover_text(hint).clicked() {
             *target = Some(Target::Outline);
         }
     }

@@ -1,7 +1,7 @@
 //! The segment timeline: tools, labels, rows and the axis of time.
 
 use super::input;
-use super::pictures::{RowPictures, RowsRequest};
+use super::pictures::{KnownRows, RowPictures, RowsRequest};
 use super::state::{Places, State};
 use super::{text, toolbar};
 use crate::analysis::SegmentRows;
@@ -31,20 +31,21 @@ const MIN_ROWS_PX: f32 = 16.0;
 pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let palette = theme::palette(ui);
     let recording = ctx.recording;
-    let Some(rows) = rows(ui, recording, ctx.derived.work_mode, state) else {
+    let Some(known) = rows(ui, recording, ctx.derived.work_mode, state) else {
         ui.label(theme::muted(ui, "Sorting addresses…"));
         return;
     };
+    let rows = &known.rows;
     if rows.rows().is_empty() {
         ui.label(theme::muted(ui, "This recording has no segments."));
         return;
     }
-    toolbar::ui(ui, palette, state, &rows);
+    toolbar::ui(ui, palette, state, rows);
     let Some(places) = places(ui.available_rect_before_wrap()) else { return };
     ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
-    follow_selection(recording, ctx.at, state, &rows);
+    follow_selection(recording, ctx.at, state, rows);
     // The layout comes after the selection, which may expand a row, and before scrolling to that row.
-    let layout = layout(ui, state, &rows, places.rows);
+    let layout = layout(ui, state, rows, places.rows);
     scroll(ui, state, &layout, places.rows);
     let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
     accessible::picture(&response, "Segment timeline", || ctx.at.words());
@@ -60,15 +61,15 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     if let Some(pictures) = &mut state.pictures {
         pictures.update(ui.ctx(), request);
     }
-    let visible = VisibleRows { rows: &rows, bands: &bands, places, palette };
+    let visible = VisibleRows { known: &known, bands: &bands, places, palette };
     let under = visible.paint(ui, ctx, state.pictures.as_ref(), &response);
-    act(ctx, state, &rows, &response, under);
+    act(ctx, state, rows, &response, under);
     visible.labels(ui, recording, ctx.at, state);
     scroll_bar(ui, state, &layout, places.rows);
 }
 
 /// The rows, once they are known.
-fn rows(ui: &egui::Ui, recording: &Recording, mode: WorkMode, state: &mut State) -> Option<Arc<SegmentRows>> {
+fn rows(ui: &egui::Ui, recording: &Recording, mode: WorkMode, state: &mut State) -> Option<Arc<KnownRows>> {
     let new = || RowPictures::new(recording.clone(), ui.ctx(), mode);
     state.pictures.get_or_insert_with(new).rows()
 }
@@ -174,7 +175,7 @@ fn request(
 
 /// The rows in sight, with their places.
 struct VisibleRows<'a> {
-    rows: &'a SegmentRows,
+    known: &'a KnownRows,
     bands: &'a [RowBand],
     places: Places,
     palette: &'a Palette,
@@ -187,9 +188,9 @@ impl VisibleRows<'_> {
         timeline: &'c Timeline,
         view: &'c View,
     ) -> SegmentTimelineCanvas<'c> {
-        let Self { rows, bands, places, palette } = *self;
+        let Self { known: KnownRows { rows, sites }, bands, places, palette } = *self;
         let canvas = TimelineCanvas { painter: ui.painter(), rect: places.rows, view, timeline, palette };
-        SegmentTimelineCanvas { canvas, rows, bands, px_per_point: ui.pixels_per_point() }
+        SegmentTimelineCanvas { canvas, rows, sites, bands, px_per_point: ui.pixels_per_point() }
     }
 
     /// Paint the rows. Returns the place under the pointer, if it is in the picture.
@@ -229,11 +230,14 @@ impl VisibleRows<'_> {
         let canvas = self.canvas(ui, recording, &view);
         let labels = self.places.labels;
         for band in self.bands {
-            let Some(row) = self.rows.rows().get(band.row as usize) else { continue };
+            let Some(row) = self.known.rows.rows().get(band.row as usize) else { continue };
             let place = Rect::from_x_y_ranges(labels.x_range(), canvas.place_of(band).y_range());
             let id = ui.scope_id().with("label").with(band.row);
             let response = ui.interact(place.intersect(labels), id, Sense::click());
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, text::row_name(row)));
+            let site = self.known.sites.line(band.row);
+            response.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::Button, true, text::row_name(row, site))
+            });
             let color = if response.hovered() { self.palette.accent } else { self.palette.text };
             let inside =
                 Rect::from_min_max(place.min, egui::pos2(place.right() - LABEL_GAP_PX, place.bottom()));
@@ -244,7 +248,7 @@ impl VisibleRows<'_> {
             pointed::on(&response, || Some(Thing::Segment { addr: row.addr }));
             response
                 .on_hover_cursor(egui::CursorIcon::PointingHand)
-                .on_hover_ui(|ui| text::row_ui(ui, recording, self.rows, band.row));
+                .on_hover_ui(|ui| text::row_ui(ui, recording, self.known, band.row));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures of the segment timeline, painted by a worker.
 
-use crate::analysis::SegmentRows;
 use crate::analysis::filter::Matches;
+use crate::analysis::{RowSites, SegmentRows};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::worker::{Task, WorkMode, Worker};
@@ -41,7 +41,13 @@ pub(in crate::app) struct RowPictures {
 }
 
 /// The rows, once they are known.
-type Rows = Arc<OnceLock<Arc<SegmentRows>>>;
+type Rows = Arc<OnceLock<Arc<KnownRows>>>;
+
+/// The rows with their lines of code.
+pub(in crate::app) struct KnownRows {
+    pub(in crate::app) rows: SegmentRows,
+    pub(in crate::app) sites: RowSites,
+}
 
 /// Paints the rows of one device.
 #[derive(Clone)]
@@ -58,7 +64,7 @@ impl RowPictures {
     }
 
     /// The rows; `None` until they are known, which the first picture waits for.
-    pub(in crate::app) fn rows(&mut self) -> Option<Arc<SegmentRows>> {
+    pub(in crate::app) fn rows(&mut self) -> Option<Arc<KnownRows>> {
         if self.rows.get().is_none() {
             self.worker.ask(None);
         }
@@ -91,7 +97,11 @@ impl Task for Painter {
 
     fn run(&self, request: &Self::Request) -> Self::Response {
         let timeline = self.recording.timeline();
-        let rows = self.rows.get_or_init(|| Arc::new(SegmentRows::build(timeline)));
+        let KnownRows { rows, .. } = &**self.rows.get_or_init(|| {
+            let rows = SegmentRows::build(timeline);
+            let sites = RowSites::new(self.recording.snapshot(), timeline, &rows);
+            Arc::new(KnownRows { rows, sites })
+        });
         let request = request.as_ref()?;
         let palette = if request.is_dark { &Palette::DARK } else { &Palette::LIGHT };
         let contains = |id| request.matches.as_ref().is_none_or(|matches| matches.contains(id));

@@ -1,21 +1,23 @@
 //! Texts of the segment timeline about rows, allocations and gaps.
 
+use super::pictures::KnownRows;
 use crate::analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
 use crate::app::device::figures::Figures;
 use crate::app::theme;
 use crate::app::timeline::hover::reserved_text;
 use crate::app::tooltips::lines_ui;
 use crate::draw::{Pixel, SegmentTimelineHit};
-use crate::model::{AllocId, PoolKey, Recording, StackId, Timeline};
+use crate::model::{AllocId, PoolKey, Recording, Timeline};
 use crate::units;
 use eframe::egui;
 
 /// A row as one line.
-pub(in crate::app) fn row_name(row: &SegmentRow) -> String {
+pub(in crate::app) fn row_name(row: &SegmentRow, site: Option<&str>) -> String {
     let parts = [
         Some(format!("Segment {}", units::address(row.addr))),
         Some(units::bytes(row.reserved_bytes)),
         owner(row),
+        site.map(|site| format!("reserved by {site}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -38,15 +40,9 @@ fn owner(row: &SegmentRow) -> Option<String> {
     }
 }
 
-/// The line of code that reserved a row's addresses first; `None` where that was not recorded.
-fn first_reserved_by(recording: &Recording, rows: &SegmentRows, number: u32) -> Option<String> {
-    let first = rows.ranges(number, recording).next()?;
-    let stack = recording.events.stack(first.start.event()?);
-    (stack != StackId::EMPTY).then(|| site_label(recording.snapshot(), stack))
-}
-
 /// Everything about a row.
-pub(in crate::app) fn row_ui(ui: &mut egui::Ui, recording: &Recording, rows: &SegmentRows, number: u32) {
+pub(in crate::app) fn row_ui(ui: &mut egui::Ui, recording: &Recording, known: &KnownRows, number: u32) {
+    let KnownRows { rows, sites } = known;
     let Some(row) = rows.rows().get(number as usize) else { return };
     let kind = if row.is_expandable { "Expandable segment" } else { "Segment" };
     ui.label(theme::strong(format!("{kind} at {}", units::address(row.addr)), 13.0));
@@ -57,7 +53,7 @@ pub(in crate::app) fn row_ui(ui: &mut egui::Ui, recording: &Recording, rows: &Se
     if let Some(owner) = owner(row) {
         ui.label(owner);
     }
-    if let Some(site) = first_reserved_by(recording, rows, number) {
+    if let Some(site) = sites.line(number) {
         ui.label(format!("first reserved by {site}"));
     }
     let reserved = if row.is_expandable { "mapping" } else { "reservation" };

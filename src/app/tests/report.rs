@@ -129,6 +129,24 @@ fn the_blocks_of_a_finding_are_outlined_until_they_are_asked_for_again() {
     let live: Vec<_> = shown.recording.lifetimes.live_at(outline.moment).collect();
     assert!(ids.iter().all(|id| live.contains(id)));
     assert_eq!(outline.label, "604 MiB in 43 blocks");
+    let found = shown.derived.filtering.found().expect("the rest is filtered out");
+    assert!(found.matches.iter().eq(ids.iter().copied()));
+    // One step leads back to where it was clicked, with everything in sight.
+    let at_finding = shown.at.view;
+    assert_ne!(at_finding, shown.at.full, "the lifetime of the blocks fills the view");
+    shown.at.back();
+    harness.run_steps(3);
+    let before = device(&mut harness);
+    assert_eq!((before.at.cursor, before.at.view), (Moment(5), before.at.full));
+    assert!(before.at.outlined().is_none() && before.derived.filtering.found().is_none());
+    before.at.forward();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.view, at_finding);
+    // The filter goes alone.
+    harness.get_by_label("43 blocks of the report").click();
+    harness.run_steps(3);
+    let shown = device(&mut harness);
+    assert!(shown.at.outlined().is_some() && shown.derived.filtering.found().is_none());
     harness.get_by_label("Show these 43 blocks in all views").click_accesskit();
     harness.run_steps(3);
     assert!(device(&mut harness).at.outlined().is_none());

@@ -12,7 +12,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 /// The segment of the sample file, as its row is named.
-const ROW: &str = "Segment 0x40000000, 20.0 MiB, stream 0";
+const ROW: &str = "Segment 0x40000000, 20.0 MiB, stream 0, reserved by train.py:55 attention";
 
 /// The sample file with the segment timeline in front.
 fn opened() -> (Harness<'static, App>, tempfile::TempDir) {

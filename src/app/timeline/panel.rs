@@ -176,7 +176,7 @@ fn paint(
     let mut labels = MarkLabels::default();
     flags::paint(&canvas, ctx, &mut labels);
     if let Some((outline, shown)) = at.outlined().zip(pictures.shown()) {
-        let spans = shown.spans_of_finding(outline);
+        let spans = shown.spans_of_finding(outline, derived.filtering.found());
         canvas.bracket(&shown.picture, &spans, outline.moment, &outline.label, &mut labels);
     }
     canvas.frame();

@@ -6,14 +6,15 @@
 use super::request::TimelineRequest;
 use super::share_totals::{ShareTotal, share_total};
 use crate::analysis::{PrivatePools, private_pools};
-use crate::app::device::filtering::FilterMode;
+use crate::app::device::filtering::{FilterMode, Found};
 use crate::app::device::{Outline, Selection, TimelineMode};
 use crate::app::theme;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode, Worker};
 use crate::draw::{
-    BlockFilter, Blocks, Palette, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster, range_of_band,
+    BlockFilter, Blocks, Palette, Pixel, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster,
+    range_of_band,
 };
 use crate::model::{AllocId, Moment, Recording, Timeline};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
@@ -115,12 +116,27 @@ impl Shown {
     }
 
     /// The places of the memory that a finding is about, in the picture.
-    pub(in crate::app) fn spans_of_finding(&self, outline: &Outline) -> Rc<[PixelSpan]> {
-        let key = ByPtr(Arc::clone(outline.allocations()));
-        self.outlined.get(key, || match self.mode {
-            TimelineMode::Blocks => self.picture.raster.spans_where(|id| outline.contains(id)).into(),
+    pub(in crate::app) fn spans_of_finding(
+        &self,
+        outline: &Outline,
+        found: Option<&Found>,
+    ) -> Rc<[PixelSpan]> {
+        let is_of_finding = |pixel| match pixel {
+            Pixel::Block(id) => outline.contains(id),
+            // Blocks that are too thin to be seen stand out where everything else fades.
+            Pixel::Share(share) => self.is_filtered_to(outline, found) && !share.is_faded,
+            Pixel::Empty => false,
+        };
+        self.outlined.get(outline.allocations().clone(), || match self.mode {
+            TimelineMode::Blocks => self.picture.raster.spans_of_pixels(is_of_finding).into(),
             TimelineMode::Segments => Rc::default(),
         })
+    }
+
+    /// True if the picture was painted with what was found as its filter, and that is nothing but a finding's memory.
+    fn is_filtered_to(&self, outline: &Outline, found: Option<&Found>) -> bool {
+        let filter = self.request.filter.as_ref().map(|(matches, _)| matches);
+        found.is_some_and(|found| filter == Some(&found.matches) && found.is_among(outline.allocations()))
     }
 
     /// The places of everything with the selected stack, or in the selected segment, in the picture.

@@ -2,7 +2,7 @@
 
 use super::timeline::mark_legend;
 use super::{LegendEntry, LegendMark, Page, PictureSheet, Selected, SiteList};
-use crate::analysis::{RowOrder, SegmentRows};
+use crate::analysis::{RowOrder, RowSites, SegmentRows};
 use crate::draw::software::Pixels;
 use crate::draw::{
     ArrangedRows, Blocks, Expanded, Palette, RowBand, RowHeights, RowLayout, SegmentTimelineCanvas,
@@ -40,6 +40,8 @@ const SHRINK: f32 = 0.92;
 pub struct SegmentTimelinePicture<'a> {
     /// The rows.
     pub rows: &'a SegmentRows,
+    /// The lines of code that reserved them.
+    pub row_sites: &'a RowSites,
     /// The positions that are shown; its bytes do not matter.
     pub view: View,
     /// The allocations.
@@ -153,7 +155,13 @@ impl SegmentTimelinePicture<'_> {
             palette: sheet.palette,
         };
         let bands: &[RowBand] = &painted.picture.bands;
-        let canvas = SegmentTimelineCanvas { canvas, rows: self.rows, bands, px_per_point: sheet.scale };
+        let canvas = SegmentTimelineCanvas {
+            canvas,
+            rows: self.rows,
+            sites: self.row_sites,
+            bands,
+            px_per_point: sheet.scale,
+        };
         canvas.ground();
         canvas.picture(&painted.picture, painted.texture.id());
         // Allocations of a selected stack are already lighter in the picture.

@@ -3,7 +3,7 @@
 use super::geometry::{Bar, bar};
 use super::layout::RowBand;
 use super::raster::{SegmentTimelineScene, raster};
-use crate::analysis::{SegmentRow, SegmentRows, Shared};
+use crate::analysis::{RowSites, SegmentRow, SegmentRows, Shared};
 use crate::draw::outline::outline;
 use crate::draw::{Pixel, Raster, TimelineCanvas, View};
 use crate::model::{AllocId, Moment, PoolKey};
@@ -41,6 +41,8 @@ pub struct SegmentTimelineCanvas<'a> {
     pub canvas: TimelineCanvas<'a>,
     /// The rows of the device.
     pub rows: &'a SegmentRows,
+    /// The lines of code that reserved the rows.
+    pub sites: &'a RowSites,
     /// The rows that are shown; the top of the canvas is 0.
     pub bands: &'a [RowBand],
     /// Pixels of bands per unit of the canvas.
@@ -195,7 +197,7 @@ impl SegmentTimelineCanvas<'_> {
         let muted = Color32::from(self.canvas.palette.muted);
         let seen = place.intersect(Rect::from_x_y_ranges(place.x_range(), self.canvas.rect.y_range()));
         let painter = self.canvas.painter.with_clip_rect(self.canvas.painter.clip_rect().intersect(seen));
-        let lines = label_lines(row);
+        let lines = label_lines(row, self.sites.place(band.row));
         let room = (seen.height() / LABEL_LINE_PX).floor().max(1.0) as usize;
         let is_thin = place.height() < LABEL_LINE_PX;
         let top = if is_thin { place.center().y - LABEL_LINE_PX / 2.0 } else { seen.top() };
@@ -208,9 +210,10 @@ impl SegmentTimelineCanvas<'_> {
     }
 }
 
-/// The lines of a row's label, most important first.
-fn label_lines(row: &SegmentRow) -> Vec<Label> {
-    let mut lines = vec![Label::CutAtEnd(units::bytes(row.reserved_bytes))];
+/// The lines of a row's label, most important first: the line of code that reserved it says most.
+fn label_lines(row: &SegmentRow, site: Option<&str>) -> Vec<Label> {
+    let mut lines: Vec<Label> = site.map(|site| Label::CutAtStart(site.to_owned())).into_iter().collect();
+    lines.push(Label::CutAtEnd(units::bytes(row.reserved_bytes)));
     if let Some(serves) = serves(row) {
         lines.push(Label::CutAtEnd(serves));
     }
@@ -233,7 +236,7 @@ fn serves(row: &SegmentRow) -> Option<String> {
 enum Label {
     /// Its start is kept, as with names.
     CutAtEnd(String),
-    /// Its end is kept, as with addresses, which mostly start alike.
+    /// Its end is kept, as with addresses, which mostly start alike, and numbers of lines.
     CutAtStart(String),
 }
 

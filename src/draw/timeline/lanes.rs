@@ -19,10 +19,11 @@ const MIN_ITERATION_PX: f32 = 72.0;
 const MIN_TEXT_PX: f32 = 24.0;
 
 impl TimelineCanvas<'_> {
-    /// Paint lanes from the top of a rectangle, with the time axis of the view.
+    /// Paint as many lanes as fit into a rectangle, from its top, with the time axis of the view.
     pub fn lanes(&self, snapshot: &Snapshot, lanes: &Lanes, rect: Rect) {
         let painter = self.painter.with_clip_rect(rect.intersect(self.painter.clip_rect()));
-        for (lane, ranges) in lanes.lanes.iter().enumerate() {
+        let room = (rect.height() / LANE_PX + 0.5) as usize;
+        for (lane, ranges) in lanes.lanes.iter().take(room).enumerate() {
             let top = rect.top() + lane as f32 * LANE_PX;
             let mut painted_to = f32::NEG_INFINITY;
             let first = ranges.partition_point(|range| self.range_x(range)[1] < rect.left());

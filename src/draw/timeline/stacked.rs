@@ -28,6 +28,16 @@ pub enum Pixel {
     Block(AllocId),
 }
 
+impl Pixel {
+    /// The content of a pixel from the id of its band or share.
+    fn of_id(id: u32) -> Self {
+        match id {
+            NONE => Self::Empty,
+            id => Share::of_id(id).map_or(Self::Block(AllocId(id)), Self::Share),
+        }
+    }
+}
+
 /// A painted view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raster {
@@ -69,10 +79,7 @@ impl Raster {
         if width <= x || height <= y {
             return Pixel::Empty;
         }
-        match self.ids[y * width + x] {
-            NONE => Pixel::Empty,
-            id => Share::of_id(id).map_or(Pixel::Block(AllocId(id)), Pixel::Share),
-        }
+        Pixel::of_id(self.ids[y * width + x])
     }
 
     /// The places of a block in the picture, from the left. A block is contiguous in each column.
@@ -99,17 +106,22 @@ impl Raster {
     /// The places of all blocks of a kind in the picture. Neighbouring columns with the same rows are one
     /// span; blocks in a share are not found.
     pub fn spans_where(&self, mut is_kind: impl FnMut(AllocId) -> bool) -> Vec<PixelSpan> {
+        self.spans_of_pixels(|pixel| matches!(pixel, Pixel::Block(id) if is_kind(id)))
+    }
+
+    /// The places of all pixels of a kind, shares included. Neighbouring columns with the same rows are one span.
+    pub fn spans_of_pixels(&self, mut is_kind: impl FnMut(Pixel) -> bool) -> Vec<PixelSpan> {
         let [width, height] = self.size_px;
         let mut spans: Vec<PixelSpan> = Vec::new();
         // The spans that end at the column before, from the top.
         let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         // The answer for the last id, since neighbouring pixels mostly have the same.
-        let mut known = (NONE, false);
+        let mut known = (NONE, is_kind(Pixel::Empty));
         for x in 0..width {
             let mut is_found = |y: usize| {
                 let id = self.ids[y * width + x];
                 if id != known.0 {
-                    known = (id, id != NONE && Share::of_id(id).is_none() && is_kind(AllocId(id)));
+                    known = (id, is_kind(Pixel::of_id(id)));
                 }
                 known.1
             };

@@ -135,3 +135,14 @@ fn spans_of_a_kind_cover_what_the_kind_covers() {
     }
     assert!(!spans.is_empty());
 }
+
+#[test]
+fn spans_of_pixels_find_shares_too() {
+    let timeline = fixture::timeline(&fixture::sawtooth(2000));
+    let raster = paint(&timeline, &View::fit(&timeline), [20, 20]);
+    let spans = raster.spans_of_pixels(|pixel| matches!(pixel, Pixel::Share(_)));
+    let pixels = |span: &PixelSpan| (span.x[1] - span.x[0]) * (span.y[1] - span.y[0]);
+    let shares = (0..20 * 20).filter(|at| matches!(raster.pixel(at % 20, at / 20), Pixel::Share(_))).count();
+    assert!(0 < shares);
+    assert_eq!(spans.iter().map(pixels).sum::<usize>(), shares);
+}
