@@ -12,6 +12,7 @@ mod loading;
 mod message;
 mod open;
 mod output;
+mod ranks;
 mod remedies;
 mod render;
 mod report;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
   oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
   oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
   oomscope explain snapshot.pickle 0x7f21ac000000   what one allocation is for, and why
+  oomscope ranks snapshots/                 the ranks of a job side by side
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
@@ -74,6 +76,8 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Predict what changes to the program would have saved: another optimizer, other settings, …
     Remedies(remedies::RemediesArgs),
+    /// Compare the ranks of a job: peaks, the rank that stands apart and its lines, who failed first
+    Ranks(ranks::RanksArgs),
     /// Print the licences of this program and of the packages it is built from
     Licenses,
 }
@@ -89,6 +93,7 @@ impl Command {
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Remedies(args) => remedies::run(args),
+            Self::Ranks(args) => ranks::run(args),
             Self::Licenses => licenses::run(),
         }
     }

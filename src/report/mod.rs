@@ -17,6 +17,7 @@ mod live;
 mod modules;
 mod notes;
 mod position;
+mod ranks;
 mod remedies;
 mod settings;
 mod simulation;
@@ -44,6 +45,7 @@ pub use modules::{
     modules_csv,
 };
 pub use notes::place_words;
+pub use ranks::{ranks_json, ranks_text};
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
     remedy_change,

@@ -17,7 +17,11 @@ pub(super) struct PlaceRecord {
 
 /// The place of a moment, for JSON.
 pub(super) fn place(phases: &Phases, moment: Moment) -> PlaceRecord {
-    let position = phases.position_at(moment);
+    place_of(phases.position_at(moment))
+}
+
+/// A phase and iteration, for JSON.
+pub(super) fn place_of(position: Position) -> PlaceRecord {
     PlaceRecord {
         phase: position.phase.key(),
         phase_basis: position.basis.map(PhaseBasis::key),

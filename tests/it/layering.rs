@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 16] = [
+const LAYERS: [Layer; 17] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -44,12 +44,13 @@ const LAYERS: [Layer; 16] = [
         knows: &["units", "model", "analysis", "simulator", "diagnosis"],
         is_without: OUTPUT_FORMATS,
     },
+    Layer { name: "ranks", knows: &["units", "model", "analysis", "diagnosis"], is_without: OUTPUT_FORMATS },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
     Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "report",
-        knows: &["units", "model", "notes", "analysis", "simulator", "diagnosis", "remedies"],
+        knows: &["units", "model", "notes", "analysis", "simulator", "diagnosis", "ranks", "remedies"],
         is_without: &[],
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
@@ -65,6 +66,7 @@ const LAYERS: [Layer; 16] = [
             "analysis",
             "simulator",
             "diagnosis",
+            "ranks",
             "remedies",
             "report",
             "draw",
@@ -84,6 +86,7 @@ const LAYERS: [Layer; 16] = [
             "analysis",
             "simulator",
             "diagnosis",
+            "ranks",
             "remedies",
             "report",
             "draw",

@@ -21,6 +21,7 @@ mod pages;
 mod pickles;
 mod properties;
 mod public;
+mod ranks;
 mod remedies;
 mod render;
 mod reports;

@@ -22,7 +22,7 @@ fn path(name: &str) -> String {
 
 /// What stands in the golden file, after writing it if `OOMSCOPE_WRITE_GOLDEN` is set.
 /// Look at the difference before it is committed.
-fn golden(name: &str, found: &str) -> String {
+pub(crate) fn golden(name: &str, found: &str) -> String {
     let file: PathBuf = support::root().join("tests/golden_reports").join(name);
     if std::env::var_os("OOMSCOPE_WRITE_GOLDEN").is_some() {
         std::fs::write(&file, found).expect("the golden file can be written");

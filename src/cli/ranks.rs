@@ -1,0 +1,183 @@
+//! `oomscope ranks`.
+
+use super::failure::Failure;
+use super::output::{Destination, TextOrJson};
+use super::select::RulesFile;
+use super::stderr;
+use crate::analysis::UserRules;
+use crate::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
+use crate::model::Snapshot;
+use crate::ranks::{FileSummary, Job, ranks_of, summarize};
+use crate::report;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+/// Time between two steps of the bar. Jobs that are read faster never show one.
+const TICK: Duration = Duration::from_millis(150);
+
+/// Arguments of `ranks`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("rules", |arg| arg.value_name("FILE")),
+    after_help = "Examples:
+  oomscope ranks snapshots/                    all snapshots of a directory
+  oomscope ranks rank*_memory.pickle           those of a job
+  oomscope ranks snapshots/ --format json | jq '.apart[0].lines[:3]'
+
+The rank of a file is the number after the word 'rank' in its name, else the small number that is different in
+every name. Two files are in memory at a time. A file that cannot be read is named; the exit code is then 1."
+)]
+pub(super) struct RanksArgs {
+    /// Snapshots of one job, or directories of them
+    #[arg(required = true, value_name = "DIR|FILE")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesFile,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
+    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
+    let paths = files(&args.paths)?;
+    let inputs = args.rules.path().into_iter().chain(paths.iter().map(PathBuf::as_path));
+    let destination = Destination::new(args.output.as_deref(), inputs)?;
+    let rules = args.rules.read(&paths)?;
+    let job = read(&paths, &rules);
+    let unread = job.files().iter().filter(|file| file.devices.is_err()).count();
+    if unread == job.files().len() {
+        job.files().iter().for_each(|file| {
+            let why = file.devices.as_ref().err().map_or("", String::as_str);
+            stderr::notice(&format!("{}: {why}", file.name));
+        });
+        let hint = "name snapshots of torch.cuda.memory._dump_snapshot, or a directory of them";
+        return Err(Failure::new("none of the files could be read", hint));
+    }
+    destination.write(|out| {
+        Ok(match args.format {
+            TextOrJson::Text => report::ranks_text(out, &job)?,
+            TextOrJson::Json => report::ranks_json(out, &job)?,
+        })
+    })?;
+    if unread == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
+}
+
+/// The files that paths name: those of a directory are its snapshots, those of its directories included.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let before = files.len();
+        let listing = listed(path)?;
+        files.extend(listing.files.into_iter().map(|entry| entry.path));
+        for folder in &listing.folders {
+            // As trainers write them: a directory for each rank or step.
+            files.extend(listed(folder)?.files.into_iter().map(|entry| entry.path));
+        }
+        if files.len() == before {
+            let message = format!("{} has no snapshots", path.display());
+            return Err(Failure::new(
+                message,
+                "their names end in .pickle, .pkl or .html, compressed or not",
+            ));
+        }
+    }
+    Ok(files)
+}
+
+fn listed(folder: &Path) -> Result<FolderListing, Failure> {
+    let listing = FolderListing::of(folder).map_err(|error| {
+        Failure::new(
+            format_args!("cannot read {}: {error}", folder.display()),
+            "check the path and the permissions",
+        )
+    })?;
+    if listing.is_cut {
+        stderr::notice(&format!("warning: {} has more files than are looked at", folder.display()));
+    }
+    Ok(listing)
+}
+
+/// Read and summarize all files, with a bar on a terminal.
+fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
+    let inputs: Vec<Input> = paths.iter().map(|path| Input::from_arg(path)).collect();
+    let progress = ManyProgress::default();
+    let reduce = |_: &Input, loaded: Result<Snapshot, LoadError>| match loaded {
+        Ok(snapshot) => Ok(summarize(&snapshot, rules)),
+        Err(error) => Err(error.to_string()),
+    };
+    let found = thread::scope(|scope| {
+        let all = scope.spawn(|| load_each(&inputs, &progress, reduce));
+        let mut bar: Option<ProgressBar> = None;
+        while !all.is_finished() {
+            thread::sleep(TICK.min(Duration::from_millis(5)));
+            let bar = bar.get_or_insert_with(|| new_bar(inputs.len()));
+            bar.set_position(progress.done() as u64);
+        }
+        bar.iter().for_each(ProgressBar::finish_and_clear);
+        all.join().unwrap_or_default()
+    });
+    let names = names(paths);
+    let ranks = ranks_of(&names);
+    let files = names.into_iter().zip(ranks).zip(found).map(|((name, rank), devices)| FileSummary {
+        name,
+        rank,
+        devices: devices.unwrap_or_else(|| Err("internal error".to_owned())),
+    });
+    Job::new(files.collect())
+}
+
+/// The paths without the directories that all have in common.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let mut common: Option<&Path> = None;
+    for path in paths {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        common = Some(match common {
+            None => parent,
+            Some(known) => {
+                known.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(Path::new(""))
+            }
+        });
+    }
+    let common = common.unwrap_or(Path::new(""));
+    paths.iter().map(|path| path.strip_prefix(common).unwrap_or(path).display().to_string()).collect()
+}
+
+fn new_bar(files: usize) -> ProgressBar {
+    let bar = ProgressBar::new(files as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} files");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(paths: &[&str]) -> Vec<String> {
+        names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_leave_out_what_all_paths_have_in_common() {
+        assert_eq!(
+            named(&["/runs/a/rank0.pickle", "/runs/a/rank1.pickle"]),
+            ["rank0.pickle", "rank1.pickle"]
+        );
+        assert_eq!(
+            named(&["/runs/rank_0/m.pickle", "/runs/rank_1/m.pickle"]),
+            ["rank_0/m.pickle", "rank_1/m.pickle"]
+        );
+        assert_eq!(named(&["a/rank0.pickle"]), ["rank0.pickle"]);
+        assert_eq!(named(&["rank0.pickle", "b/rank1.pickle"]), ["rank0.pickle", "b/rank1.pickle"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Ranks that stand apart from the others, and the lines of code that make the difference.
+
+use super::job::{Job, Row};
+use std::collections::BTreeMap;
+
+/// A row stands apart if it is farther from the median than this many times what half of the rows are.
+const TIMES_MEDIAN_DISTANCE: i64 = 3;
+
+/// … and than this part of the median: less is no difference that anybody would act on.
+const PART_OF_MEDIAN: i64 = 100;
+
+/// Fewer rows have no middle to stand apart from.
+const MIN_ROWS: usize = 3;
+
+/// A row that stands apart from the median.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Apart<'a> {
+    /// The row.
+    pub row: Row<'a>,
+    /// The row that it is compared with.
+    pub median: Row<'a>,
+    /// How many bytes its active peak has more than that of the median.
+    pub difference_bytes: i64,
+    /// The lines whose bytes at the peaks differ, the largest difference first. They add up to the difference.
+    pub lines: Vec<LineChange>,
+}
+
+/// A line of code at two peaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineChange {
+    /// The line with its function.
+    pub line: String,
+    /// Its bytes at the peak of the row.
+    pub bytes: i64,
+    /// Its bytes at the peak of the median.
+    pub median_bytes: i64,
+}
+
+impl LineChange {
+    /// How many bytes more the row has than the median.
+    pub fn difference_bytes(&self) -> i64 {
+        self.bytes.saturating_sub(self.median_bytes)
+    }
+}
+
+/// The rows of a job that stand apart from the median, the farthest first.
+pub fn apart(job: &Job) -> Vec<Apart<'_>> {
+    let rows = job.rows();
+    let Some(median) = job.median().filter(|_| MIN_ROWS <= rows.len()) else { return Vec::new() };
+    let peak = |row: &Row<'_>| row.device.peak.active_bytes;
+    let distance = |row: &Row<'_>| peak(row).saturating_sub(peak(&median)).saturating_abs();
+    let mut distances: Vec<i64> = rows.iter().map(distance).collect();
+    distances.sort_unstable();
+    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or(0);
+    let least = usual.saturating_mul(TIMES_MEDIAN_DISTANCE).max(peak(&median) / PART_OF_MEDIAN);
+    let mut found: Vec<Row<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
+    found.sort_by_key(|row| std::cmp::Reverse(distance(row)));
+    found
+        .into_iter()
+        .map(|row| Apart {
+            row,
+            median,
+            difference_bytes: peak(&row).saturating_sub(peak(&median)),
+            lines: changes(row, median),
+        })
+        .collect()
+}
+
+/// The lines whose bytes at the peaks differ.
+fn changes(row: Row<'_>, median: Row<'_>) -> Vec<LineChange> {
+    let mut by_line: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
+    for (side, of) in [row, median].into_iter().enumerate() {
+        for line in &of.device.peak.lines {
+            by_line.entry(&line.line).or_default()[side] = line.bytes;
+        }
+    }
+    let change = |(line, [bytes, median_bytes]): (&str, [i64; 2])| LineChange {
+        line: line.to_owned(),
+        bytes,
+        median_bytes,
+    };
+    let mut changes: Vec<LineChange> = by_line.into_iter().map(change).collect();
+    changes.retain(|change| change.difference_bytes() != 0);
+    changes.sort_by_key(|change| std::cmp::Reverse(change.difference_bytes().saturating_abs()));
+    changes
+}

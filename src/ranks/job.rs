@@ -1,0 +1,76 @@
+//! The files of a job in the order of their ranks.
+
+use super::summary::DeviceSummary;
+
+/// A file of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileSummary {
+    /// Its name, below what all files of the job have in common.
+    pub name: String,
+    /// Its rank, if names tell it.
+    pub rank: Option<u32>,
+    /// Its devices with memory, or the reason why they are not known.
+    pub devices: Result<Vec<DeviceSummary>, String>,
+}
+
+/// A device of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row<'a> {
+    /// The file.
+    pub file: &'a FileSummary,
+    /// The device.
+    pub device: &'a DeviceSummary,
+}
+
+/// The files of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    files: Vec<FileSummary>,
+}
+
+impl Job {
+    /// A job of these files. They are ordered by rank, those without one last and by name.
+    pub fn new(mut files: Vec<FileSummary>) -> Self {
+        files.sort_by(|a, b| (a.rank.is_none(), a.rank, &a.name).cmp(&(b.rank.is_none(), b.rank, &b.name)));
+        Self { files }
+    }
+
+    /// The files, by rank.
+    pub fn files(&self) -> &[FileSummary] {
+        &self.files
+    }
+
+    /// The devices of all files that could be read, by rank.
+    pub fn rows(&self) -> Vec<Row<'_>> {
+        let of = |file| {
+            let devices = FileSummary::devices(file);
+            devices.iter().map(move |device| Row { file, device })
+        };
+        self.files.iter().flat_map(of).collect()
+    }
+
+    /// The rows and the median row by active peak; of an even number, the lower one of the two in the middle. `None`
+    /// without rows.
+    pub fn median(&self) -> Option<Row<'_>> {
+        let mut rows = self.rows();
+        rows.sort_by_key(|row| row.device.peak.active_bytes);
+        rows.get(rows.len().checked_sub(1)? / 2).copied()
+    }
+}
+
+impl FileSummary {
+    fn devices(&self) -> &[DeviceSummary] {
+        self.devices.as_deref().unwrap_or_default()
+    }
+}
+
+impl Row<'_> {
+    /// The name of the row: its rank, else its file; with the device where the file has several.
+    pub fn name(&self) -> String {
+        let name = match self.file.rank {
+            Some(rank) => format!("rank {rank}"),
+            None => self.file.name.clone(),
+        };
+        if self.file.devices().len() < 2 { name } else { format!("{name}, {}", self.device.device) }
+    }
+}

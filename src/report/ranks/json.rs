@@ -1,0 +1,237 @@
+//! The ranks of a job as JSON.
+
+use crate::ranks::{self, Apart, DeviceSummary, FirstFailure, HeatAxis, Job, Row, Standing};
+use crate::report::json;
+use crate::report::position::{PlaceRecord, place_of};
+use crate::report::stats_request::{by_key, inferred_by_key};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Raised when a key changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
+/// Columns of the peaks over time.
+const COLUMNS: usize = 240;
+
+/// Lines of code of a peak that are listed.
+const LINES: usize = 50;
+
+#[derive(Serialize)]
+struct Record {
+    schema: u32,
+    files: Vec<FileRecord>,
+    /// The row with the median peak; null without rows.
+    median: Option<RowRecord>,
+    apart: Vec<ApartRecord>,
+    first_failure: Option<FailureRecord>,
+    over_time: HeatRecord,
+}
+
+#[derive(Serialize)]
+struct FileRecord {
+    file: String,
+    /// Null where names do not tell it.
+    rank: Option<u32>,
+    /// Why the file could not be read; null if it was.
+    error: Option<String>,
+    devices: Vec<DeviceRecord>,
+}
+
+#[derive(Serialize)]
+struct DeviceRecord {
+    device: i64,
+    events: usize,
+    complete: bool,
+    peak_active: i64,
+    peak_event: i64,
+    peak_reserved: i64,
+    peak_place: PlaceRecord,
+    peak_categories: BTreeMap<&'static str, i64>,
+    peak_categories_inferred: BTreeMap<&'static str, i64>,
+    /// The lines of code with most bytes at the peak.
+    peak_lines: Vec<LineRecord>,
+    oom: Option<OomRecord>,
+    verdict: String,
+    time_us: Option<[i64; 2]>,
+    iterations: Vec<IterationRecord>,
+}
+
+#[derive(Serialize)]
+struct LineRecord {
+    line: String,
+    bytes: i64,
+    blocks: usize,
+}
+
+#[derive(Serialize)]
+struct OomRecord {
+    event: i64,
+    requested: i64,
+    active: i64,
+    reserved: i64,
+    capacity: Option<i64>,
+    time_us: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct IterationRecord {
+    iteration: Option<u32>,
+    peak_active: i64,
+}
+
+#[derive(Serialize)]
+struct RowRecord {
+    file: String,
+    rank: Option<u32>,
+    device: i64,
+}
+
+#[derive(Serialize)]
+struct ApartRecord {
+    #[serde(flatten)]
+    row: RowRecord,
+    difference: i64,
+    /// All lines whose bytes differ; they add up to the difference.
+    lines: Vec<ChangeRecord>,
+}
+
+#[derive(Serialize)]
+struct ChangeRecord {
+    line: String,
+    bytes: i64,
+    median_bytes: i64,
+}
+
+#[derive(Serialize)]
+struct FailureRecord {
+    #[serde(flatten)]
+    row: RowRecord,
+    event: i64,
+    time_us: Option<i64>,
+    others: Vec<StandingRecord>,
+}
+
+#[derive(Serialize)]
+struct StandingRecord {
+    #[serde(flatten)]
+    row: RowRecord,
+    /// Reserved bytes at that time; null if it was not recorded then.
+    reserved: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct HeatRecord {
+    /// `iteration`, `last_iterations` or `events`.
+    axis: &'static str,
+    /// The number of the first iteration, if they have numbers.
+    first_iteration: Option<u32>,
+    /// Most active bytes by row, in the order of files and devices, and column; null where nothing was recorded.
+    peaks: Vec<Vec<Option<i64>>>,
+}
+
+/// Write the ranks of a job as JSON.
+///
+/// # Errors
+/// When writing fails.
+pub fn ranks_json(out: &mut dyn Write, job: &Job) -> io::Result<()> {
+    let heat = ranks::heat(job, COLUMNS);
+    let record = Record {
+        schema: SCHEMA,
+        files: job
+            .files()
+            .iter()
+            .map(|file| FileRecord {
+                file: file.name.clone(),
+                rank: file.rank,
+                error: file.devices.as_ref().err().cloned(),
+                devices: file.devices.as_deref().unwrap_or_default().iter().map(device).collect(),
+            })
+            .collect(),
+        median: job.median().map(row),
+        apart: ranks::apart(job).iter().map(apart_record).collect(),
+        first_failure: ranks::first_failure(job).as_ref().map(failure),
+        over_time: HeatRecord {
+            axis: match heat.axis {
+                HeatAxis::Iterations(_) => "iteration",
+                HeatAxis::LastIterations(_) => "last_iterations",
+                HeatAxis::Events => "events",
+            },
+            first_iteration: match heat.axis {
+                HeatAxis::Iterations([first, _]) => Some(first),
+                HeatAxis::LastIterations(_) | HeatAxis::Events => None,
+            },
+            peaks: heat.rows,
+        },
+    };
+    json::write(out, &record)
+}
+
+fn device(device: &DeviceSummary) -> DeviceRecord {
+    let peak = &device.peak;
+    DeviceRecord {
+        device: i64::from(device.device.0),
+        events: device.events,
+        complete: !device.is_damaged,
+        peak_active: peak.active_bytes,
+        peak_event: i64::from(peak.moment.0) - 1,
+        peak_reserved: device.peak_reserved_bytes,
+        peak_place: place_of(peak.position),
+        peak_categories: by_key(&peak.categories),
+        peak_categories_inferred: inferred_by_key(&peak.categories),
+        peak_lines: peak
+            .lines
+            .iter()
+            .take(LINES)
+            .map(|line| LineRecord { line: line.line.clone(), bytes: line.bytes, blocks: line.blocks })
+            .collect(),
+        oom: device.failure.as_ref().map(|failure| OomRecord {
+            event: i64::from(failure.moment.0) - 1,
+            requested: failure.requested_bytes,
+            active: failure.active_bytes,
+            reserved: failure.reserved_bytes,
+            capacity: device.capacity_bytes,
+            time_us: failure.time_us,
+        }),
+        verdict: device.verdict.clone(),
+        time_us: device.time_us,
+        iterations: device
+            .iterations
+            .iter()
+            .map(|peak| IterationRecord { iteration: peak.number, peak_active: peak.active_bytes })
+            .collect(),
+    }
+}
+
+fn row(row: Row<'_>) -> RowRecord {
+    RowRecord { file: row.file.name.clone(), rank: row.file.rank, device: i64::from(row.device.device.0) }
+}
+
+fn apart_record(apart: &Apart<'_>) -> ApartRecord {
+    let change = |change: &crate::ranks::LineChange| ChangeRecord {
+        line: change.line.clone(),
+        bytes: change.bytes,
+        median_bytes: change.median_bytes,
+    };
+    ApartRecord {
+        row: row(apart.row),
+        difference: apart.difference_bytes,
+        lines: apart.lines.iter().map(change).collect(),
+    }
+}
+
+fn failure(first: &FirstFailure<'_>) -> FailureRecord {
+    let standing = |(other, standing): &(Row<'_>, Standing)| StandingRecord {
+        row: row(*other),
+        reserved: match standing {
+            Standing::Reserved { bytes } => Some(*bytes),
+            Standing::Unknown => None,
+        },
+    };
+    FailureRecord {
+        row: row(first.row),
+        event: i64::from(first.failure.moment.0) - 1,
+        time_us: first.failure.time_us,
+        others: first.others.iter().map(standing).collect(),
+    }
+}

@@ -1,0 +1,125 @@
+//! The sentences about a job that all formats have.
+
+use crate::ranks::{Apart, FirstFailure, HeatAxis, Job, Row, Standing};
+use crate::report::category_text;
+use crate::units;
+
+/// Categories that a row names: the largest say what a rank is full of.
+pub(super) const NAMED_CATEGORIES: usize = 2;
+
+/// Lines of code that are listed of a rank that stands apart.
+pub(super) const LISTED_LINES: usize = 6;
+
+/// Ranks that stand apart and are described. The table has all of them.
+pub(super) const LISTED_RANKS: usize = 3;
+
+/// The job in a sentence: its size, its failures and its peaks.
+pub(super) fn headline(job: &Job) -> String {
+    let rows = job.rows();
+    let unread = job.files().iter().filter(|file| file.devices.is_err()).count();
+    let failed = rows.iter().filter(|row| row.device.failure.is_some()).count();
+    let mut parts = vec![units::counted(job.files().len(), "file")];
+    if rows.len() + unread != job.files().len() {
+        parts.push(units::counted(rows.len(), "device"));
+    }
+    parts.extend((failed != 0).then(|| format!("{} ran out of memory", units::count(failed as u64))));
+    parts.extend((unread != 0).then(|| format!("{} could not be read", units::count(unread as u64))));
+    let peaks = rows.iter().map(|row| row.device.peak.active_bytes);
+    if let (Some(least), Some(most), Some(median)) = (peaks.clone().min(), peaks.max(), job.median()) {
+        let [least, most, median] = [least, most, median.device.peak.active_bytes].map(units::bytes);
+        parts.push(format!("peaks from {least} to {most}, median {median}"));
+    }
+    parts.join(" · ")
+}
+
+/// The categories that a row is full of.
+pub(super) fn categories(row: Row<'_>) -> String {
+    let named = row.device.peak.categories.iter().take(NAMED_CATEGORIES);
+    named.map(category_text).collect::<Vec<_>>().join(", ")
+}
+
+/// The end of a row: its failure, if one failed.
+pub(super) fn outcome(row: Row<'_>) -> String {
+    let damaged = if row.device.is_damaged { "file is damaged" } else { "" };
+    let Some(failure) = &row.device.failure else {
+        return if damaged.is_empty() { "no OOM".to_owned() } else { damaged.to_owned() };
+    };
+    let event = failure
+        .moment
+        .event()
+        .map_or_else(String::new, |event| format!(" at event {}", units::count(event.0)));
+    let requested = units::bytes(failure.requested_bytes);
+    let text = format!("OOM{event}: {requested} requested");
+    if damaged.is_empty() { text } else { format!("{text}; {damaged}") }
+}
+
+/// How a row stands apart, in a sentence.
+pub(super) fn apart_text(apart: &Apart<'_>) -> String {
+    let [peak, median] = [apart.row, apart.median].map(|row| units::bytes(row.device.peak.active_bytes));
+    let difference = units::bytes(apart.difference_bytes.saturating_abs());
+    let word = if apart.difference_bytes < 0 { "less" } else { "more" };
+    format!(
+        "{} stands apart: {difference} {word} at its peak than {}, the median ({peak} against {median})",
+        units::capitalised(&apart.row.name()),
+        apart.median.name(),
+    )
+}
+
+/// A difference with its sign.
+pub(super) fn signed(bytes: i64) -> String {
+    let text = units::bytes(bytes.saturating_abs());
+    if bytes < 0 { format!("-{text}") } else { format!("+{text}") }
+}
+
+/// The first failure, in a sentence.
+pub(super) fn failure_text(first: &FirstFailure<'_>) -> String {
+    let when = first.failure.time_us.map_or_else(String::new, |us| format!(", {}", units::date_time_us(us)));
+    let event = first
+        .failure
+        .moment
+        .event()
+        .map_or_else(String::new, |event| format!(" at event {}", units::count(event.0)));
+    format!(
+        "First failure: {}, {} requested{event} with {} reserved{when}",
+        first.row.name(),
+        units::bytes(first.failure.requested_bytes),
+        units::bytes(first.failure.reserved_bytes),
+    )
+}
+
+/// How the other rows stood at the first failure, a text each; `None` if nothing is known of any.
+pub(super) fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
+    let capacity = first.row.device.capacity_bytes;
+    let known = first.others.iter().any(|(_, standing)| *standing != Standing::Unknown);
+    let text = |(row, standing): &(Row<'_>, Standing)| match *standing {
+        Standing::Unknown => format!("{}: not recorded then", row.name()),
+        Standing::Reserved { bytes } => {
+            let free = capacity.map(|capacity| units::bytes(capacity.saturating_sub(bytes).max(0)));
+            let free = free.map_or_else(String::new, |free| format!(", ≈ {free} free"));
+            format!("{}: {} reserved{free}", row.name(), units::bytes(bytes))
+        }
+    };
+    known.then(|| first.others.iter().map(text).collect())
+}
+
+/// The source of the free bytes of [`standings`].
+pub(super) fn free_note(first: &FirstFailure<'_>) -> Option<String> {
+    let capacity = units::bytes(first.row.device.capacity_bytes?);
+    let name = first.row.name();
+    Some(format!(
+        "≈: if their devices have room for {capacity}, as that of {name}; other processes are left out"
+    ))
+}
+
+/// The meaning of the columns of the heat map.
+pub(super) fn axis_text(axis: HeatAxis) -> String {
+    match axis {
+        HeatAxis::Iterations([first, last]) => {
+            format!("iterations {} to {}", units::count(first), units::count(last))
+        }
+        HeatAxis::LastIterations(count) => {
+            format!("the last {}, as their numbers are not known", units::counted(count, "iteration"))
+        }
+        HeatAxis::Events => "equal parts of the events of each, as iterations are not known".to_owned(),
+    }
+}

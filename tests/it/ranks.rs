@@ -1,0 +1,102 @@
+//! The ranks of a job through the program.
+
+use crate::reports::golden;
+use crate::support::{json, run, sample, stdout};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+fn folder() -> String {
+    sample("ranks").to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_job_of_eight_ranks_reads_as_it_should() {
+    let found = stdout(["ranks", &folder()]);
+    assert_eq!(found, golden("ranks.txt", &found));
+}
+
+#[test]
+fn every_peak_is_that_of_the_allocators_own_counters() {
+    let truth = std::fs::read_to_string(sample("ranks/truth.json")).expect("the truth is beside the files");
+    let truth: Vec<Value> = serde_json::from_str(&truth).expect("the truth is JSON");
+    let found = json(["ranks", &folder(), "--format", "json"]);
+    assert_eq!(found["schema"], 1);
+    let files = found["files"].as_array().expect("an array");
+    assert_eq!(files.len(), truth.len());
+    for (file, truth) in files.iter().zip(&truth) {
+        let device = &file["devices"][0];
+        assert_eq!(file["rank"], truth["rank"]);
+        assert_eq!(device["events"], truth["events"]);
+        assert_eq!(device["peak_active"], truth["requested_peak_bytes"]);
+        assert_eq!(device["peak_reserved"], truth["reserved_peak_bytes"]);
+        assert_eq!(device["oom"]["requested"], truth["oom_requested_bytes"]);
+    }
+}
+
+#[test]
+fn the_rank_that_stands_apart_is_the_one_that_failed_and_its_lines_add_up() {
+    let found = json(["ranks", &folder(), "--format", "json"]);
+    let apart = found["apart"].as_array().expect("an array");
+    assert_eq!(apart.len(), 1, "{apart:?}");
+    assert_eq!((&apart[0]["rank"], &found["first_failure"]["rank"]), (&Value::from(3), &Value::from(3)));
+    let sum: i64 = apart[0]["lines"]
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|line| line["bytes"].as_i64().unwrap_or(0) - line["median_bytes"].as_i64().unwrap_or(0))
+        .sum();
+    assert_eq!(apart[0]["difference"], sum);
+}
+
+#[test]
+fn the_figures_of_each_rank_are_those_of_its_own_statistics() {
+    let found = json(["ranks", &folder(), "--format", "json"]);
+    for file in found["files"].as_array().expect("an array") {
+        let path = sample("ranks").join(file["file"].as_str().expect("a name"));
+        let stats = json(["stats", &path.to_string_lossy(), "--format", "json"]);
+        let device = &file["devices"][0];
+        assert_eq!(device["peak_active"], stats[0]["peak"]["active"]);
+        assert_eq!(device["peak_event"], stats[0]["peak"]["active_index"]);
+        assert_eq!(device["peak_categories"], stats[0]["categories"]["peak"]);
+        assert_eq!(device["peak_place"], stats[0]["structure"]["peak"]);
+        let iterations = device["iterations"].as_array().expect("an array").iter();
+        let found: Vec<&Value> = iterations.map(|iteration| &iteration["peak_active"]).collect();
+        let rows = stats[0]["iterations"].as_array().expect("an array").iter();
+        assert_eq!(found, rows.map(|row| &row["peak"]["bytes"]).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_and_the_others_are_compared() {
+    let readme = sample("README.md").to_string_lossy().into_owned();
+    let rank = sample("ranks/rank0_memory_snapshot.pickle.gz").to_string_lossy().into_owned();
+    let output = run(["ranks", &rank, &readme]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("2 files · 1 could not be read · peaks"), "{text}");
+    assert!(text.contains("README.md: "), "{text}");
+
+    let output = run(["ranks", &readme]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("none of the files could be read"));
+
+    let empty = tempfile::tempdir().expect("a temporary folder");
+    let output = run(["ranks".as_ref(), empty.path().as_os_str()]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no snapshots"));
+}
+
+#[test]
+fn a_job_of_many_files_is_read_a_few_at_a_time() {
+    let rank = sample("ranks/rank3_memory_snapshot.pickle.gz");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for number in 0..40 {
+        let name = folder.path().join(format!("rank{number}.pickle.gz"));
+        std::fs::copy(&rank, name).expect("the sample can be copied");
+    }
+    let start = Instant::now();
+    let found = json(["ranks".as_ref(), folder.path().as_os_str(), "--format".as_ref(), "json".as_ref()]);
+    assert_eq!(found["files"].as_array().map(Vec::len), Some(40));
+    assert_eq!(found["apart"], Value::Array(Vec::new()));
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+}
