@@ -7,7 +7,7 @@ use super::stderr;
 use crate::analysis::UserRules;
 use crate::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
 use crate::model::Snapshot;
-use crate::ranks::{FileSummary, Job, ranks_of, summarize};
+use crate::ranks::{Job, summarize};
 use crate::report;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -61,16 +61,17 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
         return Err(Failure::new("none of the files could be read", hint));
     }
     destination.write(|out| {
-        Ok(match args.format {
-            TextOrJson::Text => report::ranks_text(out, &job)?,
-            TextOrJson::Json => report::ranks_json(out, &job)?,
-        })
+        match args.format {
+            TextOrJson::Text => report::ranks::ranks_text(out, &job)?,
+            TextOrJson::Json => report::ranks::ranks_json(out, &job)?,
+        }
+        Ok(())
     })?;
     if unread == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
 }
 
 /// The files that paths name: those of a directory are its snapshots, those of its directories included.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
@@ -109,7 +110,7 @@ fn listed(folder: &Path) -> Result<FolderListing, Failure> {
 }
 
 /// Read and summarize all files, with a bar on a terminal.
-fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
+pub(super) fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
     let inputs: Vec<Input> = paths.iter().map(|path| Input::from_arg(path)).collect();
     let progress = ManyProgress::default();
     let reduce = |_: &Input, loaded: Result<Snapshot, LoadError>| match loaded {
@@ -127,57 +128,13 @@ fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
         bar.iter().for_each(ProgressBar::finish_and_clear);
         all.join().unwrap_or_default()
     });
-    let names = names(paths);
-    let ranks = ranks_of(&names);
-    let files = names.into_iter().zip(ranks).zip(found).map(|((name, rank), devices)| FileSummary {
-        name,
-        rank,
-        devices: devices.unwrap_or_else(|| Err("internal error".to_owned())),
-    });
-    Job::new(files.collect())
-}
-
-/// The paths without the directories that all have in common.
-fn names(paths: &[PathBuf]) -> Vec<String> {
-    let mut common: Option<&Path> = None;
-    for path in paths {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        common = Some(match common {
-            None => parent,
-            Some(known) => {
-                known.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(Path::new(""))
-            }
-        });
-    }
-    let common = common.unwrap_or(Path::new(""));
-    paths.iter().map(|path| path.strip_prefix(common).unwrap_or(path).display().to_string()).collect()
+    let devices =
+        found.into_iter().map(|devices| devices.unwrap_or_else(|| Err("internal error".to_owned())));
+    Job::of_files(paths, devices.collect())
 }
 
 fn new_bar(files: usize) -> ProgressBar {
     let bar = ProgressBar::new(files as u64);
     let style = ProgressStyle::with_template("{bar:30} {pos} of {len} files");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(paths: &[&str]) -> Vec<String> {
-        names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn names_leave_out_what_all_paths_have_in_common() {
-        assert_eq!(
-            named(&["/runs/a/rank0.pickle", "/runs/a/rank1.pickle"]),
-            ["rank0.pickle", "rank1.pickle"]
-        );
-        assert_eq!(
-            named(&["/runs/rank_0/m.pickle", "/runs/rank_1/m.pickle"]),
-            ["rank_0/m.pickle", "rank_1/m.pickle"]
-        );
-        assert_eq!(named(&["a/rank0.pickle"]), ["rank0.pickle"]);
-        assert_eq!(named(&["rank0.pickle", "b/rank1.pickle"]), ["rank0.pickle", "b/rank1.pickle"]);
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::message::oom_message;
+use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
 use crate::analysis::{At, Attribution, module_table};
@@ -11,6 +12,7 @@ use crate::load::{Input, notes_beside, read_text};
 use crate::model::{DeviceId, Timeline};
 use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use crate::remedies::predict_all;
+use crate::report::ranks as words;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
 use clap::{Args, ValueEnum};
@@ -27,6 +29,7 @@ use std::sync::Arc;
   oomscope report snapshot.pickle                                 what happened, and what to do
   oomscope report snapshot.pickle --format markdown -o issue.md   for a ticket, at most 60,000 characters
   oomscope report snapshot.pickle --format html --redact -o report.html
+  oomscope report rank3.pickle --ranks .                          how the other ranks of the job stood, too
   oomscope report snapshot.pickle --message job.log               the whole device, by the text of the exception
   oomscope report snapshot.pickle --format json | jq '.findings[0] | .id, .evidence.sites[0]'
 
@@ -49,6 +52,9 @@ pub(super) struct ReportArgs {
     target: Target,
     #[command(flatten)]
     capacity: Capacity,
+    /// The other ranks of the job: a directory of snapshots, or one of them; may be repeated. Says how they stood
+    #[arg(long, value_name = "DIR|FILE")]
+    ranks: Vec<PathBuf>,
     /// The text of PyTorch's exception, or a log that has it; '-' reads standard input. Accounts for the whole device
     #[arg(long, value_name = "TEXT")]
     message: Option<PathBuf>,
@@ -99,6 +105,21 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
+/// The other ranks of the job in sentences, if they are to be looked at.
+fn others(args: &ReportArgs, recording: &Opened<'_>) -> Result<Vec<String>, Failure> {
+    if args.ranks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut paths = ranks::files(&args.ranks)?;
+    let is_own = |path: &Path| same_file::is_same_file(path, recording.file).unwrap_or(false);
+    let found = paths.iter().find(|path| is_own(path)).cloned();
+    let own = found.unwrap_or_else(|| recording.file.to_owned());
+    if !paths.contains(&own) {
+        paths.push(own.clone());
+    }
+    Ok(words::among(&ranks::read(&paths, &recording.rules), &own))
+}
+
 fn contents(
     args: &ReportArgs,
     recording: &Opened<'_>,
@@ -125,7 +146,7 @@ fn contents(
         notes: &notes,
         redacted: args.left_out.redact,
     };
-    let document = Document::new(&input);
+    let document = Document::new(&input).among_ranks(&others(args, recording)?, args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {

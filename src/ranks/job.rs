@@ -1,10 +1,14 @@
 //! The files of a job in the order of their ranks.
 
+use super::names::{names_of, ranks_of};
 use super::summary::DeviceSummary;
+use std::path::PathBuf;
 
 /// A file of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileSummary {
+    /// Where it is.
+    pub path: PathBuf,
     /// Its name, below what all files of the job have in common.
     pub name: String,
     /// Its rank, if names tell it.
@@ -33,6 +37,16 @@ impl Job {
     pub fn new(mut files: Vec<FileSummary>) -> Self {
         files.sort_by(|a, b| (a.rank.is_none(), a.rank, &a.name).cmp(&(b.rank.is_none(), b.rank, &b.name)));
         Self { files }
+    }
+
+    /// A job of files by their paths, with the devices of each or the reason why they are not known.
+    pub fn of_files(paths: &[PathBuf], devices: Vec<Result<Vec<DeviceSummary>, String>>) -> Self {
+        let names = names_of(paths);
+        let ranks = ranks_of(&names);
+        let files = paths.iter().cloned().zip(names).zip(ranks).zip(devices);
+        Self::new(
+            files.map(|(((path, name), rank), devices)| FileSummary { path, name, rank, devices }).collect(),
+        )
     }
 
     /// The files, by rank.

@@ -1,5 +1,7 @@
 //! The ranks of files, from their names.
 
+use std::path::{Path, PathBuf};
+
 /// A number that is no rank is mostly a process id or a time, which are far larger than this for each file.
 const MAX_PER_FILE: u64 = 16;
 
@@ -14,6 +16,22 @@ pub fn ranks_of(names: &[String]) -> Vec<Option<u32>> {
         return worded;
     }
     by_place(names).unwrap_or(worded)
+}
+
+/// The paths of files without the directories that all of them have in common.
+pub(super) fn names_of(paths: &[PathBuf]) -> Vec<String> {
+    let mut common: Option<&Path> = None;
+    for path in paths {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        common = Some(match common {
+            None => parent,
+            Some(known) => {
+                known.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(Path::new(""))
+            }
+        });
+    }
+    let common = common.unwrap_or(Path::new(""));
+    paths.iter().map(|path| path.strip_prefix(common).unwrap_or(path).display().to_string()).collect()
 }
 
 /// The number after the last word *rank* that has one.
@@ -93,5 +111,23 @@ mod tests {
         assert_eq!(ranks(&["snapshot_4.pkl"]), [None]);
         assert_eq!(ranks(&["x_99999999999999999999999.pkl", "x_1.pkl"]), [None, None]);
         assert_eq!(ranks(&[]), []);
+    }
+
+    fn named(paths: &[&str]) -> Vec<String> {
+        names_of(&paths.iter().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_leave_out_what_all_paths_have_in_common() {
+        assert_eq!(
+            named(&["/runs/a/rank0.pickle", "/runs/a/rank1.pickle"]),
+            ["rank0.pickle", "rank1.pickle"]
+        );
+        assert_eq!(
+            named(&["/runs/rank_0/m.pickle", "/runs/rank_1/m.pickle"]),
+            ["rank_0/m.pickle", "rank_1/m.pickle"]
+        );
+        assert_eq!(named(&["a/rank0.pickle"]), ["rank0.pickle"]);
+        assert_eq!(named(&["rank0.pickle", "b/rank1.pickle"]), ["rank0.pickle", "b/rank1.pickle"]);
     }
 }

@@ -40,7 +40,8 @@ fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
         time_us: Some([0, 100]),
         is_damaged: false,
     };
-    FileSummary { name: format!("rank{rank}.pickle"), rank: Some(rank), devices: Ok(vec![device]) }
+    let name = format!("rank{rank}.pickle");
+    FileSummary { path: name.clone().into(), name, rank: Some(rank), devices: Ok(vec![device]) }
 }
 
 fn with(mut file: FileSummary, change: impl FnOnce(&mut DeviceSummary)) -> FileSummary {
@@ -70,7 +71,12 @@ fn apart_ranks(peaks: &[i64]) -> Vec<u32> {
 
 #[test]
 fn ranks_are_in_order_and_files_without_one_last() {
-    let nameless = FileSummary { name: "b.pickle".to_owned(), rank: None, devices: Err("cut".to_owned()) };
+    let nameless = FileSummary {
+        path: "b.pickle".into(),
+        name: "b.pickle".to_owned(),
+        rank: None,
+        devices: Err("cut".to_owned()),
+    };
     let job = Job::new(vec![nameless, rank(10, &[]), rank(2, &[])]);
     let order: Vec<Option<u32>> = job.files().iter().map(|file| file.rank).collect();
     assert_eq!(order, [Some(2), Some(10), None]);

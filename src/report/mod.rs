@@ -17,7 +17,7 @@ mod live;
 mod modules;
 mod notes;
 mod position;
-mod ranks;
+pub mod ranks;
 mod remedies;
 mod settings;
 mod simulation;
@@ -45,7 +45,6 @@ pub use modules::{
     modules_csv,
 };
 pub use notes::place_words;
-pub use ranks::{ranks_json, ranks_text};
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
     remedy_change,

@@ -407,3 +407,24 @@ fn a_recording_that_contradicts_itself_says_so() {
     assert!(harness.query_by_label_contains("The recording contradicts itself").is_some());
     assert!(harness.query_by_label_contains("an allocation has another size than what is freed").is_some());
 }
+
+#[test]
+fn a_folder_is_shown_as_the_ranks_of_a_job() {
+    let mut harness = harness();
+    open_folder(&mut harness, &sample("ranks"));
+    harness.get_by_label("Ranks").click();
+    assert!(wait(&mut harness, |harness| {
+        harness.query_by_label_contains("8 files · 1 ran out of memory · peaks").is_some()
+    }));
+    assert!(harness.query_by_label_contains("First failure: rank 3").is_some());
+    assert!(harness.query_by_label_contains("The others then: rank 0: 2.05 GiB reserved").is_some());
+    harness.get_by_label_contains("rank 3, peak 3.32 GiB, reserved 3.89 GiB, OOM at event 1,702").click();
+    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("Out of memory").is_some() }));
+    assert_eq!(harness.state_mut().documents.len(), 2);
+    // Back in the folder, its files are a list again.
+    harness.state_mut().current = 0;
+    harness.run_steps(2);
+    harness.get_by_label("List").click();
+    harness.run_steps(2);
+    assert_eq!(rows(&harness).len(), 8);
+}

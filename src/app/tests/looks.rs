@@ -289,6 +289,17 @@ fn a_folder_of_snapshots() {
 }
 
 #[test]
+fn the_ranks_of_a_job() {
+    check_page_at("ranks", &ALSO_SMALL, |harness| {
+        let ctx = harness.ctx.clone();
+        harness.state_mut().open(Input::File(sample("ranks")), &ctx);
+        assert!(wait(harness, |harness| harness.query_by_label("Ranks").is_some()));
+        harness.get_by_label("Ranks").click();
+        assert!(wait(harness, |harness| harness.query_by_label_contains("Rank 3 stands apart").is_some()));
+    });
+}
+
+#[test]
 fn many_tabs_and_several_devices() {
     check_page("tabs", |harness| {
         for name in ["gpt_oom_expandable.pickle", "leak_eval_losses.pickle", "history_state_only.pickle"] {

@@ -58,6 +58,8 @@ pub struct Document {
     pub(super) findings: Vec<FindingText>,
     /// Notes about the file.
     pub(super) notes: Vec<NoteText>,
+    /// Sentences about the other ranks of the job.
+    pub(super) ranks: Vec<String>,
 }
 
 /// A note.
@@ -171,7 +173,14 @@ impl Document {
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
             notes: input.notes.iter().map(|note| note_text(snapshot, clean, note)).collect(),
+            ranks: Vec::new(),
         }
+    }
+
+    /// Add sentences about the other ranks of the job.
+    pub fn among_ranks(self, sentences: &[String], redacted: bool) -> Self {
+        let clean = Clean { redacted };
+        Self { ranks: sentences.iter().map(|sentence| clean.text(sentence)).collect(), ..self }
     }
 
     /// The best remedies that were simulated.

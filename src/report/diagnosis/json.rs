@@ -39,6 +39,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
+        "ranks": document.ranks,
         "notes": document.notes.iter().map(note).collect::<Vec<_>>(),
     });
     crate::report::json::write(out, &report)

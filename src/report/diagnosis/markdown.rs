@@ -22,6 +22,7 @@ pub fn report_markdown(document: &Document) -> String {
     let mut out = written(|sink| walk::head(sink, document));
     let notes = shortened_notes(written(|sink| walk::notes(sink, document)));
     let tail = written(|sink| {
+        walk::ranks(sink, document);
         walk::modules(sink, document);
         walk::recording(sink, document);
     });

@@ -35,6 +35,7 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
         TextDetail::Short => short(out, document)?,
         TextDetail::Verbose => verbose(out, document)?,
     }
+    ranks(out, document)?;
     notes(out, document)?;
     let mut rows: Vec<Vec<String>> =
         document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
@@ -44,6 +45,16 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
         TextDetail::Short => writeln!(out, "\nFigures, evidence and limits: --verbose"),
         TextDetail::Verbose => Ok(()),
     }
+}
+
+/// How the other ranks of the job stood, if they were looked at.
+fn ranks(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    if document.ranks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "The other ranks")?;
+    document.ranks.iter().try_for_each(|text| wrapped(out, ["  ", "    "], text))?;
+    writeln!(out)
 }
 
 /// The notes about the file, if there are any.

@@ -144,6 +144,17 @@ pub(super) fn modules(sink: &mut impl Sink, document: &Document) {
     sink.fold("Memory by module", |sink| sink.table(&Table { style: None, columns, rows }));
 }
 
+/// How the other ranks of the job stood, if they were looked at.
+pub(super) fn ranks(sink: &mut impl Sink, document: &Document) {
+    if document.ranks.is_empty() {
+        return;
+    }
+    sink.open_section("The other ranks");
+    let items: Vec<Item<'_>> = document.ranks.iter().map(|text| Item { text, code: None }).collect();
+    sink.list(&items);
+    sink.close_section();
+}
+
 /// The notes about the file, if there are any.
 pub(super) fn notes(sink: &mut impl Sink, document: &Document) {
     if document.notes.is_empty() {

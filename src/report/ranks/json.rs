@@ -170,7 +170,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job) -> io::Result<()> {
 fn device(device: &DeviceSummary) -> DeviceRecord {
     let peak = &device.peak;
     DeviceRecord {
-        device: i64::from(device.device.0),
+        device: device.device.0,
         events: device.events,
         complete: !device.is_damaged,
         peak_active: peak.active_bytes,
@@ -204,7 +204,7 @@ fn device(device: &DeviceSummary) -> DeviceRecord {
 }
 
 fn row(row: Row<'_>) -> RowRecord {
-    RowRecord { file: row.file.name.clone(), rank: row.file.rank, device: i64::from(row.device.device.0) }
+    RowRecord { file: row.file.name.clone(), rank: row.file.rank, device: row.device.device.0 }
 }
 
 fn apart_record(apart: &Apart<'_>) -> ApartRecord {

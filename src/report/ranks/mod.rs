@@ -6,3 +6,7 @@ mod words;
 
 pub use json::ranks_json;
 pub use text::ranks_text;
+pub use words::{
+    LISTED_LINES, LISTED_RANKS, among, apart_text, axis_text, failure_text, free_note, headline, outcome,
+    signed, standings,
+};

@@ -1,20 +1,24 @@
 //! The sentences about a job that all formats have.
 
-use crate::ranks::{Apart, FirstFailure, HeatAxis, Job, Row, Standing};
+use crate::ranks::{self, Apart, FirstFailure, HeatAxis, Job, Row, Standing};
 use crate::report::category_text;
 use crate::units;
+use std::path::Path;
 
 /// Categories that a row names: the largest say what a rank is full of.
 pub(super) const NAMED_CATEGORIES: usize = 2;
 
+/// Lines of code in a sentence.
+const SENTENCE_LINES: usize = 3;
+
 /// Lines of code that are listed of a rank that stands apart.
-pub(super) const LISTED_LINES: usize = 6;
+pub const LISTED_LINES: usize = 6;
 
 /// Ranks that stand apart and are described. The table has all of them.
-pub(super) const LISTED_RANKS: usize = 3;
+pub const LISTED_RANKS: usize = 3;
 
 /// The job in a sentence: its size, its failures and its peaks.
-pub(super) fn headline(job: &Job) -> String {
+pub fn headline(job: &Job) -> String {
     let rows = job.rows();
     let unread = job.files().iter().filter(|file| file.devices.is_err()).count();
     let failed = rows.iter().filter(|row| row.device.failure.is_some()).count();
@@ -39,7 +43,7 @@ pub(super) fn categories(row: Row<'_>) -> String {
 }
 
 /// The end of a row: its failure, if one failed.
-pub(super) fn outcome(row: Row<'_>) -> String {
+pub fn outcome(row: Row<'_>) -> String {
     let damaged = if row.device.is_damaged { "file is damaged" } else { "" };
     let Some(failure) = &row.device.failure else {
         return if damaged.is_empty() { "no OOM".to_owned() } else { damaged.to_owned() };
@@ -54,7 +58,7 @@ pub(super) fn outcome(row: Row<'_>) -> String {
 }
 
 /// How a row stands apart, in a sentence.
-pub(super) fn apart_text(apart: &Apart<'_>) -> String {
+pub fn apart_text(apart: &Apart<'_>) -> String {
     let [peak, median] = [apart.row, apart.median].map(|row| units::bytes(row.device.peak.active_bytes));
     let difference = units::bytes(apart.difference_bytes.saturating_abs());
     let word = if apart.difference_bytes < 0 { "less" } else { "more" };
@@ -66,13 +70,13 @@ pub(super) fn apart_text(apart: &Apart<'_>) -> String {
 }
 
 /// A difference with its sign.
-pub(super) fn signed(bytes: i64) -> String {
+pub fn signed(bytes: i64) -> String {
     let text = units::bytes(bytes.saturating_abs());
     if bytes < 0 { format!("-{text}") } else { format!("+{text}") }
 }
 
 /// The first failure, in a sentence.
-pub(super) fn failure_text(first: &FirstFailure<'_>) -> String {
+pub fn failure_text(first: &FirstFailure<'_>) -> String {
     let when = first.failure.time_us.map_or_else(String::new, |us| format!(", {}", units::date_time_us(us)));
     let event = first
         .failure
@@ -88,7 +92,7 @@ pub(super) fn failure_text(first: &FirstFailure<'_>) -> String {
 }
 
 /// How the other rows stood at the first failure, a text each; `None` if nothing is known of any.
-pub(super) fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
+pub fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
     let capacity = first.row.device.capacity_bytes;
     let known = first.others.iter().any(|(_, standing)| *standing != Standing::Unknown);
     let text = |(row, standing): &(Row<'_>, Standing)| match *standing {
@@ -102,8 +106,36 @@ pub(super) fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
     known.then(|| first.others.iter().map(text).collect())
 }
 
+/// A file of a job among the others, in sentences: what it has more or less, and how the others stood when it failed.
+pub fn among(job: &Job, path: &Path) -> Vec<String> {
+    let mut sentences = vec![units::capitalised(&headline(job))];
+    let apart = ranks::apart(job);
+    for row in job.rows().into_iter().filter(|row| row.file.path == path) {
+        match apart.iter().find(|apart| apart.row == row) {
+            Some(apart) => {
+                let lines = apart.lines.iter().take(SENTENCE_LINES);
+                let lines: Vec<String> = lines
+                    .map(|change| format!("{} {}", signed(change.difference_bytes()), change.line))
+                    .collect();
+                sentences.push(format!("{}: {}", apart_text(apart), lines.join(", ")));
+            }
+            None => sentences
+                .push(format!("{} does not stand apart from the others", units::capitalised(&row.name()))),
+        }
+    }
+    if let Some(first) = ranks::first_failure(job) {
+        sentences.push(failure_text(&first));
+        if let Some(standings) = standings(&first) {
+            let note = free_note(&first).map_or_else(String::new, |note| format!(" ({note})"));
+            sentences.push(format!("The others then{note}:"));
+            sentences.extend(standings);
+        }
+    }
+    sentences
+}
+
 /// The source of the free bytes of [`standings`].
-pub(super) fn free_note(first: &FirstFailure<'_>) -> Option<String> {
+pub fn free_note(first: &FirstFailure<'_>) -> Option<String> {
     let capacity = units::bytes(first.row.device.capacity_bytes?);
     let name = first.row.name();
     Some(format!(
@@ -112,7 +144,7 @@ pub(super) fn free_note(first: &FirstFailure<'_>) -> Option<String> {
 }
 
 /// The meaning of the columns of the heat map.
-pub(super) fn axis_text(axis: HeatAxis) -> String {
+pub fn axis_text(axis: HeatAxis) -> String {
     match axis {
         HeatAxis::Iterations([first, last]) => {
             format!("iterations {} to {}", units::count(first), units::count(last))

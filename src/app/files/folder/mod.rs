@@ -2,3 +2,4 @@
 
 pub(in crate::app) mod order;
 pub(in crate::app) mod page;
+pub(in crate::app) mod ranks;

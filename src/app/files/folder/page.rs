@@ -1,6 +1,7 @@
 //! The page of a folder: one row for each snapshot.
 
 use super::order::FolderOrder;
+use super::ranks::RanksView;
 use crate::app::command::Command;
 use crate::app::files::glances::{Glances, Look, Scan, canonical};
 use crate::app::files::load_page::{self, Failure};
@@ -29,6 +30,8 @@ pub(in crate::app) struct FolderPage {
     order: FolderOrder,
     /// True while the user does not want more files to be looked at.
     is_paused: bool,
+    /// The files as ranks of a job, while the user wants to see them so.
+    pub(in crate::app) ranks: Option<RanksView>,
 }
 
 /// Lists a folder.
@@ -54,6 +57,7 @@ impl FolderPage {
             mode: setup.mode,
             order: FolderOrder::default(),
             is_paused: false,
+            ranks: None,
         }
     }
 
@@ -61,6 +65,7 @@ impl FolderPage {
     pub(in crate::app) fn list_again(&mut self) {
         self.version += 1;
         self.is_paused = false;
+        self.ranks = self.ranks.take().map(|_| RanksView::default());
     }
 
     pub(in crate::app) fn ui(
@@ -87,7 +92,10 @@ impl FolderPage {
         CentralPanel::default().frame(frame).show(ui, |ui| {
             self.head_ui(ui, &listing, &rows, tab, commands);
             ui.add_space(4.0);
-            rows_ui(ui, &rows, glances, commands);
+            let Some(ranks) = &mut self.ranks else { return rows_ui(ui, &rows, glances, commands) };
+            if !ranks.ui(ui, (&listing, self.version), self.mode, commands) {
+                self.ranks = None;
+            }
         });
     }
 
@@ -99,7 +107,8 @@ impl FolderPage {
             let input = Input::File(file.path.clone());
             let look = match glances.known(&input, file.stamp) {
                 Some(scan) => Look::Done(scan.clone()),
-                None if self.is_paused => Look::Waiting,
+                // Ranks read all files anyway, and no more are to be in memory.
+                None if self.is_paused || self.ranks.is_some() => Look::Waiting,
                 None => glances.look(&input, Some(file.stamp)),
             };
             (file, look)
@@ -119,8 +128,11 @@ impl FolderPage {
         let path = names::whole_path(path.as_deref().unwrap_or(&self.folder));
         ui.add(egui::Label::new(theme::strong(path, 15.0)).wrap());
         ui.horizontal_wrapped(|ui| {
-            ui.label(theme::muted(ui, summary(listing, rows)));
-            let is_waiting = rows.iter().any(|(_, look)| *look == Look::Waiting);
+            let is_list = self.ranks.is_none();
+            if is_list {
+                ui.label(theme::muted(ui, summary(listing, rows)));
+            }
+            let is_waiting = is_list && rows.iter().any(|(_, look)| *look == Look::Waiting);
             let name = if self.is_paused { "Look at the others" } else { "Stop" };
             if is_waiting && ui.small_button(name).clicked() {
                 self.is_paused = !self.is_paused;
@@ -132,11 +144,30 @@ impl FolderPage {
         folders_ui(ui, listing, commands);
         if 1 < rows.len() {
             ui.horizontal_wrapped(|ui| {
+                self.view_ui(ui);
+                if self.ranks.is_some() {
+                    return;
+                }
+                ui.add_space(8.0);
                 ui.label(theme::muted(ui, "Sort by"));
                 for (order, name) in FolderOrder::ALL {
                     ui.selectable_value(&mut self.order, order, name);
                 }
             });
+        }
+    }
+}
+
+impl FolderPage {
+    /// The choice between a list of files and the ranks of a job.
+    fn view_ui(&mut self, ui: &mut egui::Ui) {
+        let is_list = self.ranks.is_none();
+        if ui.selectable_label(is_list, "List").on_hover_text("Each snapshot with its verdict").clicked() {
+            self.ranks = None;
+        }
+        let hint = "The snapshots as the ranks of one job: who is not like the others, and with which lines";
+        if ui.selectable_label(!is_list, "Ranks").on_hover_text(hint).clicked() {
+            self.ranks.get_or_insert_default();
         }
     }
 }

@@ -46,6 +46,7 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     for picture in &parts.pictures {
         page.picture(picture);
     }
+    walk::ranks(&mut page, document);
     walk::notes(&mut page, document);
     walk::modules(&mut page, document);
     walk::recording(&mut page, document);
