@@ -26,6 +26,7 @@ const TICK: Duration = Duration::from_millis(150);
     after_help = "Examples:
   oomscope ranks snapshots/                    all snapshots of a directory
   oomscope ranks rank*_memory.pickle           those of a job
+  oomscope ranks trainer.pickle rollout.pickle --one-gpu   what they reserve together
   oomscope ranks snapshots/ --format json | jq '.apart[0].lines[:3]'
 
 The rank of a file is the number after the word 'rank' in its name, else the small number that is different in
@@ -37,6 +38,9 @@ pub(super) struct RanksArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     rules: RulesFile,
+    /// The files are of programs that share one GPU, such as a trainer and its rollouts: add up what they reserve, by the clock
+    #[arg(long)]
+    one_gpu: bool,
     /// How to write it
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
@@ -62,8 +66,8 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
     }
     destination.write(|out| {
         match args.format {
-            TextOrJson::Text => report::ranks::ranks_text(out, &job)?,
-            TextOrJson::Json => report::ranks::ranks_json(out, &job)?,
+            TextOrJson::Text => report::ranks::ranks_text(out, &job, args.one_gpu)?,
+            TextOrJson::Json => report::ranks::ranks_json(out, &job, args.one_gpu)?,
         }
         Ok(())
     })?;

@@ -165,7 +165,7 @@ fn recordings_of_one_gpu_add_up_while_all_record() {
         Job::new(vec![of(&[(0, 9), (10, 4), (20, 1)], [0, 40]), of(&[(5, 2), (10, 6), (50, 99)], [5, 60])]);
     let found = together(&job.rows()).expect("they overlap");
     // From 5 to 40; both change at 10, and only the state after both counts.
-    assert_eq!(found, Together { time_us: 5, bytes: 11, within_us: [5, 40] });
+    assert_eq!(found, Together { time_us: 5, bytes: 11, shares: vec![9, 2], within_us: [5, 40] });
     let apart = Job::new(vec![of(&[(0, 9)], [0, 4]), of(&[(5, 2)], [5, 60])]);
     assert_eq!(together(&apart.rows()), None);
     assert_eq!(together(&[]), None);

@@ -3,12 +3,14 @@
 use super::job::Row;
 
 /// Most reserved memory of several recordings together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Together {
     /// The first time at which most is reserved, in microseconds since 1970.
     pub time_us: i64,
     /// Reserved bytes of all of them then.
     pub bytes: i64,
+    /// Those of each.
+    pub shares: Vec<i64>,
     /// The time in which all of them were recorded, in microseconds since 1970.
     pub within_us: [i64; 2],
 }
@@ -33,15 +35,16 @@ pub fn together(rows: &[Row<'_>]) -> Option<Together> {
     // Stable: the changes of one recording stay in their order.
     changes.sort_by_key(|change| change.0);
     let mut now = vec![0i64; rows.len()];
-    let (mut sum, mut most) = (0i64, (from, i64::MIN));
+    let mut sum = 0i64;
+    let mut most = Together { time_us: from, bytes: i64::MIN, shares: Vec::new(), within_us: [from, to] };
     for (at, &(time_us, row, bytes)) in changes.iter().enumerate() {
         sum = sum.saturating_sub(now[row]).saturating_add(bytes);
         now[row] = bytes;
         // At one time, only the state after all of its changes is one.
         let is_state = changes.get(at + 1).is_none_or(|next| next.0 != time_us);
-        if is_state && most.1 < sum {
-            most = (time_us, sum);
+        if is_state && most.bytes < sum {
+            most = Together { time_us, bytes: sum, shares: now.clone(), ..most };
         }
     }
-    Some(Together { time_us: most.0, bytes: most.1, within_us: [from, to] })
+    Some(most)
 }

@@ -67,6 +67,25 @@ fn the_figures_of_each_rank_are_those_of_its_own_statistics() {
 }
 
 #[test]
+fn programs_that_share_a_gpu_add_up_by_the_clock() {
+    let path = |rank: u32| {
+        sample(&format!("ranks/rank{rank}_memory_snapshot.pickle.gz")).to_string_lossy().into_owned()
+    };
+    let found = json(["ranks", "--one-gpu", "--format", "json", &path(0), &path(1)]);
+    let together = &found["together"];
+    let shares: Vec<i64> =
+        together["shares"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+    assert_eq!(shares.iter().sum::<i64>(), together["reserved"].as_i64().expect("a number"));
+    // Neither is ever larger than its own peak, and both reach it while they wait for each other.
+    let peaks: Vec<i64> =
+        (0..2).filter_map(|at| found["files"][at]["devices"][0]["peak_reserved"].as_i64()).collect();
+    assert_eq!(shares, peaks);
+    let text = stdout(["ranks", "--one-gpu", &path(0), &path(1)]);
+    assert!(text.contains("Together on one GPU: 3.64 GiB reserved at most, at 2026-"), "{text}");
+    assert_eq!(json(["ranks", "--format", "json", &path(0), &path(1)])["together"], Value::Null);
+}
+
+#[test]
 fn files_that_cannot_be_read_are_named_and_the_others_are_compared() {
     let readme = sample("README.md").to_string_lossy().into_owned();
     let rank = sample("ranks/rank0_memory_snapshot.pickle.gz").to_string_lossy().into_owned();

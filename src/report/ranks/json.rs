@@ -25,6 +25,8 @@ struct Record {
     median: Option<RowRecord>,
     apart: Vec<ApartRecord>,
     first_failure: Option<FailureRecord>,
+    /// Null unless the files share one GPU and overlap in time.
+    together: Option<TogetherRecord>,
     over_time: HeatRecord,
 }
 
@@ -121,6 +123,15 @@ struct StandingRecord {
 }
 
 #[derive(Serialize)]
+struct TogetherRecord {
+    reserved: i64,
+    time_us: i64,
+    /// By row, in the order of files and devices.
+    shares: Vec<i64>,
+    within_us: [i64; 2],
+}
+
+#[derive(Serialize)]
 struct HeatRecord {
     /// `iteration`, `last_iterations` or `events`.
     axis: &'static str,
@@ -130,11 +141,11 @@ struct HeatRecord {
     peaks: Vec<Vec<Option<i64>>>,
 }
 
-/// Write the ranks of a job as JSON.
+/// Write the ranks of a job as JSON; with the sum of all if they share one GPU.
 ///
 /// # Errors
 /// When writing fails.
-pub fn ranks_json(out: &mut dyn Write, job: &Job) -> io::Result<()> {
+pub fn ranks_json(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Result<()> {
     let heat = ranks::heat(job, COLUMNS);
     let record = Record {
         schema: SCHEMA,
@@ -151,6 +162,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job) -> io::Result<()> {
         median: job.median().map(row),
         apart: ranks::apart(job).iter().map(apart_record).collect(),
         first_failure: ranks::first_failure(job).as_ref().map(failure),
+        together: is_one_gpu.then(|| ranks::together(&job.rows())).flatten().map(together),
         over_time: HeatRecord {
             axis: match heat.axis {
                 HeatAxis::Iterations(_) => "iteration",
@@ -200,6 +212,15 @@ fn device(device: &DeviceSummary) -> DeviceRecord {
             .iter()
             .map(|peak| IterationRecord { iteration: peak.number, peak_active: peak.active_bytes })
             .collect(),
+    }
+}
+
+fn together(found: ranks::Together) -> TogetherRecord {
+    TogetherRecord {
+        reserved: found.bytes,
+        time_us: found.time_us,
+        shares: found.shares,
+        within_us: found.within_us,
     }
 }
 

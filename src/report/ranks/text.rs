@@ -2,7 +2,7 @@
 
 use super::words::{
     LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, signed, standings,
+    outcome, signed, standings, together_text,
 };
 use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
 use crate::report::position::position_text;
@@ -16,11 +16,11 @@ const HEAT_COLUMNS: usize = 60;
 /// Glyphs for shares of the largest peak, in eighths.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Write the ranks of a job as text.
+/// Write the ranks of a job as text; with the sum of all if they share one GPU.
 ///
 /// # Errors
 /// When writing fails.
-pub fn ranks_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
+pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Result<()> {
     writeln!(out, "{}\n", headline(job))?;
     rows_text(out, job)?;
     let apart = ranks::apart(job);
@@ -30,6 +30,9 @@ pub fn ranks_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
     if LISTED_RANKS < apart.len() {
         let others: Vec<String> = apart.iter().skip(LISTED_RANKS).map(|apart| apart.row.name()).collect();
         writeln!(out, "\nAlso apart from the median: {}", others.join(", "))?;
+    }
+    if is_one_gpu {
+        writeln!(out, "\n{}", units::printable(&together_text(job)))?;
     }
     failure_lines(out, job)?;
     heat_text(out, job)

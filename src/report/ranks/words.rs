@@ -134,6 +134,26 @@ pub fn among(job: &Job, path: &Path) -> Vec<String> {
     sentences
 }
 
+/// Most reserved memory of all rows on one GPU, in a sentence.
+pub(super) fn together_text(job: &Job) -> String {
+    let rows = job.rows();
+    let Some(found) = ranks::together(&rows) else {
+        return "Together: not known, as the recordings do not overlap in time, or have no times".to_owned();
+    };
+    let [from, to] = found.within_us.map(units::date_time_us);
+    let shares: Vec<String> = rows
+        .iter()
+        .zip(&found.shares)
+        .map(|(row, bytes)| format!("{} {}", row.name(), units::bytes(*bytes)))
+        .collect();
+    format!(
+        "Together on one GPU: {} reserved at most, at {} ({}). All of them were recorded from {from} to {to}",
+        units::bytes(found.bytes),
+        units::date_time_us(found.time_us),
+        shares.join(", "),
+    )
+}
+
 /// The source of the free bytes of [`standings`].
 pub fn free_note(first: &FirstFailure<'_>) -> Option<String> {
     let capacity = units::bytes(first.row.device.capacity_bytes?);
