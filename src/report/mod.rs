@@ -5,6 +5,7 @@
 
 mod because_text;
 mod category_text;
+mod comparison;
 mod contradictions;
 mod csv_text;
 mod diagnosis;
@@ -29,6 +30,10 @@ mod weights;
 
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
+pub use comparison::{
+    ComparisonReport, DIFF_SCHEMA, comparison_html, comparison_json, comparison_markdown,
+    comparison_sentence, comparison_text,
+};
 pub use contradictions::contradictions_text;
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
