@@ -21,6 +21,7 @@ use std::sync::Arc;
   oomscope diff fp32.pickle bf16.pickle --format markdown      for a ticket
   oomscope diff oom.pickle --at-a peak-of:iteration:1 --at-b oom   two moments of one file
   oomscope diff job.pickle --device-a 0 --device-b 1           two devices of one file
+  oomscope diff a.pickle b.pickle --svg change.svg             the change as a flame graph
   oomscope diff a.pickle b.pickle --format json | jq '.categories[] | {category, change}'
 
 The first line says where the difference comes from. Changes by category, line, module, pool and stream each add up
@@ -45,6 +46,9 @@ pub(super) struct DiffArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Also write a flame graph of the change as an SVG: red where B has more, blue where it has less
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
     /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -69,6 +73,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
     }
     let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
     let destination = Destination::new(args.output.as_deref(), inputs)?;
+    let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
+    let picture = args.svg.as_deref().map(|path| Destination::new(Some(path), inputs)).transpose()?;
     let opened = open(args, path_b, is_one_file)?;
     let found = [0, 1].map(|side| args.sides.find(side, &opened[side]));
     let [a, b] = found;
@@ -88,6 +94,9 @@ pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
         comparison: &comparison,
         top: args.top,
     };
+    if let Some(picture) = picture {
+        picture.write(|out| Ok(report::comparison_svg(out, &report)?))?;
+    }
     destination.write(|out| {
         match args.format {
             Format::Text => report::comparison_text(out, &report),

@@ -32,7 +32,7 @@ pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use comparison::{
     ComparisonReport, DIFF_SCHEMA, comparison_html, comparison_json, comparison_markdown,
-    comparison_sentence, comparison_text,
+    comparison_sentence, comparison_svg, comparison_text,
 };
 pub use contradictions::contradictions_text;
 pub use diagnosis::{

@@ -126,6 +126,28 @@ fn a_page_needs_nothing_else() {
 }
 
 #[test]
+fn a_page_shows_both_curves() {
+    let page = text(&[EDIT[0], EDIT[1], "--format", "html"]);
+    assert!(page.contains("class=\"line-a\"") && page.contains("class=\"line-b\""));
+    assert!(page.contains("Iterations begin at the same places."));
+}
+
+#[test]
+fn the_flame_graph_of_a_change_has_the_lines_of_the_second_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pictures = ["1.svg", "2.svg"].map(|name| {
+        let path = folder.path().join(name);
+        text(&[EDIT[0], EDIT[1], "--svg", &path.to_string_lossy()]);
+        std::fs::read_to_string(path).expect("the picture")
+    });
+    assert_eq!(pictures[0], pictures[1], "the same content gives the same bytes");
+    let titles: Vec<&str> =
+        pictures[0].split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next()).collect();
+    assert!(titles.iter().any(|title| title.starts_with("train.py:51 forward (")), "{titles:?}");
+    assert!(!titles.iter().any(|title| title.starts_with("train.py:50 forward (")), "{titles:?}");
+}
+
+#[test]
 fn no_input_is_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("a.pickle.gz");

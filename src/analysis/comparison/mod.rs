@@ -25,6 +25,7 @@ mod restated;
 mod settings;
 mod side;
 mod sites;
+mod stacks;
 
 #[cfg(test)]
 mod tests;
@@ -42,3 +43,4 @@ pub use restated::Restated;
 pub use settings::SettingChange;
 pub use side::Side;
 pub use sites::LinePair;
+pub use stacks::{StackPair, compare_stacks};

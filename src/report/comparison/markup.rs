@@ -1,6 +1,7 @@
 //! A comparison as Markdown and as a page.
 
 use super::ComparisonReport;
+use super::curves::curves;
 use super::sentence::comparison_sentence;
 use super::tables::{parts, side_text};
 use crate::report::diagnosis::{Html, Markdown, PageParts, Sink, Span, policy};
@@ -9,7 +10,8 @@ use crate::units;
 /// A comparison as Markdown for a ticket.
 pub fn comparison_markdown(report: &ComparisonReport<'_>) -> String {
     let mut out = Markdown::default();
-    body(&mut out, report);
+    answer(&mut out, report);
+    tables(&mut out, report);
     out.out
 }
 
@@ -19,12 +21,15 @@ pub fn comparison_html(report: &ComparisonReport<'_>, colors: &PageParts) -> Str
     let mut page = Html::default();
     page.begin(&policy::policy(&style, ""), &style, &units::capitalised(&comparison_sentence(report)));
     page.markup("<main>\n");
-    body(&mut page, report);
+    answer(&mut page, report);
+    curves(&mut page, report);
+    tables(&mut page, report);
     page.markup("</main>\n</body>\n</html>\n");
     page.out
 }
 
-fn body(out: &mut impl Sink, report: &ComparisonReport<'_>) {
+/// The sentence, and what is compared.
+fn answer(out: &mut impl Sink, report: &ComparisonReport<'_>) {
     let sentence = units::capitalised(&comparison_sentence(report));
     out.open_section("What differs");
     out.paragraph(&[Span::Strong(&sentence)]);
@@ -32,6 +37,9 @@ fn body(out: &mut impl Sink, report: &ComparisonReport<'_>) {
         out.paragraph(&[Span::Strong(name), Span::Plain(": "), Span::Plain(&side_text(report, side))]);
     }
     out.close_section();
+}
+
+fn tables(out: &mut impl Sink, report: &ComparisonReport<'_>) {
     for part in parts(report) {
         out.open_section(part.title);
         out.table(&part.table);

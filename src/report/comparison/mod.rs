@@ -1,6 +1,8 @@
 //! Two moments side by side, as text, Markdown, HTML and JSON.
 
 mod amounts;
+mod curves;
+mod flame;
 mod json;
 mod markup;
 mod rows;
@@ -8,6 +10,7 @@ mod sentence;
 mod tables;
 mod text;
 
+pub use flame::comparison_svg;
 pub use json::{DIFF_SCHEMA, comparison_json};
 pub use markup::{comparison_html, comparison_markdown};
 pub use sentence::comparison_sentence;
