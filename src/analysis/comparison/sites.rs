@@ -88,6 +88,12 @@ impl Sites {
         }
     }
 
+    /// The line that names a stack, without what it calls.
+    pub(super) fn line_of(&self, snapshot: &Snapshot, stack: StackId) -> CodeLine {
+        let site = self.of_stack.get(stack.index()).copied().unwrap_or_else(|| self.names.no_stack());
+        self.line(snapshot, site, Vec::new())
+    }
+
     fn label(&self, key: FrameKey) -> String {
         self.names.get(key).label.clone()
     }
