@@ -4,6 +4,7 @@
 
 mod allocations;
 mod attribution;
+pub mod comparison;
 mod events;
 pub mod filter;
 mod inferred_part;

@@ -4,6 +4,7 @@
 //! `Command::run`. Its module also declares its arguments.
 
 mod check;
+mod diff;
 mod explain;
 mod failure;
 mod licenses;
@@ -42,6 +43,7 @@ use std::process::ExitCode;
   oomscope explain snapshot.pickle 0x7f21ac000000   what one allocation is for, and why
   oomscope ranks snapshots/                 the ranks of a job side by side
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
+  oomscope diff yesterday.pickle today.pickle   why the peak grew: categories, modules, lines
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
   oomscope remedies oom.pickle              what would have helped, by how much, at what cost
@@ -68,6 +70,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
     Report(report::ReportArgs),
+    /// Say where the difference of two recordings, moments or devices comes from
+    Diff(diff::DiffArgs),
     /// Write a picture of a view, without a display
     Render(render::RenderArgs),
     /// Check recordings against limits, for CI: exit code 3 when one is exceeded
@@ -89,6 +93,7 @@ impl Command {
             Self::Live(args) => live::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Report(args) => report::run(args),
+            Self::Diff(args) => diff::run(args),
             Self::Render(args) => render::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),

@@ -41,6 +41,11 @@ pub fn report_parts(
     Ok(PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), figure, pictures })
 }
 
+/// The colours of a page in both themes, without pictures.
+pub fn page_colors() -> PageParts {
+    PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), ..PageParts::default() }
+}
+
 /// The colours of a page.
 fn theme(palette: &Palette) -> Theme {
     let named = [

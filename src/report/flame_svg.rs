@@ -77,7 +77,7 @@ pub fn flame_svg(out: &mut dyn Write, flame: &FlameSvg<'_>) -> io::Result<()> {
 }
 
 /// The divisor with which scripts count all weights exactly, and the name of the resulting unit.
-fn scale(unit: WeightUnit, total: i128) -> (i128, &'static str) {
+pub(super) fn scale(unit: WeightUnit, total: i128) -> (i128, &'static str) {
     let steps: [(i128, &str); 4] = match unit {
         WeightUnit::Bytes => [(1, "bytes"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 40, "TiB")],
         WeightUnit::ByteMicros => [
@@ -172,6 +172,11 @@ enum Task {
         prefix: usize,
         weight: i128,
     },
+}
+
+/// A label for a line of collapsed stacks that is made elsewhere.
+pub(super) fn label_for_lines(label: &str) -> String {
+    plain(label)
 }
 
 /// A label without anything that has a meaning in the format of collapsed stacks.

@@ -3,13 +3,16 @@
 //! Functions here write to whatever they are given. They do not decide what is worth saying, and
 //! they do not know where the text goes.
 
+mod baseline;
 mod because_text;
 mod category_text;
+mod comparison;
 mod contradictions;
 mod csv_text;
 mod diagnosis;
 mod explain;
 mod flame_svg;
+mod gate;
 mod headline;
 mod iterations;
 mod json;
@@ -27,8 +30,13 @@ mod table;
 mod tables;
 mod weights;
 
+pub use baseline::read_baseline;
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
+pub use comparison::{
+    ComparisonReport, DIFF_SCHEMA, comparison_html, comparison_json, comparison_markdown,
+    comparison_sentence, comparison_svg, comparison_text,
+};
 pub use contradictions::contradictions_text;
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
@@ -37,6 +45,7 @@ pub use diagnosis::{
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};
+pub use gate::{GateLine, gate_markdown, gate_text};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};

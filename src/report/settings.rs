@@ -26,7 +26,7 @@ fn describe(setting: &Setting) -> String {
     format!("{}={}", units::printable(&setting.name), value_text(&setting.value))
 }
 
-fn value_text(value: &SettingValue) -> String {
+pub(super) fn value_text(value: &SettingValue) -> String {
     match value {
         SettingValue::None => "None".to_owned(),
         SettingValue::Bool(true) => "True".to_owned(),

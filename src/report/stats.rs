@@ -1,5 +1,6 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
+use super::baseline::{PeakLine, peak_lines};
 use super::iterations::{IterationRecord, iteration_records};
 use super::modules::{ModulesRecord, modules_record};
 use super::position::{PlaceRecord, place, position_text};
@@ -7,6 +8,7 @@ use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
 };
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
+use crate::analysis::comparison::{Side, peak_summary};
 use crate::analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
@@ -31,6 +33,8 @@ struct Record {
     anchor: &'static str,
     /// Requested bytes by category.
     categories: CategoryRecord,
+    /// Lines of code at the peak, most bytes first, without those below a thousandth of it.
+    peak_lines: Vec<PeakLine>,
     /// Memory of each pool and stream after the last event.
     pools: Vec<PoolStats>,
     /// Iterations, and the phase at certain moments.
@@ -125,6 +129,12 @@ fn record(
             Anchor::TraceOnly => "trace_only",
         },
         categories: categories(&attribution, timeline),
+        peak_lines: peak_lines(peak_summary(&Side {
+            snapshot,
+            timeline,
+            attribution: &attribution,
+            moment: timeline.active.peak().0,
+        })),
         pools: pool_stats(snapshot, timeline),
         structure: structure(&attribution, timeline),
         iterations: iteration_records(&iteration_table(timeline, &attribution.phases)),

@@ -57,3 +57,63 @@ fn a_file_without_events_does_not_tell() {
         assert_eq!(code, Some(1), "{text}");
     }
 }
+
+/// Figures of a sample as they are kept in a repository, in a folder of their own.
+fn kept_figures(file: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("baseline.json");
+    let figures = run(["stats", &sample(file).to_string_lossy(), "--format", "json"]);
+    std::fs::write(&path, figures.stdout).expect("the file can be written");
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+#[test]
+fn what_grew_since_a_baseline_is_named() {
+    let (_folder, kept) = kept_figures("before_edit.pickle.gz");
+    let snapshot = sample("before_edit.pickle.gz").to_string_lossy().into_owned();
+    let (code, by_figures) = check("after_edit.pickle.gz", &["--baseline", &kept]);
+    let (code_by_snapshot, by_snapshot) = check("after_edit.pickle.gz", &["--baseline", &snapshot]);
+    assert_eq!((code, code_by_snapshot), (Some(3), Some(3)));
+    assert_eq!(by_figures, by_snapshot, "a snapshot and its figures are the same baseline");
+    assert_eq!(
+        by_figures,
+        "EXCEEDED: FILE, device 0: peak 2.62 GiB is 1.72 GiB above the baseline's 921 MiB\n\
+         EXCEEDED: FILE, device 0: reserved 2.70 GiB is 1.64 GiB above the baseline's 1.06 GiB\n\
+         EXCEEDED: FILE, device 0: activations 1.97 GiB is 1.72 GiB above the baseline's 256 MiB\n\
+         EXCEEDED: FILE, device 0: train.py:26 forward 768 MiB is 640 MiB above the baseline's 128 MiB\n\
+         EXCEEDED: FILE, device 0: train.py:40 forward 720 MiB is 640 MiB above the baseline's 80.0 MiB\n\
+         EXCEEDED: FILE, device 0: train.py:25 forward 192 MiB is 160 MiB above the baseline's 32.0 MiB\n\
+         EXCEEDED: FILE, device 0: train.py:39 forward 176 MiB is 160 MiB above the baseline's 16.1 MiB\n\
+         EXCEEDED: FILE, device 0: train.py:27 forward 160 MiB is 160 MiB above the baseline's 0 B\n"
+    );
+    let (code, text) = check("after_edit.pickle.gz", &["--baseline", &kept, "--tolerance", "300%"]);
+    assert_eq!((code, text.lines().filter(|line| line.starts_with("ok: ")).count()), (Some(0), 2), "{text}");
+    let (code, comment) = check("after_edit.pickle.gz", &["--baseline", &kept, "--format", "markdown"]);
+    assert_eq!(code, Some(3));
+    assert!(comment.contains("| `train.py:26 forward` | 128 MiB | 768 MiB | 640 MiB |"), "{comment}");
+}
+
+#[test]
+fn what_shrank_or_stayed_is_no_growth() {
+    let (_folder, kept) = kept_figures("after_edit.pickle.gz");
+    for file in ["after_edit.pickle.gz", "before_edit.pickle.gz"] {
+        let (code, text) = check(file, &["--baseline", &kept, "--tolerance", "0"]);
+        let is_fine = (code, text.contains("EXCEEDED")) == (Some(0), false);
+        // Without a tolerance, what checkpointing recomputes shows.
+        assert!(is_fine || file == "before_edit.pickle.gz", "{text}");
+    }
+    assert_eq!(check("before_edit.pickle.gz", &["--baseline", &kept]).0, Some(0));
+}
+
+#[test]
+fn a_baseline_that_does_not_tell_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("b.json");
+    for text in ["[", "[{}]", "[1]", "nothing", ""] {
+        std::fs::write(&path, text).expect("the file can be written");
+        assert_eq!(check("streams.pickle", &["--baseline", &path.to_string_lossy()]).0, Some(1), "{text}");
+    }
+    assert_eq!(check("streams.pickle", &["--no-oom", "--tolerance", "much"]).0, Some(2));
+    assert_eq!(check("streams.pickle", &["--tolerance", "1%"]).0, Some(2));
+}

@@ -9,6 +9,7 @@ mod cli;
 mod corpus;
 mod damage;
 mod declared;
+mod diff;
 mod explain;
 mod findings;
 mod formats;

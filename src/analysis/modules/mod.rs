@@ -19,4 +19,5 @@ mod tree;
 mod tests;
 
 pub use live::MODULE_COLUMNS;
+pub(in crate::analysis) use table::placed_modules;
 pub use table::{ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};

@@ -7,7 +7,7 @@ use super::passes::{PassCalls, follow_passes};
 use super::places::{Place, Places};
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::analysis::{Attribution, Category};
-use crate::model::{Moment, Snapshot, Timeline};
+use crate::model::{AllocId, Moment, Snapshot, Timeline};
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
 pub type ModuleBytes = [i64; MODULE_COLUMNS.len()];
@@ -69,12 +69,53 @@ pub fn module_table(
     attribution: &Attribution,
     moment: Moment,
 ) -> ModuleTable {
+    placed_modules(snapshot, timeline, attribution, moment).0
+}
+
+/// The table, and for each allocation that it is about the index of its row, in allocation order.
+pub(in crate::analysis) fn placed_modules(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    moment: Moment,
+) -> (ModuleTable, Vec<(AllocId, usize)>) {
     let mut builder = Builder { snapshot, timeline, places: Places::new(snapshot) };
     let live = live_at(timeline, &attribution.categories, moment);
     let calls = follow_passes(timeline, &attribution.phases.calls, &mut builder.places, &live);
     let merged = builder.place_modules(&live);
-    let bytes = builder.add_up(&live, &merged);
-    builder.finish(moment, &bytes, &merged.parents, &calls)
+    let targets = builder.targets(&live, &merged);
+    let bytes = builder.add_up(&live, &targets);
+    let (table, rows) = builder.finish(moment, &bytes, &merged.parents, &calls);
+    let placed = live.iter().zip(&targets).filter_map(|(live, target)| Some((live.id, rows.of(*target)?)));
+    let placed = placed.collect();
+    (table, placed)
+}
+
+/// The place of a live allocation in the table.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Module { node: NodeIx, is_inferred: bool },
+    Outside,
+    NotKnown,
+}
+
+/// The rows of modules, and of the places that are none.
+#[derive(Debug, Default)]
+struct RowOf {
+    /// By node.
+    module: Vec<Option<usize>>,
+    outside: Option<usize>,
+    not_known: Option<usize>,
+}
+
+impl RowOf {
+    fn of(&self, target: Target) -> Option<usize> {
+        match target {
+            Target::Module { node, .. } => self.module.get(node.index()).copied().flatten(),
+            Target::Outside => self.outside,
+            Target::NotKnown => self.not_known,
+        }
+    }
 }
 
 /// Modules of live allocations, as far as stacks show them.
@@ -111,30 +152,42 @@ impl Builder<'_> {
         PlacedModules { modules, parents }
     }
 
-    /// Add up the live allocations of each row; those that no stack places go by their sizes.
-    fn add_up(&self, live: &[Live], placed: &PlacedModules) -> PlacedBytes {
+    /// The place of each live allocation; those that no stack places go by their sizes.
+    fn targets(&self, live: &[Live], placed: &PlacedModules) -> Vec<Target> {
         let mut pairing = Pairing::new(&self.places.tree, &placed.parents);
         for (live, module) in live.iter().zip(&placed.modules) {
             pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
         }
-        let nothing = || vec![ModuleBytes::default(); self.places.tree.nodes.len()];
-        let mut out = PlacedBytes { own: nothing(), inferred: nothing(), ..PlacedBytes::default() };
-        for (live, module) in live.iter().zip(&placed.modules) {
+        let target = |(live, module): (&Live, &Option<NodeIx>)| {
             let category = MODULE_COLUMNS[live.column];
             let is_activation = category == Category::Activation;
             let is_outside = matches!(self.places.known(live.stack), Some(Place::Outside));
             let paired = || pairing.module_of(category, live.size).filter(|_| !is_activation);
-            let target = match module.or_else(paired) {
-                Some(node) => {
-                    if module.is_none() {
+            match module.or_else(paired) {
+                Some(node) => Target::Module { node, is_inferred: module.is_none() },
+                None if is_activation && is_outside => Target::Outside,
+                None => Target::NotKnown,
+            }
+        };
+        live.iter().zip(&placed.modules).map(target).collect()
+    }
+
+    /// Add up the live allocations of each place.
+    fn add_up(&self, live: &[Live], targets: &[Target]) -> PlacedBytes {
+        let nothing = || vec![ModuleBytes::default(); self.places.tree.nodes.len()];
+        let mut out = PlacedBytes { own: nothing(), inferred: nothing(), ..PlacedBytes::default() };
+        for (live, target) in live.iter().zip(targets) {
+            let place = match *target {
+                Target::Module { node, is_inferred } => {
+                    if is_inferred {
                         add(&mut out.inferred[node.index()][live.column], live.size);
                     }
                     &mut out.own[node.index()]
                 }
-                None if is_activation && is_outside => &mut out.outside,
-                None => &mut out.not_known,
+                Target::Outside => &mut out.outside,
+                Target::NotKnown => &mut out.not_known,
             };
-            add(&mut target[live.column], live.size);
+            add(&mut place[live.column], live.size);
         }
         out
     }
@@ -161,7 +214,7 @@ impl Builder<'_> {
         bytes: &PlacedBytes,
         parents: &[Option<NodeIx>],
         calls: &PassCalls,
-    ) -> ModuleTable {
+    ) -> (ModuleTable, RowOf) {
         let nodes = &self.places.tree.nodes;
         let (mut totals, mut inferred) = (bytes.own.clone(), bytes.inferred.clone());
         let mut children: Vec<Vec<NodeIx>> = vec![Vec::new(); nodes.len()];
@@ -183,6 +236,7 @@ impl Builder<'_> {
             }
         }
         let mut rows = Vec::new();
+        let mut row_of = RowOf { module: vec![None; nodes.len()], ..RowOf::default() };
         let largest_last = |list: &mut Vec<NodeIx>| {
             list.sort_by_key(|node| (sum(&totals[node.index()]), std::cmp::Reverse(node.0)));
         };
@@ -197,6 +251,7 @@ impl Builder<'_> {
                 total_inferred: inferred[node.index()],
                 ..self.row(node, calls)
             };
+            row_of.module[node.index()] = Some(rows.len());
             rows.push(row);
             let mut below = std::mem::take(&mut children[node.index()]);
             largest_last(&mut below);
@@ -204,13 +259,15 @@ impl Builder<'_> {
         }
         let rest = [(ModulePlace::Outside, bytes.outside), (ModulePlace::NotKnown, bytes.not_known)];
         for (place, own) in rest.into_iter().filter(|(_, own)| *own != ModuleBytes::default()) {
+            let row = if place == ModulePlace::Outside { &mut row_of.outside } else { &mut row_of.not_known };
+            *row = Some(rows.len());
             rows.push(ModuleRow { own, total: own, ..ModuleRow::empty(place) });
         }
         let mut total = ModuleBytes::default();
         for row in &rows {
             add_all(&mut total, &row.own);
         }
-        ModuleTable { moment, rows, total }
+        (ModuleTable { moment, rows, total }, row_of)
     }
 
     /// The row of a module, without its bytes.

@@ -39,7 +39,8 @@ pub struct Amount {
 }
 
 impl Amount {
-    fn add(&mut self, other: Self) {
+    /// Add other allocations.
+    pub(in crate::analysis) fn add(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.count = self.count.saturating_add(other.count);
     }

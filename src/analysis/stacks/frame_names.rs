@@ -42,6 +42,16 @@ impl FrameName {
         self.label.get(self.function_at..).unwrap_or_default()
     }
 
+    /// Whether it is compiled code, which has no lines that a reader could look up.
+    pub(in crate::analysis) fn is_native(&self) -> bool {
+        matches!(self.rank, SiteRank::Native(_))
+    }
+
+    /// Whether it is code of torch, of the interpreter, or compiled code.
+    pub(in crate::analysis) fn is_runtime(&self) -> bool {
+        matches!(self.rank, SiteRank::Torch | SiteRank::Native(_))
+    }
+
     /// The part of the name that is left in little room. For the user's own code it is the file and the line,
     /// since half of the functions there are called `forward`; else the function.
     pub fn short(&self) -> &str {

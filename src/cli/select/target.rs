@@ -47,6 +47,10 @@ pub(in crate::cli) struct Selected<'a> {
 }
 
 impl OneDevice {
+    pub(super) fn new(device: Option<DeviceId>) -> Self {
+        Self { device }
+    }
+
     /// The named device, or the one to show first; `None` if the recording has no device.
     pub(in crate::cli) fn find<'a>(
         &self,
@@ -57,6 +61,10 @@ impl OneDevice {
 }
 
 impl Target {
+    pub(super) fn new(at: Option<NamedMoment>, device: OneDevice) -> Self {
+        Self { at, device }
+    }
+
     /// True if the user named a moment.
     pub(in crate::cli) fn names_moment(&self) -> bool {
         self.at.is_some()

@@ -8,8 +8,8 @@ use crate::units;
 
 /// Markdown that is being written.
 #[derive(Default)]
-pub(super) struct Markdown {
-    pub(super) out: String,
+pub(in crate::report) struct Markdown {
+    pub(in crate::report) out: String,
 }
 
 impl Markdown {

@@ -28,3 +28,7 @@ pub use quoted::{RemedyText, quoted};
 pub use redact::without_folders;
 pub use text::{TextDetail, report_text};
 pub use words::kind_text;
+
+pub(super) use markdown_sink::Markdown;
+pub(super) use page::{Html, policy};
+pub(super) use sink::{Cell, Column, Sink, Span, Table};

@@ -4,7 +4,7 @@ use super::document::AnswerText;
 use crate::diagnosis::{CodeTree, Severity};
 
 /// A format with markup. Texts come as they were recorded: escaping them is the sink's business alone.
-pub(super) trait Sink {
+pub(in crate::report) trait Sink {
     /// Whether sizes come before the code they belong to.
     const SIZES_FIRST: bool;
 
@@ -49,26 +49,27 @@ pub(super) trait Sink {
 }
 
 /// The texts at the top of a report.
-pub(super) struct Head<'a> {
-    pub(super) severity: Severity,
-    pub(super) id: &'static str,
+pub(in crate::report) struct Head<'a> {
+    pub(in crate::report) severity: Severity,
+    pub(in crate::report) id: &'static str,
     /// The line and the change that the verdict comes down to.
     pub(super) answer: &'a AnswerText,
-    pub(super) title: &'a str,
+    pub(in crate::report) title: &'a str,
     /// The recording's name.
-    pub(super) name: &'a str,
-    pub(super) device: &'a str,
-    pub(super) moment: &'a str,
+    pub(in crate::report) name: &'a str,
+    pub(in crate::report) device: &'a str,
+    pub(in crate::report) moment: &'a str,
 }
 
 /// A piece of a paragraph.
-pub(super) enum Span<'a> {
+pub(in crate::report) enum Span<'a> {
     Plain(&'a str),
     Strong(&'a str),
 }
 
 /// A cell of a table.
-pub(super) enum Cell {
+#[derive(Clone)]
+pub(in crate::report) enum Cell {
     Plain(String),
     Number(String),
     Code(String),
@@ -78,22 +79,22 @@ pub(super) enum Cell {
 
 /// A column of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Column {
+pub(in crate::report) struct Column {
     /// Empty where the column speaks for itself.
-    pub(super) title: &'static str,
-    pub(super) is_number: bool,
+    pub(in crate::report) title: &'static str,
+    pub(in crate::report) is_number: bool,
 }
 
 /// A table: every row has a cell for each column.
-pub(super) struct Table {
+pub(in crate::report) struct Table {
     /// The name of its style, if it has one.
-    pub(super) style: Option<&'static str>,
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Vec<Cell>>,
+    pub(in crate::report) style: Option<&'static str>,
+    pub(in crate::report) columns: Vec<Column>,
+    pub(in crate::report) rows: Vec<Vec<Cell>>,
 }
 
 /// An entry of a list: a sentence, and lines of code below it.
-pub(super) struct Item<'a> {
-    pub(super) text: &'a str,
-    pub(super) code: Option<&'a str>,
+pub(in crate::report) struct Item<'a> {
+    pub(in crate::report) text: &'a str,
+    pub(in crate::report) code: Option<&'a str>,
 }

@@ -14,23 +14,36 @@ const BAR_WIDTH: f64 = 72.0;
 
 /// A page that is being written.
 #[derive(Default)]
-pub(super) struct Html {
-    pub(super) out: String,
+pub(in crate::report) struct Html {
+    pub(in crate::report) out: String,
 }
 
 impl Html {
+    /// The head of the page, up to where its body begins.
+    pub(in crate::report) fn begin(&mut self, policy: &str, style: &str, title: &str) {
+        self.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        self.markup("<meta name=\"viewport\" content=\"width=device-width\">\n");
+        // Quotes within the attribute are single ones.
+        self.markup("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+        self.computed(policy);
+        self.markup("\">\n");
+        self.element("<title>", title, "</title>\n<style>");
+        self.computed(style);
+        self.markup("</style>\n</head>\n<body>\n");
+    }
+
     /// Markup. It is part of the program, so that no text of a file can get here.
-    pub(super) fn markup(&mut self, markup: &'static str) {
+    pub(in crate::report) fn markup(&mut self, markup: &'static str) {
         self.out.push_str(markup);
     }
 
     /// Markup with numbers and words of the program's own, never with a text of a file.
-    pub(super) fn computed(&mut self, markup: &str) {
+    pub(in crate::report) fn computed(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
     /// Text in which nothing has a meaning for HTML, also within quotes.
-    pub(super) fn text(&mut self, text: &str) {
+    pub(in crate::report) fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {
                 '&' => self.out.push_str("&amp;"),
@@ -44,13 +57,13 @@ impl Html {
     }
 
     /// Text between two pieces of markup.
-    pub(super) fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
+    pub(in crate::report) fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
         self.markup(open);
         self.text(text);
         self.markup(close);
     }
 
-    pub(super) fn picture(&mut self, picture: &Picture) {
+    pub(in crate::report) fn picture(&mut self, picture: &Picture) {
         let url = |png| format!("data:image/png;base64,{}", STANDARD.encode(png));
         self.element("<h2>", &picture.title, "</h2>\n");
         self.markup("<figure><picture><source media=\"screen and (prefers-color-scheme: dark)\"");

@@ -4,7 +4,7 @@ mod data;
 mod figure;
 mod markup;
 mod parts;
-mod policy;
+pub(in crate::report) mod policy;
 mod readout;
 mod sha256;
 mod steps;
@@ -18,13 +18,14 @@ use super::sink::Sink as _;
 use super::walk::{self, Detail};
 use super::words::kind_text;
 use crate::units;
-use markup::Html;
+pub(in crate::report) use markup::Html;
 
 /// The report as a page: the answer, the lines that it is about, what to change, then the evidence.
 pub fn report_html(document: &Document, parts: &PageParts) -> String {
     let (style, script) = (policy::style(&parts.light, &parts.dark), policy::script());
     let mut page = Html::default();
-    head(&mut page, document, &policy::policy(&style, &script), &style);
+    let title = document.findings.first().map_or("", |finding| &finding.title);
+    page.begin(&policy::policy(&style, &script), &style, title);
     walk::head(&mut page, document);
     page.markup("<main>\n");
     let (first, others) = document.findings.split_at(document.findings.len().min(1));
@@ -54,19 +55,6 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     page.computed(&script);
     page.markup("</script>\n</body>\n</html>\n");
     page.out
-}
-
-fn head(page: &mut Html, document: &Document, policy: &str, style: &str) {
-    page.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    page.markup("<meta name=\"viewport\" content=\"width=device-width\">\n");
-    // Quotes within the attribute are single ones.
-    page.markup("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-    page.computed(policy);
-    page.markup("\">\n");
-    let title = document.findings.first().map_or("", |finding| &finding.title);
-    page.element("<title>", title, "</title>\n<style>");
-    page.computed(style);
-    page.markup("</style>\n</head>\n<body>\n");
 }
 
 /// The lines of code that the verdict is about, and what to change.

@@ -10,12 +10,12 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The script, as it stands in the page.
-pub(super) fn script() -> String {
+pub(in crate::report) fn script() -> String {
     as_parsed(SCRIPT)
 }
 
 /// The style, with the colours of both themes. Paper is white.
-pub(super) fn style(light: &Theme, dark: &Theme) -> String {
+pub(in crate::report) fn style(light: &Theme, dark: &Theme) -> String {
     let mut out = String::from(":root {");
     variables(&mut out, light);
     out.push_str(" }\n@media screen and (prefers-color-scheme: dark) { :root {");
@@ -35,7 +35,7 @@ fn variables(out: &mut String, theme: &Theme) {
 
 /// The policy for the tag that states it. Hashes rather than words such as `unsafe-inline`: what a recording smuggled into
 /// the page would not run.
-pub(super) fn policy(style: &str, script: &str) -> String {
+pub(in crate::report) fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(sha256(text.as_bytes())));
     format!(
         "default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",

@@ -1,14 +1,19 @@
 //! `oomscope check`: limits for recordings, for tests of training code.
 
-use super::failure::Failure;
-use super::select::{Files, no_memory, parse_bytes};
-use super::{loading, output};
+mod baseline;
+
+use crate::analysis::comparison::{GateItem, GateRow};
+use crate::cli::failure::Failure;
+use crate::cli::select::{Files, no_memory, parse_bytes};
+use crate::cli::{loading, output};
 use crate::load::Input;
 use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
+use crate::report::{GateLine, gate_markdown, gate_text};
 use crate::units;
+use baseline::Baseline;
 use clap::{ArgGroup, Args};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Exit code when a limit is exceeded.
@@ -21,11 +26,14 @@ const EXCEEDED: u8 = 3;
     after_help = "Examples:
   oomscope check snapshot.pickle --no-oom
   oomscope check rank*.pickle --max-peak 60GiB --max-reserved 70GiB
+  oomscope stats good.pickle --format json > baseline.json    figures to keep in the repository
+  oomscope check run.pickle --baseline baseline.json --tolerance 2% --format markdown > comment.md
 
 Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, else 1 if a
-file cannot be read or does not tell. Pinned host memory is not checked."
+file cannot be read or does not tell. Against a baseline, nothing may grow by more than the tolerance: the
+peak, reserved memory, each category and each line of code at the peak. Pinned host memory is not checked."
 )]
-pub(super) struct CheckArgs {
+pub(in crate::cli) struct CheckArgs {
     #[command(flatten)]
     files: Files,
     /// The most bytes that may be active, as requested, on each device
@@ -34,9 +42,33 @@ pub(super) struct CheckArgs {
     /// The most bytes that may be reserved on each device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
     max_reserved: Option<i64>,
+    /// Nothing may have grown since this recording: a snapshot, or the JSON of 'stats' about one
+    #[arg(long, value_name = "BASE", group = "limits")]
+    baseline: Option<PathBuf>,
+    /// How much may have grown: a part of the baseline's peak or, of reserved memory, of its reserved memory
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_percent)]
+    tolerance: f64,
+    /// How to write it: text, or Markdown for a comment that says what grew
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// No request may have failed
     #[arg(long, group = "limits")]
     no_oom: bool,
+}
+
+/// How the outcome is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Markdown,
+}
+
+/// Parse a part of a whole: `1%`, or `0.01`.
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let (number, parts) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let part: Option<f64> = number.trim().parse().ok().map(|number: f64| number / parts);
+    let part = part.filter(|part| part.is_finite() && 0.0 <= *part);
+    part.ok_or_else(|| "expected a part such as 1% or 0.01".to_owned())
 }
 
 /// The outcome of one limit.
@@ -55,11 +87,25 @@ struct Verdict {
     is_incomplete: bool,
     /// The first error of writing a line.
     unwritten: Option<io::Error>,
+    /// All lines, for Markdown.
+    lines: Vec<GateLine>,
+    /// What grew by more than is tolerated, with its place.
+    grown: Vec<(String, GateRow)>,
+    /// Whether lines are only collected.
+    is_markdown: bool,
 }
 
 impl Verdict {
     fn add(&mut self, out: &mut dyn Write, place: &str, outcome: &Outcome) {
         self.is_exceeded |= !outcome.holds;
+        if self.is_markdown {
+            self.lines.push(GateLine {
+                place: place.to_owned(),
+                text: outcome.text.clone(),
+                holds: outcome.holds,
+            });
+            return;
+        }
         let word = if outcome.holds { "ok" } else { "EXCEEDED" };
         self.write(|| writeln!(out, "{word}: {place}: {}", outcome.text));
     }
@@ -87,19 +133,30 @@ impl Verdict {
     }
 }
 
-pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
+pub(in crate::cli) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
-    let mut verdict = Verdict::default();
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
+    let mut verdict = Verdict { is_markdown: args.format == Format::Markdown, ..Verdict::default() };
     for path in &args.files.paths {
-        if let Err(failure) = check(&mut out, &mut verdict, args, path) {
+        if let Err(failure) = check(&mut out, &mut verdict, args, baseline.as_ref(), path) {
             verdict.fail(&failure);
         }
+    }
+    if verdict.is_markdown {
+        let text = gate_markdown(&verdict.lines, &verdict.grown);
+        verdict.write(|| out.write_all(text.as_bytes()));
     }
     verdict.write(|| out.flush());
     verdict.end()
 }
 
-fn check(out: &mut dyn Write, verdict: &mut Verdict, args: &CheckArgs, path: &Path) -> Result<(), Failure> {
+fn check(
+    out: &mut dyn Write,
+    verdict: &mut Verdict,
+    args: &CheckArgs,
+    baseline: Option<&Baseline>,
+    path: &Path,
+) -> Result<(), Failure> {
     let snapshot = loading::load(path)?;
     let name = units::printable(&Input::from_arg(path).name());
     if devices(&snapshot).next().is_none() {
@@ -115,8 +172,24 @@ fn check(out: &mut dyn Write, verdict: &mut Verdict, args: &CheckArgs, path: &Pa
         for outcome in outcomes(args, timeline) {
             verdict.add(out, &place, &outcome);
         }
+        if let Some(baseline) = baseline {
+            against(out, verdict, &place, &baseline.rows(&snapshot, timeline, args.tolerance)?);
+        }
     }
     Ok(())
+}
+
+/// Write what grew since the baseline, and the figures of the whole in any case.
+fn against(out: &mut dyn Write, verdict: &mut Verdict, place: &str, rows: &[GateRow]) {
+    for row in rows {
+        let is_whole = matches!(row.item, GateItem::Peak | GateItem::Reserved);
+        if is_whole || row.is_exceeded || row.is_judged_differently {
+            verdict.add(out, place, &Outcome { text: gate_text(row), holds: !row.is_exceeded });
+        }
+        if row.is_exceeded {
+            verdict.grown.push((place.to_owned(), row.clone()));
+        }
+    }
 }
 
 /// The GPUs of a snapshot. Limits are about them, not about pinned host memory.

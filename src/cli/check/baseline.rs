@@ -1,0 +1,73 @@
+//! The recording that others are held against: a snapshot, or the JSON of `stats`.
+
+use crate::analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak_summary};
+use crate::analysis::{Attribution, UserRules};
+use crate::cli::failure::Failure;
+use crate::cli::loading;
+use crate::model::{Snapshot, Timeline};
+use crate::report::read_baseline;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The most bytes of a JSON file: hundreds of devices with a thousand lines each.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The figures of a baseline.
+pub(super) struct Baseline {
+    path: PathBuf,
+    devices: Vec<PeakSummary>,
+}
+
+impl Baseline {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = json_of(path).map_err(|error| unreadable(path, &error.to_string()))?;
+        let devices = if let Some(text) = text {
+            read_baseline(&text).map_err(|error| unreadable(path, &error))?
+        } else {
+            let snapshot = loading::load(path)?;
+            snapshot.timelines.iter().map(|timeline| summary(&snapshot, timeline)).collect()
+        };
+        if devices.iter().any(|device| !device.is_complete) {
+            return Err(unreadable(path, "it is of a damaged file, so its figures are not complete"));
+        }
+        Ok(Self { path: path.to_owned(), devices })
+    }
+
+    /// The figures of a device beside those of the same device here.
+    pub(super) fn rows(
+        &self,
+        snapshot: &Snapshot,
+        timeline: &Timeline,
+        tolerance: f64,
+    ) -> Result<Vec<GateRow>, Failure> {
+        let same = self.devices.iter().find(|device| device.device == timeline.device);
+        let same =
+            same.ok_or_else(|| unreadable(&self.path, &format!("it does not have {}", timeline.device)))?;
+        Ok(held_against(same, &summary(snapshot, timeline), tolerance))
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        format_args!("the baseline {}: {why}", path.display()),
+        "name a snapshot, or write the JSON of one with 'oomscope stats FILE --format json'",
+    )
+}
+
+fn summary(snapshot: &Snapshot, timeline: &Timeline) -> PeakSummary {
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    peak_summary(&Side { snapshot, timeline, attribution: &attribution, moment: timeline.active.peak().0 })
+}
+
+/// The text of a file that begins as the array that `stats` writes; `None` for anything else.
+fn json_of(path: &Path) -> io::Result<Option<String>> {
+    let mut file = File::open(path)?;
+    let mut first = [0u8];
+    if file.read(&mut first)? == 0 || first != *b"[" {
+        return Ok(None);
+    }
+    let mut text = String::from("[");
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(Some(text))
+}

@@ -1,0 +1,133 @@
+//! `oomscope diff`.
+
+use super::failure::Failure;
+use super::loading;
+use super::output::Destination;
+use super::select::{Opened, RulesFile, Selected, Sides};
+use crate::analysis::Attribution;
+use crate::analysis::comparison::{Side, compare};
+use crate::export::page_colors;
+use crate::report::{self, ComparisonReport};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("rules", |arg| arg.value_name("FILE")),
+    after_help = "Examples:
+  oomscope diff yesterday.pickle today.pickle                  why did the peak grow?
+  oomscope diff fp32.pickle bf16.pickle --format markdown      for a ticket
+  oomscope diff oom.pickle --at-a peak-of:iteration:1 --at-b oom   two moments of one file
+  oomscope diff job.pickle --device-a 0 --device-b 1           two devices of one file
+  oomscope diff a.pickle b.pickle --svg change.svg             the change as a flame graph
+  oomscope diff a.pickle b.pickle --format json | jq '.categories[] | {category, change}'
+
+The first line says where the difference comes from. Changes by category, line, module, pool and stream each add up
+to the difference of the totals. Lines are matched across edits: the same function of the same file, and a nearby
+line. Memory that both sides have, but that other rules judge, is listed apart and never counts as a change.
+docs/compare.md explains the tables, docs/json.md the JSON."
+)]
+pub(super) struct DiffArgs {
+    /// A snapshot; '-' is standard input
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// Another snapshot, or the same one. Without it, two moments or devices of A are compared
+    #[arg(value_name = "B")]
+    b: Option<PathBuf>,
+    #[command(flatten)]
+    sides: Sides,
+    #[command(flatten)]
+    rules: RulesFile,
+    /// How many lines of code and modules are listed; JSON has all
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    top: usize,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Also write a flame graph of the change as an SVG: red where B has more, blue where it has less
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Markdown,
+    Html,
+    Json,
+}
+
+pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
+    let path_b = args.b.as_deref().unwrap_or(&args.a);
+    let is_one_file = args.a == path_b;
+    if args.b.is_none() && !args.sides.differ() {
+        return Err(Failure::new(
+            "one file at one moment has nothing to be compared with",
+            "name a second file, or two moments (--at-a, --at-b) or devices (--device-a, --device-b)",
+        ));
+    }
+    let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
+    let destination = Destination::new(args.output.as_deref(), inputs)?;
+    let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
+    let picture = args.svg.as_deref().map(|path| Destination::new(Some(path), inputs)).transpose()?;
+    let opened = open(args, path_b, is_one_file)?;
+    let found = [0, 1].map(|side| args.sides.find(side, &opened[side]));
+    let [a, b] = found;
+    let selected = [a?, b?];
+    let attributions = attributions(&opened, &selected, is_one_file);
+    let sides = [0, 1].map(|side| Side {
+        snapshot: &opened[side].snapshot,
+        timeline: selected[side].timeline,
+        attribution: &attributions[side],
+        moment: selected[side].moment,
+    });
+    let comparison = compare(&sides[0], &sides[1]);
+    let names = [0, 1].map(|side| opened[side].name());
+    let report = ComparisonReport {
+        files: [&names[0], &names[1]],
+        sides: [&sides[0], &sides[1]],
+        comparison: &comparison,
+        top: args.top,
+    };
+    if let Some(picture) = picture {
+        picture.write(|out| Ok(report::comparison_svg(out, &report)?))?;
+    }
+    destination.write(|out| {
+        match args.format {
+            Format::Text => report::comparison_text(out, &report),
+            Format::Markdown => out.write_all(report::comparison_markdown(&report).as_bytes()),
+            Format::Html => out.write_all(report::comparison_html(&report, &page_colors()).as_bytes()),
+            Format::Json => report::comparison_json(out, &report),
+        }
+        .map_err(Failure::from)
+    })
+}
+
+/// Read both files; one that is compared with itself is read once.
+fn open<'a>(args: &'a DiffArgs, path_b: &'a Path, is_one_file: bool) -> Result<[Opened<'a>; 2], Failure> {
+    let rules = args.rules.read(&[args.a.clone(), path_b.to_owned()])?;
+    let a = loading::load(&args.a)?;
+    let b = if is_one_file { Arc::clone(&a) } else { loading::load(path_b)? };
+    Ok([
+        Opened { file: &args.a, snapshot: a, rules: rules.clone() },
+        Opened { file: path_b, snapshot: b, rules },
+    ])
+}
+
+/// The categories of both sides. One device has the same at both moments.
+fn attributions(
+    opened: &[Opened<'_>; 2],
+    selected: &[Selected<'_>; 2],
+    is_one_file: bool,
+) -> [Arc<Attribution>; 2] {
+    let of = |side: usize| opened[side].attribution(selected[side].timeline);
+    let a = of(0);
+    let is_one = is_one_file && selected[0].timeline.device == selected[1].timeline.device;
+    let b = if is_one { Arc::clone(&a) } else { of(1) };
+    [a, b]
+}

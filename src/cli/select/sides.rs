@@ -1,0 +1,55 @@
+//! The devices and the moments of two sides.
+
+use super::moment::NamedMoment;
+use super::opened::Opened;
+use super::target::{OneDevice, Selected, Target};
+use super::values::{device_parser, parse_at};
+use crate::analysis::At;
+use crate::cli::failure::Failure;
+use crate::model::DeviceId;
+use clap::Args;
+
+/// `--at` and `--device` of both sides, and of either.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Sides {
+    /// The moment on both sides: peak, oom (the last one), end, after an event's number, or the peak of a range:
+    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:NAME of an annotation; else the peak
+    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    at: Option<NamedMoment>,
+    /// The moment of A
+    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
+    at_a: Option<NamedMoment>,
+    /// The moment of B
+    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
+    at_b: Option<NamedMoment>,
+    /// The device on both sides, instead of the one with an OOM or with most events; -1 is pinned host memory
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
+    device: Option<DeviceId>,
+    /// The device of A
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
+    device_a: Option<DeviceId>,
+    /// The device of B
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
+    device_b: Option<DeviceId>,
+}
+
+impl Sides {
+    /// Whether the user asks for different moments or devices.
+    pub(in crate::cli) fn differ(&self) -> bool {
+        let moments = [&self.at_a, &self.at_b].map(|at| at.as_ref().or(self.at.as_ref()));
+        let devices = [self.device_a, self.device_b].map(|device| device.or(self.device));
+        moments[0] != moments[1] || devices[0] != devices[1]
+    }
+
+    /// The device and the moment of a side: 0 for A, 1 for B.
+    pub(in crate::cli) fn find<'a>(
+        &self,
+        side: usize,
+        recording: &'a Opened<'_>,
+    ) -> Result<Selected<'a>, Failure> {
+        let (at, device) = if side == 0 { (&self.at_a, self.device_a) } else { (&self.at_b, self.device_b) };
+        let target =
+            Target::new(at.clone().or_else(|| self.at.clone()), OneDevice::new(device.or(self.device)));
+        target.one_or(recording, None, |_| Some(At::Peak))
+    }
+}

@@ -1,0 +1,32 @@
+//! Two moments side by side, as text, Markdown, HTML and JSON.
+
+mod amounts;
+mod curves;
+mod flame;
+mod json;
+mod markup;
+mod rows;
+mod sentence;
+mod tables;
+mod text;
+
+pub use flame::comparison_svg;
+pub use json::{DIFF_SCHEMA, comparison_json};
+pub use markup::{comparison_html, comparison_markdown};
+pub use sentence::comparison_sentence;
+pub use text::comparison_text;
+
+use crate::analysis::comparison::{Comparison, Side};
+
+/// A comparison, and the names of what is compared.
+#[derive(Clone, Copy)]
+pub struct ComparisonReport<'a> {
+    /// The files' names.
+    pub files: [&'a str; 2],
+    /// The sides.
+    pub sides: [&'a Side<'a>; 2],
+    /// The comparison of the sides.
+    pub comparison: &'a Comparison,
+    /// How many lines of code and modules are listed.
+    pub top: usize,
+}
