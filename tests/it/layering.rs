@@ -55,9 +55,11 @@ const LAYERS: [Layer; 17] = [
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
     Layer { name: "export", knows: &["units", "model", "analysis", "report", "draw"], is_without: &[] },
+    Layer { name: "interchange", knows: &["units", "model", "analysis", "report"], is_without: &["png"] },
     Layer {
         name: "cli",
         knows: &[
+            "interchange",
             "units",
             "load",
             "save",

@@ -10,6 +10,7 @@ mod corpus;
 mod damage;
 mod declared;
 mod explain;
+mod export;
 mod findings;
 mod formats;
 mod layering;

@@ -1,0 +1,17 @@
+//! `oomscope export`.
+
+mod args;
+mod progress_bar;
+mod selection;
+mod tables;
+
+pub(super) use args::ExportArgs;
+
+use super::failure::Failure;
+use crate::interchange::Content;
+
+pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
+    match args.format.content {
+        Content::Table(open) => tables::run(args, open),
+    }
+}
