@@ -1,6 +1,8 @@
 //! The register of formats.
 
 use super::column::ColumnInfo;
+#[cfg(feature = "parquet")]
+use super::writers::parquet_writer;
 use super::writers::{TableWriter, csv_writer, jsonl_writer};
 use std::io::Write;
 
@@ -33,4 +35,6 @@ pub const FORMATS: &[Format] = &[
         about: "Tables as JSON lines: an object per row",
         content: Content::Table(jsonl_writer),
     },
+    #[cfg(feature = "parquet")]
+    Format { name: "parquet", about: "Tables as Parquet", content: Content::Table(parquet_writer) },
 ];

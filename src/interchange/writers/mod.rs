@@ -2,12 +2,16 @@
 
 mod csv;
 mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use super::cell::Cell;
 use std::io;
 
 pub(super) use csv::csv_writer;
 pub(super) use jsonl::jsonl_writer;
+#[cfg(feature = "parquet")]
+pub(super) use parquet::parquet_writer;
 
 /// Writes one table. Each row has a cell for every column, in order.
 pub trait TableWriter {
