@@ -7,13 +7,15 @@ mod cell;
 mod column;
 mod format;
 mod progress;
+mod protobuf;
 mod selection;
+mod stacks;
 mod tables;
 mod writers;
 
 pub use cell::Cell;
 pub use column::{ColumnInfo, Kind, Unit};
-pub use format::{Content, FORMATS, Format, OpenTable};
+pub use format::{Content, FORMATS, Format, OpenTable, WriteWhole};
 pub use progress::Progress;
 pub use selection::{Portion, Selection};
 pub use tables::{TABLES, Table};

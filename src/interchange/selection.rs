@@ -66,6 +66,19 @@ impl<'a> Portion<'a> {
         self.live[1]
     }
 
+    /// Whether it is the state at a moment, not what happened in a range.
+    pub(super) fn is_moment(&self) -> bool {
+        self.live[0] == self.live[1]
+    }
+
+    /// The allocations whose bytes are added up: those that are live at the moment or, in a range, those that were made in it.
+    pub(super) fn weighed(&self) -> impl Iterator<Item = AllocId> + '_ {
+        let ([from, to], lifetimes) = (self.live, &self.timeline.lifetimes);
+        let live = self.is_moment().then(|| lifetimes.live_at(to)).into_iter().flatten();
+        let made = lifetimes.started_between(from, to);
+        live.chain(made).filter(|&id| self.keeps(id))
+    }
+
     /// Whether there is a filter.
     pub(super) fn is_filtered(&self) -> bool {
         self.matches.is_some()
@@ -95,6 +108,12 @@ impl<'a> Selection<'a> {
         let name = |action| (action, snapshot.actions.name(action, &snapshot.strings));
         let actions = snapshot.actions.all().map(name).collect();
         Self { snapshot, portions, sites: SiteLabels::new(snapshot), actions }
+    }
+
+    /// The most allocations and events that are exported, for progress.
+    pub fn steps(&self) -> u64 {
+        let of = |portion: &Portion<'_>| portion.allocations().count() + portion.events.len();
+        self.portions.iter().map(of).sum::<usize>() as u64
     }
 
     /// The name of an action.

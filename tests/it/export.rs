@@ -162,3 +162,111 @@ fn what_cannot_be_written_is_said_before_the_recording_is_read() {
     let both = ["export", &*file, "--format", "csv", "--table", "events", "--range", "1..2", "--at", "peak"];
     assert_eq!(run(both).status.code(), Some(2));
 }
+
+/// The bytes that are live at the last OOM, else at the peak.
+fn live_bytes(file: &str, args: &[&str]) -> i64 {
+    let at = if args.contains(&"--at") { &[][..] } else { &["--at", "oom"] };
+    let live = json([&["live", file, "--format", "json"], args, at].concat());
+    live.as_array().expect("an array").iter().filter_map(|row| row["size"].as_i64()).sum()
+}
+
+#[test]
+fn folded_stacks_have_the_live_bytes_and_are_drawn_by_inferno() {
+    let file = path("frag_oom.pickle");
+    for args in [&[][..], &["--at", "500"], &["--filter", "size>1MB"]] {
+        let text = stdout([&["export", &file, "--format", "folded"], args].concat());
+        let weights = text.lines().map(|line| line.rsplit_once(' ').expect("a weight").1);
+        let sum: i64 = weights.map(|weight| weight.parse::<i64>().expect("a number")).sum();
+        assert_eq!(sum, live_bytes(&file, args), "{args:?}");
+        assert!(text.lines().all(|line| line.contains("runpy") || line.starts_with("(no stack")), "{text}");
+        let mut svg = Vec::new();
+        let mut options = inferno::flamegraph::Options::default();
+        inferno::flamegraph::from_lines(&mut options, text.lines(), &mut svg).expect("inferno reads it");
+        assert!(String::from_utf8_lossy(&svg).contains(&format!("all ({} samples", grouped(sum))));
+    }
+    // With a range, what was allocated in it counts.
+    let made = rows(&[&file, "--table", "events", "--range", "100..199"]);
+    let made: Vec<Value> = made.into_iter().filter(|row| row["action"] == "alloc").collect();
+    let text = stdout(["export", &file, "--format", "folded", "--range", "100..199"]);
+    let weights = text.lines().filter_map(|line| line.rsplit_once(' ')?.1.parse::<i64>().ok());
+    assert_eq!(weights.sum::<i64>(), sum(&made, "size_bytes"));
+    let two = stdout(["export", &path("two_devices_oom.pickle"), "--format", "folded", "--at", "peak"]);
+    assert!(two.lines().all(|line| line.starts_with("device ")), "{two}");
+}
+
+fn grouped(n: i64) -> String {
+    let digits = n.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
+    groups.collect::<Vec<_>>().join(",")
+}
+
+/// The fields of a message of Protocol Buffers: numbers as they are, others as bytes.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    let mut out = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let value = varint(&mut bytes);
+        let length = if key & 7 == 2 { value as usize } else { 0 };
+        let (content, rest) = bytes.split_at(length);
+        assert!(matches!(key & 7, 0 | 2), "a field of another wire type");
+        out.push((key >> 3, value, content));
+        bytes = rest;
+    }
+    out
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (first, rest) = bytes.split_first().expect("a whole number");
+        *bytes = rest;
+        value |= u64::from(first & 0x7f) << shift;
+        if first & 0x80 == 0 {
+            break;
+        }
+    }
+    value
+}
+
+#[test]
+fn a_profile_is_read_back_with_its_bytes_frames_and_categories() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, out) = (path("gpt_oom_forward.pickle"), folder.path().join("live.pb.gz"));
+    stdout(["export", &file, "--format", "pprof", "-o", &out.to_string_lossy()]);
+    let mut profile = Vec::new();
+    let packed = std::fs::File::open(out).expect("the profile");
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(packed), &mut profile).expect("gzip");
+    let all = fields(&profile);
+    let of = |number| all.iter().filter(move |field| field.0 == number).map(|field| field.2);
+    let strings: Vec<_> = of(6).map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+    assert_eq!(strings[0], "");
+    let name = |message: &[u8], number| {
+        let found = fields(message).into_iter().find(|field| field.0 == number);
+        strings[found.expect("the field").1 as usize].clone()
+    };
+    let types: Vec<_> = of(1).map(|kind| (name(kind, 1), name(kind, 2))).collect();
+    let expected = [("inuse_objects", "count"), ("inuse_space", "bytes")];
+    assert_eq!(types, expected.map(|(name, unit)| (name.to_owned(), unit.to_owned())));
+    let (mut count, mut bytes, mut gradients) = (0, 0, 0);
+    for sample in of(2) {
+        let sample = fields(sample);
+        let mut values = sample.iter().find(|field| field.0 == 2).expect("values").2;
+        let value = [varint(&mut values), varint(&mut values)];
+        (count, bytes) = (count + value[0], bytes + value[1]);
+        let label = sample.iter().find(|field| field.0 == 3).expect("a label").2;
+        assert_eq!(name(label, 1), "category");
+        gradients += if name(label, 2) == "gradient" { value[1] } else { 0 };
+        let mut locations = sample[0].2;
+        while !locations.is_empty() {
+            let id = varint(&mut locations);
+            assert!(of(4).any(|location| fields(location)[0].1 == id));
+        }
+    }
+    let live = json(["live", &file, "--format", "json", "--at", "oom"]);
+    let live = live.as_array().expect("an array");
+    assert_eq!((count, bytes as i64), (live.len() as u64, live_bytes(&file, &[])));
+    let is_gradient = |row: &&Value| row["category"] == "gradient";
+    let expected: u64 = live.iter().filter(is_gradient).filter_map(|row| row["size"].as_u64()).sum();
+    assert_eq!(gradients, expected);
+    assert!(of(5).any(|function| name(function, 2) == "forward" && name(function, 4).contains(".py")));
+}

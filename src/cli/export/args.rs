@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[command(
     mut_arg("at", |arg| {
         let help = "The state at a moment: peak, oom (the last one), end, after an event's number, or the peak of a range \
-            (peak-of:iteration:3), and the events that led to it; else the whole recording";
+            (peak-of:iteration:3), and the events that led to it; else the whole recording or, of stacks, the OOM or peak";
         arg.help(help).conflicts_with("range")
     }),
     mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
@@ -21,6 +21,8 @@ use std::path::PathBuf;
   oomscope export snapshot.pickle --format csv -o tables/         a file for each table
   oomscope export snapshot.pickle --format jsonl --table allocations -o allocations.jsonl
   oomscope export snapshot.pickle --format csv --table blocks --at oom | head
+  oomscope export snapshot.pickle --format folded --at oom -o live.folded      for speedscope, inferno
+  oomscope export snapshot.pickle --format pprof --range iteration:3 -o step.pb.gz   go tool pprof
   oomscope export snapshot.pickle --format jsonl --filter 'category:activation' --range iteration:3 -o step/
 
 docs/export.md describes formats, tables and columns, with examples for DuckDB and Polars."

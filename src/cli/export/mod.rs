@@ -4,6 +4,7 @@ mod args;
 mod progress_bar;
 mod selection;
 mod tables;
+mod whole;
 
 pub(super) use args::ExportArgs;
 
@@ -13,5 +14,6 @@ use crate::interchange::Content;
 pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
     match args.format.content {
         Content::Table(open) => tables::run(args, open),
+        Content::Stacks(write) => whole::stacks(args, write),
     }
 }

@@ -9,10 +9,24 @@ use crate::interchange::{Portion, Selection};
 use crate::model::Timeline;
 use std::sync::Arc;
 
+/// The part of a recording that is exported if neither a moment nor a range is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// All of it.
+    Whole,
+    /// The state at the last OOM, else at the peak.
+    OomOrPeak,
+}
+
 /// The part of a recording that the arguments ask for.
-pub(super) fn selection<'a>(args: &ExportArgs, recording: &'a Opened<'_>) -> Result<Selection<'a>, Failure> {
+pub(super) fn selection<'a>(
+    args: &ExportArgs,
+    recording: &'a Opened<'_>,
+    otherwise: Otherwise,
+) -> Result<Selection<'a>, Failure> {
     let facts = recording.facts();
-    let portions = if args.target.names_moment() {
+    let is_moment = args.range.is_none() && otherwise == Otherwise::OomOrPeak;
+    let portions = if args.target.names_moment() || is_moment {
         let selected = args.target.each_at_same(recording)?;
         let at = |Selected { timeline, moment, .. }| portion(recording, timeline, &facts).at(moment);
         selected.into_iter().map(at).collect()

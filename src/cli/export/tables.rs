@@ -2,7 +2,7 @@
 
 use super::args::ExportArgs;
 use super::progress_bar::with_bar;
-use super::selection::selection;
+use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::interchange::{OpenTable, Progress, Selection, TABLES, Table};
@@ -26,7 +26,7 @@ pub(super) fn run(args: &ExportArgs, open: OpenTable) -> Result<(), Failure> {
 fn one(args: &ExportArgs, table: &Table, open: OpenTable) -> Result<(), Failure> {
     let destination = args.source.destination(args.output.as_deref())?;
     let recording = args.source.open()?;
-    let selection = selection(args, &recording)?;
+    let selection = selection(args, &recording, Otherwise::Whole)?;
     let mut out = destination.open()?;
     with_bar(table.count(&selection), "rows", |progress| write(&mut out, table, open, &selection, progress))?;
     out.finish()
@@ -40,7 +40,7 @@ fn all(args: &ExportArgs, folder: &Path, open: OpenTable) -> Result<(), Failure>
     let destinations = paths.iter().map(|path| args.source.destination(Some(path)));
     let destinations: Vec<_> = destinations.collect::<Result<_, _>>()?;
     let recording = args.source.open()?;
-    let selection = selection(args, &recording)?;
+    let selection = selection(args, &recording, Otherwise::Whole)?;
     let folder = Folder::create(folder)?;
     let total = TABLES.iter().map(|table| table.count(&selection)).fold(0, u64::saturating_add);
     let written = with_bar(total, "rows", |progress| -> Result<Vec<Output>, Failure> {

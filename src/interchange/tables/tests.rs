@@ -88,6 +88,7 @@ fn written(snapshot: &Snapshot, format: &str, table: &str) -> String {
             let mut progress = Progress::new(&mut quiet);
             table.write(&everything(snapshot), &mut *writer, &mut progress).expect("memory can be written");
         }
+        Content::Stacks(_) => unreachable!("a format of tables"),
     }
     String::from_utf8(out).expect("the output is text")
 }
