@@ -1,6 +1,7 @@
 //! The register of formats.
 
 use super::column::ColumnInfo;
+use super::perfetto::perfetto;
 use super::progress::Progress;
 use super::selection::Selection;
 use super::stacks::{folded, pprof};
@@ -22,6 +23,8 @@ pub enum Content {
     Table(OpenTable),
     /// Stacks with their bytes: of what is live at a moment, or was allocated in a range.
     Stacks(WriteWhole),
+    /// What happened over time.
+    Trace(WriteWhole),
 }
 
 /// A format that other programs read.
@@ -54,5 +57,10 @@ pub const FORMATS: &[Format] = &[
         name: "pprof",
         about: "Stacks with their bytes by category, for go tool pprof and Pyroscope",
         content: Content::Stacks(pprof),
+    },
+    Format {
+        name: "perfetto",
+        about: "A trace for ui.perfetto.dev: counters, allocations, iterations, phases and ranges",
+        content: Content::Trace(perfetto),
     },
 ];

@@ -6,6 +6,8 @@
 mod cell;
 mod column;
 mod format;
+mod perfetto;
+mod profile;
 mod progress;
 mod protobuf;
 mod selection;
@@ -16,6 +18,7 @@ mod writers;
 pub use cell::Cell;
 pub use column::{ColumnInfo, Kind, Unit};
 pub use format::{Content, FORMATS, Format, OpenTable, WriteWhole};
+pub use profile::{Profile, ProfileError};
 pub use progress::Progress;
 pub use selection::{Portion, Selection};
 pub use tables::{TABLES, Table};

@@ -70,6 +70,11 @@ impl Message {
         self
     }
 
+    /// Whether nothing was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Begin anew.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();

@@ -1,5 +1,6 @@
 //! The part of a recording that is exported.
 
+use super::profile::Profile;
 use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, EventSet, SiteLabels};
 use crate::model::{Action, AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
@@ -29,6 +30,8 @@ pub struct Selection<'a> {
     pub snapshot: &'a Snapshot,
     /// Its devices.
     pub portions: Vec<Portion<'a>>,
+    /// A trace of torch.profiler that a trace is to have beside the recording.
+    pub profile: Option<Profile>,
     sites: SiteLabels,
     actions: HashMap<Action, String>,
 }
@@ -107,7 +110,7 @@ impl<'a> Selection<'a> {
     pub fn new(snapshot: &'a Snapshot, portions: Vec<Portion<'a>>) -> Self {
         let name = |action| (action, snapshot.actions.name(action, &snapshot.strings));
         let actions = snapshot.actions.all().map(name).collect();
-        Self { snapshot, portions, sites: SiteLabels::new(snapshot), actions }
+        Self { snapshot, portions, profile: None, sites: SiteLabels::new(snapshot), actions }
     }
 
     /// The most allocations and events that are exported, for progress.

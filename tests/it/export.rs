@@ -270,3 +270,63 @@ fn a_profile_is_read_back_with_its_bytes_frames_and_categories() {
     assert_eq!(gradients, expected);
     assert!(of(5).any(|function| name(function, 2) == "forward" && name(function, 4).contains(".py")));
 }
+
+/// The peaks of the counters of a trace, by their names.
+fn counter_peaks(trace: &[u8]) -> std::collections::BTreeMap<String, i64> {
+    let mut names = std::collections::BTreeMap::new();
+    let mut peaks = std::collections::BTreeMap::new();
+    for (_, _, packet) in fields(trace) {
+        let packet = fields(packet);
+        let message = |number| packet.iter().find(|field| field.0 == number).map(|field| fields(field.2));
+        if let Some(track) = message(60) {
+            let name = track.iter().find(|field| field.0 == 2).map(|field| String::from_utf8_lossy(field.2));
+            names.insert(track[0].1, name.unwrap_or_default().into_owned());
+        }
+        let Some(event) = message(11) else { continue };
+        let number = |wanted| event.iter().find(|field| field.0 == wanted).map(|field| field.1);
+        if let (Some(value), Some(track)) = (number(30), number(11)) {
+            let peak = peaks.entry(names[&track].clone()).or_insert(i64::MIN);
+            *peak = (*peak).max(value.cast_signed());
+        }
+    }
+    peaks
+}
+
+#[test]
+fn counters_of_a_trace_have_the_peaks_of_stats() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("run.pftrace");
+    for name in ["frag_oom.pickle", "streams.pickle", "gpt_oom_expandable.pickle"] {
+        let file = path(name);
+        stdout(["export", &file, "--format", "perfetto", "-o", &out.to_string_lossy()]);
+        let peaks = counter_peaks(&std::fs::read(&out).expect("the trace"));
+        let stats = json(["stats", &file, "--format", "json"]);
+        for total in ["active", "allocated", "reserved"] {
+            assert_eq!(Some(peaks[total]), stats[0]["peak"][total].as_i64(), "{name}, {total}");
+        }
+        assert!(peaks.keys().any(|name| name == "active: parameter"), "{peaks:?}");
+        assert!(peaks.keys().any(|name| name == "active: stream 0"), "{peaks:?}");
+    }
+}
+
+#[test]
+fn a_profile_that_does_not_fit_is_refused_or_mentioned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, profile) = (path("frag_oom.pickle"), folder.path().join("profile.json"));
+    let profile_name = profile.to_string_lossy().into_owned();
+    let export = |format: &str| {
+        let args = ["export", &file, "--format", format, "--profile", &profile_name, "-o", "/dev/null"];
+        let output = run(args);
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(export("folded").1.contains("no place for a profile"));
+    std::fs::write(&profile, "{\"a\": 1}").expect("the profile can be written");
+    let (is_written, message) = export("perfetto");
+    assert!(!is_written && message.contains("traceEvents"), "{message}");
+    let event =
+        r#"[{"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 5.5, "dur": 1}, {"ph": "s", "id": 1}]"#;
+    std::fs::write(&profile, event).expect("the profile can be written");
+    let (is_written, message) = export("perfetto");
+    assert!(is_written && message.contains("no time in common"), "{message}");
+    assert!(message.contains("1 counters and flows"), "{message}");
+}

@@ -1,8 +1,9 @@
 //! The arguments of `export`.
 
 use crate::analysis::filter::Filter;
+use crate::cli::failure::Failure;
 use crate::cli::select::{NamedRange, Source, Target, parse_filter, parse_range};
-use crate::interchange::{FORMATS, Format, TABLES, Table};
+use crate::interchange::{Content, FORMATS, Format, TABLES, Table};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
   oomscope export snapshot.pickle --format jsonl --table allocations -o allocations.jsonl
   oomscope export snapshot.pickle --format csv --table blocks --at oom | head
   oomscope export snapshot.pickle --format folded --at oom -o live.folded      for speedscope, inferno
+  oomscope export snapshot.pickle --format perfetto --profile trace.json -o run.pftrace   ui.perfetto.dev
   oomscope export snapshot.pickle --format pprof --range iteration:3 -o step.pb.gz   go tool pprof
   oomscope export snapshot.pickle --format jsonl --filter 'category:activation' --range iteration:3 -o step/
 
@@ -45,9 +47,28 @@ pub(in crate::cli) struct ExportArgs {
     /// Only allocations that match, and their events: 'size>100MB attention stream:7 -kept', as in the window
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     pub(super) filter: Option<Filter>,
+    /// With --format perfetto: a trace that torch.profiler wrote in the same run, to stand beside the memory on one clock
+    #[arg(long, value_name = "TRACE.json")]
+    pub(super) profile: Option<PathBuf>,
     /// The file to write, or the folder of all tables; what is there is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// Refuse options that the format has no use for.
+    pub(super) fn refuse_useless(&self) -> Result<(), Failure> {
+        let name = self.format.name;
+        if self.table.is_some() && !matches!(self.format.content, Content::Table(_)) {
+            let hint = "leave out --table, or use --format csv";
+            return Err(Failure::new(format_args!("--format {name} has no tables"), hint));
+        }
+        if self.profile.is_some() && !matches!(self.format.content, Content::Trace(_)) {
+            let hint = "leave out --profile, or use --format perfetto";
+            return Err(Failure::new(format_args!("--format {name} has no place for a profile"), hint));
+        }
+        Ok(())
+    }
 }
 
 fn format_parser() -> impl TypedValueParser<Value = &'static Format> {

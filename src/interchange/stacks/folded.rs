@@ -1,15 +1,12 @@
 //! Folded stacks, as flamegraph.pl, inferno and speedscope read them: a line for each stack, outermost frame first, and its bytes.
 
-use super::weights::weights;
+use super::weights::{NO_STACK, weights};
 use crate::analysis::stack_lines;
 use crate::interchange::progress::Progress;
 use crate::interchange::selection::Selection;
 use crate::model::StackId;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-
-/// The frame that stands for a missing stack.
-const NO_STACK: &str = "(no stack recorded)";
 
 /// Write a line for each stack. Several devices are the outermost frames.
 pub(in crate::interchange) fn folded(

@@ -3,7 +3,7 @@
 //! A sample is what one stack has of one category: its number of allocations and their bytes, with the category and the device
 //! as labels.
 
-use super::weights::weights;
+use super::weights::{NO_STACK, weights};
 use crate::interchange::progress::Progress;
 use crate::interchange::protobuf::Message;
 use crate::interchange::selection::{Portion, Selection};
@@ -55,9 +55,9 @@ struct Profile<'a, W: Write> {
     /// Indices into the table of strings.
     strings: HashMap<String, u64>,
     texts: Vec<String>,
-    /// Number of each frame that occurs, from 1.
-    locations: HashMap<FrameId, u64>,
-    frames: Vec<FrameId>,
+    /// Number of each frame that occurs, from 1. Readers leave out stacks without any, so that a missing one has a frame, too.
+    locations: HashMap<Option<FrameId>, u64>,
+    frames: Vec<Option<FrameId>>,
 }
 
 impl<W: Write> Profile<'_, W> {
@@ -100,7 +100,10 @@ impl<W: Write> Profile<'_, W> {
         for ((stack, category), weight) in weights(portion, progress) {
             let category = self.string(category.key());
             let frames = self.selection.snapshot.stacks.frames(stack);
-            let locations: Vec<u64> = frames.iter().map(|&frame| self.location(frame)).collect();
+            let mut locations: Vec<u64> = frames.iter().map(|&frame| self.location(Some(frame))).collect();
+            if locations.is_empty() {
+                locations.push(self.location(None));
+            }
             self.message.packed(1, locations);
             self.message.packed(2, [weight.count, weight.bytes].map(i64::cast_unsigned));
             self.message.nested(3, |label| _ = label.number(1, category_key).number(2, category));
@@ -110,7 +113,7 @@ impl<W: Write> Profile<'_, W> {
         Ok(())
     }
 
-    fn location(&mut self, frame: FrameId) -> u64 {
+    fn location(&mut self, frame: Option<FrameId>) -> u64 {
         let Self { locations, frames, .. } = self;
         *locations.entry(frame).or_insert_with(|| {
             frames.push(frame);
@@ -120,21 +123,24 @@ impl<W: Write> Profile<'_, W> {
 
     /// Write the locations, each a line of a function.
     fn locations(&mut self) -> io::Result<()> {
-        let mut functions: HashMap<(StrId, StrId), u64> = HashMap::default();
+        let snapshot = self.selection.snapshot;
+        let mut functions: HashMap<Option<(StrId, StrId)>, u64> = HashMap::default();
         for (frame, id) in std::mem::take(&mut self.frames).into_iter().zip(1..) {
-            let frame = self.selection.snapshot.frames.get(frame);
+            let frame = frame.map(|frame| snapshot.frames.get(frame));
+            let key = frame.map(|frame| (frame.file, frame.name));
             let next = functions.len() as u64 + 1;
-            let function = *functions.entry((frame.file, frame.name)).or_insert(next);
+            let function = *functions.entry(key).or_insert(next);
             if function == next {
-                let text = |id| self.selection.snapshot.strings.get(id).into_owned();
-                let (name, file) = (text(frame.name), text(frame.file));
-                let (name, file) = (self.string(&name), self.string(&file));
+                let texts = key.map(|(file, name)| [snapshot.strings.get(name), snapshot.strings.get(file)]);
+                let [name, file] =
+                    texts.unwrap_or([NO_STACK.into(), "".into()]).map(|text| self.string(&text));
                 let message =
                     self.message.number(1, function).number(2, name).number(3, name).number(4, file);
                 message.write_to(&mut self.out, field::FUNCTION)?;
             }
             self.message.number(1, id);
-            self.message.nested(4, |line| _ = line.number(1, function).signed(2, frame.line));
+            let line = frame.map_or(0, |frame| frame.line);
+            self.message.nested(4, |message| _ = message.number(1, function).signed(2, line));
             self.message.write_to(&mut self.out, field::LOCATION)?;
         }
         Ok(())

@@ -6,6 +6,9 @@ use crate::interchange::selection::Portion;
 use crate::model::StackId;
 use std::collections::BTreeMap;
 
+/// The frame that stands for a missing stack.
+pub(super) const NO_STACK: &str = "(no stack recorded)";
+
 /// Allocations of one stack and category.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Weight {

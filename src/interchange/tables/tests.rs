@@ -50,7 +50,18 @@ impl TableWriter for Checked {
     }
 }
 
+/// Write the selection in all formats that are not tables: nothing may panic.
+fn write_whole(selection: &Selection<'_>) {
+    for format in FORMATS {
+        if let Content::Stacks(write) | Content::Trace(write) = format.content {
+            let mut out = Vec::new();
+            write(selection, &mut out, &mut Progress::new(&mut |_| ())).expect("memory can be written");
+        }
+    }
+}
+
 fn check(selection: &Selection<'_>) -> Vec<u64> {
+    write_whole(selection);
     let count = |table: &Table| {
         let kinds = table.columns().iter().map(|column| column.kind).collect();
         let mut writer = Checked { kinds, at: 0, rows: 0 };
@@ -88,7 +99,7 @@ fn written(snapshot: &Snapshot, format: &str, table: &str) -> String {
             let mut progress = Progress::new(&mut quiet);
             table.write(&everything(snapshot), &mut *writer, &mut progress).expect("memory can be written");
         }
-        Content::Stacks(_) => unreachable!("a format of tables"),
+        Content::Stacks(_) | Content::Trace(_) => unreachable!("a format of tables"),
     }
     String::from_utf8(out).expect("the output is text")
 }
