@@ -7,7 +7,7 @@
 //! allocator settings) → [`diagnosis`] (causes and advice), [`ranks`] (several recordings of a job) → [`remedies`] (what would have helped) → [`report`]
 //! (text) → [`cli`]. [`load`]
 //! connects the first three to files and threads. [`draw`] turns the model into pixels, [`export`]
-//! combines pixels and words into whole pictures, and `app` is the window around them, which a build may
+//! combines pixels and words into whole pictures, [`interchange`] writes what other programs read, and `app` is the window around them, which a build may
 //! leave out. [`notes`] reads and writes places in a recording and notes about them. [`save`] writes files whole or not at all.
 //!
 //! ARCHITECTURE.md lists what each layer must not know; `tests/it/layering.rs` checks it.
@@ -20,6 +20,7 @@ pub mod cli;
 pub mod diagnosis;
 pub mod draw;
 pub mod export;
+pub mod interchange;
 pub mod load;
 pub mod model;
 pub mod notes;

@@ -78,7 +78,7 @@ pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
 }
 
 /// All annotations of a timeline, in the order in which they end. Empty if the events have no times.
-pub(super) fn annotation_ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<NamedRange> {
+pub fn annotation_ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<NamedRange> {
     let Some(first_us) = timeline.times.first_us() else { return Vec::new() };
     let after = |time_us| {
         let moment = timeline.times.moment_at(&timeline.events, time_us);

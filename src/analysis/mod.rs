@@ -33,7 +33,7 @@ pub use attribution::{
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;
 pub use iteration_table::{IterationRow, iteration_table};
-pub use lanes::{Lanes, NamedRange, RangeName, lanes, structure_lanes};
+pub use lanes::{Lanes, NamedRange, RangeName, annotation_ranges, lanes, structure_lanes};
 pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
 pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{

@@ -6,6 +6,7 @@
 mod check;
 mod diff;
 mod explain;
+mod export;
 mod failure;
 mod licenses;
 mod live;
@@ -45,6 +46,7 @@ use std::process::ExitCode;
   oomscope report snapshot.pickle           why it ran out of memory, and what to do
   oomscope diff yesterday.pickle today.pickle   why the peak grew: categories, modules, lines
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
+  oomscope export snapshot.pickle --format csv -o tables/   tables for DuckDB, Polars, pandas
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
   oomscope remedies oom.pickle              what would have helped, by how much, at what cost
 
@@ -74,6 +76,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Write a picture of a view, without a display
     Render(render::RenderArgs),
+    /// Write tables, stacks or a trace for other programs: CSV, JSON lines, …
+    Export(export::ExportArgs),
     /// Check recordings against limits, for CI: exit code 3 when one is exceeded
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
@@ -95,6 +99,7 @@ impl Command {
             Self::Report(args) => report::run(args),
             Self::Diff(args) => diff::run(args),
             Self::Render(args) => render::run(args),
+            Self::Export(args) => export::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Remedies(args) => remedies::run(args),

@@ -46,13 +46,49 @@ impl<'a> Destination<'a> {
         self,
         contents: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Some(path) = self.path else {
-            let mut out = stdout();
-            contents(&mut out)?;
-            return Ok(out.flush()?);
-        };
-        let mut file = NewFile::create(path)?;
-        contents(&mut file)?;
-        Ok(file.finish(Existing::Replace)?)
+        let mut out = self.open()?;
+        contents(&mut out)?;
+        out.finish()
+    }
+
+    /// Begin to write. An existing file is replaced only by [`Output::finish`].
+    pub(super) fn open(self) -> Result<Output, Failure> {
+        match self.path {
+            None => Ok(Output::Stdout(BufWriter::new(io::stdout()))),
+            Some(path) => Ok(Output::File(NewFile::create(path)?)),
+        }
+    }
+}
+
+/// An output that is being written.
+#[derive(Debug)]
+pub(super) enum Output {
+    Stdout(BufWriter<io::Stdout>),
+    File(NewFile),
+}
+
+impl Output {
+    /// Write what is left, and put a file where it belongs.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        match self {
+            Self::Stdout(mut out) => Ok(out.flush()?),
+            Self::File(file) => Ok(file.finish(Existing::Replace)?),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(file) => file.flush(),
+        }
     }
 }

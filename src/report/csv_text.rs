@@ -1,11 +1,12 @@
 //! Cells and errors that all CSV outputs share.
 
 use crate::model::PoolKey;
+use std::borrow::Cow;
 use std::io;
 
 /// The system's error inside an error of the CSV writer. Callers end silently when a pipe was closed, which they
 /// recognise by this error.
-pub(super) fn io_error(error: csv::Error) -> io::Error {
+pub fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),
@@ -13,8 +14,9 @@ pub(super) fn io_error(error: csv::Error) -> io::Error {
 }
 
 /// Text that spreadsheets do not run: they take cells that start like this for formulas.
-pub(super) fn spreadsheet_safe(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() }
+pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t']);
+    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
 /// A number; empty if unknown.

@@ -15,6 +15,14 @@ pub(super) fn write(out: &mut dyn Write, value: &impl Serialize) -> io::Result<(
     writeln!(out)
 }
 
+/// Write a text between quotes.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    Ok(text.serialize(&mut Serializer::with_formatter(out, Printable::default()))?)
+}
+
 /// Write an array and a newline. Each item is written before the next one is made.
 ///
 /// # Errors

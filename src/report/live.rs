@@ -178,8 +178,8 @@ pub fn live_csv(
             record.category.to_owned(),
             record.rule.to_owned(),
             record.basis.to_owned(),
-            spreadsheet_safe(&record.because),
-            spreadsheet_safe(&frames.join(" < ")),
+            spreadsheet_safe(&record.because).into_owned(),
+            spreadsheet_safe(&frames.join(" < ")).into_owned(),
             record.frames_left_out.to_string(),
         ])
         .map_err(io_error)?;

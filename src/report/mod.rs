@@ -38,6 +38,7 @@ pub use comparison::{
     comparison_sentence, comparison_svg, comparison_text,
 };
 pub use contradictions::contradictions_text;
+pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
     PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
@@ -48,6 +49,7 @@ pub use flame_svg::{FlameSvg, flame_svg};
 pub use gate::{GateLine, gate_markdown, gate_text};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
+pub use json::write_text as write_json_text;
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,

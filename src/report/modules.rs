@@ -186,7 +186,11 @@ pub fn modules_csv<'a>(out: &mut dyn Write, rows: impl IntoIterator<Item = &'a M
     csv.write_record(head.chain(keys.map(str::to_owned)).chain(own)).map_err(io_error)?;
     for row in rows {
         let once = ModuleRow { calls: 0, ..row.clone() };
-        let head = [row.depth.to_string(), spreadsheet_safe(&module_label(&once)), row.calls.to_string()];
+        let head = [
+            row.depth.to_string(),
+            spreadsheet_safe(&module_label(&once)).into_owned(),
+            row.calls.to_string(),
+        ];
         let figures = row.total.iter().chain(&row.own).map(ToString::to_string);
         csv.write_record(head.into_iter().chain(figures)).map_err(io_error)?;
     }

@@ -27,7 +27,7 @@ pub fn events_csv(
         csv.write_record([
             ix.0.to_string(),
             optional(event.time_us),
-            spreadsheet_safe(&snapshot.actions.name(event.action, &snapshot.strings)),
+            spreadsheet_safe(&snapshot.actions.name(event.action, &snapshot.strings)).into_owned(),
             event.addr.map_or_else(String::new, units::address),
             event.size.to_string(),
             optional(event.stream),
@@ -105,7 +105,7 @@ impl<'a> Sites<'a> {
         if stack == StackId::EMPTY {
             return String::new();
         }
-        let text = || spreadsheet_safe(&site_label(self.snapshot, stack));
+        let text = || spreadsheet_safe(&site_label(self.snapshot, stack)).into_owned();
         self.known.entry(stack).or_insert_with(text).clone()
     }
 }

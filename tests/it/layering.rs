@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -55,9 +55,11 @@ const LAYERS: [Layer; 17] = [
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
     Layer { name: "export", knows: &["units", "model", "analysis", "report", "draw"], is_without: &[] },
+    Layer { name: "interchange", knows: &["units", "model", "analysis", "report"], is_without: &["png"] },
     Layer {
         name: "cli",
         knows: &[
+            "interchange",
             "units",
             "load",
             "save",

@@ -11,6 +11,7 @@ mod damage;
 mod declared;
 mod diff;
 mod explain;
+mod export;
 mod findings;
 mod formats;
 mod layering;

@@ -16,7 +16,7 @@ mod values;
 
 pub(super) use errors::{missing, no_memory, no_moment};
 pub(super) use filter::{matches, parse_filter};
-pub(super) use moment::{NamedMoment, NamedRange};
+pub(super) use moment::{Missing, NamedMoment, NamedRange};
 pub(super) use opened::Opened;
 pub(super) use rules::RulesFile;
 pub(super) use sides::Sides;

@@ -115,6 +115,11 @@ impl Target {
         }
     }
 
+    /// The error that events were named by numbers, which each of several devices counts for itself.
+    pub(in crate::cli) fn ambiguous(recording: &Opened<'_>) -> Failure {
+        event_of_several_devices(&recording.snapshot)
+    }
+
     /// [`Self::each`] for commands that show devices side by side. An event's number is refused if there are
     /// several devices, on which it would mean unrelated moments.
     pub(in crate::cli) fn each_at_same<'a>(

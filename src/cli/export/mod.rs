@@ -1,0 +1,22 @@
+//! `oomscope export`.
+
+mod args;
+mod profile;
+mod progress_bar;
+mod selection;
+mod tables;
+mod whole;
+
+pub(super) use args::ExportArgs;
+
+use super::failure::Failure;
+use crate::interchange::Content;
+
+pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
+    args.refuse_useless()?;
+    match args.format.content {
+        Content::Table(open) => tables::run(args, open),
+        Content::Stacks(write) => whole::stacks(args, write),
+        Content::Trace(write) => whole::trace(args, write),
+    }
+}

@@ -1,0 +1,77 @@
+//! From the arguments and an open recording to its exported part.
+
+use super::args::ExportArgs;
+use crate::analysis::filter::Prepared;
+use crate::analysis::{Attribution, Facts};
+use crate::cli::failure::Failure;
+use crate::cli::select::{Missing, Opened, Selected, Target, matches, missing};
+use crate::interchange::{Portion, Selection};
+use crate::model::Timeline;
+use std::sync::Arc;
+
+/// The part of a recording that is exported if neither a moment nor a range is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// All of it.
+    Whole,
+    /// The state at the last OOM, else at the peak.
+    OomOrPeak,
+}
+
+/// The part of a recording that the arguments ask for.
+pub(super) fn selection<'a>(
+    args: &ExportArgs,
+    recording: &'a Opened<'_>,
+    otherwise: Otherwise,
+) -> Result<Selection<'a>, Failure> {
+    let facts = recording.facts();
+    let is_moment = args.range.is_none() && otherwise == Otherwise::OomOrPeak;
+    let portions = if args.target.names_moment() || is_moment {
+        let selected = args.target.each_at_same(recording)?;
+        let at = |Selected { timeline, moment, .. }| portion(recording, timeline, &facts).at(moment);
+        selected.into_iter().map(at).collect()
+    } else {
+        in_range(args, recording, &facts)?
+    };
+    let portions = portions.into_iter().map(|portion| filtered(args, recording, portion)).collect();
+    Ok(Selection::new(&recording.snapshot, portions))
+}
+
+fn portion<'a>(recording: &'a Opened<'_>, timeline: &'a Timeline, facts: &Facts) -> Portion<'a> {
+    Portion::whole(timeline, Arc::new(Attribution::of_device(facts, &recording.snapshot, timeline)))
+}
+
+/// Each device, in the range if there is one. Devices without the range are left out unless none has it.
+fn in_range<'a>(
+    args: &ExportArgs,
+    recording: &'a Opened<'_>,
+    facts: &Facts,
+) -> Result<Vec<Portion<'a>>, Failure> {
+    let devices = args.target.devices(recording)?;
+    let Some(range) = &args.range else {
+        return Ok(devices.into_iter().map(|timeline| portion(recording, timeline, facts)).collect());
+    };
+    if range.is_of_one_device() && 1 < devices.len() {
+        return Err(Target::ambiguous(recording));
+    }
+    let (mut portions, mut lacking) = (Vec::new(), None::<Missing<'_>>);
+    for timeline in devices {
+        let whole = portion(recording, timeline, facts);
+        match range.ends(&recording.snapshot, timeline, || Arc::clone(&whole.attribution)) {
+            Ok(ends) => portions.push(whole.within(ends)),
+            Err(error) => lacking = lacking.or(Some(error)),
+        }
+    }
+    match lacking {
+        Some(error) if portions.is_empty() => Err(missing(recording.file, error)),
+        _ => Ok(portions),
+    }
+}
+
+fn filtered<'a>(args: &ExportArgs, recording: &Opened<'_>, portion: Portion<'a>) -> Portion<'a> {
+    let Some(filter) = args.filter.as_ref().filter(|filter| !filter.is_empty()) else { return portion };
+    let (timeline, snapshot) = (portion.timeline, &recording.snapshot);
+    let prepared = Prepared::with_attribution(filter, snapshot, timeline, &portion.attribution);
+    let found = matches(&prepared, timeline, portion.moment());
+    portion.matching(found)
+}

@@ -1,0 +1,96 @@
+//! Tables, in one file or a folder.
+
+use super::args::ExportArgs;
+use super::progress_bar::with_bar;
+use super::selection::{Otherwise, selection};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::interchange::{OpenTable, Progress, Selection, TABLES, Table};
+use crate::save::SaveError;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Write the table or the tables that the arguments ask for.
+pub(super) fn run(args: &ExportArgs, open: OpenTable) -> Result<(), Failure> {
+    match (args.table, &args.output) {
+        (Some(table), _) => one(args, table, open),
+        (None, Some(folder)) if folder != Path::new("-") => all(args, folder, open),
+        (None, _) => Err(Failure::new(
+            "several tables do not fit into one output",
+            "name a folder with -o, or one table with --table",
+        )),
+    }
+}
+
+fn one(args: &ExportArgs, table: &Table, open: OpenTable) -> Result<(), Failure> {
+    let destination = args.source.destination(args.output.as_deref())?;
+    let recording = args.source.open()?;
+    let selection = selection(args, &recording, Otherwise::Whole)?;
+    let mut out = destination.open()?;
+    with_bar(table.count(&selection), "rows", |progress| write(&mut out, table, open, &selection, progress))?;
+    out.finish()
+}
+
+/// Write all tables. They take their places once all of them are written.
+fn all(args: &ExportArgs, folder: &Path, open: OpenTable) -> Result<(), Failure> {
+    let path = |table: &Table| folder.join(format!("{}.{}", table.name, args.format.name));
+    let paths: Vec<PathBuf> = TABLES.into_iter().map(path).collect();
+    // Refused before a large recording is read.
+    let destinations = paths.iter().map(|path| args.source.destination(Some(path)));
+    let destinations: Vec<_> = destinations.collect::<Result<_, _>>()?;
+    let recording = args.source.open()?;
+    let selection = selection(args, &recording, Otherwise::Whole)?;
+    let folder = Folder::create(folder)?;
+    let total = TABLES.iter().map(|table| table.count(&selection)).fold(0, u64::saturating_add);
+    let written = with_bar(total, "rows", |progress| -> Result<Vec<Output>, Failure> {
+        let tables = TABLES.into_iter().zip(destinations);
+        let written = tables.map(|(table, destination)| {
+            let mut out = destination.open()?;
+            write(&mut out, table, open, &selection, progress)?;
+            Ok(out)
+        });
+        written.collect()
+    })?;
+    written.into_iter().try_for_each(Output::finish)?;
+    folder.keep();
+    Ok(())
+}
+
+fn write(
+    out: &mut Output,
+    table: &Table,
+    open: OpenTable,
+    selection: &Selection<'_>,
+    progress: &mut Progress<'_>,
+) -> io::Result<()> {
+    let mut writer = open(out, &table.columns());
+    table.write(selection, &mut *writer, progress)
+}
+
+/// The folder of the tables. One that was made for them goes away if they are not written.
+struct Folder<'a> {
+    path: &'a Path,
+    is_new: bool,
+}
+
+impl<'a> Folder<'a> {
+    fn create(path: &'a Path) -> Result<Self, Failure> {
+        let is_new = !path.exists();
+        fs::create_dir_all(path).map_err(|source| SaveError::Refused { path: path.to_owned(), source })?;
+        Ok(Self { path, is_new })
+    }
+
+    fn keep(mut self) {
+        self.is_new = false;
+    }
+}
+
+impl Drop for Folder<'_> {
+    fn drop(&mut self) {
+        if self.is_new {
+            // It stays if anything is in it.
+            fs::remove_dir(self.path).ok();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A recording in formats that other programs read: tables, weighted stacks, traces.
+//!
+//! [`FORMATS`] is the register of formats, and [`TABLES`] that of tables. Rows are made while they are written, so memory does not
+//! grow with the output. This layer knows no files and no arguments.
+
+mod cell;
+mod column;
+mod format;
+mod perfetto;
+mod profile;
+mod progress;
+mod protobuf;
+mod selection;
+mod stacks;
+mod tables;
+mod writers;
+
+pub use cell::Cell;
+pub use column::{ColumnInfo, Kind, Unit};
+pub use format::{Content, FORMATS, Format, OpenTable, WriteWhole};
+pub use profile::{Profile, ProfileError};
+pub use progress::Progress;
+pub use selection::{Portion, Selection};
+pub use tables::{TABLES, Table};
+pub use writers::TableWriter;
