@@ -4,6 +4,7 @@
 //! `Command::run`. Its module also declares its arguments.
 
 mod check;
+mod cut;
 mod explain;
 mod failure;
 mod licenses;
@@ -43,6 +44,7 @@ use std::process::ExitCode;
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
   oomscope remedies oom.pickle              what would have helped, by how much, at what cost
+  oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -68,6 +70,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Write a picture of a view, without a display
     Render(render::RenderArgs),
+    /// Write a part of a recording as a smaller snapshot that every viewer opens
+    Cut(cut::CutArgs),
     /// Check recordings against limits, for CI: exit code 3 when one is exceeded
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
@@ -86,6 +90,7 @@ impl Command {
             Self::Explain(args) => explain::run(args),
             Self::Report(args) => report::run(args),
             Self::Render(args) => render::run(args),
+            Self::Cut(args) => cut::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Remedies(args) => remedies::run(args),

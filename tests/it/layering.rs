@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 16] = [
+const LAYERS: [Layer; 17] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -44,6 +44,7 @@ const LAYERS: [Layer; 16] = [
         knows: &["units", "model", "analysis", "simulator", "diagnosis"],
         is_without: OUTPUT_FORMATS,
     },
+    Layer { name: "cut", knows: &["units", "snapshot", "model", "analysis"], is_without: OUTPUT_FORMATS },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
     Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
@@ -63,6 +64,7 @@ const LAYERS: [Layer; 16] = [
             "model",
             "notes",
             "analysis",
+            "cut",
             "simulator",
             "diagnosis",
             "remedies",

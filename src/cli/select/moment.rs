@@ -53,7 +53,7 @@ impl NamedMoment {
     pub(super) fn is_of_one_device(&self) -> bool {
         match self {
             Self::At(at) => matches!(at, At::Event(_)),
-            Self::PeakOf(range) => matches!(range.query, RangeQuery::Events(_)),
+            Self::PeakOf(range) => range.is_of_one_device(),
         }
     }
 
@@ -87,6 +87,11 @@ impl NamedMoment {
 }
 
 impl NamedRange {
+    /// Whether it names events by their numbers, which each device counts for itself.
+    pub(super) fn is_of_one_device(&self) -> bool {
+        matches!(self.query, RangeQuery::Events(_))
+    }
+
     /// The events of a device that are meant.
     fn find(
         &self,
