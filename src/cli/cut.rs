@@ -5,7 +5,7 @@ use super::select::{NamedRange, OneDevice, Opened, Source, matches, parse_filter
 use super::stderr;
 use crate::analysis::Attribution;
 use crate::analysis::filter::{Filter, Prepared};
-use crate::cut::{Cut, DeviceRange, Lost, cut};
+use crate::cut::{Cut, CutOptions, DeviceRange, Lost, cut};
 use crate::model::Moment;
 use crate::units;
 use clap::Args;
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
   oomscope cut big.pickle --range iteration:3 -o small.pickle
   oomscope cut big.pickle --range 41000..43000 --device 0 -o small.pickle
   oomscope cut big.pickle --filter 'size>1MiB' -o small.pickle
+  oomscope cut oom.pickle --redact --strip-cpp-frames -o for-a-ticket.pickle
 
 The result is a snapshot: its segments are those after the last event that is kept, so that every viewer
 finds the earlier states from there. docs/cut.md says what is the same in it, and what is not."
@@ -35,15 +36,27 @@ pub(super) struct CutArgs {
     /// Only what matches: 'size>100MB attention stream:7', as in the window; the memory of the rest reads as free
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
+    /// Replace folders by numbers, and leave out texts that may name users, hosts and projects
+    #[arg(long)]
+    redact: bool,
+    /// Leave out frames of compiled code, of which stacks recorded with stacks="all" mostly consist
+    #[arg(long)]
+    strip_cpp_frames: bool,
     /// The snapshot to write; an existing one is replaced. '-' is standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 }
 
+impl CutArgs {
+    fn options(&self) -> CutOptions {
+        CutOptions { redacts: self.redact, strips_compiled: self.strip_cpp_frames }
+    }
+}
+
 pub(super) fn run(args: &CutArgs) -> Result<(), Failure> {
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
-    let cut = cut(&recording.snapshot, ranges(&recording, args)?);
+    let cut = cut(&recording.snapshot, ranges(&recording, args)?, args.options());
     destination.write(|out| Ok(cut.write(out)?))?;
     notice_lost(cut.lost);
     summary(&recording, &cut, &args.output);

@@ -6,8 +6,9 @@ mod annotations;
 mod events;
 mod plan;
 mod range;
+mod redact;
 mod state;
 
-pub use plan::{Cut, cut};
+pub use plan::{Cut, CutOptions, cut};
 pub use range::DeviceRange;
 pub use state::Lost;

@@ -3,10 +3,10 @@
 use crate::support::{json, load_bytes, pickles_in, root, run, sample, shared, stdout};
 use oomscope::analysis::filter::{Filter, Prepared};
 use oomscope::analysis::segment_state::Contradictions;
-use oomscope::analysis::{SegmentIndex, UserRules};
-use oomscope::cut::{DeviceRange, Lost, cut};
+use oomscope::analysis::{Attribution, SegmentIndex, UserRules};
+use oomscope::cut::{CutOptions, DeviceRange, Lost, cut};
 use oomscope::load::{Input, Progress, load};
-use oomscope::model::{AllocId, Anchor, Event, EventIx, Moment, Snapshot, StackId, StrId, Timeline};
+use oomscope::model::{AllocId, Anchor, Event, EventIx, FrameId, Moment, Snapshot, StackId, StrId, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,12 @@ fn read(path: &Path) -> Snapshot {
 
 /// A cut, read again, and what it had to leave out.
 fn cut_and_read(snapshot: &Snapshot, ranges: Vec<DeviceRange<'_>>) -> (Snapshot, Lost) {
+    cut_with(snapshot, ranges, CutOptions::default())
+}
+
+fn cut_with(snapshot: &Snapshot, ranges: Vec<DeviceRange<'_>>, options: CutOptions) -> (Snapshot, Lost) {
     let mut pickle = Vec::new();
-    let cut = cut(snapshot, ranges);
+    let cut = cut(snapshot, ranges, options);
     cut.write(&mut pickle).expect("memory can be written");
     let found = load_bytes(&pickle).expect("a cut is a snapshot");
     assert_eq!((&found.damage, &found.unknown_keys[..], &found.issues[..]), (&None, &[][..], &[][..]));
@@ -250,4 +254,45 @@ fn an_input_is_not_overwritten_and_ranges_of_events_need_a_device() {
     let cut = run(["cut", &path, "--range", "10..20", "--device", "1", "-o", "-"]);
     let part = load_bytes(&cut.stdout).expect("a snapshot");
     assert_eq!(part.timelines.iter().map(|t| (t.device.0, t.events.len())).collect::<Vec<_>>(), [(1, 11)]);
+}
+
+#[test]
+fn redacted_recordings_have_the_same_categories() {
+    let options = CutOptions { redacts: true, ..CutOptions::default() };
+    let mut files = recordings();
+    files.extend(shared("public").map(|folder| pickles_in(&folder, true)).unwrap_or_default());
+    for path in files {
+        let snapshot = read(&path);
+        let name = path.to_string_lossy();
+        let ranges = snapshot.timelines.iter().map(whole).collect();
+        let (redacted, _) = cut_with(&snapshot, ranges, options);
+        let rules = UserRules::default();
+        for (here, there) in redacted.timelines.iter().zip(&snapshot.timelines) {
+            let [found, expected] = [(&redacted, here), (&snapshot, there)]
+                .map(|(snapshot, timeline)| Attribution::of(snapshot, timeline, &rules));
+            let differing =
+                there.ids().find(|&id| found.categories.verdict(id) != expected.categories.verdict(id));
+            assert_eq!(differing, None, "{name} {}", there.device);
+        }
+        let mut files = (0..redacted.frames.len() as u32).map(|id| redacted.frames.get(FrameId(id)).file);
+        let is_named = |file: StrId| {
+            let file = redacted.strings.get(file);
+            ["/home/", "/Users/", "/workspace/", "/root/"].iter().any(|folder| file.contains(folder))
+        };
+        assert_eq!(files.find(|&file| is_named(file)).map(|file| redacted.strings.get(file)), None, "{name}");
+    }
+}
+
+#[test]
+fn compiled_frames_can_be_left_out() {
+    let has_native = |snapshot: &Snapshot| {
+        let files = (0..snapshot.frames.len() as u32).map(|id| snapshot.frames.get(FrameId(id)).file);
+        files.filter(|&file| snapshot.strings.get(file).contains(".so")).count()
+    };
+    let options = CutOptions { strips_compiled: true, ..CutOptions::default() };
+    for path in recordings() {
+        let snapshot = read(&path);
+        let (stripped, _) = cut_with(&snapshot, snapshot.timelines.iter().map(whole).collect(), options);
+        assert_eq!(has_native(&stripped), 0, "{}", path.display());
+    }
 }
