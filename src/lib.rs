@@ -17,6 +17,7 @@ pub mod analysis;
 #[cfg(feature = "window")]
 pub mod app;
 pub mod cli;
+pub mod cut;
 pub mod diagnosis;
 pub mod draw;
 pub mod export;

@@ -28,7 +28,8 @@ pub use allocations::{AllocationSorter, At, LifeSpan, MomentError, OrderBy, Site
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
-    RuleId, Stratum, UserRules, UserRulesError, Verdict,
+    RuleId, Stratum, UserRules, UserRulesError, Verdict, declared_category, is_compiled_code,
+    named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;

@@ -4,6 +4,7 @@
 //! `Command::run`. Its module also declares its arguments.
 
 mod check;
+mod cut;
 mod diff;
 mod explain;
 mod export;
@@ -49,6 +50,7 @@ use std::process::ExitCode;
   oomscope export snapshot.pickle --format csv -o tables/   tables for DuckDB, Polars, pandas
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
   oomscope remedies oom.pickle              what would have helped, by how much, at what cost
+  oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -78,6 +80,8 @@ enum Command {
     Render(render::RenderArgs),
     /// Write tables, stacks or a trace for other programs: CSV, JSON lines, …
     Export(export::ExportArgs),
+    /// Write a part of a recording as a smaller snapshot that every viewer opens
+    Cut(cut::CutArgs),
     /// Check recordings against limits, for CI: exit code 3 when one is exceeded
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
@@ -100,6 +104,7 @@ impl Command {
             Self::Diff(args) => diff::run(args),
             Self::Render(args) => render::run(args),
             Self::Export(args) => export::run(args),
+            Self::Cut(args) => cut::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Remedies(args) => remedies::run(args),

@@ -1,4 +1,4 @@
-//! A streaming decoder for Python pickles that hold only plain data.
+//! A streaming decoder, and a writer, for Python pickles that hold only plain data.
 //!
 //! Bytes go in as [`Chunk`]s, finished values come out through a [`Sink`]. The decoder keeps
 //! the pickle machine's stack and memo, and nothing else: the meaning of dicts and lists is the
@@ -6,6 +6,8 @@
 //!
 //! Nothing is ever imported or called. The opcodes that would do so are refused by name
 //! ([`ErrorKind::Forbidden`]).
+//!
+//! [`Writer`] goes the other way, value by value.
 //!
 //! This module knows no PyTorch, no files and no threads.
 
@@ -30,9 +32,11 @@ mod skeleton;
 mod tests;
 mod text;
 mod value;
+mod writer;
 
 pub use error::{DecodeError, ErrorKind};
 pub use feed::{Chunk, ChunkSource};
 pub use machine::{Decoded, decode};
 pub use sink::Sink;
 pub use value::{Handle, Kind, Value, View};
+pub use writer::{BATCH_ITEMS, MemoId, Writer};

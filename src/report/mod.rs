@@ -42,7 +42,7 @@ pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
     PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
-    report_html, report_json, report_markdown, report_text, without_folders,
+    report_html, report_json, report_markdown, report_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};

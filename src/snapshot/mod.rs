@@ -22,6 +22,7 @@ mod settings;
 mod shapes;
 mod sink;
 mod string_keys;
+pub mod write;
 
 pub use builder::Builder;
 pub use error::SnapshotError;

@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 18] = [
+const LAYERS: [Layer; 19] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
@@ -45,6 +45,7 @@ const LAYERS: [Layer; 18] = [
         is_without: OUTPUT_FORMATS,
     },
     Layer { name: "ranks", knows: &["units", "model", "analysis", "diagnosis"], is_without: OUTPUT_FORMATS },
+    Layer { name: "cut", knows: &["units", "snapshot", "model", "analysis"], is_without: OUTPUT_FORMATS },
     Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
     Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
@@ -66,6 +67,7 @@ const LAYERS: [Layer; 18] = [
             "model",
             "notes",
             "analysis",
+            "cut",
             "simulator",
             "diagnosis",
             "ranks",

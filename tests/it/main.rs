@@ -7,6 +7,7 @@ mod attribution;
 mod check;
 mod cli;
 mod corpus;
+mod cuts;
 mod damage;
 mod declared;
 mod diff;

@@ -34,8 +34,11 @@ pub use because::Because;
 pub use categories::{Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
-pub use facts::Facts;
+pub use facts::{Facts, declared_category};
+pub use knowledge::{is_compiled_code, path_in_torch};
 pub use pipeline::Attribution;
 pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
-pub use structure::{Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position};
+pub use structure::{
+    Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, named_step_and_phase,
+};
 pub use user_rules::{UserRules, UserRulesError};

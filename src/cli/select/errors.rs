@@ -44,6 +44,14 @@ pub(in crate::cli) fn missing(file: &Path, missing: Missing<'_>) -> Failure {
     Failure::new(format_args!("{}: {missing}", file.display()), hint)
 }
 
+/// The error that a range of events is ambiguous, since each device counts its own events.
+pub(super) fn events_of_several_devices(snapshot: &Snapshot) -> Failure {
+    Failure::new(
+        "events by their numbers are others on each device",
+        format!("add --device ({})", device_list(snapshot)),
+    )
+}
+
 /// The error that an event's number is ambiguous, since each device counts its own events.
 pub(super) fn event_of_several_devices(snapshot: &Snapshot) -> Failure {
     Failure::new(

@@ -1,13 +1,14 @@
 //! The device and the moment that a command looks at.
 
-use super::errors::{event_of_several_devices, missing};
-use super::moment::{Missing, NamedMoment};
+use super::errors::{event_of_several_devices, events_of_several_devices, missing};
+use super::moment::{Missing, NamedMoment, NamedRange};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
 use crate::analysis::At;
 use crate::cli::failure::Failure;
 use crate::model::{DeviceId, Moment, Timeline};
 use clap::Args;
+use std::ops::Range;
 
 /// `--device`.
 #[derive(Debug, Args)]
@@ -57,6 +58,33 @@ impl OneDevice {
         recording: &'a Opened<'_>,
     ) -> Result<Option<&'a Timeline>, Failure> {
         recording.device_or_main(self.device)
+    }
+
+    /// The named device, or all devices, each with the events of a range, from the first to the one after the last. Devices
+    /// without any are left out unless none has some. Without a range, all events.
+    pub(in crate::cli) fn each_range<'a>(
+        &self,
+        recording: &'a Opened<'_>,
+        range: Option<&NamedRange>,
+    ) -> Result<Vec<(&'a Timeline, Range<u32>)>, Failure> {
+        let devices = recording.devices(self.device)?;
+        let Some(range) = range else {
+            return Ok(devices.into_iter().map(|device| (device, 0..device.events.len() as u32)).collect());
+        };
+        if range.is_of_one_device() && 1 < devices.len() {
+            return Err(events_of_several_devices(&recording.snapshot));
+        }
+        let (mut found, mut lacking) = (Vec::new(), None);
+        for timeline in devices {
+            match range.ends(&recording.snapshot, timeline, || recording.attribution(timeline)) {
+                Ok([first, last]) => found.push((timeline, first..last + 1)),
+                Err(error) => lacking = lacking.or(Some(error)),
+            }
+        }
+        match lacking {
+            Some(error) if found.is_empty() => Err(missing(recording.file, error)),
+            _ => Ok(found),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Texts of a file made fit to be shown: printable, of limited length and, where wanted, without folders.
 
-use super::redact;
 use crate::analysis::{ModulePlace, ModuleRow, ModuleTable, SiteFrame};
 use crate::diagnosis::{CodeRow, CodeTree, Site};
 use crate::units;
@@ -19,7 +18,7 @@ impl Clean {
     /// A name or another short text.
     pub(super) fn text(self, text: &str) -> String {
         let text = units::printable(text);
-        let text = if self.redacted { redact::without_folders(&text) } else { text };
+        let text = if self.redacted { units::without_folders(&text) } else { text };
         shortened(text)
     }
 
@@ -71,7 +70,7 @@ impl Clean {
     /// A sentence of the diagnosis. It is not cut: the names in it were, and the rest is the program's own.
     pub(super) fn prose(self, text: &str) -> String {
         let text = units::printable(text);
-        if self.redacted { redact::without_folders(&text) } else { text }
+        if self.redacted { units::without_folders(&text) } else { text }
     }
 }
 

@@ -10,7 +10,6 @@ mod markdown;
 mod markdown_sink;
 mod page;
 mod quoted;
-mod redact;
 mod sink;
 mod text;
 mod tree;
@@ -25,7 +24,6 @@ pub use page::{
     FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, Picture, Theme, report_html,
 };
 pub use quoted::{RemedyText, quoted};
-pub use redact::without_folders;
 pub use text::{TextDetail, report_text};
 pub use words::kind_text;
 

@@ -46,14 +46,14 @@ fn label_of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {
     let recorded = context.category.and_then(|id| Category::from_key(&text(id)));
     let recorded = recorded.filter(|&category| category != Category::Unknown);
     let metadata = [context.user_metadata, context.internal_metadata];
-    let annotated = || metadata.into_iter().flatten().find_map(|id| label_in_metadata(&text(id)));
+    let annotated = || metadata.into_iter().flatten().find_map(|id| declared_category(&text(id)));
     recorded
         .map(|category| Verdict::new(category, RuleId::Recorded))
         .or_else(|| annotated().map(|category| Verdict::new(category, RuleId::Metadata)))
 }
 
-/// The label in metadata: the name of a category, or a key `category` with one.
-fn label_in_metadata(text: &str) -> Option<Category> {
+/// The category that metadata of an event declares: the name of a category, or a key `category` with one.
+pub fn declared_category(text: &str) -> Option<Category> {
     const KEY: &str = "category";
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let keys = text.match_indices(KEY).map(|(at, _)| (at, at + KEY.len()));
@@ -75,16 +75,16 @@ mod tests {
 
     #[test]
     fn metadata_is_a_label_only_where_it_names_a_category() {
-        assert_eq!(label_in_metadata("{'step': 0, 'category': 'kv_cache'}"), Some(Category::KvCache));
-        assert_eq!(label_in_metadata("category=gradient"), Some(Category::Gradient));
-        assert_eq!(label_in_metadata("Activations"), Some(Category::Activation));
-        assert_eq!(label_in_metadata("{'step': 0, 'phase': 'forward'}"), None);
-        assert_eq!(label_in_metadata("input tokens of step 0"), None);
-        assert_eq!(label_in_metadata("Category.PARAMETER"), Some(Category::Parameter));
+        assert_eq!(declared_category("{'step': 0, 'category': 'kv_cache'}"), Some(Category::KvCache));
+        assert_eq!(declared_category("category=gradient"), Some(Category::Gradient));
+        assert_eq!(declared_category("Activations"), Some(Category::Activation));
+        assert_eq!(declared_category("{'step': 0, 'phase': 'forward'}"), None);
+        assert_eq!(declared_category("input tokens of step 0"), None);
+        assert_eq!(declared_category("Category.PARAMETER"), Some(Category::Parameter));
         for text in
             ["encoder.cache", "layer1.weight", "stage.other", "my subcategory: temp", "categories: input"]
         {
-            assert_eq!(label_in_metadata(text), None, "{text}");
+            assert_eq!(declared_category(text), None, "{text}");
         }
     }
 }

@@ -24,6 +24,7 @@ pub(in crate::analysis) use activities::Activity;
 pub(in crate::analysis) use activities::Run;
 pub(in crate::analysis) use announced::{Announced, AnnouncedRange};
 pub(in crate::analysis) use declared::Labels;
+pub use declared::declared_category;
 pub(in crate::analysis) use device_facts::DeviceFacts;
 pub(in crate::analysis) use facts_by_stack::FactsByStack;
 pub use file_facts::Facts;

@@ -9,19 +9,19 @@ pub(in crate::analysis) fn frame_role(file: &str, name: &str) -> Role {
     if is_start(name) && file.rsplit('.').next() != Some("py") {
         return Role::Start;
     }
-    if is_binary(&file) {
+    if is_compiled_code(&file) {
         return cpp_role(name);
     }
     // Some versions write `Module._call_impl`, some `_call_impl`.
     let plain = name.rsplit('.').next().unwrap_or(name);
-    if let Some(inner) = torch_path(&file) {
+    if let Some(inner) = path_in_torch(&file) {
         return torch_role(inner, plain);
     }
     library_role(&file, name)
 }
 
-/// The path of a file within the torch package, if it is in it.
-fn torch_path(file: &str) -> Option<&str> {
+/// The path of a file within the torch package, if it is in it. Folders are separated by slashes.
+pub fn path_in_torch(file: &str) -> Option<&str> {
     let inner = |marker: &str| file.rfind(marker).map(|at| &file[at + marker.len()..]);
     inner("-packages/torch/").or_else(|| {
         // In an editable installation, or in a path that was cut, the package has no folder for packages around it.
@@ -192,8 +192,8 @@ fn package_role(inner: &str, name: &str) -> Role {
     }
 }
 
-/// Whether a file is compiled code rather than Python.
-fn is_binary(file: &str) -> bool {
+/// Whether a file is compiled code rather than Python. Folders are separated by slashes.
+pub fn is_compiled_code(file: &str) -> bool {
     const ENDINGS: [&str; 11] = ["so", "c", "cpp", "cc", "cxx", "h", "hpp", "cu", "cuh", "dll", "dylib"];
     let base = file.rsplit('/').next().unwrap_or(file);
     if base.starts_with('<') {

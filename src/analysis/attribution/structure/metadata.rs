@@ -28,6 +28,12 @@ impl EventMetadata {
     }
 }
 
+/// The step and the phase that metadata of an event names.
+pub fn named_step_and_phase(text: &str) -> (Option<u32>, Option<Phase>) {
+    let EventMetadata { step, phase } = EventMetadata::parse(text);
+    (step, phase)
+}
+
 /// The value of a key in a text of keys and values, such as JSON or Python's way to print a dict.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';

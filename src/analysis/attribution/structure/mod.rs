@@ -31,6 +31,7 @@ mod without_stacks;
 pub(super) use after_rules::complete_after_rules;
 pub(super) use from_facts::phases_from_facts;
 pub use iterations::{Iteration, Iterations};
+pub use metadata::named_step_and_phase;
 pub use phase::{Phase, PhaseBasis, PhaseStart};
 pub use phases::{ModelCall, Phases};
 pub use position::Position;

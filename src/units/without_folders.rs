@@ -1,6 +1,6 @@
 //! Leaves out the folders of paths, which name users, hosts and projects.
 
-use crate::units;
+use super::basename;
 
 /// A text in which every word that looks like a path is its last part: `/home/me/train.py:5` reads `train.py:5`.
 pub fn without_folders(text: &str) -> String {
@@ -8,7 +8,7 @@ pub fn without_folders(text: &str) -> String {
     for word in text.split_inclusive(char::is_whitespace) {
         let end = word.trim_end().len();
         let (path, space) = word.split_at(end);
-        out.push_str(if is_path(path) { units::basename(path) } else { path });
+        out.push_str(if is_path(path) { basename(path) } else { path });
         out.push_str(space);
     }
     out

@@ -1,0 +1,109 @@
+//! `oomscope cut`.
+
+use super::failure::Failure;
+use super::select::{NamedRange, OneDevice, Opened, Source, matches, parse_filter, parse_range};
+use super::stderr;
+use crate::analysis::Attribution;
+use crate::analysis::filter::{Filter, Prepared};
+use crate::cut::{Cut, CutOptions, DeviceRange, Lost, cut};
+use crate::model::Moment;
+use crate::units;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `cut`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
+    mut_arg("rules", |arg| arg.value_name("FILE")),
+    after_help = "Examples:
+  oomscope cut big.pickle --range iteration:3 -o small.pickle
+  oomscope cut big.pickle --range 41000..43000 --device 0 -o small.pickle
+  oomscope cut big.pickle --filter 'size>1MiB' -o small.pickle
+  oomscope cut oom.pickle --redact --strip-cpp-frames -o for-a-ticket.pickle
+
+The result is a snapshot: its segments are those after the last event that is kept, so that every viewer
+finds the earlier states from there. docs/cut.md says what is the same in it, and what is not."
+)]
+pub(super) struct CutArgs {
+    #[command(flatten)]
+    source: Source,
+    /// Only these events: iteration:3, phase:eval, 100..200, or a text in the name of an annotation
+    #[arg(long, value_name = "RANGE", value_parser = parse_range)]
+    range: Option<NamedRange>,
+    #[command(flatten)]
+    device: OneDevice,
+    /// Only what matches: 'size>100MB attention stream:7', as in the window; the memory of the rest reads as free
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    filter: Option<Filter>,
+    /// Replace folders by numbers, and leave out texts that may name users, hosts and projects
+    #[arg(long)]
+    redact: bool,
+    /// Leave out frames of compiled code, of which stacks recorded with stacks="all" mostly consist
+    #[arg(long)]
+    strip_cpp_frames: bool,
+    /// The snapshot to write; an existing one is replaced. '-' is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+}
+
+impl CutArgs {
+    fn options(&self) -> CutOptions {
+        CutOptions { redacts: self.redact, strips_compiled: self.strip_cpp_frames }
+    }
+}
+
+pub(super) fn run(args: &CutArgs) -> Result<(), Failure> {
+    let destination = args.source.destination(Some(&args.output))?;
+    let recording = args.source.open()?;
+    let cut = cut(&recording.snapshot, ranges(&recording, args)?, args.options());
+    destination.write(|out| Ok(cut.write(out)?))?;
+    notice_lost(cut.lost);
+    summary(&recording, &cut, &args.output);
+    Ok(())
+}
+
+/// The events and allocations of each device that are kept.
+fn ranges<'a>(recording: &'a Opened<'_>, args: &CutArgs) -> Result<Vec<DeviceRange<'a>>, Failure> {
+    let found = args.device.each_range(recording, args.range.as_ref())?;
+    let Some(filter) = &args.filter else {
+        let whole = |(timeline, events)| DeviceRange { timeline, events, matches: None };
+        return Ok(found.into_iter().map(whole).collect());
+    };
+    let facts = recording.facts();
+    let filtered = found.into_iter().map(|(timeline, events)| {
+        let attribution = Attribution::of_device(&facts, &recording.snapshot, timeline);
+        let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, &attribution);
+        let matches = matches(&prepared, timeline, Moment(events.end));
+        DeviceRange { timeline, events, matches: Some(matches) }
+    });
+    Ok(filtered.collect())
+}
+
+/// Say what the cut does not show as the recording does.
+fn notice_lost(Lost { outside_blocks, hidden_blocks }: Lost) {
+    if outside_blocks != 0 {
+        stderr::notice(&format!(
+            "{} blocks lie in no known segment; they are written as segments of their own",
+            units::count(outside_blocks)
+        ));
+    }
+    if hidden_blocks != 0 {
+        stderr::notice(&format!("{} blocks overlap others and are left out", units::count(hidden_blocks)));
+    }
+}
+
+/// Say how much was written, unless the snapshot itself goes to standard output.
+fn summary(recording: &Opened<'_>, cut: &Cut<'_>, output: &Path) {
+    if output == Path::new("-") {
+        return;
+    }
+    let all: usize = recording.snapshot.timelines.iter().map(|timeline| timeline.events.len()).sum();
+    stderr::notice(&format!(
+        "{}: {} of {} events, {} segments",
+        output.display(),
+        units::count(cut.events() as u64),
+        units::count(all as u64),
+        units::count(cut.segments() as u64),
+    ));
+}

@@ -1,0 +1,81 @@
+//! Texts of every kind, without what names users, hosts and projects.
+
+use super::paths::Folders;
+use crate::analysis::{Category, Phase, declared_category, named_step_and_phase};
+use crate::model::{FrameId, Snapshot};
+use crate::snapshot::write::{Rewrite, TextKind};
+use crate::units;
+use std::borrow::Cow;
+
+/// A snapshot's texts as they may be shown to strangers.
+#[derive(Debug)]
+pub(crate) struct Redaction {
+    folders: Folders,
+}
+
+impl Redaction {
+    /// The redaction of a snapshot's texts: folders of all its frames are numbered, written or not.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        let ids = (0..snapshot.frames.len() as u32).map(FrameId);
+        let files: Vec<Cow<'_, str>> =
+            ids.map(|id| snapshot.strings.get(snapshot.frames.get(id).file)).collect();
+        Self { folders: Folders::of(files.iter().map(AsRef::as_ref)) }
+    }
+}
+
+impl Rewrite for Redaction {
+    fn text<'t>(&self, kind: TextKind, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
+        let shown = || String::from_utf8_lossy(text);
+        let owned = |text: String| Some(Cow::Owned(text.into_bytes()));
+        match kind {
+            TextKind::File => owned(self.folders.redacted(&shown())),
+            // Rules read the names of functions, and torch's are among them.
+            TextKind::Function => Some(Cow::Borrowed(text)),
+            // The lines after the first are source code.
+            TextKind::TraceLine => owned(units::without_folders(shown().lines().next().unwrap_or_default())),
+            TextKind::Generated | TextKind::Annotation | TextKind::Setting => {
+                owned(units::without_folders(&shown()))
+            }
+            TextKind::Source => None,
+            TextKind::Metadata => owned(metadata(&shown())),
+            TextKind::CompileContext => is_compile_id(&shown()).then_some(Cow::Borrowed(text)),
+            TextKind::Category => {
+                Category::from_key(&shown()).map(|category| Cow::Owned(category.key().as_bytes().to_vec()))
+            }
+        }
+    }
+}
+
+/// What is understood of metadata: a step, a phase and a category.
+fn metadata(text: &str) -> String {
+    let (step, phase) = named_step_and_phase(text);
+    let step = step.map(|step| format!("\"step\": {step}"));
+    let phase = phase.map(Phase::key).map(|phase| format!("\"phase\": \"{phase}\""));
+    let category = declared_category(text).map(|category| format!("\"category\": \"{}\"", category.key()));
+    let known: Vec<String> = [step, phase, category].into_iter().flatten().collect();
+    if known.is_empty() { String::new() } else { format!("{{{}}}", known.join(", ")) }
+}
+
+/// Whether a compiled region is named by torch's numbers, as in `0/1_2`, or by none (`N/A`).
+fn is_compile_id(text: &str) -> bool {
+    text == "N/A" || text.chars().all(|c| c.is_ascii_digit() || "/_!-[] ".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_keeps_what_is_understood() {
+        let text = "{'step': 3, 'phase': 'backward', 'user': 'alice', 'category': 'kv_cache'}";
+        assert_eq!(metadata(text), "{\"step\": 3, \"phase\": \"backward\", \"category\": \"kv_cache\"}");
+        assert_eq!(metadata("alice@host"), "");
+        assert_eq!(declared_category(&metadata("gradient")), declared_category("gradient"));
+    }
+
+    #[test]
+    fn regions_with_names_are_left_out() {
+        assert!(is_compile_id("0/1_2") && is_compile_id("N/A") && is_compile_id(""));
+        assert!(!is_compile_id("alice/model"));
+    }
+}
