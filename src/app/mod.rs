@@ -6,6 +6,7 @@
 mod accessible;
 mod command;
 mod command_search;
+mod compare;
 mod context;
 mod details;
 mod device;
@@ -367,8 +368,37 @@ impl App {
         command_search::Shown { files, devices, recent }
     }
 
+    /// Tell the device that is shown which others are open, and move the cursors that it wants to be moved.
+    fn link_devices(&mut self) {
+        let Some((recording, moment)) =
+            self.shown_device().and_then(|device| device.states.compare.moved.take())
+        else {
+            return self.offer_others();
+        };
+        let files = self.documents.iter_mut().filter_map(Document::open_file);
+        for device in files.flat_map(|file| &mut file.devices) {
+            if device.recording == recording {
+                device.at.move_to(moment);
+            }
+        }
+        self.offer_others();
+    }
+
+    fn offer_others(&mut self) {
+        let files = self.documents.iter_mut().filter_map(Document::open_file);
+        let others: Vec<_> = files.flat_map(|file| compare::others::Other::of_file(&file.devices)).collect();
+        let files = self.documents.iter_mut().filter_map(Document::open_file);
+        for device in files.flat_map(|file| &mut file.devices) {
+            device.states.compare.forget_closed(&others);
+        }
+        if let Some(device) = self.shown_device() {
+            device.states.compare.others = others;
+        }
+    }
+
     /// Draw a frame. Bars take their room at the edges first; the page gets the rest.
     fn draw(&mut self, ui: &mut egui::Ui) {
+        self.link_devices();
         let recent = files::recent::files(&self.glances, &self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);
         files::tabs::ui(ui, &mut self.documents, self.current, &recent, preferences, commands);

@@ -1,6 +1,7 @@
 //! The real application without a window.
 
 mod attribution;
+mod compare;
 mod export;
 mod files;
 mod filter;

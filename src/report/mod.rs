@@ -34,8 +34,9 @@ pub use baseline::read_baseline;
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use comparison::{
-    ComparisonReport, DIFF_SCHEMA, comparison_html, comparison_json, comparison_markdown,
-    comparison_sentence, comparison_svg, comparison_text,
+    CompareBy, ComparisonReport, DIFF_SCHEMA, NamedRow, comparison_html, comparison_json,
+    comparison_markdown, comparison_sentence, comparison_svg, comparison_text,
+    side_text as comparison_side_text,
 };
 pub use contradictions::contradictions_text;
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};

@@ -16,8 +16,8 @@ pub(in crate::app) use pane::Pane;
 
 use crate::app::device::PaneCtx;
 use crate::app::{
-    details, holes, legend, notes, range, remedies, report_view, segment_map, segment_timeline, stacks,
-    tables, timeline, what_if,
+    compare, details, holes, legend, notes, range, remedies, report_view, segment_map, segment_timeline,
+    stacks, tables, timeline, what_if,
 };
 use eframe::egui::Ui;
 use report_view::target::Elsewhere;
@@ -144,6 +144,13 @@ const PANES: &[Definition] = &[
         home: Home::Tray,
         needs_history: false,
         ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),
+    },
+    Definition {
+        pane: Pane::Compare,
+        name: "Compare",
+        home: Home::Tray,
+        needs_history: false,
+        ui: |ui, ctx, states| compare::panel::ui(ui, ctx, &mut states.compare),
     },
     Definition {
         pane: Pane::Notes,

@@ -8,8 +8,8 @@ use crate::app::pointed::OpenMenu;
 use crate::app::preferences::Preferences;
 use crate::app::work::setup::Setup;
 use crate::app::{
-    details, filter, holes, legend, notes, range, remedies, segment_map, segment_timeline, stacks, tables,
-    timeline, what_if,
+    compare, details, filter, holes, legend, notes, range, remedies, segment_map, segment_timeline, stacks,
+    tables, timeline, what_if,
 };
 use crate::model::Recording;
 use eframe::egui;
@@ -55,6 +55,7 @@ pub(in crate::app) struct PaneStates {
     pub(in crate::app) what_if: what_if::panel::State,
     pub(in crate::app) remedies: remedies::panel::State,
     pub(in crate::app) notes: notes::state::State,
+    pub(in crate::app) compare: compare::panel::State,
 }
 
 impl PaneStates {
@@ -62,6 +63,7 @@ impl PaneStates {
     /// version of it.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.allocations.keep(&old.allocations);
+        self.compare.keep(&old.compare);
         self.details.keep(&old.details);
         self.events.keep(&old.events);
         self.holes.keep(&old.holes);

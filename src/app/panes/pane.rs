@@ -33,6 +33,8 @@ pub(in crate::app) enum Pane {
     WhatIf,
     /// What changes to the program would have saved.
     Remedies,
+    /// Another recording, or another moment, beside this one.
+    Compare,
     /// Notes about the file.
     Notes,
 }

@@ -12,6 +12,9 @@ use egui_tiles::{
 /// Height of the line of tabs, in points: a button with a little space.
 const TAB_BAR_PX: f32 = 28.0;
 
+/// Space on each side of a tab's name, in points.
+const TAB_PADDING_PX: f32 = 6.0;
+
 /// Width of the lines between panes, in points.
 const GAP_PX: f32 = 1.0;
 
@@ -103,6 +106,11 @@ impl Behavior<Pane> for Show<'_, '_> {
 
     fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
         TAB_BAR_PX
+    }
+
+    // With more, not all tabs of the tray fit into a window that is 1280 points wide.
+    fn tab_title_spacing(&self, _visuals: &egui::Visuals) -> f32 {
+        TAB_PADDING_PX
     }
 
     fn gap_width(&self, _style: &egui::Style) -> f32 {

@@ -5,6 +5,7 @@ mod curves;
 mod flame;
 mod json;
 mod markup;
+mod named;
 mod rows;
 mod sentence;
 mod tables;
@@ -13,7 +14,9 @@ mod text;
 pub use flame::comparison_svg;
 pub use json::{DIFF_SCHEMA, comparison_json};
 pub use markup::{comparison_html, comparison_markdown};
+pub use named::{CompareBy, NamedRow};
 pub use sentence::comparison_sentence;
+pub use tables::side_text;
 pub use text::comparison_text;
 
 use crate::analysis::comparison::{Comparison, Side};

@@ -49,7 +49,7 @@ fn plain(bytes: i128) -> Cell {
 }
 
 /// What is compared: a line for each side.
-pub(super) fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
+pub fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
     let of = report.sides[side];
     let position = of.attribution.phases.position_at(of.moment);
     let place = crate::report::position::position_text(position);

@@ -1,0 +1,116 @@
+//! Both curves on one axis.
+
+use super::computing::Curves;
+use crate::analysis::comparison::{AlignBy, AlignedColumn};
+use crate::app::{accessible, theme};
+use crate::draw::{Palette, Rgb};
+use crate::model::Moment;
+use crate::units;
+use eframe::egui::{self, Align2, Pos2, Rect, Sense, Shape, Stroke, TextStyle, pos2, vec2};
+
+/// Room for the labels of the axis, in points.
+const LABELS_PX: f32 = 18.0;
+
+/// Least height of the curves, in points: less shows no shape.
+const MIN_PX: f32 = 48.0;
+
+/// The name of a way to align.
+pub(super) fn way_name(by: AlignBy) -> &'static str {
+    match by {
+        AlignBy::Event => "Events",
+        AlignBy::Time => "Time",
+        AlignBy::Iteration => "Iterations",
+        AlignBy::Range(_) => "Range",
+    }
+}
+
+/// The colour of a side: the other one is muted.
+pub(super) fn side_color(palette: &Palette, side: usize) -> Rgb {
+    if side == 0 { palette.muted } else { palette.accent }
+}
+
+/// Draw both curves. Returns the moments of both sides at a place that was clicked.
+pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 2]> {
+    let palette = theme::palette(ui);
+    let size = vec2(ui.available_width(), ui.available_height().max(MIN_PX + LABELS_PX));
+    let (all, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let rect = Rect::from_min_max(all.min, pos2(all.right(), all.bottom() - LABELS_PX));
+    accessible::picture(&response, "Both curves", || format!("aligned by {}", way_name(curves.by)));
+    let most = curves.columns.iter().flat_map(|column| column.peaks).flatten().map(|peak| peak.1).max();
+    let most = most.unwrap_or(0).max(1);
+    let painter = ui.painter_at(all);
+    painter.rect_filled(rect, 2.0, theme::color(palette.window));
+    for side in [0, 1] {
+        let color = theme::color(side_color(palette, side));
+        for line in lines(&curves.columns, side, rect, most) {
+            painter.add(Shape::line(line, Stroke::new(1.25, color)));
+        }
+        let x = rect.left() + curves.moments[side] as f32 * rect.width();
+        let mark = [pos2(x, rect.top()), pos2(x, rect.bottom())];
+        painter.extend(Shape::dashed_line(&mark, Stroke::new(1.0, color), 4.0, 4.0));
+    }
+    labels(ui, curves, all, most, palette);
+    let at = response.interact_pointer_pos().or(response.hover_pos())?;
+    let share = f64::from((at.x - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
+    let column = ((share * curves.columns.len() as f64) as usize).min(curves.columns.len().checked_sub(1)?);
+    let column = curves.columns.get(column)?;
+    painter.vline(at.x, rect.y_range(), Stroke::new(1.0, theme::color(palette.muted)));
+    let is_chosen = response.clicked() || response.dragged();
+    response.on_hover_ui_at_pointer(|ui| {
+        ui.label(theme::strong(place_text(curves, share), 13.0));
+        for (name, peak) in ["A", "B"].into_iter().zip(column.peaks) {
+            let text = peak.map_or_else(|| "not recorded".to_owned(), |(_, bytes)| units::bytes(bytes));
+            ui.label(format!("{name}: {text}"));
+        }
+        ui.label(theme::muted(ui, "Click to move the cursors of both there"));
+    });
+    is_chosen.then(|| column.peaks.map(|peak| peak.map(|(moment, _)| moment)))
+}
+
+/// The parts of a curve that were recorded.
+fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: i64) -> Vec<Vec<Pos2>> {
+    let width = rect.width() / columns.len().max(1) as f32;
+    let mut lines: Vec<Vec<Pos2>> = vec![Vec::new()];
+    for (at, column) in columns.iter().enumerate() {
+        let x = rect.left() + (at as f32 + 0.5) * width;
+        match column.peaks[side] {
+            Some((_, bytes)) => {
+                let y = rect.bottom() - (bytes.max(0) as f64 / most as f64) as f32 * (rect.height() - 2.0);
+                lines.last_mut().into_iter().for_each(|line| line.push(pos2(x, y)));
+            }
+            None => lines.push(Vec::new()),
+        }
+    }
+    lines.retain(|line| 1 < line.len());
+    lines
+}
+
+fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, most: i64, palette: &Palette) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let color = theme::color(palette.muted);
+    let bottom = all.bottom() - LABELS_PX / 2.0;
+    let painter = ui.painter();
+    painter.text(pos2(all.left(), bottom), Align2::LEFT_CENTER, place_text(curves, 0.0), font.clone(), color);
+    painter.text(
+        pos2(all.right(), bottom),
+        Align2::RIGHT_CENTER,
+        place_text(curves, 1.0),
+        font.clone(),
+        color,
+    );
+    let top = pos2(all.left() + 4.0, all.top() + 2.0);
+    painter.text(top, Align2::LEFT_TOP, units::bytes(most), font, color);
+}
+
+/// A place on the axis, in its unit.
+fn place_text(curves: &Curves, share: f64) -> String {
+    let [from, to] = curves.span;
+    let place = from + (to - from) * share;
+    match curves.by {
+        AlignBy::Event => format!("event {}", units::count((place - 1.0).max(0.0) as u64)),
+        AlignBy::Time => units::duration_us(place as i64),
+        AlignBy::Iteration if place < 0.0 => "before iteration 0".to_owned(),
+        AlignBy::Iteration => format!("iteration {place:.1}"),
+        AlignBy::Range(_) => format!("{:.0} % of the range", place * 100.0),
+    }
+}
