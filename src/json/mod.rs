@@ -18,7 +18,12 @@ use values::{Item, Values};
 
 /// Whether a text that begins with these bytes can be JSON rather than a pickle: no pickle begins like this.
 pub fn is_json(head: &[u8]) -> bool {
-    matches!(head.trim_ascii_start(), [b'{' | b'[', ..])
+    match head.trim_ascii_start() {
+        [b'{', ..] => true,
+        // Settings files begin with a bracket, too.
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start(), [b'{' | b']', ..]),
+        _ => false,
+    }
 }
 
 /// Decode one JSON value from `source` into `sink`. Damage is reported with what is whole before it, as for pickles.

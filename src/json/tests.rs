@@ -170,6 +170,7 @@ fn deep_nesting_ends_early_and_refusals_are_errors() {
 
 #[test]
 fn json_is_known_by_its_first_byte() {
-    assert!(is_json(b" \n{\"a\"") && is_json(b"[{"));
+    assert!(is_json(b" \n{\"a\"") && is_json(b"[ {"));
+    assert!(!is_json(b"[package]"));
     assert!(!is_json(b"\x80\x04") && !is_json(b"(dp0") && !is_json(b"]q\0") && !is_json(b""));
 }
