@@ -22,6 +22,7 @@ pub mod diagnosis;
 pub mod draw;
 pub mod export;
 pub mod interchange;
+pub mod json;
 pub mod load;
 pub mod model;
 pub mod notes;

@@ -53,7 +53,7 @@ use std::process::ExitCode;
   oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
-and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
+the same as JSON, and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
 Nothing in a file is ever executed."
 )]
 struct Args {

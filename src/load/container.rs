@@ -1,4 +1,4 @@
-//! Unwraps the pickle from its container, which the first bytes of the file identify.
+//! Unwraps the pickle or the JSON from its container, which the first bytes of the file identify.
 
 use super::error::ContainerError;
 use super::html;
@@ -11,14 +11,14 @@ const MAGIC_BYTES: usize = 512;
 /// Bytes of the buffer in front of a decompressor: large, so that it asks the file seldom.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A reader of the pickle inside `raw`.
+/// A reader of the pickle or the JSON inside `raw`.
 pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
     let container = Container::of(&head)?;
     let all = Cursor::new(head).chain(raw);
     Ok(match container {
-        Container::Pickle => Box::new(all),
+        Container::Plain => Box::new(all),
         Container::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
         Container::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
         Container::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
@@ -30,10 +30,11 @@ fn buffered<R: Read>(reader: R) -> BufReader<R> {
     BufReader::with_capacity(BUFFER_BYTES, reader)
 }
 
-/// The container of a pickle.
+/// The container of a pickle or of JSON.
 #[derive(Debug, PartialEq, Eq)]
 enum Container {
-    Pickle,
+    /// None: a pickle or JSON.
+    Plain,
     Gzip,
     Zstd,
     Xz,
@@ -55,8 +56,7 @@ impl Container {
             [0x7f, b'E', b'L', b'F', ..] => foreign("a program"),
             _ => match head.trim_ascii_start() {
                 [b'<', ..] => Ok(Self::Html),
-                [b'{', ..] | [b'[', b'{' | b'"', ..] => foreign("JSON"),
-                _ => Ok(Self::Pickle),
+                _ => Ok(Self::Plain),
             },
         }
     }
@@ -69,12 +69,12 @@ mod tests {
     #[test]
     fn containers_differ_in_their_first_bytes() {
         let container = |head: &[u8]| Container::of(head).ok();
-        assert_eq!(container(b"\x80\x04\x95"), Some(Container::Pickle));
-        assert_eq!(container(b"(dp0\nS'segments'"), Some(Container::Pickle));
+        assert_eq!(container(b"\x80\x04\x95"), Some(Container::Plain));
+        assert_eq!(container(b"(dp0\nS'segments'"), Some(Container::Plain));
         assert_eq!(container(b"\x1f\x8b\x08"), Some(Container::Gzip));
         assert_eq!(container(b"\n<!DOCTYPE html>"), Some(Container::Html));
         assert_eq!(container(b"PK\x03\x04"), None);
-        assert_eq!(container(b"{\"segments\": []}"), None);
+        assert_eq!(container(b"{\"segments\": []}"), Some(Container::Plain));
         assert_eq!(container(b""), None);
     }
 }

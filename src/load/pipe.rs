@@ -1,9 +1,10 @@
 //! Reading on one thread, decoding on another.
 
 use super::{LoadError, Progress};
+use crate::json;
 use crate::pickle::{self, Chunk, ChunkSource, DecodeError, Decoded, ErrorKind};
 use crate::snapshot::Builder;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -13,16 +14,29 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// Pieces that may wait between the threads: enough to bridge a slow read, few enough to stay in cache.
 const CHUNKS_AHEAD: usize = 3;
 
+/// Bytes of the input that tell JSON from a pickle; white space may come first.
+const HEAD_BYTES: usize = 512;
+
 /// Read on this thread and decode on another one into `builder`.
 pub(super) fn decode(
-    reader: impl Read,
+    mut reader: impl Read,
     mut builder: Builder,
     name: &str,
     progress: &Progress,
 ) -> Result<(Builder, Decoded), LoadError> {
     let expected_bytes = progress.total_bytes();
-    read_for(reader, name, progress, move |chunks| {
-        pickle::decode(chunks, &mut builder, expected_bytes).map(|decoded| (builder, decoded))
+    let mut head = vec![0; HEAD_BYTES];
+    let found = read_full(&mut reader, &mut head);
+    head.truncate(*found.as_ref().unwrap_or(&0));
+    let is_json = json::is_json(&head);
+    let all = Cursor::new(head).chain(Failure(found.err())).chain(reader);
+    read_for(all, name, progress, move |chunks| {
+        let decoded = if is_json {
+            json::decode(chunks, &mut builder)
+        } else {
+            pickle::decode(chunks, &mut builder, expected_bytes)
+        };
+        decoded.map(|decoded| (builder, decoded))
     })
 }
 
@@ -74,6 +88,15 @@ fn read_all(
         if full.send(piece).is_err() || failed {
             return;
         }
+    }
+}
+
+/// A place at which reading fails, if it did there before.
+struct Failure(Option<io::Error>);
+
+impl Read for Failure {
+    fn read(&mut self, _buf: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 

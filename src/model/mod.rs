@@ -21,6 +21,7 @@ mod recording;
 mod rewind;
 mod segments;
 mod snapshot;
+mod sources;
 mod stacks;
 mod strings;
 mod timeline;
@@ -40,6 +41,7 @@ pub use segments::{Block, BlockState, Segment, SegmentTable};
 pub use snapshot::{
     Annotation, CONF_VARIABLES, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey,
 };
+pub use sources::Sources;
 pub use stacks::StackTable;
 pub use strings::StringTable;
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};

@@ -1,6 +1,6 @@
 //! The whole file: the tables that its devices share, and its timelines.
 
-use super::{ActionNames, DeviceId, FrameTable, StackTable, StrId, StringTable, Timeline};
+use super::{ActionNames, DeviceId, FrameTable, Sources, StackTable, StrId, StringTable, Timeline};
 
 /// A value of an allocator setting.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +85,8 @@ pub struct Snapshot {
     pub timelines: Vec<Timeline>,
     /// The allocator's settings, in file order; empty before torch 2.2, which did not write them.
     pub settings: Vec<Setting>,
+    /// The program's own files, where the recorder attached them.
+    pub sources: Sources,
     /// Annotations, in file order.
     pub annotations: Vec<Annotation>,
     /// Keys that this version does not know.

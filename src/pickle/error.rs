@@ -58,6 +58,9 @@ pub enum ErrorKind {
         /// The longest string that is read, in bytes.
         limit: u64,
     },
+    /// The text is not what its format demands, in words.
+    #[error("{0}")]
+    Syntax(String),
     /// A limit that keeps memory bounded was exceeded.
     #[error("more than {limit} {what} in one pickle")]
     Limit {

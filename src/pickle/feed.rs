@@ -28,6 +28,12 @@ impl Chunk {
         Self { bytes: vec![0; HEADROOM + capacity + PADDING], end: HEADROOM }
     }
 
+    /// The data that was filled in.
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        &self.bytes[HEADROOM..self.end]
+    }
+
     /// Let `read` fill the chunk from its start; it returns how many bytes it wrote.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
         let room = self.bytes.len() - PADDING;

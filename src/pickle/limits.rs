@@ -44,10 +44,14 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
 
     #[cold]
     fn check_memory(&self) -> Result<(), ErrorKind> {
-        let Some(stored) = self.feed.stored_bytes() else { return Ok(()) };
         let machine = size_of_val(&*self.stack) + size_of_val(&*self.marks) + self.memo.held_bytes();
-        let held = (machine + self.sink.held_bytes()) as u64;
-        let limit = BASE_MEMORY_BYTES.saturating_add(stored.saturating_mul(MEMORY_BYTES_PER_STORED_BYTE));
-        if limit < held { Err(ErrorKind::Expansion { stored, limit }) } else { Ok(()) }
+        check_expansion(machine + self.sink.held_bytes(), self.feed.stored_bytes())
     }
+}
+
+/// Check the bytes of memory that an input takes against those that it takes where it is stored, as far as known.
+pub(crate) fn check_expansion(held_bytes: usize, stored_bytes: Option<u64>) -> Result<(), ErrorKind> {
+    let Some(stored) = stored_bytes else { return Ok(()) };
+    let limit = BASE_MEMORY_BYTES.saturating_add(stored.saturating_mul(MEMORY_BYTES_PER_STORED_BYTE));
+    if limit < held_bytes as u64 { Err(ErrorKind::Expansion { stored, limit }) } else { Ok(()) }
 }

@@ -36,6 +36,7 @@ mod writer;
 
 pub use error::{DecodeError, ErrorKind};
 pub use feed::{Chunk, ChunkSource};
+pub(crate) use limits::check_expansion;
 pub use machine::{Decoded, decode};
 pub use sink::Sink;
 pub use value::{Handle, Kind, Value, View};

@@ -87,23 +87,23 @@ impl Value {
     pub(super) const BIG_INT: Self = Self { tag: Tag::BigInt, bits: 0 };
 
     /// A bool.
-    pub(super) fn bool(value: bool) -> Self {
+    pub(crate) fn bool(value: bool) -> Self {
         Self { tag: Tag::Bool, bits: u64::from(value) }
     }
 
     /// An int.
     #[inline]
-    pub(super) fn int(value: i64) -> Self {
+    pub(crate) fn int(value: i64) -> Self {
         Self { tag: Tag::Int, bits: value.cast_unsigned() }
     }
 
     /// An int from 2^63 on.
-    pub(super) fn uint(value: u64) -> Self {
+    pub(crate) fn uint(value: u64) -> Self {
         Self { tag: Tag::Uint, bits: value }
     }
 
     /// A float.
-    pub(super) fn float(value: f64) -> Self {
+    pub(crate) fn float(value: f64) -> Self {
         Self { tag: Tag::Float, bits: value.to_bits() }
     }
 

@@ -2,7 +2,9 @@
 
 use super::because_text::{allocation_name, because_text};
 use super::json;
-use crate::analysis::{Attribution, Claim, Verdict, stack_lines};
+use crate::analysis::{
+    Attribution, Claim, SiteFrame, Verdict, frame_line, site_frame, site_place, stack_lines,
+};
 use crate::model::{Allocation, PoolKey, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
@@ -84,6 +86,15 @@ impl Explanation<'_> {
     }
 }
 
+/// The line of code that names the allocation, where the recording has its file.
+fn own_line(Explanation { snapshot, allocation, .. }: &Explanation<'_>) -> Option<String> {
+    let ids = snapshot.stacks.frames(allocation.stack);
+    let frames: Vec<SiteFrame> = ids.iter().map(|&id| site_frame(snapshot, id)).collect();
+    let at = site_place(&frames)?;
+    let line = snapshot.sources.line(&snapshot.strings, snapshot.frames.get(ids[at]))?;
+    Some(format!("{}: {line}", frame_line(&frames[at])))
+}
+
 /// Write an explanation as a JSON object.
 ///
 /// # Errors
@@ -116,6 +127,9 @@ pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
             let ClaimRecord { category, rule, basis, says, because } = claim;
             line(name, &format!("{category} by {rule} ({basis}): {says}; {because}"))?;
         }
+    }
+    if let Some(source) = own_line(explanation) {
+        line("source", &source)?;
     }
     if record.stack.is_empty() {
         return line("stack", "none was recorded");

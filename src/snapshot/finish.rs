@@ -25,6 +25,7 @@ struct Root {
     /// Traces by device.
     traces: BTreeMap<DeviceId, RecordList>,
     settings: Option<Value>,
+    source_code: Option<Value>,
 }
 
 impl Root {
@@ -51,6 +52,7 @@ impl Builder {
             (root, _) => root?,
         };
         let settings = root.settings.map(|value| self.settings(value)).unwrap_or_default();
+        let sources = root.source_code.map(|value| self.sources(value)).unwrap_or_default();
         if self.loose.dropped != 0 {
             let dropped = self.loose.dropped;
             self.notes
@@ -66,6 +68,7 @@ impl Builder {
             actions: self.actions,
             timelines: Vec::new(),
             settings,
+            sources,
             annotations: self.annotations,
             damage,
             pickle_bytes: decoded.read_bytes,
@@ -130,6 +133,7 @@ impl Builder {
                         .extend(merged.filter(|t| !t.rows.is_empty()).map(|trace| (DeviceId::HOST, trace)));
                 }
                 Some(Key::AllocatorSettings) => root.settings = Some(pair[1]),
+                Some(Key::SourceCode) => root.source_code = Some(pair[1]),
                 Some(Key::ExternalAnnotations) => {}
                 _ => self.notes.unknown_key("snapshot", Self::str_id(name)),
             }

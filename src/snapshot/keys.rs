@@ -1,6 +1,7 @@
 //! The keys that torch writes, and which record each belongs to.
 //!
-//! Source: `torch/csrc/cuda/memory_snapshot.cpp` and `torch/cuda/memory.py`, torch 1.12 to 2.15.
+//! Source: `torch/csrc/cuda/memory_snapshot.cpp` and `torch/cuda/memory.py`, torch 1.12 to 2.15. `source_code` is not torch's:
+//! torch-snapkit adds it, a dict of the program's files by their paths.
 
 /// Declares the keys with their numbers and spellings.
 macro_rules! keys {
@@ -57,6 +58,7 @@ keys! {
     ExternalAnnotations = "external_annotations",
     HostSegments = "host_segments",
     HostTraces = "host_traces",
+    SourceCode = "source_code",
 }
 
 impl Key {

@@ -1,8 +1,8 @@
-//! `allocator_settings`: a dict of scalars and small tables.
+//! Dicts of the snapshot itself: `allocator_settings`, of scalars and small tables, and `source_code`, of texts.
 
 use super::builder::Builder;
 use super::containers::DictState;
-use crate::model::{Setting, SettingValue};
+use crate::model::{Setting, SettingValue, Sources};
 use crate::pickle::{Kind, Value, View};
 
 /// The deepest nesting of tables that is read. torch nests one; the limit keeps recursion short.
@@ -12,6 +12,17 @@ const MAX_DEPTH: usize = 4;
 const MAX_SETTINGS: usize = 2000;
 
 impl Builder {
+    /// The files in a dict of texts by path.
+    pub(super) fn sources(&self, value: Value) -> Sources {
+        let container = value.handle(Kind::Dict).map(|dict| self.dicts.get(dict));
+        let Some(DictState::Loose(container)) = container else { return Sources::default() };
+        let files = self.loose.get(container).chunks_exact(2).filter_map(|pair| {
+            let [path, text] = [pair[0], pair[1]].map(|value| value.handle(Kind::Str).map(Self::str_id));
+            path.zip(text)
+        });
+        Sources::new(files.collect())
+    }
+
     /// The settings in a dict, in file order.
     pub(super) fn settings(&self, value: Value) -> Vec<Setting> {
         match self.setting(value, 0, &mut MAX_SETTINGS.clone()) {

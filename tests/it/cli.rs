@@ -82,8 +82,9 @@ fn a_file_that_cannot_be_read_is_named() {
 #[test]
 fn a_file_of_another_kind_is_recognised() {
     assert!(refusal("empty.pickle", b"").contains("is empty"));
-    assert!(refusal("a.json", b"{\"segments\": []}\n").contains("found JSON"));
-    assert!(refusal("a.json", b" [{\"segments\": []}]\n").contains("found JSON"));
+    assert!(refusal("a.json", b"{\"a\": []}\n").contains("found a dict with the keys 'a'"));
+    assert!(refusal("a.json", b" [{\"a\": []}]\n").contains("found a list of something else"));
+    assert!(refusal("a.json", b" {\"a\" []}\n").contains("before byte 6: the JSON is damaged: expected `:`"));
     assert!(refusal("model.pt", b"PK\x03\x04\x00\x00").contains("zip archive"));
     assert!(refusal("page.html", b"<!DOCTYPE html><p>Hello</p>").contains("without a snapshot"));
     let errors = refusal("notes.txt", b"Dear diary, today the GPU was full.\n");

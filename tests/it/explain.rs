@@ -1,6 +1,6 @@
 //! Every category says what it rests on: in rows, in filters, in figures, and in `explain`.
 
-use crate::support::{json, pickles_in, root, run, sample, stdout};
+use crate::support::{json, pickles_in, root, run, run_with_input, sample, stdout};
 use oomscope::analysis::{Basis, RULES, RuleId};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -159,4 +159,27 @@ fn explain_says_which_moment_or_event_is_not_there() {
     );
     assert!(errors(&["0x0@4294967295"]).contains("made by event 4294967295"));
     assert!(errors(&["0x0@-1"]).contains("older than the recording"));
+}
+
+#[test]
+fn explain_shows_the_line_of_code_where_the_recording_has_it() {
+    let text =
+        br#"{"segments": [], "source_code": {"/me/train.py": "import torch\nx = torch.zeros(9)  # here\n"},
+        "device_traces": [[{"action": "alloc", "addr": 512, "size": 100, "stream": 0,
+        "frames": [{"filename": "/me/train.py", "line": 2, "name": "main"}]}]]}"#;
+    let shown = |args: &[&str], input: &[u8]| {
+        let output = run_with_input(args, input);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let line = "source      train.py:2 main: x = torch.zeros(9)  # here";
+    let found = String::from_utf8(shown(&["explain", "-", "512@0"], text)).expect("text");
+    assert!(found.contains(line), "{found}");
+    // It is a part of a cut, unless that is redacted.
+    let cut = shown(&["cut", "-", "-o", "-"], text);
+    let found = String::from_utf8(shown(&["explain", "-", "512@0"], &cut)).expect("text");
+    assert!(found.contains(line), "{found}");
+    let redacted = shown(&["cut", "-", "--redact", "-o", "-"], text);
+    let found = String::from_utf8(shown(&["explain", "-", "512@0"], &redacted)).expect("text");
+    assert!(!found.contains("source ") && found.contains("/d1/train.py:2"), "{found}");
 }

@@ -27,9 +27,10 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 19] = [
+const LAYERS: [Layer; 20] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
+    Layer { name: "json", knows: &["pickle"], is_without: &["std::path"] },
     Layer { name: "snapshot", knows: &["pickle", "model"], is_without: &["std::path", "serde"] },
     Layer { name: "model", knows: &[], is_without: &["std::path", "serde_json"] },
     Layer { name: "analysis", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
@@ -46,7 +47,7 @@ const LAYERS: [Layer; 19] = [
     },
     Layer { name: "ranks", knows: &["units", "model", "analysis", "diagnosis"], is_without: OUTPUT_FORMATS },
     Layer { name: "cut", knows: &["units", "snapshot", "model", "analysis"], is_without: OUTPUT_FORMATS },
-    Layer { name: "load", knows: &["pickle", "snapshot", "model"], is_without: &[] },
+    Layer { name: "load", knows: &["pickle", "json", "snapshot", "model"], is_without: &[] },
     Layer { name: "save", knows: &[], is_without: &[] },
     Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer {

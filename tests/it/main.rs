@@ -15,6 +15,7 @@ mod explain;
 mod export;
 mod findings;
 mod formats;
+mod json_snapshots;
 mod layering;
 mod loading;
 mod memory;

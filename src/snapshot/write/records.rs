@@ -33,6 +33,7 @@ impl<W: Write> Output<'_, W> {
                 out.key(Key::AllocatorSettings)?;
                 out.settings(&part.snapshot.settings)?;
             }
+            out.sources()?;
             if !part.annotations.is_empty() {
                 out.key(Key::ExternalAnnotations)?;
                 out.list(&part.annotations, Self::annotation)?;
@@ -141,6 +142,32 @@ impl<W: Write> Output<'_, W> {
             out.key(Key::Frames)?;
             out.stack(block.stack)
         })
+    }
+
+    /// The program's files, as far as their texts are written.
+    fn sources(&mut self) -> io::Result<()> {
+        let part = self.part;
+        let strings = &part.snapshot.strings;
+        let text = |kind, id| part.rewrite.text(kind, strings.bytes(id));
+        let written = part
+            .snapshot
+            .sources
+            .files()
+            .iter()
+            .filter_map(|&(path, source)| text(TextKind::File, path).zip(text(TextKind::Source, source)));
+        let mut written = written.peekable();
+        if written.peek().is_none() {
+            return Ok(());
+        }
+        self.key(Key::SourceCode)?;
+        self.pickle.empty_dict()?;
+        for (path, source) in written {
+            self.pickle.mark()?;
+            self.text(&path)?;
+            self.text(&source)?;
+            self.pickle.set_items()?;
+        }
+        Ok(())
     }
 
     fn annotation(&mut self, annotation: &Annotation) -> io::Result<()> {
