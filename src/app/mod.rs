@@ -386,7 +386,12 @@ impl App {
 
     fn offer_others(&mut self) {
         let files = self.documents.iter_mut().filter_map(Document::open_file);
-        let others: Vec<_> = files.flat_map(|file| compare::others::Other::of_file(&file.devices)).collect();
+        let others: Vec<_> = files
+            .flat_map(|file| {
+                let has_several = 1 < file.devices.len();
+                file.devices.iter().map(move |device| device.as_other(has_several))
+            })
+            .collect();
         let files = self.documents.iter_mut().filter_map(Document::open_file);
         for device in files.flat_map(|file| &mut file.devices) {
             device.states.compare.forget_closed(&others);

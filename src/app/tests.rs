@@ -2,6 +2,7 @@
 
 mod attribution;
 mod compare;
+mod details;
 mod export;
 mod files;
 mod filter;

@@ -1,7 +1,6 @@
 //! The devices that can be compared with the one that is shown: those of all open files.
 
 use crate::app::device::attributing::AttributionCell;
-use crate::app::panes::OpenDevice;
 use crate::model::{Moment, Recording};
 
 /// A device of an open file.
@@ -13,21 +12,4 @@ pub(in crate::app) struct Other {
     pub(in crate::app) attribution: AttributionCell,
     /// Where its cursor is.
     pub(in crate::app) cursor: Moment,
-}
-
-impl Other {
-    /// The devices of a file.
-    pub(in crate::app) fn of_file(devices: &[OpenDevice]) -> impl Iterator<Item = Self> + '_ {
-        let has_several = 1 < devices.len();
-        devices.iter().map(move |device| Self {
-            title: if has_several {
-                format!("{}, {}", device.title, device.recording.device)
-            } else {
-                device.title.clone()
-            },
-            recording: device.recording.clone(),
-            attribution: device.derived.attribution_cell(),
-            cursor: device.at.cursor,
-        })
-    }
 }

@@ -4,6 +4,9 @@ use crate::analysis::{SiteFrame, is_internal, site_frame, site_label};
 use crate::model::{FrameId, OomEvent, Recording, Snapshot, StackId, StrId};
 use crate::units;
 
+/// Characters of a line of code that are shown: hostile lines do not fill the pane.
+const MAX_CODE_CHARS: usize = 200;
+
 /// A request that failed, as text.
 pub(in crate::app) struct OomFacts {
     /// `1004 MiB`.
@@ -29,9 +32,17 @@ impl OomFacts {
 pub(in crate::app) fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameText> {
     let text = |&id| {
         let frame = site_frame(snapshot, id);
-        FrameText { is_internal: is_internal(&frame), frame, fx: fx_lines(snapshot, id) }
+        let (is_internal, code) = (is_internal(&frame), code(snapshot, id));
+        FrameText { frame, is_internal, code, fx: fx_lines(snapshot, id) }
     };
     snapshot.stacks.frames(stack).iter().map(text).collect()
+}
+
+/// The line of code of a frame, where the recording came with its files.
+fn code(snapshot: &Snapshot, id: FrameId) -> Option<String> {
+    let line = snapshot.sources.line(&snapshot.strings, snapshot.frames.get(id))?;
+    let line: String = units::printable(&line).chars().take(MAX_CODE_CHARS).collect();
+    (!line.is_empty()).then_some(line)
 }
 
 /// Lines that `torch.compile` recorded about generated code: the node, and the model's own code.
@@ -49,6 +60,8 @@ pub(in crate::app) struct FrameText {
     pub(in crate::app) frame: SiteFrame,
     /// It belongs to torch, the interpreter or a library.
     pub(in crate::app) is_internal: bool,
+    /// The line itself, where the recording came with its files.
+    pub(in crate::app) code: Option<String>,
     /// Lines that `torch.compile` recorded about it.
     pub(in crate::app) fx: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! One device of an open file with the states of all its panes.
 
 use super::pane::Pane;
+use crate::app::compare::others::Other;
 use crate::app::device::attributing::FileFacts;
 use crate::app::device::{Derived, PaneCtx, Selection, Standpoint, place};
 use crate::app::notebook::Notebook;
@@ -105,6 +106,17 @@ impl OpenDevice {
         self.notebook = old.notebook;
         self.notice = old.notice;
         self.wanted_pane = old.wanted_pane;
+    }
+
+    /// This device for those that may be compared with it; named with its number where its file has several.
+    pub(in crate::app) fn as_other(&self, has_several: bool) -> Other {
+        let title = if has_several {
+            format!("{}, {}", self.title, self.recording.device)
+        } else {
+            self.title.clone()
+        };
+        let (recording, attribution) = (self.recording.clone(), self.derived.attribution_cell());
+        Other { title, recording, attribution, cursor: self.at.cursor }
     }
 
     /// The context that panes are given, and their states.

@@ -5,6 +5,7 @@ use super::words::{
     outcome, signed, standings, together_text,
 };
 use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
+use crate::report::CATEGORY_LEGEND;
 use crate::report::position::position_text;
 use crate::report::table::{self, Align};
 use crate::units;
@@ -39,11 +40,22 @@ pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
 }
 
 fn rows_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
-    let header = ["rank", "peak", "reserved", "at the peak", "memory then is for", "outcome", "file"];
+    let has_ranks = job.files().iter().any(|file| file.rank.is_some());
+    let first = if has_ranks { "rank" } else { "file" };
+    let header = [first, "peak", "reserved", "at the peak", "memory then is for", "outcome", "file"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(job.rows().into_iter().map(cells));
-    let align = [Align::Left, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left, Align::Left];
+    let mut align =
+        vec![Align::Left, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left, Align::Left];
+    if !has_ranks {
+        // The first column has the names of files already.
+        align.pop();
+        rows.iter_mut().for_each(|row| _ = row.pop());
+    }
     table::write(out, &align, &rows)?;
+    if job.rows().iter().flat_map(|row| &row.device.peak.categories).any(|of| of.inferred_bytes != 0) {
+        writeln!(out, "{CATEGORY_LEGEND}")?;
+    }
     for file in job.files() {
         if let Err(why) = &file.devices {
             writeln!(out, "{}: {}", units::printable(&file.name), units::printable(why))?;

@@ -57,6 +57,11 @@ pub fn outcome(row: Row<'_>) -> String {
     if damaged.is_empty() { text } else { format!("{text}; {damaged}") }
 }
 
+/// A row at the start of a sentence. Names of files stay as they are.
+fn subject(row: Row<'_>) -> String {
+    if row.file.rank.is_some() { units::capitalised(&row.name()) } else { row.name() }
+}
+
 /// How a row stands apart, in a sentence.
 pub fn apart_text(apart: &Apart<'_>) -> String {
     let [peak, median] = [apart.row, apart.median].map(|row| units::bytes(row.device.peak.active_bytes));
@@ -64,7 +69,7 @@ pub fn apart_text(apart: &Apart<'_>) -> String {
     let word = if apart.difference_bytes < 0 { "less" } else { "more" };
     format!(
         "{} stands apart: {difference} {word} at its peak than {}, the median ({peak} against {median})",
-        units::capitalised(&apart.row.name()),
+        subject(apart.row),
         apart.median.name(),
     )
 }
@@ -119,8 +124,7 @@ pub fn among(job: &Job, path: &Path) -> Vec<String> {
                     .collect();
                 sentences.push(format!("{}: {}", apart_text(apart), lines.join(", ")));
             }
-            None => sentences
-                .push(format!("{} does not stand apart from the others", units::capitalised(&row.name()))),
+            None => sentences.push(format!("{} does not stand apart from the others", subject(row))),
         }
     }
     if let Some(first) = ranks::first_failure(job) {
