@@ -48,7 +48,7 @@ pub fn iteration_cells(row: &IterationRow) -> [String; ITERATION_COLUMNS.len()] 
         units::bytes(row.peak_bytes),
         row.peak.event().map_or_else(|| "–".to_owned(), |event| units::count(event.0)),
         row.peak_phase.key().to_owned(),
-        signed(row.growth_bytes),
+        units::bytes_change(row.growth_bytes),
         units::bytes(row.left_bytes),
         units::bytes(row.kept_bytes),
     ]
@@ -65,11 +65,6 @@ pub fn iteration_phases(row: &IterationRow) -> String {
     let parts: Vec<String> =
         known.map(|(phase, events)| format!("{} {}", phase.key(), event_range(*events))).collect();
     parts.join(", ")
-}
-
-/// A change of bytes, with its sign.
-fn signed(bytes: i64) -> String {
-    if 0 < bytes { format!("+{}", units::bytes(bytes)) } else { units::bytes(bytes) }
 }
 
 fn event_range([from, to]: [u32; 2]) -> String {

@@ -77,6 +77,13 @@ pub fn clamped(n: i128) -> i64 {
     n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
+/// A change in bytes with its sign: `+1.20 GiB`, `-512 B`, and `0 B` where there is none.
+pub fn bytes_change(by: impl Into<i128>) -> String {
+    let by = by.into();
+    let text = bytes(clamped(by));
+    if 0 < by { format!("+{text}") } else { text }
+}
+
 /// A number with a noun, whose plural is formed with `s`: `1 block`, `1,234 blocks`.
 pub fn counted(n: usize, one: &str) -> String {
     format!("{} {one}{}", count(n as u64), if n == 1 { "" } else { "s" })

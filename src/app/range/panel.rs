@@ -1,7 +1,7 @@
 //! The pane *Range*: the marked range in figures, and its memory by category or by line of code.
 
 use super::computing::{RangeFigures, RangeRequest, RangeTask};
-use super::table::{self, Chosen, Order, Row, Rows, RowsBy, signed};
+use super::table::{self, Chosen, Order, Row, Rows, RowsBy};
 use crate::analysis::Amount;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::tables::scroll::Reveal;
@@ -171,7 +171,8 @@ fn line_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
     }
     ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
     let net = figures.sums.net_bytes();
-    ui.label(theme::strong(signed(net), 13.0)).on_hover_text(units::bytes_exact(units::clamped(net)));
+    ui.label(theme::strong(units::bytes_change(net), 13.0))
+        .on_hover_text(units::bytes_exact(units::clamped(net)));
     if let Some(peak) = figures.peak {
         ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
         peak_ui(ui, at, peak);
@@ -188,7 +189,8 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
         }
         let net = figures.sums.net_bytes();
         ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
-        ui.label(theme::strong(signed(net), 13.0)).on_hover_text(units::bytes_exact(units::clamped(net)));
+        ui.label(theme::strong(units::bytes_change(net), 13.0))
+            .on_hover_text(units::bytes_exact(units::clamped(net)));
         ui.end_row();
         if let Some(peak) = figures.peak {
             ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);

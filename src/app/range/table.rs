@@ -118,12 +118,6 @@ fn bytes(sums: &RangeSums, column: usize) -> i128 {
     }
 }
 
-/// A change with its sign.
-pub(super) fn signed(bytes: i128) -> String {
-    let text = units::bytes(units::clamped(bytes));
-    if 0 < bytes { format!("+{text}") } else { text }
-}
-
 /// The rows with what their looks depend on.
 pub(super) struct Rows<'a> {
     pub(super) all: &'a [Row],
@@ -155,7 +149,7 @@ impl ListRows for Rows<'_> {
             return TableCell::plain(&row.name);
         }
         let bytes = bytes(&row.sums, column);
-        let text = if column == 0 { signed(bytes) } else { units::bytes(units::clamped(bytes)) };
+        let text = if column == 0 { units::bytes_change(bytes) } else { units::bytes(units::clamped(bytes)) };
         if bytes == 0 { TableCell::muted(text) } else { TableCell::plain(text) }
     }
 

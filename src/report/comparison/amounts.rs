@@ -14,12 +14,6 @@ pub(super) fn pair_text([a, b]: [i128; 2]) -> String {
     }
 }
 
-/// A difference with its sign: `+1.20 GiB`; `0 B` where there is none.
-pub(super) fn signed(bytes: i128) -> String {
-    let text = units::bytes(units::clamped(bytes));
-    if 0 < bytes { format!("+{text}") } else { text }
-}
-
 /// The bytes of one side, marked where their category is inferred.
 pub(super) fn portion_text(portion: &Portion) -> String {
     category_amount(&CategoryBytes {
@@ -61,7 +55,10 @@ mod tests {
         assert_eq!(pair_text([51 * gib, 34 * gib]), "51.0 → 34.0 GiB");
         assert_eq!(pair_text([gib, 512]), "1.00 GiB → 512 B");
         assert_eq!(pair_text([0, gib]), "0 B → 1.00 GiB");
-        assert_eq!([signed(gib), signed(-gib), signed(0)], ["+1.00 GiB", "-1.00 GiB", "0 B"]);
+        assert_eq!(
+            [units::bytes_change(gib), units::bytes_change(-gib), units::bytes_change(0)],
+            ["+1.00 GiB", "-1.00 GiB", "0 B"]
+        );
         assert_eq!(pair_text([i128::MAX, 0]), "8.00 EiB → 0 B");
     }
 }

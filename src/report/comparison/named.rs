@@ -1,7 +1,7 @@
 //! The rows of a comparison with their names, for those who draw tables of their own.
 
 use super::ComparisonReport;
-use super::amounts::{change_word, portion_text, signed};
+use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
 use crate::analysis::Category;
 use crate::analysis::comparison::{Change, Row};
@@ -76,7 +76,7 @@ fn named<K>(row: &Row<K>, name: &str, query: Option<String>) -> NamedRow {
     NamedRow {
         name: crate::units::printable(name),
         sides: [0, 1].map(|side| portion_text(&row.sides[side])),
-        change: signed(row.change_bytes()),
+        change: crate::units::bytes_change(row.change_bytes()),
         change_bytes: row.change_bytes(),
         word: change_word(row),
         is_same: row.change() == Change::Same,

@@ -1,7 +1,7 @@
 //! The tables of a comparison, in their order.
 
 use super::ComparisonReport;
-use super::amounts::{change_word, portion_text, signed};
+use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
 use crate::analysis::comparison::{Change, Portion, Restated, Row, Since};
 use crate::analysis::{Category, Verdict};
@@ -66,7 +66,12 @@ fn totals(report: &ComparisonReport<'_>) -> Part {
     let [a, b] = report.comparison.figures;
     let total = report.comparison.total();
     let row = |name: &str, a: i128, b: i128| {
-        vec![Cell::Plain(name.to_owned()), plain(a), plain(b), Cell::Number(signed(b.saturating_sub(a)))]
+        vec![
+            Cell::Plain(name.to_owned()),
+            plain(a),
+            plain(b),
+            Cell::Number(units::bytes_change(b.saturating_sub(a))),
+        ]
     };
     let both = |name, [a, b]: [i64; 2]| row(name, i128::from(a), i128::from(b));
     let [live_a, live_b] = total.sides.map(|side| side.amount.bytes);
@@ -98,7 +103,7 @@ fn changed_cells<K>(row: &Row<K>) -> Vec<Cell> {
     vec![
         plain(row.sides[0].amount.bytes),
         plain(row.sides[1].amount.bytes),
-        Cell::Number(signed(row.change_bytes())),
+        Cell::Number(units::bytes_change(row.change_bytes())),
         Cell::Plain(change_word(row).to_owned()),
     ]
 }
@@ -109,9 +114,9 @@ fn categories(report: &ComparisonReport<'_>) -> Part {
     let cells = |row: &Row<Category>| {
         let mut cells = vec![Cell::Plain(row.key.label().to_owned())];
         cells.extend(row.sides.iter().map(|side| Cell::Number(portion_text(side))));
-        cells.push(Cell::Number(signed(row.change_bytes())));
+        cells.push(Cell::Number(units::bytes_change(row.change_bytes())));
         if has_apart {
-            cells.push(Cell::Number(signed(row.restated_bytes())));
+            cells.push(Cell::Number(units::bytes_change(row.restated_bytes())));
         }
         cells.extend(row.sides.iter().map(|side| plain(side.older_bytes)));
         cells.push(Cell::Plain(change_word(row).to_owned()));
@@ -187,10 +192,10 @@ fn pools(report: &ComparisonReport<'_>) -> Option<Part> {
             Cell::Plain(pool_text(pair)),
             plain(row.sides[0].amount.bytes),
             plain(row.sides[1].amount.bytes),
-            Cell::Number(signed(row.difference_bytes())),
+            Cell::Number(units::bytes_change(row.difference_bytes())),
             plain(a),
             plain(b),
-            Cell::Number(signed(b.saturating_sub(a))),
+            Cell::Number(units::bytes_change(b.saturating_sub(a))),
         ]
     });
     let columns = ["A active", "B active", "change", "A reserved", "B reserved", "change"].map(number);

@@ -8,5 +8,5 @@ pub use json::ranks_json;
 pub use text::ranks_text;
 pub use words::{
     LISTED_LINES, LISTED_RANKS, among, apart_text, axis_text, failure_text, free_note, headline, outcome,
-    signed, standings,
+    standings,
 };

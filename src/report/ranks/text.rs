@@ -2,7 +2,7 @@
 
 use super::words::{
     LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, signed, standings, together_text,
+    outcome, standings, together_text,
 };
 use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
 use crate::report::CATEGORY_LEGEND;
@@ -82,7 +82,7 @@ fn apart_lines(out: &mut dyn Write, apart: &Apart<'_>) -> io::Result<()> {
     let row = |change: &LineChange| {
         vec![
             "  ".to_owned(),
-            signed(change.difference_bytes()),
+            units::bytes_change(change.difference_bytes()),
             units::printable(&change.line),
             format!("{} against {}", units::bytes(change.bytes), units::bytes(change.median_bytes)),
         ]
@@ -91,7 +91,7 @@ fn apart_lines(out: &mut dyn Write, apart: &Apart<'_>) -> io::Result<()> {
     table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)?;
     if let Some(rest) = apart.lines.get(LISTED_LINES..).filter(|rest| !rest.is_empty()) {
         let bytes = rest.iter().fold(0i64, |sum, change| sum.saturating_add(change.difference_bytes()));
-        writeln!(out, "    {} in {}", signed(bytes), units::counted(rest.len(), "other line"))?;
+        writeln!(out, "    {} in {}", units::bytes_change(bytes), units::counted(rest.len(), "other line"))?;
     }
     Ok(())
 }

@@ -74,12 +74,6 @@ pub fn apart_text(apart: &Apart<'_>) -> String {
     )
 }
 
-/// A difference with its sign.
-pub fn signed(bytes: i64) -> String {
-    let text = units::bytes(bytes.saturating_abs());
-    if bytes < 0 { format!("-{text}") } else { format!("+{text}") }
-}
-
 /// The first failure, in a sentence.
 pub fn failure_text(first: &FirstFailure<'_>) -> String {
     let when = first.failure.time_us.map_or_else(String::new, |us| format!(", {}", units::date_time_us(us)));
@@ -120,7 +114,9 @@ pub fn among(job: &Job, path: &Path) -> Vec<String> {
             Some(apart) => {
                 let lines = apart.lines.iter().take(SENTENCE_LINES);
                 let lines: Vec<String> = lines
-                    .map(|change| format!("{} {}", signed(change.difference_bytes()), change.line))
+                    .map(|change| {
+                        format!("{} {}", units::bytes_change(change.difference_bytes()), change.line)
+                    })
                     .collect();
                 sentences.push(format!("{}: {}", apart_text(apart), lines.join(", ")));
             }

@@ -297,7 +297,7 @@ fn apart_ui(ui: &mut egui::Ui, apart: &Apart<'_>) {
         ui,
         |ui| {
             for change in apart.lines.iter().take(words::LISTED_LINES) {
-                ui.label(words::signed(change.difference_bytes()));
+                ui.label(units::bytes_change(change.difference_bytes()));
                 ui.label(units::printable(&change.line));
                 let [here, median] = [change.bytes, change.median_bytes].map(units::bytes);
                 ui.label(theme::muted(ui, format!("{here} against {median}")));
