@@ -1,15 +1,16 @@
 //! `oomscope ranks`.
 
 use super::failure::Failure;
-use super::output::{Destination, TextOrJson};
+use super::output::Destination;
 use super::select::RulesFile;
 use super::stderr;
 use crate::analysis::UserRules;
+use crate::export::page_colors;
 use crate::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
 use crate::model::Snapshot;
 use crate::ranks::{Job, summarize};
 use crate::report;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,11 +43,19 @@ pub(super) struct RanksArgs {
     #[arg(long)]
     one_gpu: bool,
     /// How to write it
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
-    format: TextOrJson,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Markdown,
+    Html,
+    Json,
 }
 
 pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
@@ -66,8 +75,14 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
     }
     destination.write(|out| {
         match args.format {
-            TextOrJson::Text => report::ranks::ranks_text(out, &job, args.one_gpu)?,
-            TextOrJson::Json => report::ranks::ranks_json(out, &job, args.one_gpu)?,
+            Format::Text => report::ranks::ranks_text(out, &job, args.one_gpu)?,
+            Format::Markdown => {
+                out.write_all(report::ranks::ranks_markdown(&job, args.one_gpu).as_bytes())?
+            }
+            Format::Html => {
+                out.write_all(report::ranks::ranks_html(&job, &page_colors(), args.one_gpu).as_bytes())?;
+            }
+            Format::Json => report::ranks::ranks_json(out, &job, args.one_gpu)?,
         }
         Ok(())
     })?;

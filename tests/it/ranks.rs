@@ -141,3 +141,32 @@ fn the_report_of_a_failed_rank_says_how_the_others_stood() {
         serde_json::json!([])
     );
 }
+
+#[test]
+fn a_page_of_ranks_needs_nothing_else_and_escapes_names() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, rank) in [
+        ("rank0 <script>alert(1)</script>.pickle.gz", 0),
+        ("rank1 &\"'.pickle.gz", 1),
+        ("rank3.pickle.gz", 3),
+    ] {
+        let sample = sample(&format!("ranks/rank{rank}_memory_snapshot.pickle.gz"));
+        std::fs::copy(sample, folder.path().join(name.replace('/', "_"))).expect("the sample can be copied");
+    }
+    let page = stdout(["ranks".as_ref(), folder.path().as_os_str(), "--format".as_ref(), "html".as_ref()]);
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
+    assert!(!page.contains("<script>alert"), "a name became markup");
+    assert!(page.contains("rank0 &lt;script&gt;alert(1)"));
+    assert!(page.contains("Rank 3 stands apart: 2.22 GiB more at its peak"));
+    // Five iterations of three ranks, and a mark for the one that failed.
+    assert_eq!(page.matches("class=\"heat\"").count(), 15);
+    assert_eq!(page.matches("class=\"failed\"").count(), 1);
+    assert!(!page.contains("http://") && !page.contains("https://"));
+}
+
+#[test]
+fn the_ranks_for_a_ticket_read_as_they_should() {
+    let found = stdout(["ranks", &folder(), "--format", "markdown"]);
+    assert_eq!(found, golden("ranks.md", &found));
+}

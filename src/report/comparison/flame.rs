@@ -1,9 +1,9 @@
 //! Two moments as one flame graph: a stack is as wide as on the side that has more of it, and its colour is the change.
 
 use super::ComparisonReport;
-use super::sentence::comparison_sentence;
 use crate::analysis::comparison::{StackPair, compare_stacks};
 use crate::report::flame_svg::{label_for_lines, scale};
+use crate::units;
 use inferno::flamegraph::color::{BackgroundColor, Color};
 use inferno::flamegraph::{self, Direction, Options, TextTruncateDirection};
 use std::io::{self, Write};
@@ -24,9 +24,10 @@ pub fn comparison_svg(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io:
         lines.push("nothing is live 1 1".to_owned());
     }
     let mut options = Options::default();
-    "What changed from A to B, by stack".clone_into(&mut options.title);
-    let key = "width: the larger of both; red: more in B, blue: less";
-    options.subtitle = Some(format!("{} · {key}", comparison_sentence(report)));
+    // Texts are in the middle and not wrapped, so they must fit.
+    let [a, b] = report.comparison.total().sides.map(|side| units::bytes(units::clamped(side.amount.bytes)));
+    options.title = format!("Change by stack: A {a}, B {b}");
+    options.subtitle = Some("width: the larger of both; red: more in B, blue: less".to_owned());
     unit.clone_into(&mut options.count_name);
     "Frame:".clone_into(&mut options.name_type);
     options.direction = Direction::Inverted;

@@ -29,4 +29,4 @@ pub use words::kind_text;
 
 pub(super) use markdown_sink::Markdown;
 pub(super) use page::{Html, policy};
-pub(super) use sink::{Cell, Column, Sink, Span, Table};
+pub(super) use sink::{Cell, Column, Item, Sink, Span, Table};
