@@ -13,6 +13,7 @@ mod lanes;
 mod modules;
 mod ranges;
 mod segments;
+mod series;
 mod stacks;
 mod stats;
 
@@ -42,6 +43,7 @@ pub use segments::{
     SegmentRow, SegmentRows, SegmentState, Shared, capacity, gap_at, holes_at, pool_stats, private_pools,
     segment_state,
 };
+pub use series::{SeriesColumn, series};
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
     SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,

@@ -9,6 +9,7 @@ use crate::analysis::comparison::{Side, compare};
 use crate::export::page_colors;
 use crate::report::{self, ComparisonReport};
 use clap::{Args, ValueEnum};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,21 +66,52 @@ enum Format {
 pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
     let path_b = args.b.as_deref().unwrap_or(&args.a);
     let is_one_file = args.a == path_b;
-    if args.b.is_none() && !args.sides.differ() {
-        return Err(Failure::new(
-            "one file at one moment has nothing to be compared with",
-            "name a second file, or two moments (--at-a, --at-b) or devices (--device-a, --device-b)",
-        ));
-    }
+    refuse_one_moment(args)?;
     let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
     let destination = Destination::new(args.output.as_deref(), inputs)?;
     let inputs = [args.a.as_path(), path_b].into_iter().chain(args.rules.path());
     let picture = args.svg.as_deref().map(|path| Destination::new(Some(path), inputs)).transpose()?;
     let opened = open(args, path_b, is_one_file)?;
+    with_report(args, &opened, |report| {
+        if let Some(picture) = picture {
+            picture.write(|out| Ok(report::comparison_svg(out, report)?))?;
+        }
+        destination.write(|out| write(out, args.format, report))
+    })
+}
+
+/// Write the comparison of two open recordings.
+#[cfg(feature = "mcp")]
+pub(super) fn write_opened(
+    out: &mut dyn Write,
+    args: &DiffArgs,
+    opened: &[Opened<'_>; 2],
+) -> Result<(), Failure> {
+    refuse_one_moment(args)?;
+    with_report(args, opened, |report| write(out, args.format, report))
+}
+
+fn refuse_one_moment(args: &DiffArgs) -> Result<(), Failure> {
+    if args.b.is_some() || args.sides.differ() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        "one file at one moment has nothing to be compared with",
+        "name a second file, or two moments (--at-a, --at-b) or devices (--device-a, --device-b)",
+    ))
+}
+
+/// Compare two open recordings.
+fn with_report(
+    args: &DiffArgs,
+    opened: &[Opened<'_>; 2],
+    answer: impl FnOnce(&ComparisonReport<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let is_one_file = opened[0].file == opened[1].file;
     let found = [0, 1].map(|side| args.sides.find(side, &opened[side]));
     let [a, b] = found;
     let selected = [a?, b?];
-    let attributions = attributions(&opened, &selected, is_one_file);
+    let attributions = attributions(opened, &selected, is_one_file);
     let sides = [0, 1].map(|side| Side {
         snapshot: &opened[side].snapshot,
         timeline: selected[side].timeline,
@@ -94,18 +126,17 @@ pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
         comparison: &comparison,
         top: args.top,
     };
-    if let Some(picture) = picture {
-        picture.write(|out| Ok(report::comparison_svg(out, &report)?))?;
+    answer(&report)
+}
+
+fn write(out: &mut dyn Write, format: Format, report: &ComparisonReport<'_>) -> Result<(), Failure> {
+    match format {
+        Format::Text => report::comparison_text(out, report)?,
+        Format::Markdown => out.write_all(report::comparison_markdown(report).as_bytes())?,
+        Format::Html => out.write_all(report::comparison_html(report, &page_colors()).as_bytes())?,
+        Format::Json => report::comparison_json(out, report)?,
     }
-    destination.write(|out| {
-        match args.format {
-            Format::Text => report::comparison_text(out, &report),
-            Format::Markdown => out.write_all(report::comparison_markdown(&report).as_bytes()),
-            Format::Html => out.write_all(report::comparison_html(&report, &page_colors()).as_bytes()),
-            Format::Json => report::comparison_json(out, &report),
-        }
-        .map_err(Failure::from)
-    })
+    Ok(())
 }
 
 /// Read both files; one that is compared with itself is read once.

@@ -8,6 +8,7 @@ use crate::model::{AllocId, EventIx, Timeline};
 use crate::report::{self, Explanation};
 use crate::units;
 use clap::Args;
+use std::io::Write;
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -60,18 +61,21 @@ fn parse_address(text: &str) -> Result<Address, String> {
 
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let recording = args.source.open()?;
+    Destination::STDOUT.write(|out| write(out, args, &recording))
+}
+
+/// Write what is known of an allocation of a recording.
+pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
     let snapshot = &*recording.snapshot;
-    let (timeline, id) = find(&recording, args)?;
+    let (timeline, id) = find(recording, args)?;
     let (found, claims) = Attribution::explain(&recording.facts(), snapshot, timeline, id);
     let allocation = timeline.allocation(id);
     let explanation = Explanation { snapshot, timeline, allocation, found, claims };
-    Destination::STDOUT.write(|out| {
-        match args.format {
-            TextOrJson::Text => report::explain_text(out, &explanation),
-            TextOrJson::Json => report::explain_json(out, &explanation),
-        }
-        .map_err(Failure::from)
-    })
+    match args.format {
+        TextOrJson::Text => report::explain_text(out, &explanation)?,
+        TextOrJson::Json => report::explain_json(out, &explanation)?,
+    }
+    Ok(())
 }
 
 /// The allocation that the user named, on the first device that has it.

@@ -1,11 +1,13 @@
 //! `oomscope live`.
 
 use super::failure::Failure;
-use super::select::{Opened, Selected, Source, Target, matches, parse_filter};
+use super::select::{Opened, Selected, Source, Target, parse_filter};
+use super::stderr;
 use crate::analysis::filter::{Filter, Prepared};
 use crate::analysis::{Attribution, Facts};
 use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Number of rows of the table without `--top`: about one screen.
@@ -63,25 +65,37 @@ enum Format {
 pub(super) fn run(args: &LiveArgs) -> Result<(), Failure> {
     let destination = args.source.destination(args.output.as_deref())?;
     let recording = args.source.open()?;
-    let sets = live_sets(&recording, args)?;
+    destination.write(|out| write(out, args, &recording, &stderr::notice))
+}
+
+/// Write what is live in a recording. Notes on doubtful terms of the filter go to `notice`.
+pub(super) fn write(
+    out: &mut dyn Write,
+    args: &LiveArgs,
+    recording: &Opened<'_>,
+    notice: &dyn Fn(&str),
+) -> Result<(), Failure> {
+    let sets = live_sets(recording, args, notice)?;
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
     let rows = report::live_rows(&sets, args.top.unwrap_or(default_top));
     let snapshot = &recording.snapshot;
-    destination.write(|out| {
-        match args.format {
-            Format::Text => report::live_text(out, snapshot, &sets, &rows),
-            Format::Json => report::live_json(out, snapshot, &sets, &rows, args.frames),
-            Format::Csv => report::live_csv(out, snapshot, &sets, &rows, args.frames),
-        }
-        .map_err(Failure::from)
-    })
+    match args.format {
+        Format::Text => report::live_text(out, snapshot, &sets, &rows)?,
+        Format::Json => report::live_json(out, snapshot, &sets, &rows, args.frames)?,
+        Format::Csv => report::live_csv(out, snapshot, &sets, &rows, args.frames)?,
+    }
+    Ok(())
 }
 
 /// The live allocations of each device that is asked for.
-fn live_sets<'a>(recording: &'a Opened<'_>, args: &LiveArgs) -> Result<Vec<LiveSet<'a>>, Failure> {
+fn live_sets<'a>(
+    recording: &'a Opened<'_>,
+    args: &LiveArgs,
+    notice: &dyn Fn(&str),
+) -> Result<Vec<LiveSet<'a>>, Failure> {
     let selected = args.target.each_at_same(recording)?;
     let facts = recording.facts();
-    Ok(selected.into_iter().map(|selected| live_set(recording, selected, args, &facts)).collect())
+    Ok(selected.into_iter().map(|selected| live_set(recording, selected, args, &facts, notice)).collect())
 }
 
 fn live_set<'a>(
@@ -89,11 +103,13 @@ fn live_set<'a>(
     Selected { timeline, moment, .. }: Selected<'a>,
     args: &LiveArgs,
     facts: &Facts,
+    notice: &dyn Fn(&str),
 ) -> LiveSet<'a> {
     let found = Attribution::of_device(facts, &recording.snapshot, timeline);
     let matches = args.filter.as_ref().map(|filter| {
         let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, &found);
-        matches(&prepared, timeline, moment)
+        prepared.notes().iter().for_each(|note| notice(&format!("{}: {note}", timeline.device)));
+        prepared.matches(timeline, moment)
     });
     LiveSet { timeline, moment, matches, categories: found.categories }
 }

@@ -33,13 +33,19 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
         bar.finish_and_clear();
     }
     let snapshot = outcome.map_err(|error| Failure::new(&error, error.hint()))?;
-    if let Some(damage) = &snapshot.damage {
-        stderr::notice(&format!(
-            "warning: {name} is damaged at byte {} ({}); showing what is whole before it",
-            damage.offset, damage.reason
-        ));
+    if let Some(warning) = damage_warning(&name, &snapshot) {
+        stderr::notice(&warning);
     }
     Ok(snapshot)
+}
+
+/// A warning that a file is damaged.
+pub(super) fn damage_warning(name: &str, snapshot: &Snapshot) -> Option<String> {
+    let damage = snapshot.damage.as_ref()?;
+    Some(format!(
+        "warning: {name} is damaged at byte {} ({}); showing what is whole before it",
+        damage.offset, damage.reason
+    ))
 }
 
 /// Several files, loaded one after another. A file that cannot be loaded is reported and left out.

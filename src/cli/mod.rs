@@ -12,6 +12,8 @@ mod failure;
 mod licenses;
 mod live;
 mod loading;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod message;
 mod open;
 mod output;
@@ -90,6 +92,9 @@ enum Command {
     Remedies(remedies::RemediesArgs),
     /// Compare the ranks of a job: peaks, the rank that stands apart and its lines, who failed first
     Ranks(ranks::RanksArgs),
+    /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArgs),
     /// Print the licences of this program and of the packages it is built from
     Licenses,
 }
@@ -109,6 +114,8 @@ impl Command {
             Self::Simulate(args) => simulate::run(args),
             Self::Remedies(args) => remedies::run(args),
             Self::Ranks(args) => ranks::run(args),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(args) => mcp::run(args),
             Self::Licenses => licenses::run(),
         }
     }

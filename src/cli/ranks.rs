@@ -12,6 +12,7 @@ use crate::ranks::{Job, summarize};
 use crate::report;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -64,6 +65,13 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
     let destination = Destination::new(args.output.as_deref(), inputs)?;
     let rules = args.rules.read(&paths)?;
     let job = read(&paths, &rules);
+    let unread = unread(&job)?;
+    destination.write(|out| write(out, args, &job))?;
+    if unread == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
+}
+
+/// Number of files that could not be read; a failure if none could.
+pub(super) fn unread(job: &Job) -> Result<usize, Failure> {
     let unread = job.files().iter().filter(|file| file.devices.is_err()).count();
     if unread == job.files().len() {
         job.files().iter().for_each(|file| {
@@ -73,20 +81,20 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
         let hint = "name snapshots of torch.cuda.memory._dump_snapshot, or a directory of them";
         return Err(Failure::new("none of the files could be read", hint));
     }
-    destination.write(|out| {
-        match args.format {
-            Format::Text => report::ranks::ranks_text(out, &job, args.one_gpu)?,
-            Format::Markdown => {
-                out.write_all(report::ranks::ranks_markdown(&job, args.one_gpu).as_bytes())?
-            }
-            Format::Html => {
-                out.write_all(report::ranks::ranks_html(&job, &page_colors(), args.one_gpu).as_bytes())?;
-            }
-            Format::Json => report::ranks::ranks_json(out, &job, args.one_gpu)?,
+    Ok(unread)
+}
+
+/// Write the comparison of a job's recordings.
+pub(super) fn write(out: &mut dyn Write, args: &RanksArgs, job: &Job) -> Result<(), Failure> {
+    match args.format {
+        Format::Text => report::ranks::ranks_text(out, job, args.one_gpu)?,
+        Format::Markdown => out.write_all(report::ranks::ranks_markdown(job, args.one_gpu).as_bytes())?,
+        Format::Html => {
+            out.write_all(report::ranks::ranks_html(job, &page_colors(), args.one_gpu).as_bytes())?;
         }
-        Ok(())
-    })?;
-    if unread == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
+        Format::Json => report::ranks::ranks_json(out, job, args.one_gpu)?,
+    }
+    Ok(())
 }
 
 /// The files that paths name: those of a directory are its snapshots, those of its directories included.
@@ -130,26 +138,33 @@ fn listed(folder: &Path) -> Result<FolderListing, Failure> {
 
 /// Read and summarize all files, with a bar on a terminal.
 pub(super) fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
-    let inputs: Vec<Input> = paths.iter().map(|path| Input::from_arg(path)).collect();
     let progress = ManyProgress::default();
+    thread::scope(|scope| {
+        let all = scope.spawn(|| summaries(paths, rules, &progress));
+        let mut bar: Option<ProgressBar> = None;
+        while !all.is_finished() {
+            thread::sleep(TICK.min(Duration::from_millis(5)));
+            let bar = bar.get_or_insert_with(|| new_bar(paths.len()));
+            bar.set_position(progress.done() as u64);
+        }
+        bar.iter().for_each(ProgressBar::finish_and_clear);
+        all.join().unwrap_or_else(|_| Job::of_files(paths, paths.iter().map(|_| internal_error()).collect()))
+    })
+}
+
+/// Read and summarize all files. After a cancellation, those that were not read have errors.
+pub(super) fn summaries(paths: &[PathBuf], rules: &UserRules, progress: &ManyProgress) -> Job {
+    let inputs: Vec<Input> = paths.iter().map(|path| Input::from_arg(path)).collect();
     let reduce = |_: &Input, loaded: Result<Snapshot, LoadError>| match loaded {
         Ok(snapshot) => Ok(summarize(&snapshot, rules)),
         Err(error) => Err(error.to_string()),
     };
-    let found = thread::scope(|scope| {
-        let all = scope.spawn(|| load_each(&inputs, &progress, reduce));
-        let mut bar: Option<ProgressBar> = None;
-        while !all.is_finished() {
-            thread::sleep(TICK.min(Duration::from_millis(5)));
-            let bar = bar.get_or_insert_with(|| new_bar(inputs.len()));
-            bar.set_position(progress.done() as u64);
-        }
-        bar.iter().for_each(ProgressBar::finish_and_clear);
-        all.join().unwrap_or_default()
-    });
-    let devices =
-        found.into_iter().map(|devices| devices.unwrap_or_else(|| Err("internal error".to_owned())));
-    Job::of_files(paths, devices.collect())
+    let found = load_each(&inputs, progress, reduce);
+    Job::of_files(paths, found.into_iter().map(|devices| devices.unwrap_or_else(internal_error)).collect())
+}
+
+fn internal_error<T>() -> Result<T, String> {
+    Err("internal error".to_owned())
 }
 
 fn new_bar(files: usize) -> ProgressBar {

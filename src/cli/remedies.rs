@@ -10,6 +10,7 @@ use crate::report::{self, RemediesReport};
 use crate::simulator::Subject;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// A bar is shown after this time.
@@ -49,10 +50,29 @@ pub(super) struct RemediesArgs {
 }
 
 pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
-    let only: Result<Vec<Wanted>, UnknownId> = args.only.iter().map(|text| Wanted::parse(text)).collect();
-    let only = only.map_err(|error| unknown(&error))?;
+    wanted(args)?;
     let recording = args.source.open()?;
-    let timeline = timeline(&recording, args)?;
+    Destination::STDOUT.write(|out| write(out, args, &recording, &predict_with_bar, &stderr::notice))
+}
+
+/// Predictions of some remedies, or of all.
+pub(super) type Predict<'a> = dyn Fn(&Scene<'_>, &[Wanted]) -> Predictions + 'a;
+
+fn wanted(args: &RemediesArgs) -> Result<Vec<Wanted>, Failure> {
+    let only: Result<Vec<Wanted>, UnknownId> = args.only.iter().map(|text| Wanted::parse(text)).collect();
+    only.map_err(|error| unknown(&error))
+}
+
+/// Write what remedies would have done for an open recording. Those that do not apply are told to `notice`.
+pub(super) fn write(
+    out: &mut dyn Write,
+    args: &RemediesArgs,
+    recording: &Opened<'_>,
+    predict: &Predict<'_>,
+    notice: &dyn Fn(&str),
+) -> Result<(), Failure> {
+    let only = wanted(args)?;
+    let timeline = timeline(recording, args)?;
     let attribution = recording.attribution(timeline);
     let subject = Subject::new(&recording.snapshot, timeline);
     let scene = Scene {
@@ -62,9 +82,9 @@ pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
         subject: &subject,
         device: subject.device().with_capacity(args.capacity.bytes),
     };
-    let predictions = predict_with_bar(&scene, &only);
+    let predictions = predict(&scene, &only);
     for id in &predictions.not_offered {
-        stderr::notice(&format!("{id} is not known to apply to this recording"));
+        notice(&format!("{id} is not known to apply to this recording"));
     }
     let report = RemediesReport {
         file: &recording.file.display().to_string(),
@@ -73,13 +93,11 @@ pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
         is_capacity_given: args.capacity.bytes.is_some(),
         predictions: &predictions,
     };
-    Destination::STDOUT.write(|out| {
-        match args.format {
-            TextOrJson::Text => report::remedies_text(out, &report),
-            TextOrJson::Json => report::remedies_json(out, &report),
-        }
-        .map_err(Failure::from)
-    })
+    match args.format {
+        TextOrJson::Text => report::remedies_text(out, &report)?,
+        TextOrJson::Json => report::remedies_json(out, &report)?,
+    }
+    Ok(())
 }
 
 fn unknown(error: &UnknownId) -> Failure {

@@ -105,6 +105,17 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
+/// Write the report about an open recording, without a text of PyTorch's exception.
+#[cfg(feature = "mcp")]
+pub(super) fn write(
+    out: &mut dyn std::io::Write,
+    args: &ReportArgs,
+    recording: &Opened<'_>,
+) -> Result<(), Failure> {
+    let selected = args.target.one(recording)?;
+    Ok(out.write_all(&contents(args, recording, selected, None)?)?)
+}
+
 /// The other ranks of the job in sentences, if they are to be looked at.
 fn others(args: &ReportArgs, recording: &Opened<'_>) -> Result<Vec<String>, Failure> {
     if args.ranks.is_empty() {

@@ -5,8 +5,8 @@ use super::loading::Loaded;
 use super::output::{self, TextOrJson};
 use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter};
 use super::stderr;
-use crate::analysis::Phases;
 use crate::analysis::filter::Filter;
+use crate::analysis::{Phases, UserRules};
 use crate::model::{Moment, Snapshot, Timeline};
 use crate::report::{self, StatsRequest};
 use clap::Args;
@@ -52,24 +52,47 @@ pub(super) struct StatsArgs {
 
 pub(super) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let rules = args.rules.read(&args.files.paths)?;
+    let mut out = output::stdout();
+    let mut files = Loaded::new(&args.files.paths);
+    let written = with_request(args, &rules, &stderr::notice, |request| match args.format {
+        TextOrJson::Text => text(&mut out, &mut files, request),
+        TextOrJson::Json => json(&mut out, &mut files, request),
+    });
+    files.end(written)
+}
+
+/// Write the figures of an open recording as JSON. A device that lacks the moment is told to `notice`.
+#[cfg(feature = "mcp")]
+pub(super) fn write_json(
+    out: &mut dyn Write,
+    args: &StatsArgs,
+    recording: &super::select::Opened<'_>,
+    notice: &dyn Fn(&str),
+) -> Result<(), Failure> {
+    let file = (recording.file.display().to_string(), std::sync::Arc::clone(&recording.snapshot));
+    with_request(args, &recording.rules, notice, |request| {
+        Ok(report::stats_json(out, std::iter::once(file), request)?)
+    })
+}
+
+/// Say what the user asks for.
+fn with_request(
+    args: &StatsArgs,
+    rules: &UserRules,
+    notice: &dyn Fn(&str),
+    answer: impl FnOnce(StatsRequest<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let find = |snapshot: &Snapshot, timeline: &Timeline, phases: &Phases| -> Option<Moment> {
         let found = args.at.as_ref()?.moment(snapshot, timeline, phases);
-        found.inspect_err(|lacking| stderr::notice(&format!("{}: {lacking}", timeline.device))).ok()
+        found.inspect_err(|lacking| notice(&format!("{}: {lacking}", timeline.device))).ok()
     };
-    let request = StatsRequest {
+    answer(StatsRequest {
         at: args.at.is_some().then_some(&find as _),
         filter: args.filter.as_ref(),
         has_modules: args.modules,
         has_iterations: args.iterations,
-        ..StatsRequest::new(&rules)
-    };
-    let mut out = output::stdout();
-    let mut files = Loaded::new(&args.files.paths);
-    let written = match args.format {
-        TextOrJson::Text => text(&mut out, &mut files, request),
-        TextOrJson::Json => json(&mut out, &mut files, request),
-    };
-    files.end(written)
+        ..StatsRequest::new(rules)
+    })
 }
 
 /// Write the figures of each file, with an empty line between files.

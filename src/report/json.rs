@@ -41,7 +41,7 @@ pub(super) fn write_array<T: Serialize>(
 }
 
 /// Escapes what JSON may leave as it is but a terminal may obey: C1 control characters, DEL, and
-/// marks that change the direction of text. Readers of JSON get the text as it was recorded.
+/// marks that change the direction of text, and tags. Readers of JSON get the text as it was recorded.
 #[derive(Default)]
 struct Printable(PrettyFormatter<'static>);
 
@@ -49,7 +49,8 @@ impl Formatter for Printable {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| units::is_unprintable(c)) {
-            write!(out, "{}\\u{:04x}", &rest[..at], u32::from(c))?;
+            out.write_all(&rest.as_bytes()[..at])?;
+            c.encode_utf16(&mut [0; 2]).iter().try_for_each(|half| write!(out, "\\u{half:04x}"))?;
             rest = &rest[at + c.len_utf8()..];
         }
         out.write_all(rest.as_bytes())
@@ -105,11 +106,11 @@ mod tests {
 
     #[test]
     fn text_that_a_terminal_would_obey_is_escaped_and_reads_as_it_was() {
-        let hostile = "a\u{1b}[31m\u{7f}\u{80}\u{9b}31m\u{202e}\u{2066}\u{2069} é \u{1f600}\n\"b\"";
+        let hostile = "a\u{1b}[31m\u{7f}\u{80}\u{9b}31m\u{202e}\u{2066}\u{2069}\u{e0041} é \u{1f600}\n\"b\"";
         let value = json!({ hostile: [hostile, ""] });
         let text = written(&value);
         assert!(!text.chars().any(|c| c != '\n' && units::is_unprintable(c)), "{text:?}");
-        assert!(text.contains(r"\u001b[31m\u007f\u0080\u009b31m\u202e\u2066\u2069 é"), "{text}");
+        assert!(text.contains(r"\u001b[31m\u007f\u0080\u009b31m\u202e\u2066\u2069\udb40\udc41 é"), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 

@@ -12,6 +12,7 @@ mod csv_text;
 mod diagnosis;
 mod explain;
 mod flame_svg;
+mod folders;
 mod gate;
 mod headline;
 mod iterations;
@@ -22,6 +23,7 @@ mod notes;
 mod position;
 pub mod ranks;
 mod remedies;
+mod series;
 mod settings;
 mod simulation;
 mod stats;
@@ -47,6 +49,7 @@ pub use diagnosis::{
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};
+pub use folders::{ListedFile, ListedFolder, folders_json};
 pub use gate::{GateLine, gate_markdown, gate_text};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
@@ -61,6 +64,7 @@ pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
     remedy_change,
 };
+pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;
 pub use simulation::{
     Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,

@@ -187,9 +187,11 @@ pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
 }
 
-/// True for control characters (C0, DEL, C1) and for marks that change the direction of the text around them.
+/// True for control characters (C0, DEL, C1), for marks that change the direction of the text around them, and for tags,
+/// which no font shows but programs read.
 pub fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Text from a file, made safe for a terminal or a label: unprintable characters are replaced.

@@ -185,6 +185,22 @@ fn only_the_outermost_layers_use_the_process() {
     assert!(wrong.is_empty(), "only cli and app may use std::env and std::process:\n{}", wrong.join("\n"));
 }
 
+/// What knows the protocol of agents and an async runtime.
+const SERVER: &str = "cli/mcp/server.rs";
+
+#[test]
+fn only_the_server_knows_an_async_runtime() {
+    let tree = SourceTree::read();
+    let is_async = |mention: &&Mention| ["rmcp", "tokio"].iter().any(|word| mention.is_within(word));
+    let mut knowing = BTreeSet::new();
+    for module in tree.modules.values().filter(|module| !tree.test_files.contains(&module.file)) {
+        if module.mentions.iter().chain(&module.handed_on).any(|mention| is_async(&mention)) {
+            knowing.insert(module.file.as_path());
+        }
+    }
+    assert_eq!(knowing, BTreeSet::from([Path::new(SERVER)]), "only {SERVER} may use rmcp and tokio");
+}
+
 #[test]
 fn folders_form_no_circle() {
     let tree = SourceTree::read();

@@ -1,0 +1,129 @@
+//! Requests that no client sends: broken JSON, unknown methods, a line without end, and requests to cancel.
+
+use crate::server::{oomscope, samples};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+struct Raw {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Raw {
+    fn start() -> Self {
+        let mut command = oomscope();
+        command.arg("mcp").arg(samples()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
+        Self { child, stdin, stdout: BufReader::new(stdout) }
+    }
+
+    fn greeted() -> Self {
+        let mut raw = Self::start();
+        raw.greet();
+        raw
+    }
+
+    fn greet(&mut self) {
+        let client = json!({"name": "by hand", "version": "1"});
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string());
+        assert_eq!(self.receive()["result"]["serverInfo"]["name"], "oomscope");
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.stdin, "{line}").expect("the server reads");
+    }
+
+    fn call(&mut self, id: u32, tool: &str, arguments: &Value) {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string());
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("the server writes");
+        serde_json::from_str(&line).expect("a line of JSON")
+    }
+
+    /// The answer with an id; others before it are passed over.
+    fn answer(&mut self, id: u32) -> Value {
+        loop {
+            let found = self.receive();
+            if found["id"] == id {
+                return found;
+            }
+        }
+    }
+
+    fn close(mut self) {
+        drop(self.stdin);
+        assert!(self.child.wait().expect("it can be waited for").success());
+    }
+}
+
+#[test]
+fn malformed_requests_do_no_harm() {
+    let mut raw = Raw::greeted();
+    let long = format!("{{\"jsonrpc\": \"2.0\", \"id\": 9, \"method\": \"{}\"}}", "x".repeat(3 << 20));
+    let deep = "[".repeat(100_000);
+    let odd = [
+        "{",
+        "null",
+        "[]",
+        "\u{0}",
+        "\"text\"",
+        "{\"jsonrpc\": \"2.0\"}",
+        "{\"jsonrpc\": \"1.0\", \"id\": 5}",
+        &long,
+        &deep,
+    ];
+    for line in odd {
+        raw.send(line);
+    }
+    raw.stdin.write_all(b"\xff\xfe\n\n\r\n").expect("the server reads");
+    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/shell", "params": {}}).to_string());
+    assert!(raw.answer(1)["error"]["code"].is_i64());
+    raw.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": 7}}).to_string());
+    raw.send(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "summary", "arguments": []}}).to_string());
+    raw.call(4, "summary", &json!({"file": "frag_oom.pickle"}));
+    assert_eq!(raw.answer(4)["result"]["isError"], false);
+    raw.close();
+}
+
+#[test]
+fn a_cancelled_request_has_no_answer_and_the_next_one_has() {
+    let mut raw = Raw::greeted();
+    raw.call(1, "remedies", &json!({"file": "gpt_oom_forward.pickle"}));
+    raw.call(2, "remedies", &json!({"file": "gpt_oom_expandable.pickle"}));
+    for id in [1, 2] {
+        let params = json!({"requestId": id, "reason": "not needed"});
+        raw.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string(),
+        );
+    }
+    raw.call(3, "summary", &json!({"file": "frag_oom.pickle"}));
+    let found = raw.receive();
+    assert_eq!((&found["id"], &found["result"]["isError"]), (&json!(3), &json!(false)), "{found}");
+    raw.close();
+}
+
+#[test]
+fn a_server_that_is_closed_early_ends() {
+    Raw::start().close();
+    let mut raw = Raw::greeted();
+    raw.call(1, "remedies", &json!({"file": "gpt_oom_forward.pickle"}));
+    raw.close();
+}
+
+#[test]
+fn folders_that_are_none_are_refused_at_once() {
+    for args in [vec!["mcp"], vec!["mcp", "/no/such/folder"], vec!["mcp", env!("CARGO_BIN_EXE_oomscope")]] {
+        let output = oomscope().args(&args).stdin(Stdio::null()).output().expect("the program starts");
+        assert!(!output.status.success(), "{args:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
