@@ -50,7 +50,9 @@ fn rows_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
     if !has_ranks {
         // The first column has the names of files already.
         align.pop();
-        rows.iter_mut().for_each(|row| _ = row.pop());
+        for row in &mut rows {
+            row.pop();
+        }
     }
     table::write(out, &align, &rows)?;
     if job.rows().iter().flat_map(|row| &row.device.peak.categories).any(|of| of.inferred_bytes != 0) {
