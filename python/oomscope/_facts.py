@@ -1,0 +1,37 @@
+"""What a recording says of itself: a key `oomscope` in the snapshot, beside torch's own keys, which viewers ignore.
+
+None of the names within is one of torch's, so that no reader takes it for an event or a block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._history import History
+from ._version import __version__
+
+Facts = dict[str, Any]
+
+
+def facts_of(torch: Any, history: History, rank: int, world: int | None) -> Facts:
+    """The versions, the rank, the settings of the history and the memory of each device."""
+    return {
+        "recorder": __version__,
+        "torch": str(torch.__version__),
+        "rank": rank,
+        "world_size": world,
+        "settings": history.settings,
+        "devices": devices_of(torch),
+    }
+
+
+def devices_of(torch: Any) -> dict[str, Facts]:
+    """Model and memory of each device, which no snapshot of torch's says. Nothing is asked of a device that is not in use."""
+    devices = {}
+    for index in range(torch.cuda.device_count()):
+        about = torch.cuda.get_device_properties(index)
+        facts: Facts = {"model": about.name, "total_bytes": about.total_memory}
+        if torch.cuda.memory_reserved(index):
+            facts["free_bytes"] = torch.cuda.mem_get_info(index)[0]
+        devices[str(index)] = facts
+    return devices

@@ -1,0 +1,89 @@
+"""Snapshots as files: what they are called, and that only one is written at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ._facts import Facts, facts_of
+from ._history import History
+from ._marks import Marks
+from ._messages import say
+from ._options import Options
+from ._pace import Pace
+from ._rank import find_rank
+from ._sizes import show_size
+from ._store import Store
+
+# The newest that every PyTorch viewer reads; Python 3.14 would write 5.
+PICKLE_PROTOCOL = 4
+
+
+class Writer:
+    """Writes the snapshots of a recording."""
+
+    def __init__(self, torch: Any, history: History, marks: Marks, options: Options) -> None:
+        self.store = Store(options.directory, options.max_files, options.max_bytes)
+        self.pace = Pace()
+        self._torch = torch
+        self._history = history
+        self._marks = marks
+        self._started = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        # A signal or an exit may come while this thread writes.
+        self._lock = threading.RLock()
+        self._is_writing = False
+
+    def write(
+        self, reason: str, step: int | None, is_kept: bool = False, more: Facts | None = None
+    ) -> Path | None:
+        """Writes a snapshot, after the one that another thread writes; `None` while this thread writes one itself."""
+        with self._lock:
+            if self._is_writing:
+                return None
+            self._is_writing = True
+            start_s = time.monotonic()
+            try:
+                return self._write(reason, step, is_kept, more)
+            finally:
+                self._is_writing = False
+                self.pace.took(time.monotonic() - start_s)
+
+    def _write(self, reason: str, step: int | None, is_kept: bool, more: Facts | None) -> Path:
+        rank, world = find_rank()
+        with _without_collector():
+            snapshot = self._history.snapshot()
+            self._marks.complete(snapshot)
+            facts = facts_of(self._torch, self._history, rank, world)
+            facts.update({"reason": reason, "step": step}, **(more or {}))
+            snapshot["oomscope"] = facts
+            path = self.store.write(
+                _name(self._started, rank, step, reason),
+                lambda file: pickle.dump(snapshot, file, protocol=PICKLE_PROTOCOL),
+                is_kept,
+            )
+        say(f"wrote {path} ({show_size(path.stat().st_size)})")
+        return path
+
+
+def _name(started: str, rank: int, step: int | None, reason: str) -> str:
+    """`oomscope ranks` takes the number after the word *rank*."""
+    at = "" if step is None else f"_step{step}"
+    return f"{started}_rank{rank}{at}_{reason}.pickle"
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """The collector would free what the snapshot shows, and go through millions of new objects again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,126 @@
+"""Recording with PyTorch's own allocator, where it is at hand without a device.
+
+OOMSCOPE_RIGS names folders, separated as in PATH, each with an environment `venv` that has torch, and a folder `standin` with
+libraries that stand in for CUDA's.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PYTHON = Path(__file__).parent.parent
+RIGS = [Path(rig) for rig in os.environ.get("OOMSCOPE_RIGS", "").split(os.pathsep) if rig]
+
+
+class Rig:
+    """A torch over stand-ins, and a directory to run programs in."""
+
+    def __init__(self, rig: Path, directory: Path) -> None:
+        self.directory = directory
+        self._rig = rig
+        shown = self.run("-c", "import torch; print(torch.__version__)").stdout.strip()
+        self.torch = shown
+        self.version = tuple(int(part) for part in shown.split(".")[:2])
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        path = [str(PYTHON), str(PYTHON / "tests" / "programs")]
+        standin = str(self._rig / "standin")
+        environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": standin,
+            "STANDIN_LIBS": standin,
+            "STANDIN_DEVICE_MEM_MB": "4096",
+            "PYTHONPATH": os.pathsep.join(path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return subprocess.run(
+            [str(self._rig / "venv" / "bin" / "python"), *arguments],
+            cwd=self.directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def record(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the small GPT as `python -m oomscope run`."""
+        program = str(PYTHON / "tests" / "programs" / "gpt.py")
+        return self.run("-m", "oomscope", "run", "--no-verdict", "--dir", "out", program, *arguments)
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The snapshots by their names without the time."""
+        paths = sorted((self.directory / "out").iterdir())
+        return {path.name.partition("_")[2]: pickle.loads(path.read_bytes()) for path in paths}
+
+
+NO_RIG: list[Path | None] = [None]
+
+
+@pytest.fixture(params=RIGS or NO_RIG, ids=lambda rig: "none" if rig is None else rig.name)
+def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
+    if request.param is None:
+        pytest.skip("OOMSCOPE_RIGS names no torch over stand-ins of CUDA")
+    return Rig(request.param, tmp_path)
+
+
+def actions(snapshot: dict[str, Any]) -> Counter[str]:
+    return Counter(event["action"] for event in snapshot["device_traces"][0])
+
+
+def test_a_program_that_runs_out_of_memory(rig: Rig) -> None:
+    done = rig.record("--large", "2")
+    assert done.returncode == 1
+    assert "OutOfMemoryError: CUDA out of memory" in done.stderr
+    files = rig.files()
+    assert list(files) == ["rank0_step2_oom.pickle"]
+    snapshot = files["rank0_step2_oom.pickle"]
+    assert actions(snapshot)["oom"] == 1
+    assert snapshot["device_traces"][0][-1]["action"] == "oom"
+    about = snapshot["oomscope"]
+    assert (about["torch"], about["rank"], about["step"]) == (rig.torch, 0, 2)
+    assert about["oom"]["total_bytes"] == about["devices"]["0"]["total_bytes"] == 4096 * 2**20
+    frames = {
+        frame["filename"] for event in snapshot["device_traces"][0] for frame in event.get("frames", [])
+    }
+    assert any(name.endswith("gpt.py") for name in frames)
+
+
+def test_a_program_that_catches_and_goes_on(rig: Rig) -> None:
+    assert rig.record("--large", "2", "--catch").returncode == 0
+    assert list(rig.files()) == ["rank0_step2_oom.pickle"]
+
+
+def test_a_program_that_ends_well(rig: Rig) -> None:
+    done = rig.record()
+    assert (done.returncode, done.stdout) == (0, "")
+    assert list(rig.files()) == ["rank0_step4_end.pickle"]
+
+
+def test_marks_workers_peaks_and_signals(rig: Rig) -> None:
+    done = rig.run(str(PYTHON / "tests" / "programs" / "marked.py"), "out")
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stderr
+    files = rig.files()
+    assert {"rank0_step4_signal.pickle", "rank0_step4_end.pickle"} <= files.keys()
+    assert any("peak" in name for name in files)
+    snapshot = files["rank0_step4_end.pickle"]
+    ranges = Counter(range["name"] for range in snapshot["external_annotations"])
+    assert {ranges[f"step_{step}"] for step in range(4)} == {2}
+    assert ranges["forward"] == 8
+    if (2, 12) <= rig.version:
+        seen = {event["user_metadata"] for event in snapshot["device_traces"][0]}
+        assert {'{"step":0,"phase":"forward"}', '{"step":3}', ""} <= seen
+
+
+def test_the_doctor_finds_all_of_it(rig: Rig) -> None:
+    done = rig.run("-m", "oomscope", "doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "allocations/s" in done.stdout
