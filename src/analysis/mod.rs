@@ -25,7 +25,10 @@ pub(crate) use attribution::fixture as program_fixture;
 #[cfg(test)]
 pub(crate) use stacks::fixture as stacks_fixture;
 
-pub use allocations::{AllocationSorter, At, LifeSpan, MomentError, OrderBy, SiteTotal, live_at, sites};
+pub use allocations::{
+    AllocationSorter, At, FittingTensor, LifeSpan, MomentError, OrderBy, SiteTotal, fitting_tensors, live_at,
+    sites, tensors_text,
+};
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,

@@ -14,6 +14,7 @@ mod dialog_log;
 mod export;
 mod files;
 mod filter;
+mod flame;
 mod floating;
 mod focus;
 mod header;

@@ -4,6 +4,7 @@
 //! `Command::run`. Its module also declares its arguments.
 
 mod check;
+mod completions;
 mod cut;
 mod diff;
 mod explain;
@@ -25,17 +26,21 @@ mod select;
 mod simulate;
 mod stats;
 mod stderr;
+mod table_folder;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::Failure;
 use std::process::ExitCode;
+
+/// The version, with the commit where it is known.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("OOMSCOPE_COMMIT"));
 
 /// See what filled the GPU: a viewer for PyTorch CUDA memory snapshots.
 ///
 /// Without a command, opens a window with the allocation timeline of each file.
 #[derive(Debug, Parser)]
 #[command(
-    version,
+    version = VERSION,
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   oomscope snapshot.pickle                  open the window
@@ -95,6 +100,8 @@ enum Command {
     /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
+    /// Print what completes commands and options in a shell: bash, zsh, fish, …
+    Completions(completions::CompletionsArgs),
     /// Print the licences of this program and of the packages it is built from
     Licenses,
 }
@@ -116,9 +123,15 @@ impl Command {
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),
+            Self::Completions(args) => completions::run(args, &mut command()),
             Self::Licenses => licenses::run(),
         }
     }
+}
+
+/// The commands and options, for man pages.
+pub fn command() -> clap::Command {
+    Args::command()
 }
 
 /// Run the program with the process's arguments.

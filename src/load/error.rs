@@ -70,6 +70,14 @@ impl LoadError {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::IsADirectory)
     }
 
+    /// The error that a failure to decode `input` becomes.
+    pub(super) fn of_decoding(input: &str, source: DecodeError) -> Self {
+        match source.kind {
+            ErrorKind::Cancelled => Self::Cancelled { input: input.to_owned() },
+            _ => Self::Decode { input: input.to_owned(), source },
+        }
+    }
+
     /// The error that a panic while loading `input` becomes.
     pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -1,14 +1,18 @@
 //! From a path to a model: reads, decompresses and decodes, with progress and cancellation.
 //!
-//! A load takes two threads: one reads and decompresses, the other decodes. The input is read piece by piece,
-//! never mapped: a file that is truncated or rewritten while it is open gives a partial result, not a crash.
+//! A load takes two threads: one reads and decompresses, the other decodes. A large plain pickle takes all of them
+//! (`in_pieces.rs`). The input is read piece by piece, never mapped: a file that is truncated or rewritten while it is open gives a partial result, not a crash.
 //!
 //! This module knows files and threads. It knows no windows and prints nothing.
 
 mod container;
 mod error;
+mod file_chunks;
 mod folder;
 mod html;
+mod in_pieces;
+#[cfg(test)]
+mod in_pieces_tests;
 mod job;
 mod many;
 mod notes_file;
@@ -27,9 +31,11 @@ pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
 
 use crate::model::Snapshot;
+use crate::pickle::{DecodeError, Decoded, ErrorKind};
 use crate::snapshot::Builder;
 use std::fs::File;
 use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -101,8 +107,29 @@ impl Input {
 /// after the first usable part is no error: see [`Snapshot::damage`].
 pub fn load(input: &Input, progress: &Progress) -> Result<Snapshot, LoadError> {
     let failed = |source| LoadError::Read { input: input.name(), source };
+    if let Some(snapshot) = load_in_pieces(input, progress)? {
+        return Ok(snapshot);
+    }
     let raw = input.open(progress).map_err(failed)?;
     load_from(raw, &input.name(), progress)
+}
+
+/// Load a large file with all threads. `None` if it must be decoded as a whole.
+fn load_in_pieces(input: &Input, progress: &Progress) -> Result<Option<Snapshot>, LoadError> {
+    let Some(file) = input.path().and_then(|path| File::open(path).ok()) else { return Ok(None) };
+    let Some(bytes) = in_pieces::bytes_if_suitable(&file) else { return Ok(None) };
+    let (start, name) = (Instant::now(), input.name());
+    progress.set_total_bytes(bytes);
+    let mut builder = Builder::new(progress.events_counter(), Some(bytes));
+    let decode = AssertUnwindSafe(|| in_pieces::decode(&file, &mut builder, bytes, progress));
+    match catch_unwind(decode).map_err(|panic| LoadError::of_panic(&name, &*panic))? {
+        Ok(decoded) => finish(builder, decoded, &name, progress, start).map(Some),
+        Err(DecodeError { kind: ErrorKind::NotAlone, .. }) => {
+            log::debug!("{name}: a piece was guessed wrong; decoded again as a whole");
+            Ok(None)
+        }
+        Err(source) => Err(LoadError::of_decoding(&name, source)),
+    }
 }
 
 /// Load a snapshot from any reader; `name` is what messages call it.
@@ -119,6 +146,16 @@ pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Resu
         name,
         progress,
     )?;
+    finish(builder, decoded, name, progress, start)
+}
+
+fn finish(
+    builder: Builder,
+    decoded: Decoded,
+    name: &str,
+    progress: &Progress,
+    start: Instant,
+) -> Result<Snapshot, LoadError> {
     log::debug!("{name}: decoded {} bytes after {:?}", decoded.read_bytes, start.elapsed());
     if progress.is_cancelled() {
         return Err(LoadError::Cancelled { input: name.to_owned() });

@@ -60,10 +60,7 @@ fn read_for<T: Send>(
         drop(full_tx);
         decoder.join().map_err(|panic| LoadError::of_panic(name, &*panic))
     })?;
-    outcome.map_err(|source| match source.kind {
-        ErrorKind::Cancelled => LoadError::Cancelled { input: name.to_owned() },
-        _ => LoadError::Decode { input: name.to_owned(), source },
-    })
+    outcome.map_err(|source| LoadError::of_decoding(name, source))
 }
 
 /// Send the input piece by piece until it ends, fails, or nobody listens.

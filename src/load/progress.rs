@@ -59,6 +59,11 @@ impl Progress {
         self.shared.total_bytes.store(total, Ordering::Relaxed);
     }
 
+    /// All bytes up to here were read.
+    pub(super) fn set_read_bytes(&self, bytes: u64) {
+        self.shared.read_bytes.store(bytes, Ordering::Relaxed);
+    }
+
     pub(super) fn set_building(&self) {
         self.shared.is_building.store(true, Ordering::Relaxed);
     }

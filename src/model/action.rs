@@ -99,6 +99,11 @@ impl ActionNames {
         Action::Other(at as u8)
     }
 
+    /// The names of unknown actions, by the number in [`Action::Other`].
+    pub fn others(&self) -> &[StrId] {
+        &self.others
+    }
+
     /// Every action that can occur in the file.
     pub fn all(&self) -> impl Iterator<Item = Action> + '_ {
         let others = (0..=u8::MAX).map(Action::Other).take(self.others.len());

@@ -38,6 +38,11 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
+    /// All addresses, by id.
+    pub(super) fn all(&self) -> &[u64] {
+        &self.addresses
+    }
+
     /// Bytes of memory that the table takes.
     pub(super) fn held_bytes(&self) -> usize {
         size_of_val(&*self.addresses) + self.lookup.allocation_size()

@@ -45,13 +45,61 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
         }
     }
 
-    /// Switch to a value that differs from the last row's, and to wider rows if its code needs them.
-    fn change(&mut self, value: T) {
+    /// Append all rows of another column.
+    pub fn append(&mut self, other: &Self) {
+        let codes: Vec<u32> = other.values.iter().map(|&value| self.code_of(value)).collect();
+        let narrow: Option<Vec<u8>> = codes.iter().map(|&code| u8::try_from(code).ok()).collect();
+        let rows = 0..other.len;
+        match (narrow, self.wide.is_empty()) {
+            (Some(codes), true) if self.values.len() <= 1 => {
+                debug_assert!(codes.iter().all(|&code| code == 0), "one value has one code");
+            }
+            (Some(codes), true) => {
+                // The second value may have come just now: every row so far has the first.
+                self.narrow.resize(self.len, 0);
+                match &other.narrow[..] {
+                    [] => self.narrow.extend(rows.map(|row| codes[other.code(row) as usize])),
+                    narrow => self.narrow.extend(narrow.iter().map(|&code| codes[usize::from(code)])),
+                }
+            }
+            _ => {
+                self.widen();
+                self.wide.extend(rows.map(|row| codes[other.code(row) as usize]));
+            }
+        }
+        self.len += other.len;
+        if let Some(last) = other.len.checked_sub(1) {
+            self.last_code = codes[other.code(last) as usize];
+        }
+    }
+
+    /// The code of a value, which may be a new one.
+    fn code_of(&mut self, value: T) -> u32 {
         let values = &mut self.values;
-        let code = *self.lookup.entry(value).or_insert_with(|| {
+        *self.lookup.entry(value).or_insert_with(|| {
             values.push(value);
             values.len() as u32 - 1
-        });
+        })
+    }
+
+    fn widen(&mut self) {
+        if self.wide.is_empty() {
+            self.narrow.resize(self.len, 0);
+            self.wide = std::mem::take(&mut self.narrow).into_iter().map(u32::from).collect();
+        }
+    }
+
+    /// Replace every value. `None` ends it, and leaves the column as it was. Values may become equal.
+    pub fn rename(&mut self, renamed: impl Fn(T) -> Option<T>) -> Option<()> {
+        self.values = self.values.iter().map(|&value| renamed(value)).collect::<Option<_>>()?;
+        // Only rows are read from now on, or appended to another column.
+        self.lookup.clear();
+        Some(())
+    }
+
+    /// Switch to a value that differs from the last row's, and to wider rows if its code needs them.
+    fn change(&mut self, value: T) {
+        let code = self.code_of(value);
         let is_wide = !self.wide.is_empty();
         if u32::from(u8::MAX) < code && !is_wide {
             self.wide = std::mem::take(&mut self.narrow).into_iter().map(u32::from).collect();
@@ -118,6 +166,13 @@ impl SizeColumn {
         self.rows.push(small);
     }
 
+    /// Append all rows of another column.
+    pub(super) fn append(&mut self, other: &Self) {
+        let first = self.rows.len() as u32;
+        self.rows.extend_from_slice(&other.rows);
+        self.large.extend(other.large.iter().map(|&(row, size)| (first + row, size)));
+    }
+
     #[inline]
     pub(super) fn get(&self, row: usize) -> i64 {
         match self.rows[row] {
@@ -171,6 +226,30 @@ impl TimeColumn {
             }
         }
         self.wide.push(time_us);
+    }
+
+    /// Append all rows of another column.
+    pub(super) fn append(&mut self, other: &Self) {
+        if !self.append_offsets(other) {
+            let rows = other.offsets.len().max(other.wide.len());
+            (0..rows).for_each(|row| self.push(other.get(row)));
+        }
+    }
+
+    /// Append the offsets of another column, if all of them fit here. Returns whether it did.
+    fn append_offsets(&mut self, other: &Self) -> bool {
+        let Some(later_us) = other.first_us.checked_sub(self.first_us).and_then(|us| u32::try_from(us).ok())
+        else {
+            return false;
+        };
+        let largest = other.offsets.iter().max().copied().unwrap_or(0);
+        let fits = self.has_any && other.has_any && self.wide.is_empty() && other.wide.is_empty();
+        if !fits || largest.checked_add(later_us).is_none() {
+            return false;
+        }
+        let moved = |&offset: &u32| if offset == 0 { 0 } else { offset + later_us };
+        self.offsets.extend(other.offsets.iter().map(moved));
+        true
     }
 
     fn offset(&self, time_us: i64) -> Option<u32> {

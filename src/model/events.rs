@@ -310,6 +310,46 @@ impl EventTable {
         id
     }
 
+    /// Append all events of another table.
+    pub fn append(&mut self, other: &Self) {
+        let first = self.actions.len() as u32;
+        self.actions.extend_from_slice(&other.actions);
+        let addrs: Vec<AddrId> =
+            other.addresses.all().iter().map(|&address| self.addresses.intern(address)).collect();
+        self.addrs.extend(other.addrs.iter().map(|id| addrs[id.index()]));
+        self.sizes.append(&other.sizes);
+        self.times.append(&other.times);
+        self.stacks.extend_from_slice(&other.stacks);
+        self.contexts.append(&other.contexts);
+        self.device_free.extend(other.device_free.iter().map(|&(row, free)| (first + row, free)));
+    }
+
+    /// Replace actions. `None` ends it, and leaves the table in parts as it was.
+    pub fn rename_actions(&mut self, mut renamed: impl FnMut(Action) -> Option<Action>) -> Option<()> {
+        let mut codes = [None; 256];
+        for code in &mut self.actions {
+            let known = &mut codes[usize::from(*code)];
+            if known.is_none() {
+                *known = Some(renamed(Action::from_code(*code))?.code());
+            }
+            *code = known.unwrap_or(*code);
+        }
+        Some(())
+    }
+
+    /// Replace stacks. `None` ends it, and leaves the table in parts as it was.
+    pub fn rename_stacks(&mut self, renamed: impl Fn(StackId) -> Option<StackId>) -> Option<()> {
+        for stack in &mut self.stacks {
+            *stack = renamed(*stack)?;
+        }
+        Some(())
+    }
+
+    /// Replace contexts. `None` ends it, and leaves the table as it was.
+    pub fn rename_contexts(&mut self, renamed: impl Fn(Context) -> Option<Context>) -> Option<()> {
+        self.contexts.rename(renamed)
+    }
+
     /// The events of some ranges as a table of their own. Nothing is copied if they are the whole table and
     /// `is_last` says that no others will be asked for: then this table is left empty.
     pub fn extract(&mut self, ranges: &[std::ops::Range<u32>], is_last: bool) -> Self {

@@ -31,7 +31,7 @@ pub struct FxInfo {
 }
 
 /// Every distinct frame once.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct FrameTable {
     frames: Vec<Frame>,
     fx: Vec<FxInfo>,

@@ -77,6 +77,20 @@ pub(super) struct InitialBlock {
     pub(super) stack: StackId,
 }
 
+/// For each address, what befalls a block that is there before the trace, if one is.
+#[derive(Debug)]
+pub(super) struct InitialFates {
+    requested: Vec<u32>,
+    end: Vec<u32>,
+}
+
+/// Set a moment that was not known.
+fn set_once(moment: &mut u32, to: u32) {
+    if *moment == NEVER {
+        *moment = to;
+    }
+}
+
 /// All allocations of a trace, as columns of moments ordered by start.
 #[derive(Debug, Default)]
 pub struct Lifetimes {
@@ -92,48 +106,64 @@ pub struct Lifetimes {
 }
 
 impl Lifetimes {
-    /// Follow every address through the trace, from the state before it.
-    pub(super) fn build(events: &EventTable, initial: &[LiveBlock], addresses: usize) -> Self {
+    /// Follow every address through the trace: its allocations, and the fate of a block that was there before.
+    pub(super) fn follow(events: &EventTable, addresses: usize) -> (Self, InitialFates) {
         let mut out = Self::default();
+        let mut fates = InitialFates { requested: vec![NEVER; addresses], end: vec![NEVER; addresses] };
         // The latest allocation at each address; `NEVER` is above every id and stands for none.
         let mut holder = vec![NEVER; addresses];
-        for block in initial {
-            holder[block.addr.index()] = out.start.len() as u32;
-            out.push(0, if block.awaiting { 0 } else { NEVER });
-        }
         for ix in events.indices() {
             let action = events.action(ix);
             if !matches!(action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted) {
                 continue;
             }
             let after = Moment::after(ix).0;
-            let slot = &mut holder[events.addr_id(ix).index()];
-            let id = *slot as usize;
+            let addr = events.addr_id(ix).index();
+            let id = holder[addr] as usize;
+            // Without an allocation, it befalls a block from before the trace, as long as that can be there.
+            let (requested, end) = match (out.requested.get_mut(id), out.end.get_mut(id)) {
+                (Some(requested), Some(end)) => (requested, end),
+                _ => (&mut fates.requested[addr], &mut fates.end[addr]),
+            };
             match action {
+                // The free of the block before it was not recorded.
                 Action::Alloc => {
-                    // The free of the allocation before it was not recorded.
-                    if id < out.end.len() {
-                        out.end[id] = after;
-                    }
-                    *slot = out.start.len() as u32;
+                    set_once(end, after);
+                    holder[addr] = out.start.len() as u32;
                     out.push(after, NEVER);
                 }
                 // The first request counts; `rewind` counts a second one as a contradiction.
-                Action::FreeRequested if id < out.end.len() && out.requested[id] == NEVER => {
-                    out.requested[id] = after;
-                }
-                Action::FreeCompleted if id < out.end.len() => {
-                    out.end[id] = after;
-                    *slot = NEVER;
+                Action::FreeRequested if *end == NEVER => set_once(requested, after),
+                Action::FreeCompleted => {
+                    set_once(end, after);
+                    holder[addr] = NEVER;
                 }
                 _ => {}
             }
         }
-        out.start.shrink_to_fit();
-        out.requested.shrink_to_fit();
-        out.end.shrink_to_fit();
-        out.summarise();
-        out
+        (out, fates)
+    }
+
+    /// Put the blocks from before the trace in front.
+    pub(super) fn add_initial(&mut self, initial: &[LiveBlock], mut fates: InitialFates) {
+        let mut first = Self::default();
+        // Of several at one address, the last is the one that events are about.
+        for block in initial.iter().rev() {
+            let addr = block.addr.index();
+            let [requested, end] =
+                [&mut fates.requested, &mut fates.end].map(|fate| std::mem::replace(&mut fate[addr], NEVER));
+            first.push(0, if block.awaiting { 0 } else { requested });
+            first.end[first.start.len() - 1] = end;
+        }
+        for (mine, theirs) in [
+            (&mut self.start, first.start),
+            (&mut self.requested, first.requested),
+            (&mut self.end, first.end),
+        ] {
+            mine.splice(0..0, theirs.into_iter().rev());
+            mine.shrink_to_fit();
+        }
+        self.summarise();
     }
 
     fn push(&mut self, start: u32, requested: u32) {
@@ -157,7 +187,7 @@ impl Lifetimes {
     }
 
     /// Set the properties of the blocks from before the trace, in the order of the blocks that
-    /// [`Self::build`] was given.
+    /// [`Self::add_initial`] was given.
     pub(super) fn describe_initial(&mut self, initial: Vec<InitialBlock>) {
         debug_assert_eq!(initial.len(), self.start.partition_point(|&start| start == 0));
         self.initial = initial;

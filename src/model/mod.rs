@@ -24,6 +24,7 @@ mod snapshot;
 mod sources;
 mod stacks;
 mod strings;
+mod tensors;
 mod timeline;
 mod times;
 
@@ -44,5 +45,6 @@ pub use snapshot::{
 pub use sources::Sources;
 pub use stacks::StackTable;
 pub use strings::StringTable;
+pub use tensors::{RecordedTensor, RecordedTensors, ShapeId};
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};
 pub use times::TimeIndex;

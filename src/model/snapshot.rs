@@ -1,6 +1,8 @@
 //! The whole file: the tables that its devices share, and its timelines.
 
-use super::{ActionNames, DeviceId, FrameTable, Sources, StackTable, StrId, StringTable, Timeline};
+use super::{
+    ActionNames, DeviceId, FrameTable, RecordedTensors, Sources, StackTable, StrId, StringTable, Timeline,
+};
 
 /// A value of an allocator setting.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +89,10 @@ pub struct Snapshot {
     pub settings: Vec<Setting>,
     /// The program's own files, where the recorder attached them.
     pub sources: Sources,
+    /// Facts that oomscope's own recorder attached: the versions, the rank, the step, the device's memory.
+    pub recorder: Vec<Setting>,
+    /// Tensors with their shapes, where the recorder noted them.
+    pub tensors: RecordedTensors,
     /// Annotations, in file order.
     pub annotations: Vec<Annotation>,
     /// Keys that this version does not know.

@@ -9,7 +9,7 @@ use std::hash::BuildHasher as _;
 ///
 /// All stacks lie one after another in one buffer. Large files have many thousands of short stacks, and a
 /// `Vec` for each would cost a heap allocation and often more memory than the frames themselves.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StackTable {
     frames: Vec<FrameId>,
     /// The end of each stack in `frames`; a stack starts at the end of the one before it.

@@ -9,7 +9,7 @@ use std::hash::BuildHasher as _;
 /// Every distinct string of the file once, in one buffer.
 ///
 /// Contents are the pickle's bytes: UTF-8, except that Python may put lone surrogates there.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct StringTable {
     bytes: Vec<u8>,
     /// The end of each string in `bytes`; a string starts at the end of the one before it.

@@ -97,13 +97,19 @@ impl Timeline {
             Anchor::EndState => ReservedRanges::build(&events, &segments),
             Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
         };
-        let (rewound, ((ranges, range_anomalies), (ooms, dumps), times)) = rayon::join(
-            || rewind(&events, &end, addresses),
-            || (build_ranges(), find_marks(&events), TimeIndex::build(&events)),
-        );
+        let (rewound, (((ranges, range_anomalies), (ooms, dumps), times), (mut lifetimes, fates))) =
+            rayon::join(
+                || rewind(&events, &end, addresses),
+                || {
+                    rayon::join(
+                        || (build_ranges(), find_marks(&events), TimeIndex::build(&events)),
+                        || Lifetimes::follow(&events, addresses),
+                    )
+                },
+            );
         anomalies.merge(rewound.anomalies);
         anomalies.merge(range_anomalies);
-        let mut lifetimes = Lifetimes::build(&events, &rewound.initial, addresses);
+        lifetimes.add_initial(&rewound.initial, fates);
         let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
         lifetimes.describe_initial(known);
         let known = block_stacks(&lifetimes, &events, &segments);

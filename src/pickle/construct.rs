@@ -2,9 +2,10 @@
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
+use super::memo::MemoTable;
 use super::{ErrorKind, Kind, Sink, Value, number, opcode, text};
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
     /// Opcodes that push a new scalar, string or container.
     #[inline]
     pub(super) fn construct(&mut self, byte: u8, op: &'static str) -> Result<(), ErrorKind> {

@@ -81,6 +81,9 @@ pub enum ErrorKind {
     /// Reading the input failed.
     #[error("reading failed: {0}")]
     Io(#[from] std::io::Error),
+    /// A piece that is decoded on its own needs what lies before it. The decoder of the whole pickle never says this.
+    #[error("a piece of the pickle needs what lies before it")]
+    NotAlone,
     /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,
@@ -96,6 +99,7 @@ impl ErrorKind {
                 | Self::Protocol(_)
                 | Self::Limit { .. }
                 | Self::Expansion { .. }
+                | Self::NotAlone
                 | Self::Cancelled
         )
     }

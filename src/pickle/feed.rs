@@ -55,6 +55,12 @@ pub trait ChunkSource {
     }
 }
 
+/// A source that can go on elsewhere.
+pub trait SeekSource: ChunkSource {
+    /// Give the bytes from this offset on.
+    fn seek(&mut self, offset: u64);
+}
+
 /// Whole pickles in memory, in one chunk.
 impl ChunkSource for &[u8] {
     fn next_chunk(&mut self, _spent: Option<Chunk>) -> Result<Option<Chunk>, ErrorKind> {
@@ -90,6 +96,41 @@ impl<S: ChunkSource> Feed<S> {
         Self { source, buf: vec![0; PADDING], pos: 0, end: 0, base: 0, finished: false }
     }
 
+    /// A window over what `source` will give, whose first byte has this offset in the pickle.
+    pub(super) fn at(source: S, offset: u64) -> Self {
+        Self { base: offset, ..Self::new(source) }
+    }
+
+    /// Go to the next place at which these bytes stand. Returns false if there is none before an offset.
+    pub(super) fn find(&mut self, bytes: &[u8], before: u64) -> Result<bool, ErrorKind> {
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.buf[self.pos..self.end], bytes) {
+                self.pos += at;
+                return Ok(self.offset() < before);
+            }
+            self.pos = self.pos.max((self.end + 1).saturating_sub(bytes.len()));
+            if before <= self.offset() || !self.require(bytes.len())? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Go on at an offset.
+    pub(super) fn jump(&mut self, offset: u64)
+    where
+        S: SeekSource,
+    {
+        let ahead = offset.checked_sub(self.offset()).and_then(|ahead| usize::try_from(ahead).ok());
+        if let Some(ahead) = ahead.filter(|&ahead| ahead <= self.end - self.pos) {
+            self.pos += ahead;
+            return;
+        }
+        self.source.seek(offset);
+        self.pos = self.end;
+        self.base = offset.wrapping_sub(self.pos as u64);
+        self.finished = false;
+    }
+
     /// As [`ChunkSource::stored_bytes`].
     pub(super) fn stored_bytes(&self) -> Option<u64> {
         self.source.stored_bytes()
@@ -103,6 +144,12 @@ impl<S: ChunkSource> Feed<S> {
     /// Offset in the pickle of `buf[pos]`.
     pub(super) fn offset_at(&self, pos: usize) -> u64 {
         self.base.wrapping_add(pos as u64)
+    }
+
+    /// The position in the window of an offset in the pickle; for one beyond the window, a position beyond it.
+    pub(super) fn position_of(&self, offset: u64) -> usize {
+        let ahead = offset.saturating_sub(self.offset());
+        self.pos.saturating_add(usize::try_from(ahead).unwrap_or(usize::MAX))
     }
 
     /// Make at least `need` bytes available, unless the input ends before. Returns whether it did.

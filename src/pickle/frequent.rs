@@ -11,10 +11,11 @@
 
 use super::feed::{ChunkSource, PADDING};
 use super::machine::Machine;
+use super::memo::MemoTable;
 use super::skeleton::{self, Skeleton};
 use super::{ErrorKind, Kind, Sink, Value, number, opcode, runs, short_strings};
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
     /// Carry out frequent opcodes for as long as they come and the window holds them. Whatever is
     /// rare, long or wrong is left for [`Machine::step`](super::machine::Machine), which does the
     /// same with all checks and messages.
@@ -24,7 +25,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     pub(super) fn run_frequent_opcodes(&mut self) -> Result<(), ErrorKind> {
         // An opcode that starts before this has its fixed operand, which is never longer than the padding, in the
         // window: no read in the loop needs a check against the end of the input.
-        let last = self.feed.end.saturating_sub(PADDING);
+        let last = self.feed.end.saturating_sub(PADDING).min(self.feed.position_of(self.stop_at));
         // A local variable, which can stay in a register while the sink is called.
         let mut pos = self.feed.pos;
         while pos < last {
@@ -73,6 +74,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                     self.op_start = self.feed.offset();
                     self.fill(head[0], if head[0] == opcode::APPENDS { "APPENDS" } else { "SETITEMS" })?;
                     pos += 1;
+                    self.note_boundary(pos);
                 }
                 _ => break,
             }
@@ -191,6 +193,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
                 let shape = self.skeletons.confirm(index);
                 self.sink.update_dict_shaped(dict, shape, &self.stack[at..])?;
                 self.stack.truncate(at);
+                self.note_boundary(pos + 1);
                 Ok(pos + 1)
             }
             _ => {
@@ -205,8 +208,8 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
     /// something else. Picklers never do that, but files may.
     #[inline]
     fn forget_if_replaced(&mut self) {
-        if self.known_replacements != self.memo.replacements {
-            self.known_replacements = self.memo.replacements;
+        if self.known_replacements != self.memo.replacements() {
+            self.known_replacements = self.memo.replacements();
             self.runs.clear();
             self.skeletons.clear();
         }

@@ -2,6 +2,7 @@
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
+use super::memo::MemoTable;
 use super::{ErrorKind, Sink};
 
 /// The longest stack that is kept, in values: 512 MiB. A C++ pickler puts all events of a list there before the list
@@ -23,7 +24,7 @@ const MEMORY_BYTES_PER_STORED_BYTE: u64 = 100;
 /// Bytes of the pickle between two looks at the memory, which walk over all tables.
 const MEMORY_CHECK_BYTES: u64 = 256 << 10;
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
     /// Check all limits. Between two calls lies at most a chunk of opcodes, which can exceed a limit only by its
     /// own length.
     #[inline]

@@ -4,11 +4,11 @@
 //! consists of, and [`Machine::step`], which carries out any one opcode with all checks.
 
 use super::feed::{ChunkSource, Feed, PADDING};
-use super::memo::Memo;
+use super::memo::{Memo, MemoTable};
 use super::runs::Runs;
 use super::short_strings::ShortStrings;
 use super::skeleton::Skeletons;
-use super::{DecodeError, ErrorKind, Kind, Sink, Value, View, opcode};
+use super::{DecodeError, ErrorKind, Kind, Place, Sink, Value, View, opcode};
 
 /// Bytes of the pickle for each memo entry that room is made for. Denser snapshots were not seen.
 const BYTES_PER_MEMO_ENTRY: u64 = 24;
@@ -36,48 +36,47 @@ pub fn decode<S: ChunkSource, K: Sink>(
     sink: &mut K,
     expected_bytes: Option<u64>,
 ) -> Result<Decoded, DecodeError> {
-    let mut machine = Machine {
-        feed: Feed::new(source),
-        sink,
-        stack: Vec::new(),
-        marks: Vec::new(),
-        memo: Memo::with_capacity(expected_bytes.map_or(0, |bytes| bytes / BYTES_PER_MEMO_ENTRY)),
-        runs: Runs::default(),
-        skeletons: Skeletons::default(),
-        short_strings: ShortStrings::default(),
-        known_replacements: 0,
-        op_start: 0,
-        memory_checked: 0,
-    };
+    let mut machine = Machine::of_pickle(source, sink, expected_bytes);
     let outcome = machine.run();
-    let offset = machine.op_start;
-    match outcome {
-        Ok(root) => Ok(Decoded { root: Some(root), read_bytes: machine.feed.offset(), damage: None }),
-        Err(kind) if kind.is_damage() => {
-            let root = machine.salvage().map_err(|kind| DecodeError { offset, kind })?;
-            Ok(Decoded { root, read_bytes: offset, damage: Some(DecodeError { offset, kind }) })
-        }
-        Err(kind) => Err(DecodeError { offset, kind }),
-    }
+    machine.decoded(outcome)
 }
 
 /// The state of the machine.
-pub(super) struct Machine<'k, S, K> {
+pub(super) struct Machine<'k, S, K, M> {
     pub(super) feed: Feed<S>,
     pub(super) sink: &'k mut K,
     pub(super) stack: Vec<Value>,
     /// Stack heights at which a MARK lies.
     pub(super) marks: Vec<usize>,
-    pub(super) memo: Memo,
+    pub(super) memo: M,
     pub(super) runs: Runs,
     pub(super) skeletons: Skeletons,
     pub(super) short_strings: ShortStrings,
-    /// [`Memo::replacements`] when runs and skeletons were last known to be right.
+    /// [`MemoTable::replacements`] when runs and skeletons were last known to be right.
     pub(super) known_replacements: u64,
     /// Offset of the opcode that is being carried out.
     pub(super) op_start: u64,
     /// Offset at the last look at the memory.
     pub(super) memory_checked: u64,
+    /// Offset at which to stop, at the first opcode from there on.
+    pub(super) stop_at: u64,
+    /// In a piece, the latest place at which all items of its list were whole.
+    pub(super) boundary: Boundary,
+}
+
+/// A place of a piece between two items of its list.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Boundary {
+    /// Offset in the pickle of the next opcode.
+    pub(super) offset: u64,
+    /// Number of entries that the piece wrote to the memo.
+    pub(super) memo: u64,
+    /// Height of the stack.
+    pub(super) stack: usize,
+    /// Whether a batch of items has begun that is not appended to the list yet.
+    pub(super) is_in_batch: bool,
+    /// What the sink has received.
+    pub(super) sink: Place,
 }
 
 /// The machine's next move after an opcode.
@@ -86,27 +85,100 @@ enum Flow {
     Stop(Value),
 }
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<'k, S: ChunkSource, K: Sink> Machine<'k, S, K, Memo> {
+    /// A machine at the start of a pickle.
+    pub(super) fn of_pickle(source: S, sink: &'k mut K, expected_bytes: Option<u64>) -> Self {
+        let entries = expected_bytes.map_or(0, |bytes| bytes / BYTES_PER_MEMO_ENTRY);
+        Self::new(Feed::new(source), sink, Memo::with_capacity(entries))
+    }
+
+    /// The result, with all that can be saved where the input is damaged.
+    pub(super) fn decoded(mut self, outcome: Result<Value, ErrorKind>) -> Result<Decoded, DecodeError> {
+        let offset = self.op_start;
+        match outcome {
+            Ok(root) => Ok(Decoded { root: Some(root), read_bytes: self.feed.offset(), damage: None }),
+            Err(kind) if kind.is_damage() => {
+                let root = self.salvage().map_err(|kind| DecodeError { offset, kind })?;
+                Ok(Decoded { root, read_bytes: offset, damage: Some(DecodeError { offset, kind }) })
+            }
+            Err(kind) => Err(DecodeError { offset, kind }),
+        }
+    }
+
     /// Carry out opcodes up to STOP, which leaves the root value.
     fn run(&mut self) -> Result<Value, ErrorKind> {
         loop {
-            // The hot loop stops this far before the end of the window.
-            if self.feed.end - self.feed.pos < PADDING && !self.feed.require(PADDING)? {
-                self.op_start = self.feed.offset();
-                if self.feed.pos == self.feed.end {
-                    return Err(ErrorKind::UnexpectedEnd);
-                }
-            }
-            self.run_frequent_opcodes()?;
-            self.op_start = self.feed.offset();
-            self.check_limits()?;
-            // The hot loop may have used up the window: look for more before taking a step.
-            if self.feed.pos == self.feed.end {
-                continue;
-            }
-            if let Flow::Stop(root) = self.step()? {
+            if let Some(root) = self.run_until(u64::MAX)? {
                 return Ok(root);
             }
+        }
+    }
+}
+
+impl<'k, S: ChunkSource, K: Sink, M: MemoTable> Machine<'k, S, K, M> {
+    pub(super) fn new(feed: Feed<S>, sink: &'k mut K, memo: M) -> Self {
+        Self {
+            feed,
+            sink,
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo,
+            runs: Runs::default(),
+            skeletons: Skeletons::default(),
+            short_strings: ShortStrings::default(),
+            known_replacements: 0,
+            op_start: 0,
+            memory_checked: 0,
+            stop_at: u64::MAX,
+            boundary: Boundary::default(),
+        }
+    }
+
+    /// Carry out opcodes up to the first one from an offset on, or up to STOP, which leaves the root value.
+    pub(super) fn run_until(&mut self, stop_at: u64) -> Result<Option<Value>, ErrorKind> {
+        self.stop_at = stop_at;
+        while self.feed.offset() < stop_at {
+            if let Some(root) = self.advance()? {
+                return Ok(Some(root));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Carry out frequent opcodes, and one of any kind. Returns the root value at STOP.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Result<Option<Value>, ErrorKind> {
+        // The hot loop stops this far before the end of the window.
+        if self.feed.end - self.feed.pos < PADDING && !self.feed.require(PADDING)? {
+            self.op_start = self.feed.offset();
+            if self.feed.pos == self.feed.end {
+                return Err(ErrorKind::UnexpectedEnd);
+            }
+        }
+        self.run_frequent_opcodes()?;
+        self.op_start = self.feed.offset();
+        self.check_limits()?;
+        // The hot loop may have used up the window: look for more before taking a step.
+        if self.feed.pos == self.feed.end || self.op_start == self.stop_at {
+            return Ok(None);
+        }
+        match self.step()? {
+            Flow::Stop(root) => Ok(Some(root)),
+            Flow::Continue => Ok(None),
+        }
+    }
+
+    /// Note that all items of a piece's list are whole, if they are. `pos` is the place of the next opcode in the window.
+    #[inline]
+    pub(super) fn note_boundary(&mut self, pos: usize) {
+        if M::IS_OF_PIECE && self.marks.len() <= 1 {
+            self.boundary = Boundary {
+                offset: self.feed.offset_at(pos),
+                memo: self.memo.written(),
+                stack: self.stack.len(),
+                is_in_batch: !self.marks.is_empty(),
+                sink: self.sink.place(),
+            };
         }
     }
 
@@ -146,6 +218,7 @@ impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
             opcode::NEWTRUE | opcode::NEWFALSE => self.stack.push(Value::bool(byte == opcode::NEWTRUE)),
             opcode::APPEND | opcode::APPENDS | opcode::SETITEM | opcode::SETITEMS | opcode::ADDITEMS => {
                 self.fill(byte, op)?;
+                self.note_boundary(self.feed.pos);
             }
             opcode::GET..=opcode::BINGET | opcode::LONG_BINGET => self.get(byte, op)?,
             opcode::PUT..=opcode::LONG_BINPUT | opcode::MEMOIZE => self.put(byte, op)?,

@@ -17,8 +17,37 @@ const MAX_GAP: u64 = 4096;
 /// The most entries that room is made for in advance: 1 GiB of addresses, which take no memory until they are used.
 const MAX_ROOM: u64 = 1 << 28;
 
+/// Where the machine keeps memoized values.
+pub(super) trait MemoTable {
+    /// Whether the table is that of a piece that is decoded on its own.
+    const IS_OF_PIECE: bool;
+
+    /// Whether it is certain that MEMOIZE would write a new entry. Only pickles that also PUT numbers out of order have
+    /// entries ahead of the count, which MEMOIZE may hit.
+    fn next_is_new(&self) -> bool;
+
+    /// MEMOIZE: store under the next number.
+    fn memoize(&mut self, value: Value) -> Result<(), ErrorKind>;
+
+    /// PUT: store under a number of the pickle's choice.
+    fn put(&mut self, index: u64, value: Value) -> Result<(), ErrorKind>;
+
+    /// GET: the value under a number.
+    fn get(&self, index: u64) -> Option<Value>;
+
+    /// Number of times that an entry was written again. Anything learned from the bytes of references before
+    /// that no longer holds.
+    fn replacements(&self) -> u64;
+
+    /// Number of entries that were written.
+    fn written(&self) -> u64;
+
+    /// Bytes of memory that the entries take.
+    fn held_bytes(&self) -> usize;
+}
+
 /// Memo entries, four bytes each: picklers memoize several objects per event.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Memo {
     dense: Vec<u32>,
     /// Entries whose number is far beyond the dense part, so that a hostile number costs nothing.
@@ -27,48 +56,14 @@ pub(super) struct Memo {
     scalars: Vec<Value>,
     /// Number of entries written, which is the number that MEMOIZE gives to the next one.
     used: u64,
-    /// Number of times that an entry was written again. Anything learned from the bytes of references before
-    /// that no longer holds.
-    pub(super) replacements: u64,
+    /// Number of times that an entry was written again.
+    replacements: u64,
 }
 
 impl Memo {
     /// An empty memo with room for this many entries. Room that is not used costs no memory.
     pub(super) fn with_capacity(entries: u64) -> Self {
         Self { dense: Vec::with_capacity(entries.min(MAX_ROOM) as usize), ..Self::default() }
-    }
-
-    /// Whether it is certain that MEMOIZE would write a new entry. Only pickles that also PUT numbers out of order have
-    /// entries ahead of the count, which MEMOIZE may hit.
-    #[inline]
-    pub(super) fn next_is_new(&self) -> bool {
-        self.used == self.dense.len() as u64 && self.sparse.is_empty()
-    }
-
-    /// MEMOIZE: store under the next number.
-    #[inline]
-    pub(super) fn memoize(&mut self, value: Value) -> Result<(), ErrorKind> {
-        if self.next_is_new() {
-            let packed = self.pack(value)?;
-            self.dense.push(packed);
-            self.used += 1;
-            return Ok(());
-        }
-        self.put(self.used, value)
-    }
-
-    /// PUT: store under a number of the pickle's choice.
-    pub(super) fn put(&mut self, index: u64, value: Value) -> Result<(), ErrorKind> {
-        let packed = self.pack(value)?;
-        let before = if index < self.dense.len() as u64 || index <= 2 * self.used + MAX_GAP {
-            self.grow(index);
-            std::mem::replace(&mut self.dense[index as usize], packed)
-        } else {
-            self.sparse.insert(index, packed).unwrap_or(UNUSED)
-        };
-        self.used += u64::from(before == UNUSED);
-        self.replacements += u64::from(before != UNUSED);
-        Ok(())
     }
 
     /// Make the dense part reach up to an index. Sparse entries that it reaches move into it.
@@ -78,25 +73,21 @@ impl Memo {
         }
     }
 
-    /// GET: the value under a number.
-    #[inline]
-    pub(super) fn get(&self, index: u64) -> Option<Value> {
-        match self.dense.get(index as usize) {
-            Some(&packed) => self.unpack(packed),
-            None => self.get_sparse(index),
-        }
-    }
-
     /// Out of line: no pickler writes entries that far apart.
     #[cold]
     fn get_sparse(&self, index: u64) -> Option<Value> {
         self.sparse.get(&index).and_then(|&packed| self.unpack(packed))
     }
 
-    /// Bytes of memory that the entries take.
-    pub(super) fn held_bytes(&self) -> usize {
-        let sparse = self.sparse.capacity() * size_of::<(u64, u32)>();
-        size_of_val(&*self.dense) + sparse + size_of_val(&*self.scalars)
+    /// MEMOIZE values that are packed, each of them renamed. `None` if one has no name; then some of them are missing.
+    pub(super) fn append(&mut self, packed: &[u32], renamed: impl Fn(u32) -> Option<u32>) -> Option<()> {
+        debug_assert!(self.next_is_new(), "all of them are new entries");
+        self.dense.reserve(packed.len());
+        for &packed in packed {
+            self.dense.push(renamed(packed)?);
+        }
+        self.used += packed.len() as u64;
+        Some(())
     }
 
     /// A value in 32 bits. One without a handle is put aside first.
@@ -124,6 +115,61 @@ impl Memo {
     #[cold]
     fn scalar(&self, packed: u32) -> Option<Value> {
         self.scalars.get((packed - SCALAR) as usize).copied()
+    }
+}
+
+impl MemoTable for Memo {
+    const IS_OF_PIECE: bool = false;
+
+    #[inline]
+    fn next_is_new(&self) -> bool {
+        self.used == self.dense.len() as u64 && self.sparse.is_empty()
+    }
+
+    #[inline]
+    fn memoize(&mut self, value: Value) -> Result<(), ErrorKind> {
+        if self.next_is_new() {
+            let packed = self.pack(value)?;
+            self.dense.push(packed);
+            self.used += 1;
+            return Ok(());
+        }
+        self.put(self.used, value)
+    }
+
+    fn put(&mut self, index: u64, value: Value) -> Result<(), ErrorKind> {
+        let packed = self.pack(value)?;
+        let before = if index < self.dense.len() as u64 || index <= 2 * self.used + MAX_GAP {
+            self.grow(index);
+            std::mem::replace(&mut self.dense[index as usize], packed)
+        } else {
+            self.sparse.insert(index, packed).unwrap_or(UNUSED)
+        };
+        self.used += u64::from(before == UNUSED);
+        self.replacements += u64::from(before != UNUSED);
+        Ok(())
+    }
+
+    #[inline]
+    fn get(&self, index: u64) -> Option<Value> {
+        match self.dense.get(index as usize) {
+            Some(&packed) => self.unpack(packed),
+            None => self.get_sparse(index),
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let sparse = self.sparse.capacity() * size_of::<(u64, u32)>();
+        size_of_val(&*self.dense) + sparse + size_of_val(&*self.scalars)
+    }
+
+    #[inline]
+    fn replacements(&self) -> u64 {
+        self.replacements
+    }
+
+    fn written(&self) -> u64 {
+        self.used
     }
 }
 

@@ -23,6 +23,7 @@ mod memo_tests;
 mod number;
 mod opcode;
 mod operands;
+mod pieces;
 mod runs;
 mod salvage;
 mod short_strings;
@@ -35,9 +36,12 @@ mod value;
 mod writer;
 
 pub use error::{DecodeError, ErrorKind};
-pub use feed::{Chunk, ChunkSource};
+pub use feed::{Chunk, ChunkSource, SeekSource};
 pub(crate) use limits::check_expansion;
 pub use machine::{Decoded, decode};
-pub use sink::Sink;
+#[cfg(any(test, fuzzing))]
+pub(crate) use pieces::fixture as pieces_fixture;
+pub use pieces::{Fork, Hint, Piece, PieceDecoder, PieceSink, Pieces, decode_in_pieces};
+pub use sink::{Place, Sink};
 pub use value::{Handle, Kind, Value, View};
 pub use writer::{BATCH_ITEMS, MemoId, Writer};

@@ -2,10 +2,11 @@
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
+use super::memo::MemoTable;
 use super::{ErrorKind, Sink};
 use std::ops::Range;
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
     /// The next `N` bytes.
     #[inline]
     pub(super) fn fixed<const N: usize>(&mut self) -> Result<[u8; N], ErrorKind> {

@@ -2,9 +2,10 @@
 
 use super::feed::ChunkSource;
 use super::machine::Machine;
+use super::memo::MemoTable;
 use super::{ErrorKind, Kind, Sink, Value, View};
 
-impl<S: ChunkSource, K: Sink> Machine<'_, S, K> {
+impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
     /// Put every whole value on the stack into the container that was waiting for it, from the
     /// innermost outwards, and return the outermost container.
     ///

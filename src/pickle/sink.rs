@@ -2,6 +2,9 @@
 
 use super::{ErrorKind, Handle, Value};
 
+/// How much a sink has received, in numbers of its own.
+pub type Place = [u64; 4];
+
 /// Receives strings and containers as they are completed, and names them with handles.
 ///
 /// Containers arrive bottom up: the items of a list or dict are handed over once they are on the
@@ -41,6 +44,11 @@ pub trait Sink {
 
     /// Add `items` to a set.
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
+
+    /// What was received so far, for comparing: it changes with every container, row and oddity.
+    fn place(&self) -> Place {
+        Place::default()
+    }
 
     /// Bytes of memory that the sink's tables take so far, roughly.
     fn held_bytes(&self) -> usize;

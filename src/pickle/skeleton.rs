@@ -38,6 +38,10 @@ impl KeyBytes {
         self.word >> 8
     }
 
+    fn to_bytes(self) -> Vec<u8> {
+        self.word.to_le_bytes()[..self.len].to_vec()
+    }
+
     /// Whether the next eight bytes of the input begin with this reference.
     #[inline]
     pub(super) fn is_at_start_of(&self, bytes: [u8; 8]) -> bool {
@@ -46,7 +50,7 @@ impl KeyBytes {
 }
 
 /// The keys of a dict: as bytes, as values, and as the shape that the sink knows them by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Skeleton {
     pub(super) bytes: Vec<KeyBytes>,
     pub(super) keys: Vec<Value>,
@@ -54,7 +58,7 @@ pub(super) struct Skeleton {
 }
 
 /// Known skeletons.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Skeletons {
     known: Vec<Skeleton>,
     /// The skeleton of the latest dict: in a trace, mostly that of the next one, too.
@@ -116,6 +120,13 @@ impl Skeletons {
     pub(super) fn confirm(&mut self, index: usize) -> u32 {
         self.latest = index;
         self.known[index].shape
+    }
+
+    /// The bytes of the first key of the latest skeleton whose shape is wanted.
+    pub(super) fn first_key(&self, is_wanted: impl Fn(u32) -> bool) -> Option<Vec<u8>> {
+        let latest = self.known.get(self.latest);
+        let skeleton = latest.into_iter().chain(&self.known).find(|known| is_wanted(known.shape))?;
+        skeleton.bytes.first().map(|key| key.to_bytes())
     }
 
     /// Whether to try to learn another one. Counts as an attempt.

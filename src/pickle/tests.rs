@@ -31,6 +31,7 @@ impl Printer {
                 .collect()
         };
         match value.view() {
+            View::Later(index) => format!("entry {index}"),
             View::None => "None".to_owned(),
             View::Bool(b) => if b { "True" } else { "False" }.to_owned(),
             View::Int(i) => i.to_string(),

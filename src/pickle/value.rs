@@ -47,6 +47,7 @@ enum Tag {
     Uint,
     BigInt,
     Float,
+    Later,
 }
 
 const _: () = assert!(Tag::Str as u8 == Kind::Str as u8 && Tag::Set as u8 == Kind::Set as u8);
@@ -77,6 +78,8 @@ pub enum View {
     Float(f64),
     /// A string or container that the sink keeps.
     Ref(Kind, Handle),
+    /// A memo entry that is not known yet, in a piece that is decoded on its own.
+    Later(u32),
 }
 
 impl Value {
@@ -105,6 +108,11 @@ impl Value {
     /// A float.
     pub(crate) fn float(value: f64) -> Self {
         Self { tag: Tag::Float, bits: value.to_bits() }
+    }
+
+    /// A memo entry of the pickle that is not known yet.
+    pub(super) fn later(index: u32) -> Self {
+        Self { tag: Tag::Later, bits: u64::from(index) }
     }
 
     /// A string or container.
@@ -138,6 +146,7 @@ impl Value {
             Tag::Uint => View::Uint(self.bits),
             Tag::BigInt => View::BigInt,
             Tag::Float => View::Float(f64::from_bits(self.bits)),
+            Tag::Later => View::Later(self.bits as u32),
         }
     }
 
@@ -175,6 +184,7 @@ impl Value {
             Tag::Dict => "a dict",
             Tag::Tuple => "a tuple",
             Tag::Set => "a set",
+            Tag::Later => "a memo entry",
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::because_text::{allocation_name, because_text};
 use super::json;
 use crate::analysis::{
-    Attribution, Claim, SiteFrame, Verdict, frame_line, site_frame, site_place, stack_lines,
+    Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
+    site_place, stack_lines, tensors_text,
 };
 use crate::model::{Allocation, PoolKey, Snapshot, Timeline};
 use crate::units;
@@ -25,8 +26,12 @@ pub struct Explanation<'a> {
     pub claims: Vec<Claim>,
 }
 
+/// Raised when a key of the JSON changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
 #[derive(Serialize)]
 struct Record {
+    schema: u32,
     device: i64,
     addr: String,
     alloc_event: Option<u32>,
@@ -38,7 +43,16 @@ struct Record {
     overruled: Vec<ClaimRecord>,
     /// Claims that were refused because a surer one stood already.
     without_effect: Vec<ClaimRecord>,
+    /// Those noted at the address with these bytes, without times.
+    tensors: Vec<TensorRecord>,
     stack: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct TensorRecord {
+    dtype: String,
+    shape: Vec<i64>,
+    operator: String,
 }
 
 #[derive(Serialize)]
@@ -64,6 +78,10 @@ impl Explanation<'_> {
         }
     }
 
+    fn tensors(&self) -> Vec<FittingTensor> {
+        fitting_tensors(self.snapshot, self.timeline.device, &self.allocation)
+    }
+
     fn record(&self) -> Record {
         let winner = self.found.categories.verdict(self.allocation.id);
         let (accepted, refused): (Vec<Claim>, Vec<Claim>) =
@@ -73,6 +91,7 @@ impl Explanation<'_> {
             others.map(|verdict| self.claim(verdict)).collect()
         };
         Record {
+            schema: SCHEMA,
             device: self.timeline.device.0,
             addr: units::address(self.allocation.addr),
             alloc_event: self.allocation.alloc_event().map(|event| event.0),
@@ -81,9 +100,14 @@ impl Explanation<'_> {
             winner: self.claim(winner),
             overruled: others(accepted),
             without_effect: others(refused),
+            tensors: self.tensors().into_iter().map(tensor_record).collect(),
             stack: stack_lines(self.snapshot, self.allocation.stack).collect(),
         }
     }
+}
+
+fn tensor_record(FittingTensor { dtype, shape, operator }: FittingTensor) -> TensorRecord {
+    TensorRecord { dtype, shape, operator }
 }
 
 /// The line of code that names the allocation, where the recording has its file.
@@ -127,6 +151,9 @@ pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
             let ClaimRecord { category, rule, basis, says, because } = claim;
             line(name, &format!("{category} by {rule} ({basis}): {says}; {because}"))?;
         }
+    }
+    if let Some(tensors) = tensors_text(&explanation.tensors()) {
+        line("tensor", &tensors)?;
     }
     if let Some(source) = own_line(explanation) {
         line("source", &source)?;

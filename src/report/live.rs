@@ -45,10 +45,14 @@ pub fn live_rows(sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
     rows
 }
 
+/// Raised when a key of the JSON changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
 /// The content of a row. It is made when it is written: the stacks of all rows together can be much larger than
 /// the file, which holds each stack once.
 #[derive(Serialize)]
 struct Record<'a> {
+    schema: u32,
     device: i64,
     addr: String,
     size: i64,
@@ -103,6 +107,7 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
     let shown = frames.len().min(max_frames);
     let verdict = categories.verdict(allocation.id);
     Record {
+        schema: SCHEMA,
         device: timeline.device.0,
         addr: units::address(allocation.addr),
         size: allocation.size,

@@ -10,6 +10,22 @@ pub fn non_default_settings(snapshot: &Snapshot) -> Vec<String> {
     snapshot.settings.iter().filter(|s| !is_default(s)).map(describe).collect()
 }
 
+/// The facts of oomscope's own recorder in a line: the versions, the rank, the step and why it wrote the file.
+pub(super) fn recorder_line(snapshot: &Snapshot) -> Option<String> {
+    let fact = |name: &str| snapshot.recorder.iter().find(|s| s.name == name).map(|s| &s.value);
+    let text = |name| fact(name).filter(|&value| *value != SettingValue::None).map(value_text);
+    let of_world = text("world_size").map_or_else(String::new, |world| format!(" of {world}"));
+    let parts = [
+        text("recorder").map(|version| format!("oomscope {version}")),
+        text("torch").map(|version| format!("torch {version}")),
+        text("rank").map(|rank| format!("rank {rank}{of_world}")),
+        text("step").map(|step| format!("step {step}")),
+        text("reason").map(|reason| format!("written on: {reason}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
 fn is_default(setting: &Setting) -> bool {
     match (setting.name.as_str(), &setting.value) {
         (_, SettingValue::None | SettingValue::Bool(false)) => true,
@@ -69,5 +85,23 @@ mod tests {
                 "roundup_power2_divisions=[1:4]"
             ]
         );
+    }
+
+    #[test]
+    fn the_recorder_is_a_line() {
+        let fact = |name: &str, value| Setting { name: name.to_owned(), value };
+        let text = |text: &str| SettingValue::Text(text.to_owned());
+        let recorder = vec![
+            fact("recorder", text("0.1.0")),
+            fact("torch", text("2.15.0\u{1b}")),
+            fact("rank", SettingValue::Int(3)),
+            fact("world_size", SettingValue::None),
+            fact("reason", text("oom")),
+        ];
+        let line = recorder_line(&Snapshot { recorder, ..Snapshot::default() });
+        let expected =
+            format!("oomscope 0.1.0 · torch {} · rank 3 · written on: oom", units::printable("2.15.0\u{1b}"));
+        assert_eq!(line, Some(expected));
+        assert_eq!(recorder_line(&Snapshot::default()), None);
     }
 }

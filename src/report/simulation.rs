@@ -35,8 +35,12 @@ pub struct Simulation<'a> {
     pub smallest_bytes: Option<u64>,
 }
 
+/// Raised when a key of the JSON changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
 #[derive(Serialize)]
 struct Record<'a> {
+    schema: u32,
     file: &'a str,
     device: i64,
     recorded_settings: String,
@@ -117,6 +121,7 @@ fn record(outcome: &Outcome) -> OutcomeRecord {
 pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     let Simulation { file, timeline, recorded, fidelity, .. } = simulation;
     let record = Record {
+        schema: SCHEMA,
         file,
         device: timeline.device.0,
         recorded_settings: recorded.conf(),

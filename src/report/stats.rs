@@ -4,6 +4,7 @@ use super::baseline::{PeakLine, peak_lines};
 use super::iterations::{IterationRecord, iteration_records};
 use super::modules::{ModulesRecord, modules_record};
 use super::position::{PlaceRecord, place, position_text};
+use super::settings::recorder_line;
 use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
 };
@@ -20,9 +21,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+/// Raised when a key of the JSON changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
 /// One record of the JSON: the figures of a device and of its file.
 #[derive(Serialize)]
 struct Record {
+    schema: u32,
     file: String,
     #[serde(flatten)]
     stats: DeviceStats,
@@ -121,6 +126,7 @@ fn record(
     let moment = at.unwrap_or(timeline.active.peak().0);
     let unknown = snapshot.unknown_keys.iter();
     Record {
+        schema: SCHEMA,
         file: file.to_owned(),
         stats: device_stats(snapshot, timeline),
         complete: snapshot.damage.is_none(),
@@ -207,6 +213,9 @@ pub fn stats_text(
         _ => settings.join(" "),
     };
     writeln!(out, "  settings     {settings}")?;
+    if let Some(recorder) = recorder_line(snapshot) {
+        writeln!(out, "  recorded by  {recorder}")?;
+    }
     for key in &snapshot.unknown_keys {
         let name = units::printable(&key.key);
         writeln!(out, "  unknown key  '{name}' of {} ({} times)", key.record, units::count(key.count))?;

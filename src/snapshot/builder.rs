@@ -5,7 +5,10 @@
 //! of it becomes a snapshot (`finish.rs`).
 
 use super::containers::{Dicts, Lists, RecordList};
+use super::dimensions::Dimensions;
+use super::extent::Extent;
 use super::keys::Key;
+use super::later::LaterActions;
 use super::loose::LooseValues;
 use super::notes::Notes;
 use super::pools::PoolIds;
@@ -23,6 +26,9 @@ use std::sync::atomic::AtomicU64;
 /// Bytes of the pickle for each event that room is made for. Denser traces were not seen: an event has at least six
 /// keys with values, and a list for its stack.
 const BYTES_PER_EVENT: usize = 80;
+
+/// Events of a list after which the others can be decoded in pieces: they have shown keys, actions and most frames.
+const EVENTS_BEFORE_PIECES: usize = 4096;
 
 /// Bytes of the largest pickle that room is made for in advance. Tables of larger ones grow as they are filled.
 const MAX_ROOM_BYTES: u64 = 4 << 30;
@@ -62,6 +68,7 @@ pub struct Builder {
     pub(super) loose: LooseValues,
     pub(super) record_lists: Vec<RecordList>,
     pub(super) pools: PoolIds,
+    pub(super) dimensions: Dimensions,
     // Answers that are looked up again.
     pub(super) keys: StringKeys,
     pub(super) shapes: Shapes,
@@ -72,6 +79,19 @@ pub struct Builder {
     pub(super) resolving: u32,
     /// Frames of the stack that is being put together. It is kept for its room.
     pub(super) frame_scratch: Vec<FrameId>,
+    // Pieces that are decoded apart.
+    /// In the builder of a piece: what it knows from the fork.
+    pub(super) known: Option<Extent>,
+    /// In the builder of a piece: what it had when the last piece was taken from it.
+    pub(super) taken: Extent,
+    /// Events of a list after which the others can be decoded in pieces.
+    pub(super) events_before_pieces: usize,
+    /// Names of actions that are memo entries of other pieces.
+    pub(super) later_actions: LaterActions,
+    /// What builders of pieces know, too.
+    pub(super) shared: Option<Extent>,
+    /// Whether some of that was changed since.
+    pub(super) has_changed_shared: bool,
     /// Oddities of the file.
     pub(super) notes: Notes,
     /// Events read so far, for whoever watches the load.
@@ -82,7 +102,8 @@ impl Builder {
     /// A builder that reports the number of events read so far, with room for what a pickle of
     /// `expected_bytes` can hold. Room that is not used costs no memory.
     pub fn new(events: Arc<AtomicU64>, expected_bytes: Option<u64>) -> Self {
-        let mut builder = Self { progress: Some(events), ..Self::default() };
+        let mut builder =
+            Self { progress: Some(events), events_before_pieces: EVENTS_BEFORE_PIECES, ..Self::default() };
         let bytes = expected_bytes.unwrap_or(0).min(MAX_ROOM_BYTES) as usize;
         builder.events.reserve(bytes / BYTES_PER_EVENT);
         builder.dicts.reserve(bytes / BYTES_PER_EVENT);

@@ -48,7 +48,7 @@ fn unpack(packed: u32) -> (u32, u32) {
 }
 
 /// States by dict handle.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Dicts(Vec<u32>);
 
 impl Dicts {
@@ -67,6 +67,43 @@ impl Dicts {
 
     pub(super) fn reserve(&mut self, n: usize) {
         self.0.reserve(n);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// The states in a range, on their own.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        Self(self.0.get(range).unwrap_or_default().to_vec())
+    }
+
+    /// All states.
+    pub(super) fn states(&self) -> impl Iterator<Item = DictState> + '_ {
+        (0..self.0.len() as u32).map(|dict| self.get(Handle(dict)))
+    }
+
+    /// Append the states of a part that has only frames, renamed, and rows of events, which now start at `first`. `None` if a
+    /// frame has no name; then some of them are missing.
+    pub(super) fn append(
+        &mut self,
+        part: &Self,
+        first: u32,
+        frame: impl Fn(FrameId) -> Option<FrameId>,
+    ) -> Option<()> {
+        self.0.reserve(part.0.len());
+        for &packed in &part.0 {
+            self.0.push(match unpack(packed) {
+                (1, id) => pack(1, frame(FrameId(id))?.0),
+                (2, row) => pack(2, first + row),
+                _ => packed,
+            });
+        }
+        Some(())
     }
 
     #[inline]
@@ -103,7 +140,7 @@ impl Dicts {
 }
 
 /// States by list handle.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Lists(Vec<u32>);
 
 impl Lists {
@@ -113,6 +150,42 @@ impl Lists {
 
     pub(super) fn reserve(&mut self, n: usize) {
         self.0.reserve(n);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// The states in a range, on their own.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        Self(self.0.get(range).unwrap_or_default().to_vec())
+    }
+
+    /// All states.
+    pub(super) fn states(&self) -> impl Iterator<Item = ListState> + '_ {
+        (0..self.0.len() as u32).map(|list| self.get(Handle(list)))
+    }
+
+    /// Append the states of a part, from its list `from` on, which has only stacks, renamed. `None` if a stack has no name;
+    /// then some of them are missing.
+    pub(super) fn append(
+        &mut self,
+        part: &Self,
+        from: usize,
+        stack: impl Fn(StackId) -> Option<StackId>,
+    ) -> Option<()> {
+        self.0.reserve(part.0.len());
+        for &packed in part.0.get(from..).unwrap_or_default() {
+            self.0.push(match unpack(packed) {
+                (1, id) => pack(1, stack(StackId(id))?.0),
+                _ => packed,
+            });
+        }
+        Some(())
     }
 
     #[inline]
@@ -165,6 +238,15 @@ impl RecordList {
         match self.rows.last_mut() {
             Some(range) if range.end == row => range.end += 1,
             _ => self.rows.push(row..row + 1),
+        }
+    }
+
+    /// Append rows that follow one another.
+    pub(super) fn extend(&mut self, rows: Range<u32>) {
+        match self.rows.last_mut() {
+            _ if rows.is_empty() => {}
+            Some(range) if range.end == rows.start => range.end = rows.end,
+            _ => self.rows.push(rows),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The fields of one dict while it becomes a record.
 
 use super::keys::{Key, KeySet, RecordKind};
+use super::later;
 use crate::model::StrId;
 use crate::pickle::{Handle, Kind, Value, View};
 
@@ -19,7 +20,7 @@ const LABELS: [Key; 6] = [
 
 /// The keys of a dict, in their order. All events of a trace share a few shapes, so what the keys
 /// mean is found out once per shape.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Shape {
     keys: Vec<Value>,
     /// The kind of record that these keys make, if any.
@@ -68,6 +69,11 @@ impl Shape {
     pub(super) fn fits(&self, pairs: &[Value]) -> bool {
         pairs.len() == 2 * self.keys.len()
             && self.keys.iter().zip(pairs.iter().step_by(2)).all(|(a, b)| a == b)
+    }
+
+    /// Whether dicts of this shape have a key.
+    pub(super) fn has_key(&self, key: Value) -> bool {
+        self.keys.contains(&key)
     }
 
     /// Whether every key is understood in this kind of record.
@@ -139,7 +145,11 @@ impl Fields<'_> {
     pub(super) fn str(&self, key: Key) -> Result<Option<Handle>, Mismatch> {
         match self.get(key) {
             None => Ok(None),
-            Some(value) => value.handle(Kind::Str).map(Some).ok_or(Mismatch(key)),
+            Some(value) => match value.view() {
+                View::Ref(Kind::Str, text) => Ok(Some(text)),
+                View::Later(entry) => Ok(Some(Handle(later::mark(entry)))),
+                _ => Err(Mismatch(key)),
+            },
         }
     }
 

@@ -26,6 +26,8 @@ struct Root {
     traces: BTreeMap<DeviceId, RecordList>,
     settings: Option<Value>,
     source_code: Option<Value>,
+    recorder: Option<Value>,
+    shape_data: Option<Value>,
 }
 
 impl Root {
@@ -52,7 +54,9 @@ impl Builder {
             (root, _) => root?,
         };
         let settings = root.settings.map(|value| self.settings(value)).unwrap_or_default();
+        let recorder = root.recorder.map(|value| self.settings(value)).unwrap_or_default();
         let sources = root.source_code.map(|value| self.sources(value)).unwrap_or_default();
+        let tensors = root.shape_data.map(|value| self.recorded_tensors(value)).unwrap_or_default();
         if self.loose.dropped != 0 {
             let dropped = self.loose.dropped;
             self.notes
@@ -69,6 +73,8 @@ impl Builder {
             timelines: Vec::new(),
             settings,
             sources,
+            recorder,
+            tensors,
             annotations: self.annotations,
             damage,
             pickle_bytes: decoded.read_bytes,
@@ -134,6 +140,8 @@ impl Builder {
                 }
                 Some(Key::AllocatorSettings) => root.settings = Some(pair[1]),
                 Some(Key::SourceCode) => root.source_code = Some(pair[1]),
+                Some(Key::ShapeData) => root.shape_data = Some(pair[1]),
+                Some(Key::Oomscope) => root.recorder = Some(pair[1]),
                 Some(Key::ExternalAnnotations) => {}
                 _ => self.notes.unknown_key("snapshot", Self::str_id(name)),
             }

@@ -1,7 +1,7 @@
 //! The keys that torch writes, and which record each belongs to.
 //!
-//! Source: `torch/csrc/cuda/memory_snapshot.cpp` and `torch/cuda/memory.py`, torch 1.12 to 2.15. `source_code` is not torch's:
-//! torch-snapkit adds it, a dict of the program's files by their paths.
+//! Source: `torch/csrc/cuda/memory_snapshot.cpp` and `torch/cuda/memory.py`, torch 1.12 to 2.15. `source_code` and `shape_data` are not
+//! torch's: torch-snapkit adds them, a dict of the program's files by their paths, and tensors by their addresses.
 
 /// Declares the keys with their numbers and spellings.
 macro_rules! keys {
@@ -59,6 +59,8 @@ keys! {
     HostSegments = "host_segments",
     HostTraces = "host_traces",
     SourceCode = "source_code",
+    Oomscope = "oomscope",
+    ShapeData = "shape_data",
 }
 
 impl Key {

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::RecordKind;
+use super::later;
 use crate::model::StackId;
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
 use std::sync::atomic::Ordering;
@@ -17,6 +18,9 @@ const BATCH_ITEMS: usize = 1000;
 impl Builder {
     /// The stack that a `frames` value holds; `None` if it holds something else.
     pub(super) fn stack(&mut self, value: Value) -> Result<Option<StackId>, ErrorKind> {
+        if let View::Later(entry) = value.view() {
+            return Ok(Some(later::stack(entry)));
+        }
         let Some(list) = value.handle(Kind::List) else { return Ok(None) };
         let container = match self.lists.get(list) {
             ListState::Fresh => return Ok(Some(StackId::EMPTY)),
@@ -48,6 +52,7 @@ impl Builder {
         // Then it is no frame, and this call ends.
         for &item in items {
             let state = match item.view() {
+                View::Later(entry) => DictState::Frame(later::frame(entry)),
                 View::Ref(Kind::Dict, dict) => self.resolve_dict(dict)?,
                 // Forward traces are lists of lines rather than of frames.
                 View::Ref(Kind::Str, line) => DictState::Frame(self.line_frame(Self::str_id(line))),
@@ -68,9 +73,10 @@ impl Builder {
 
     /// Decide by its first items what a list is.
     pub(super) fn start_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
-        let first = match items.first().and_then(|item| item.handle(Kind::Dict)) {
-            Some(dict) => self.resolve_dict(dict)?,
-            None => DictState::Fresh,
+        let first = match items.first().map(|item| item.view()) {
+            Some(View::Ref(Kind::Dict, dict)) => self.resolve_dict(dict)?,
+            Some(View::Later(entry)) => DictState::Frame(later::frame(entry)),
+            _ => DictState::Fresh,
         };
         match first {
             DictState::Frame(_) if 1 < items.len() && self.collect_frames(items)? => {
@@ -126,8 +132,14 @@ impl Builder {
         Ok(())
     }
 
+    /// A list is changed after it was complete, which the builders of pieces may know as it was.
+    pub(super) fn note_change(&mut self, list: Handle) {
+        self.has_changed_shared |= self.shared.is_some_and(|shared| (list.0 as usize) < shared.lists);
+    }
+
     /// Append frames to a list that is a stack already: stacks of over a thousand frames come in batches.
     pub(super) fn grow_stack(&mut self, list: Handle, id: StackId, items: &[Value]) -> Result<(), ErrorKind> {
+        self.note_change(list);
         let before = self.stacks.frames(id).to_vec();
         let is_batch = before.len().is_multiple_of(BATCH_ITEMS) && before.len() < MAX_STACK_FRAMES;
         if !is_batch || !self.collect_frames(items)? {

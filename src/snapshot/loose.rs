@@ -7,7 +7,7 @@ use crate::pickle::{Handle, Value};
 const MAX_LOOSE_VALUES: usize = 4_000_000;
 
 /// Containers whose values are kept as they are, up to a limit over all of them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct LooseValues {
     containers: Vec<Vec<Value>>,
     /// Containers that can be used again.

@@ -18,6 +18,14 @@ impl Builder {
             + self.segments.segments.len() * size_of::<Segment>();
         let pools = self.pools.len() * (2 * size_of::<PoolKey>() + LOOKUP_BYTES);
         let states = self.dicts.held_bytes() + self.lists.held_bytes() + self.loose.held_bytes();
-        strings + frames + rows + pools + states + self.events.held_bytes() + self.stacks.held_bytes()
+        let dimensions = self.dimensions.held_bytes();
+        strings
+            + frames
+            + rows
+            + pools
+            + dimensions
+            + states
+            + self.events.held_bytes()
+            + self.stacks.held_bytes()
     }
 }

@@ -7,14 +7,18 @@
 
 mod builder;
 mod containers;
+mod dimensions;
 mod error;
+mod extent;
 mod fields;
 mod finish;
 mod keys;
+mod later;
 mod lists;
 mod loose;
 mod memory;
 mod notes;
+mod pieces;
 mod pools;
 mod records;
 mod resolve;
@@ -22,7 +26,10 @@ mod settings;
 mod shapes;
 mod sink;
 mod string_keys;
+mod tensors;
 pub mod write;
 
 pub use builder::Builder;
 pub use error::SnapshotError;
+#[cfg(any(test, fuzzing))]
+pub use pieces::differential::{Agreement, compare as compare_in_pieces};

@@ -15,11 +15,13 @@ pub(super) struct Notes {
     misplaced: BTreeMap<(RecordKind, u8), u64>,
     mismatched: BTreeMap<(RecordKind, u8), u64>,
     skipped: BTreeMap<&'static str, u64>,
+    total: u64,
 }
 
 impl Notes {
     /// A key that no record has.
     pub(super) fn unknown_key(&mut self, record: &'static str, key: StrId) {
+        self.total += 1;
         if self.unknown.len() < MAX_UNKNOWN_KEYS || self.unknown.contains_key(&(record, key)) {
             *self.unknown.entry((record, key)).or_default() += 1;
         } else {
@@ -29,18 +31,43 @@ impl Notes {
 
     /// A key that is understood, but in other records.
     pub(super) fn misplaced_key(&mut self, record: RecordKind, key: Key) {
+        self.total += 1;
         *self.misplaced.entry((record, key as u8)).or_default() += 1;
     }
 
     /// A value of a type that its key does not allow.
     pub(super) fn mismatch(&mut self, record: RecordKind, key: Key) {
+        self.total += 1;
         *self.mismatched.entry((record, key as u8)).or_default() += 1;
     }
 
     /// Things that were left out, in words.
     pub(super) fn skipped(&mut self, what: &'static str, n: u64) {
         if n != 0 {
+            self.total += n;
             *self.skipped.entry(what).or_default() += n;
+        }
+    }
+
+    /// Number of things that were noted.
+    #[inline]
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether anything was noted but keys that are not understood.
+    #[inline]
+    pub(super) fn has_oddities(&self) -> bool {
+        !self.mismatched.is_empty() || !self.skipped.is_empty()
+    }
+
+    /// Add the notes of a piece, whose strings are renamed.
+    pub(super) fn add(&mut self, piece: &Self, renamed: impl Fn(StrId) -> Option<StrId>) {
+        for (&(record, key), &count) in &piece.unknown {
+            (0..count).for_each(|_| self.unknown_key(record, renamed(key).unwrap_or(key)));
+        }
+        for (&key, &count) in &piece.misplaced {
+            *self.misplaced.entry(key).or_default() += count;
         }
     }
 

@@ -1,14 +1,14 @@
-//! Ids of memory pools: the only tuples that mean anything in a snapshot.
+//! Ids of memory pools: pairs of ints.
 
 use crate::model::PoolKey;
 use crate::pickle::{Handle, Value, View};
 use foldhash::HashMap;
 
-/// The handle of every tuple that is no pool's id. It is beyond any index of a pool.
-const OTHER_TUPLE: Handle = Handle(Handle::LIMIT - 1);
+/// The handle of every tuple that means nothing. It is beyond any index of a pool.
+pub(super) const OTHER_TUPLE: Handle = Handle(Handle::LIMIT - 1);
 
 /// The pools that tuples name, by handle. Equal tuples share one.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct PoolIds {
     pools: Vec<PoolKey>,
     handles: HashMap<PoolKey, Handle>,
@@ -41,6 +41,11 @@ impl PoolIds {
     #[inline]
     pub(super) fn get(&self, tuple: Handle) -> Option<PoolKey> {
         self.pools.get(tuple.0 as usize).copied()
+    }
+
+    /// All pools, by handle.
+    pub(super) fn keys(&self) -> &[PoolKey] {
+        &self.pools
     }
 
     /// Number of pools.

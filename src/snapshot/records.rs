@@ -19,9 +19,16 @@ impl Builder {
     /// Store the fields as a row of their kind.
     #[inline]
     pub(super) fn record(&mut self, kind: RecordKind, fields: &Fields<'_>) -> Result<DictState, ErrorKind> {
+        let is_of_piece = self.known.is_some();
+        if is_of_piece && !matches!(kind, RecordKind::Event | RecordKind::Frame) {
+            return Err(ErrorKind::NotAlone);
+        }
         let row = match kind {
             RecordKind::Event => {
                 let event = self.event(fields)?;
+                if is_of_piece && self.notes.has_oddities() {
+                    return Err(ErrorKind::NotAlone);
+                }
                 self.events.push(&event);
                 self.events.len()
             }
@@ -92,7 +99,13 @@ impl Builder {
 
     /// The action, looked up once per spelling.
     fn action(&mut self, fields: &Fields<'_>) -> Action {
-        let Some(name) = fields.get(Key::Action).and_then(|value| value.handle(Kind::Str)) else {
+        let name = fields.get(Key::Action);
+        if let Some(View::Later(entry)) = name.map(Value::view)
+            && let Some(action) = self.later_actions.action(entry)
+        {
+            return action;
+        }
+        let Some(name) = name.and_then(|value| value.handle(Kind::Str)) else {
             self.notes.mismatch(RecordKind::Event, Key::Action);
             let unnamed = self.empty_string();
             return self.actions.action(unnamed, &self.strings);

@@ -18,10 +18,12 @@ impl Builder {
         let shape = self.shapes.get(index);
         let Some(kind) = shape.kind else { return Ok(None) };
         let fields = shape.fields(pairs);
-        if !shape.is_plain() {
+        let is_plain = shape.is_plain();
+        let record = self.record(kind, &fields)?;
+        if !is_plain {
             self.note_keys(index, kind);
         }
-        self.record(kind, &fields).map(Some)
+        Ok(Some(record))
     }
 
     /// Count the keys of a shape that its kind of record does not have.

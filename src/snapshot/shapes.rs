@@ -8,7 +8,7 @@ use crate::pickle::Value;
 const MAX_SHAPES: usize = 64;
 
 /// Known shapes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Shapes {
     known: Vec<Shape>,
     /// The shape of the latest dict: in a list, mostly that of the next one, too.
@@ -23,6 +23,11 @@ impl Shapes {
             self.find(pairs, keys);
         }
         self.latest
+    }
+
+    /// Whether some shape has a key.
+    pub(super) fn have_key(&self, key: Value) -> bool {
+        self.known.iter().any(|shape| shape.has_key(key))
     }
 
     /// The shape with an index that [`Self::of`] gave.

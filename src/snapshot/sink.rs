@@ -2,9 +2,10 @@
 
 use super::builder::Builder;
 use super::containers::{DictState, ListState};
+use super::pools::OTHER_TUPLE;
 use super::shapes::Shapes;
 use crate::model::StackId;
-use crate::pickle::{ErrorKind, Handle, Kind, Sink, Value};
+use crate::pickle::{ErrorKind, Handle, Kind, Place, Sink, Value, View};
 
 /// The most bytes of distinct text that are kept: far more than paths and names of any program.
 const MAX_TEXT_BYTES: usize = 1 << 30;
@@ -46,18 +47,23 @@ impl Sink for Builder {
     }
 
     fn tuple(&mut self, items: &[Value]) -> Result<Handle, ErrorKind> {
-        Ok(self.pools.add(items))
+        let pool = self.pools.add(items);
+        if pool == OTHER_TUPLE { Ok(self.dimensions.add(items).unwrap_or(pool)) } else { Ok(pool) }
     }
 
     fn extend_list(&mut self, list: Handle, items: &[Value]) -> Result<(), ErrorKind> {
         if items.is_empty() {
             return Ok(());
         }
+        if self.is_known_list(list) {
+            return Err(ErrorKind::NotAlone);
+        }
         match self.lists.get(list) {
             ListState::Fresh => self.start_list(list, items),
             ListState::Records(at) => self.push_records(at, items),
             ListState::Stack(id) => self.grow_stack(list, id, items),
             ListState::Loose(container) => {
+                self.note_change(list);
                 self.extend_loose_list(container, items);
                 Ok(())
             }
@@ -67,6 +73,9 @@ impl Sink for Builder {
     #[inline]
     fn update_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
         debug_assert!(pairs.len().is_multiple_of(2), "keys alternate with values");
+        if self.has_later_key(pairs) || self.is_known_dict(dict) {
+            return Err(ErrorKind::NotAlone);
+        }
         let state = self.dicts.get(dict);
         // A single pair may be one of many that come one by one, as protocol 0 writes them.
         if state == DictState::Fresh
@@ -91,6 +100,9 @@ impl Sink for Builder {
     }
 
     fn shape(&mut self, keys: &[Value]) -> Option<u32> {
+        if self.known.is_some() && keys.iter().any(|key| matches!(key.view(), View::Later(_))) {
+            return None;
+        }
         let pairs: Vec<Value> = keys.iter().flat_map(|&key| [key, Value::NONE]).collect();
         let index = self.shapes.of(&pairs, &self.keys);
         let is_record = self.shapes.get(index).kind.is_some();
@@ -101,17 +113,22 @@ impl Sink for Builder {
         debug_assert_eq!(self.dicts.get(dict), DictState::Fresh, "only new dicts are filled by shape");
         let known = self.shapes.get(shape as usize);
         let Some(kind) = known.kind else { return Ok(()) };
-        let fields = known.fields_of_values(values);
-        if !known.is_plain() {
+        let (fields, is_plain) = (known.fields_of_values(values), known.is_plain());
+        let record = self.record(kind, &fields)?;
+        if !is_plain {
             self.note_keys(shape as usize, kind);
         }
-        let record = self.record(kind, &fields)?;
         self.dicts.set(dict, record);
         Ok(())
     }
 
     fn extend_set(&mut self, _set: Handle, _items: &[Value]) -> Result<(), ErrorKind> {
         Ok(())
+    }
+
+    #[inline]
+    fn place(&self) -> Place {
+        [self.dicts.len() as u64, self.lists.len() as u64, self.events.len() as u64, self.notes.total()]
     }
 
     fn held_bytes(&self) -> usize {
@@ -149,6 +166,24 @@ impl Sink for Builder {
     fn interrupted_dict(&mut self, dict: Handle, pairs: &[Value]) -> Result<(), ErrorKind> {
         // A record with missing fields would give wrong figures. The snapshot's own dict is used as far as it goes.
         if self.has_root_key(pairs) { self.update_dict(dict, pairs) } else { Ok(()) }
+    }
+}
+
+/// In the builder of a piece, the containers from before the fork stay as they are, and keys must be known.
+impl Builder {
+    #[inline]
+    fn is_known_list(&self, list: Handle) -> bool {
+        self.known.is_some_and(|known| (list.0 as usize) < known.lists)
+    }
+
+    #[inline]
+    fn is_known_dict(&self, dict: Handle) -> bool {
+        self.known.is_some_and(|known| (dict.0 as usize) < known.dicts)
+    }
+
+    #[inline]
+    fn has_later_key(&self, pairs: &[Value]) -> bool {
+        self.known.is_some() && pairs.iter().step_by(2).any(|key| matches!(key.view(), View::Later(_)))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::pickle::Handle;
 const NO_KEY: u8 = u8::MAX;
 
 /// Keys by the handle of the string that spells them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct StringKeys(Vec<u8>);
 
 impl StringKeys {

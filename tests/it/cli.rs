@@ -49,6 +49,17 @@ fn help_has_examples() {
 }
 
 #[test]
+fn shells_complete_all_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = stdout(["completions", shell]);
+        for word in ["simulate", "--format", "completions"] {
+            assert!(script.contains(word.trim_start_matches("--")), "{shell}: {word}");
+        }
+    }
+    assert_eq!(run(["completions", "cmd"]).status.code(), Some(2));
+}
+
+#[test]
 fn wrong_usage_ends_with_2() {
     let sample = path("pools.pickle");
     let wrong: [&[&str]; 8] = [
@@ -176,6 +187,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "frames_left_out",
                 "pool",
                 "rule",
+                "schema",
                 "size",
                 "stack",
                 "stream"

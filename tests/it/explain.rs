@@ -183,3 +183,35 @@ fn explain_shows_the_line_of_code_where_the_recording_has_it() {
     let found = String::from_utf8(shown(&["explain", "-", "512@0"], &redacted)).expect("text");
     assert!(!found.contains("source ") && found.contains("/d1/train.py:2"), "{found}");
 }
+
+#[test]
+fn explain_shows_the_tensors_that_fit_the_allocation() {
+    let text = br#"{"segments": [], "device_traces": [[
+        {"action": "alloc", "addr": 512, "size": 128, "stream": 0, "frames": []},
+        {"action": "free_requested", "addr": 512, "size": 128, "stream": 0, "frames": []},
+        {"action": "free_completed", "addr": 512, "size": 128, "stream": 0, "frames": []},
+        {"action": "alloc", "addr": 512, "size": 2048, "stream": 0, "frames": []},
+        {"action": "alloc", "addr": 4096, "size": 32, "stream": 0, "frames": []}]],
+        "shape_data": [{
+            "0x200": [["aten.mm.default", [4, 8], "torch.float32"], ["aten.t.default", [8, 4], "torch.float32"],
+                ["aten.mm.default", [4, 8], "torch.float32"], ["aten.add.Tensor", [2, 8, 64], "torch.bfloat16"]],
+            "0x1000": [["aten.odd", [32], "torch.unheard_of"]]}]}"#;
+    let explain = |input: &[u8], place: &str, format: &str| {
+        let output = run_with_input(&["explain", "-", place, "--format", format], input);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let cut = run_with_input(&["cut", "-", "--redact", "-o", "-"], text).stdout;
+    for input in [&text[..], &cut] {
+        let found = explain(input, "512@0", "text");
+        let expected = "one of float32 [4, 8] by aten.mm.default; float32 [8, 4] by aten.t.default";
+        assert!(found.contains(expected), "{found}");
+        let found = explain(input, "512@3", "text");
+        assert!(found.contains("bfloat16 [2, 8, 64] by aten.add.Tensor, as no other"), "{found}");
+        assert!(!explain(input, "4096@4", "text").contains("tensor"), "a type of unknown size fits nothing");
+        let found: Value = serde_json::from_str(&explain(input, "512@3", "json")).expect("JSON");
+        let expected =
+            serde_json::json!([{"dtype": "bfloat16", "shape": [2, 8, 64], "operator": "aten.add.Tensor"}]);
+        assert_eq!(found["tensors"], expected);
+    }
+}

@@ -57,7 +57,11 @@ const LAYERS: [Layer; 20] = [
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
     Layer { name: "export", knows: &["units", "model", "analysis", "report", "draw"], is_without: &[] },
-    Layer { name: "interchange", knows: &["units", "model", "analysis", "report"], is_without: &["png"] },
+    Layer {
+        name: "interchange",
+        knows: &["units", "model", "analysis", "ranks", "report"],
+        is_without: &["png"],
+    },
     Layer {
         name: "cli",
         knows: &[

@@ -170,3 +170,79 @@ fn the_ranks_for_a_ticket_read_as_they_should() {
     let found = stdout(["ranks", &folder(), "--format", "markdown"]);
     assert_eq!(found, golden("ranks.md", &found));
 }
+
+/// The rows of a table of the eight ranks.
+fn rows(table: &str) -> Vec<Value> {
+    let text = stdout(["ranks", &folder(), "--format", "jsonl", "--table", table]);
+    text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
+}
+
+#[test]
+fn tables_have_the_figures_of_the_comparison() {
+    let found = json(["ranks", &folder(), "--format", "json"]);
+    let (ranks, iterations, lines) = (rows("ranks"), rows("iterations"), rows("lines"));
+    assert_eq!(ranks.len(), 8);
+    let number = |value: &Value| value.as_i64().unwrap_or(0);
+    for (file, row) in found["files"].as_array().expect("an array").iter().zip(&ranks) {
+        let device = &file["devices"][0];
+        for (column, value) in [
+            ("rank", &file["rank"]),
+            ("peak_active_bytes", &device["peak_active"]),
+            ("peak_event", &device["peak_event"]),
+            ("peak_reserved_bytes", &device["peak_reserved"]),
+            ("phase", &device["peak_place"]["phase"]),
+            ("iteration", &device["peak_place"]["iteration"]),
+            ("oom_requested_bytes", &device["oom"]["requested"]),
+            ("oom_time_us", &device["oom"]["time_us"]),
+            ("verdict", &device["verdict"]),
+            ("start_time_us", &device["time_us"][0]),
+        ] {
+            assert_eq!(&row[column], value, "{column}");
+        }
+        for (category, bytes) in device["peak_categories"].as_object().expect("an object") {
+            assert_eq!(&row[format!("{category}_bytes")], bytes);
+        }
+        let mine = |rows: &[Value], column: &str| -> Vec<i64> {
+            let of_file = rows.iter().filter(|part| part["file"] == row["file"]);
+            of_file.map(|part| number(&part[column])).collect()
+        };
+        assert_eq!(mine(&lines, "bytes").iter().sum::<i64>(), number(&row["peak_active_bytes"]));
+        let peaks = device["iterations"].as_array().expect("an array").iter();
+        let peaks: Vec<i64> = peaks.map(|iteration| number(&iteration["peak_active"])).collect();
+        assert_eq!(mine(&iterations, "peak_active_bytes"), peaks);
+    }
+}
+
+#[test]
+fn a_folder_gets_all_tables_of_a_job_and_files_that_cannot_be_read_are_rows() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let tables = out.path().join("job=1/node=0");
+    let readme = sample("README.md").to_string_lossy().into_owned();
+    let rank = sample("ranks/rank0_memory_snapshot.pickle.gz").to_string_lossy().into_owned();
+    let output = run(["ranks", &rank, &readme, "--format", "csv", "-o", &tables.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(1), "one file could not be read");
+    let mut names: Vec<String> = std::fs::read_dir(&tables)
+        .expect("the folder was made")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["iterations.csv", "lines.csv", "ranks.csv"]);
+    let mut csv = csv::Reader::from_path(tables.join("ranks.csv")).expect("a table");
+    let errors: Vec<bool> =
+        csv.records().map(|row| !row.expect("a row").iter().next_back().unwrap_or("").is_empty()).collect();
+    assert_eq!(errors, [false, true]);
+}
+
+#[test]
+fn tables_refuse_what_they_have_no_place_for() {
+    for (args, message) in [
+        (&["--format", "csv"][..], "several tables do not fit into one output"),
+        (&["--format", "csv", "--table", "ranks", "--one-gpu"], "--one-gpu has no place in tables"),
+        (&["--table", "ranks"], "--table needs a format of tables"),
+    ] {
+        let output = run([&["ranks", &folder()], args].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains(message), "{error}");
+    }
+}

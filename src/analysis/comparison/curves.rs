@@ -3,9 +3,10 @@
 use super::side::Side;
 use crate::analysis::MomentRange;
 use crate::model::{Moment, Timeline};
+use std::sync::Arc;
 
 /// What lies at the same place of the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlignBy {
     /// Events with the same number.
     Event,
@@ -14,8 +15,9 @@ pub enum AlignBy {
     /// Starts of iterations with the same number, or else the same place in the recording. Between two starts, events have
     /// equal widths.
     Iteration,
-    /// The starts and the ends of a range of either side.
-    Range([MomentRange; 2]),
+    /// The starts of ranges of either side with the same number, and the end of the last. What lies before the first start or
+    /// after the last end is no part of the axis. Between two starts, events have equal widths.
+    Ranges([Arc<[MomentRange]>; 2]),
 }
 
 /// Two recordings on one axis.
@@ -44,8 +46,8 @@ enum Axis {
 }
 
 impl<'a> Aligned<'a> {
-    /// Align two recordings. `None` if one has no times, or has no iterations, and these are asked for.
-    pub fn new(sides: [&Side<'a>; 2], by: AlignBy) -> Option<Self> {
+    /// Align two recordings. `None` if one has no times, no iterations or no ranges, and these are asked for.
+    pub fn new(sides: [&Side<'a>; 2], by: &AlignBy) -> Option<Self> {
         let timelines = sides.map(|side| side.timeline);
         let last = |timeline: &Timeline| timeline.moments().saturating_sub(1) as f64;
         let axes = match by {
@@ -57,8 +59,7 @@ impl<'a> Aligned<'a> {
             }
             AlignBy::Time => return None,
             AlignBy::Iteration => iteration_axes(sides)?.map(Axis::Knots),
-            AlignBy::Range(ranges) => ranges
-                .map(|range| Axis::Knots(vec![(0.0, f64::from(range.from.0)), (1.0, f64::from(range.to.0))])),
+            AlignBy::Ranges([a, b]) => [range_axis(a)?, range_axis(b)?].map(Axis::Knots),
         };
         let mut aligned = Self { timelines, axes, span: [0.0, 1.0] };
         let ends = [0, 1].map(|side| aligned.ends(side));
@@ -69,7 +70,7 @@ impl<'a> Aligned<'a> {
     /// The best of the alignments that both recordings allow: by iterations, else by events.
     pub fn best(sides: [&Side<'a>; 2]) -> Option<(AlignBy, Self)> {
         let mut ways = [AlignBy::Iteration, AlignBy::Event].into_iter();
-        ways.find_map(|by| Some((by, Self::new(sides, by)?)))
+        ways.find_map(|by| Self::new(sides, &by).map(|aligned| (by, aligned)))
     }
 
     /// The first and the last place of a side.
@@ -84,11 +85,23 @@ impl<'a> Aligned<'a> {
     pub fn place(&self, side: usize, moment: Moment) -> f64 {
         let timeline = self.timelines[side];
         match &self.axes[side] {
-            Axis::Knots(knots) => between(knots.iter().map(|&(place, at)| (at, place)), f64::from(moment.0)),
+            Axis::Knots(knots) => between(knots, |&(place, at)| (at, place), f64::from(moment.0)),
             Axis::Time => {
                 let first = timeline.times.first_us().unwrap_or_default();
                 timeline.times.at(&timeline.events, moment).saturating_sub(first) as f64
             }
+        }
+    }
+
+    /// Whether a side's moment is on its part of the axis.
+    pub fn has(&self, side: usize, moment: Moment) -> bool {
+        let at = f64::from(moment.0);
+        match &self.axes[side] {
+            Axis::Knots(knots) => {
+                knots.first().is_some_and(|first| first.1 <= at)
+                    && knots.last().is_some_and(|last| at <= last.1)
+            }
+            Axis::Time => true,
         }
     }
 
@@ -104,7 +117,7 @@ impl<'a> Aligned<'a> {
         match &self.axes[side] {
             // What rounding took from a whole number is given back.
             Axis::Knots(knots) => {
-                Moment((between(knots.iter().copied(), place) + 1e-6).max(0.0) as u32).min(Moment(last))
+                Moment((between(knots, |&knot| knot, place) + 1e-6).max(0.0) as u32).min(Moment(last))
             }
             Axis::Time => {
                 let first = timeline.times.first_us().unwrap_or_default();
@@ -132,17 +145,29 @@ impl<'a> Aligned<'a> {
 }
 
 /// The value at `x` on straight lines between points that ascend in both directions; that of the nearest point outside of them.
-fn between(points: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
-    let mut before: Option<(f64, f64)> = None;
-    for (to_x, to_y) in points {
-        if x < to_x {
-            return before.map_or(to_y, |(from_x, from_y)| {
-                from_y + (to_y - from_y) * ((x - from_x) / (to_x - from_x)).clamp(0.0, 1.0)
-            });
+fn between(knots: &[(f64, f64)], point: impl Fn(&(f64, f64)) -> (f64, f64), x: f64) -> f64 {
+    let after = knots.partition_point(|knot| point(knot).0 <= x);
+    let before = after.checked_sub(1).and_then(|at| knots.get(at)).map(&point);
+    match (before, knots.get(after).map(&point)) {
+        (Some((from_x, from_y)), Some((to_x, to_y))) => {
+            from_y + (to_y - from_y) * ((x - from_x) / (to_x - from_x)).clamp(0.0, 1.0)
         }
-        before = Some((to_x, to_y));
+        (Some((_, y)), None) | (None, Some((_, y))) => y,
+        (None, None) => 0.0,
     }
-    before.map_or(0.0, |(_, y)| y)
+}
+
+/// Knots at the starts of ranges, whose places are their numbers, and at the end of the last. `None` without events in them.
+fn range_axis(ranges: &[MomentRange]) -> Option<Vec<(f64, f64)>> {
+    let end = ranges.iter().map(|range| range.to).max()?;
+    let starts = (0u32..).zip(ranges).map(|(number, range)| (f64::from(number), f64::from(range.from.0)));
+    let mut knots: Vec<(f64, f64)> = starts.collect();
+    knots.push((ranges.len() as f64, f64::from(end.0)));
+    let (first, last) = (knots.first()?.1, knots.last()?.1);
+    // Of ranges that lie before the first event or after the last, nothing was recorded.
+    let from = knots.iter().rposition(|knot| knot.1 <= first)?;
+    let to = knots.iter().position(|knot| last <= knot.1)?;
+    (from < to).then(|| knots[from..=to].to_vec())
 }
 
 /// Knots at the starts of iterations, whose places are their numbers. `None` without iterations.

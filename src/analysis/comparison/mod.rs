@@ -8,7 +8,8 @@
 //! - `live` reads one side, `cells` puts both together.
 //! - `restated` finds memory that both sides have and that different rules judge.
 //! - `causes` says in which categories, modules and lines most of the difference lies.
-//! - `curves` puts two recordings on one axis.
+//! - `curves` puts two recordings on one axis; `ranges` finds annotations by which they can be aligned.
+//! - `stacks` puts the stacks of both into one tree.
 
 mod causes;
 mod cells;
@@ -22,6 +23,7 @@ mod modules;
 mod numbers;
 mod pools;
 mod portion;
+mod ranges;
 mod restated;
 mod settings;
 mod side;
@@ -41,8 +43,9 @@ pub use live::Since;
 pub use modules::{ModulePair, ModulePairKind};
 pub use pools::{PoolPair, PoolStream};
 pub use portion::{Change, Portion, Row};
+pub use ranges::{CommonRange, common_ranges};
 pub use restated::Restated;
 pub use settings::SettingChange;
 pub use side::Side;
 pub use sites::LinePair;
-pub use stacks::{StackPair, compare_stacks};
+pub use stacks::{StackChanges, StackPair, compare_stacks};

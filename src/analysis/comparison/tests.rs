@@ -4,8 +4,9 @@ use super::*;
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::table_fixture::{any_events, snapshot};
 use crate::analysis::{Attribution, Category, MomentRange, UserRules};
-use crate::model::{Moment, Snapshot};
+use crate::model::{Annotation, Moment, Snapshot};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn attribution(snapshot: &Snapshot, rules: &str) -> Attribution {
     let rules = UserRules::parse(rules).expect("rules");
@@ -86,7 +87,7 @@ proptest! {
         let none = Attribution::default();
         let sides = [side(&a, &none, Moment::START), side(&b, &none, Moment::START)];
         let by = if by_time { AlignBy::Time } else { AlignBy::Event };
-        let Some(aligned) = Aligned::new([&sides[0], &sides[1]], by) else {
+        let Some(aligned) = Aligned::new([&sides[0], &sides[1]], &by) else {
             prop_assert!(by_time);
             return Ok(());
         };
@@ -169,10 +170,68 @@ fn two_ranges_lie_on_one_axis() {
     let none = Attribution::default();
     let side = side(&a, &none, Moment::START);
     let range = |from, to| MomentRange { from: Moment(from), to: Moment(to) };
-    let aligned = Aligned::new([&side, &side], AlignBy::Range([range(0, 2), range(1, 3)])).expect("ranges");
+    let one = |from, to| Arc::from([range(from, to)]);
+    let by = AlignBy::Ranges([one(0, 2), one(1, 3)]);
+    let aligned = Aligned::new([&side, &side], &by).expect("ranges");
     assert_eq!([0.0, 0.5, 1.0].map(|place| aligned.moment(0, place)), [0, 1, 2].map(|at| Some(Moment(at))));
     assert_eq!([0.0, 0.5, 1.0].map(|place| aligned.moment(1, place)), [1, 2, 3].map(|at| Some(Moment(at))));
     assert_eq!(aligned.moment(1, 1.5), None);
-    assert!(Aligned::new([&side, &side], AlignBy::Iteration).is_none());
-    assert!(Aligned::new([&side, &side], AlignBy::Time).is_none());
+    assert!(Aligned::new([&side, &side], &AlignBy::Iteration).is_none());
+    assert!(Aligned::new([&side, &side], &AlignBy::Time).is_none());
+}
+
+#[test]
+fn ranges_with_the_same_number_begin_at_the_same_place() {
+    let events: Vec<_> = std::iter::repeat_with(|| 100).take(12).collect();
+    let mut recording = Recording::default();
+    for (slot, size) in (0..).zip(events) {
+        let stack = recording.stack(&["m.py:3 f"]);
+        recording.alloc(slot, size, stack, None);
+    }
+    let a = recording.finish();
+    let none = Attribution::default();
+    let side = side(&a, &none, Moment::START);
+    let range = |from, to| MomentRange { from: Moment(from), to: Moment(to) };
+    let ranges = |list: &[MomentRange]| Arc::<[MomentRange]>::from(list);
+    // Two and a gap between them; three, of which the first lies before the first event, and one has no events.
+    let two = ranges(&[range(1, 3), range(5, 9)]);
+    let three = ranges(&[range(0, 0), range(0, 4), range(4, 4), range(8, 12)]);
+    let aligned = Aligned::new([&side, &side], &AlignBy::Ranges([two, three])).expect("ranges");
+    assert_eq!(aligned.span, [0.0, 4.0]);
+    let moments =
+        |side| [0.0, 0.5, 1.0, 2.0, 3.0, 4.0].map(|place| aligned.moment(side, place).map(|at| at.0));
+    assert_eq!(moments(0), [Some(1), Some(3), Some(5), Some(9), None, None]);
+    assert_eq!(moments(1), [None, None, Some(0), Some(4), Some(8), Some(12)]);
+    let empty = [ranges(&[]), ranges(&[range(3, 3)])];
+    assert_eq!(Aligned::new([&side, &side], &AlignBy::Ranges(empty)).map(|aligned| aligned.span), None);
+}
+
+#[test]
+fn ranges_of_one_name_are_common_to_both() {
+    let [a, b] = [&["step", "eval", "step"][..], &["eval", "step", "other", "step", "step"]].map(|names| {
+        let mut recording = Recording::default();
+        let stack = recording.stack(&["m.py:3 f"]);
+        for (slot, time) in (0..names.len() as u64).zip((0..).step_by(10)) {
+            recording.alloc(slot, 100, stack, Some(time + 5));
+        }
+        let mut snapshot = recording.finish();
+        for (name, start) in names.iter().zip((0..).step_by(10)) {
+            let (name, _) = snapshot.strings.intern(name.as_bytes());
+            let at = |is_start, time| Annotation { is_start, name, device: None, time_us: Some(time) };
+            snapshot.annotations.extend([at(true, start), at(false, start + 9)]);
+        }
+        // The start of the last one was not recorded.
+        let (name, _) = snapshot.strings.intern(b"late");
+        snapshot.annotations.push(Annotation { is_start: false, name, device: None, time_us: Some(12) });
+        snapshot
+    });
+    let none = Attribution::default();
+    let common = common_ranges([&side(&a, &none, Moment::START), &side(&b, &none, Moment::START)]);
+    let names: Vec<_> = common.iter().map(|common| common.name.as_str()).collect();
+    assert_eq!(names, ["eval", "step"]);
+    let ranges = |at: usize, side: usize| -> Vec<[u32; 2]> {
+        common[at].ranges[side].iter().map(|range| [range.from.0, range.to.0]).collect()
+    };
+    assert_eq!((ranges(0, 0), ranges(0, 1)), (vec![[1, 2]], vec![[0, 1]]));
+    assert_eq!((ranges(1, 0), ranges(1, 1)), (vec![[0, 1], [2, 3]], vec![[1, 2], [3, 4], [4, 5]]));
 }

@@ -89,6 +89,17 @@ impl CallTree {
         paths.into_tree(options, names, snapshot.stacks.len())
     }
 
+    /// Build a tree of paths of frames from the root, which are stacks by their numbers.
+    pub(in crate::analysis) fn of_paths(paths: &[Vec<FrameKey>], names: &FrameNames) -> Self {
+        let mut all = Paths::new(MAX_DEPTH, MAX_FRAMES);
+        for (stack, path) in (0..).map(StackId).zip(paths) {
+            let start = all.frames.len();
+            all.frames.extend(path.iter().take(all.max_depth + 1));
+            all.end_path(stack, start);
+        }
+        all.into_tree(TreeOptions::default(), names, paths.len())
+    }
+
     /// The options by which stacks became this tree.
     pub fn options(&self) -> TreeOptions {
         self.options
@@ -163,6 +174,11 @@ impl CallTree {
             let sum = &mut sums[self.leaf_of(stack).unwrap_or(NodeIx::ROOT).index()];
             *sum = sum.saturating_add(weight);
         }
+        self.summed_up(sums)
+    }
+
+    /// The weight of every node with everything below it, from the weight of each node alone.
+    pub(in crate::analysis) fn summed_up(&self, mut sums: Vec<i128>) -> Vec<i128> {
         // Backwards, since children come after their parent.
         for node in (1..sums.len()).rev() {
             let weight = sums[node];
@@ -262,6 +278,11 @@ impl Paths {
         if self.frames.len() == start {
             self.frames.push(names.site(snapshot, stack));
         }
+        self.end_path(stack, start);
+    }
+
+    /// The frames from `start` on are the path of a stack.
+    fn end_path(&mut self, stack: StackId, start: usize) {
         if start + self.max_depth < self.frames.len() {
             self.frames.truncate(start + self.max_depth);
             self.deep_stacks += 1;

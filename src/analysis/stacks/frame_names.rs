@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// A frame with a name of its own, as an index into [`FrameNames`]. Keys are in the order of file name,
 /// line and function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FrameKey(pub u32);
 
 impl FrameKey {
@@ -32,7 +32,7 @@ pub struct FrameName {
     pub is_internal: bool,
     /// Its rank among the frames that may name a stack.
     rank: SiteRank,
-    /// One of the frames with this name; `None` for the absence of a stack.
+    /// One of the frames with this name; `None` for the absence of a stack, and for frames of another file.
     pub frame: Option<FrameId>,
 }
 
@@ -61,10 +61,12 @@ impl FrameName {
 }
 
 /// The names of a file's frames. Frames that differ in FX fields alone have one name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FrameNames {
-    /// By key; the last is that of the absence of a stack.
+    /// By key.
     names: Vec<FrameName>,
+    /// The name of the absence of a stack.
+    no_stack: FrameKey,
     /// The key of each frame.
     by_frame: Vec<FrameKey>,
 }
@@ -100,6 +102,7 @@ impl FrameNames {
         for (key, &i) in (0..).zip(&order) {
             key_of[i as usize] = FrameKey(key);
         }
+        let no_stack = FrameKey(order.len() as u32);
         let mut names: Vec<FrameName> =
             order.par_iter().map(|&i| name(&texts[i as usize], readable[i as usize].1)).collect();
         names.push(FrameName {
@@ -109,7 +112,7 @@ impl FrameNames {
             rank: SiteRank::Native(NativeRank::Noise),
             frame: None,
         });
-        Self { names, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
+        Self { names, no_stack, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
     }
 
     /// The name of a frame.
@@ -126,7 +129,15 @@ impl FrameNames {
 
     /// The key that stands for the absence of a stack.
     pub fn no_stack(&self) -> FrameKey {
-        FrameKey(self.names.len().saturating_sub(1) as u32)
+        self.no_stack
+    }
+
+    /// Add a frame of another file, with a remark behind its label. Its key follows all others.
+    pub(in crate::analysis) fn add_foreign(&mut self, name: &FrameName, remark: &str) -> FrameKey {
+        let key = FrameKey(self.names.len() as u32);
+        let label = format!("{}{remark}", name.label);
+        self.names.push(FrameName { label, frame: None, ..name.clone() });
+        key
     }
 
     /// The frame that names a stack; see [`site_label`](super::site_label).

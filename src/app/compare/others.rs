@@ -1,5 +1,6 @@
 //! The devices that can be compared with the one that is shown: those of all open files.
 
+use crate::analysis::MomentRange;
 use crate::app::device::attributing::AttributionCell;
 use crate::model::{Moment, Recording};
 
@@ -12,4 +13,6 @@ pub(in crate::app) struct Other {
     pub(in crate::app) attribution: AttributionCell,
     /// Where its cursor is.
     pub(in crate::app) cursor: Moment,
+    /// The range that is marked.
+    pub(in crate::app) range: Option<MomentRange>,
 }

@@ -1,11 +1,14 @@
 //! The pane *Compare*: where the difference of two recordings or moments comes from.
 
-use super::computing::{CompareRequest, CompareTask, Compared};
-use super::curves;
+use super::aligning::Shown;
+use super::computing::{CompareRequest, CompareTask, Compared, StacksTask};
 use super::others::Other;
 use super::sides::{ComparedSide, SideMoment};
 use super::table::{self, Rows};
-use crate::analysis::comparison::AlignBy;
+use super::{aligning, curves, flame};
+use crate::analysis::MomentRange;
+#[cfg(test)]
+use crate::analysis::comparison::StackChanges;
 use crate::app::device::PaneCtx;
 use crate::app::tables::scroll::Reveal;
 use crate::app::tables::virtual_list::{ListState, VirtualList};
@@ -25,6 +28,7 @@ const MOMENT_PX: f32 = 92.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body {
     Table(CompareBy),
+    Flame,
     Curves,
 }
 
@@ -39,11 +43,13 @@ pub(in crate::app) struct State {
     /// The moment of that device, and of this one.
     moments: [SideMoment; 2],
     body: Body,
-    align: Option<AlignBy>,
+    aligning: aligning::State,
     background: Background<CompareTask>,
     /// The recordings of the latest comparison.
     compared: Option<[Recording; 2]>,
     list: ListState,
+    stacks: Background<StacksTask>,
+    pub(in crate::app) flame: flame::State,
 }
 
 impl Default for State {
@@ -54,10 +60,12 @@ impl Default for State {
             chosen: None,
             moments: [SideMoment::default(); 2],
             body: Body::Table(CompareBy::Category),
-            align: None,
+            aligning: aligning::State::default(),
             background: Background::default(),
             compared: None,
             list: ListState::default(),
+            stacks: Background::default(),
+            flame: flame::State::default(),
         }
     }
 }
@@ -66,6 +74,7 @@ impl State {
     /// Take over what does not depend on the file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         (self.moments, self.body) = (old.moments, old.body);
+        self.aligning.keep(&old.aligning);
     }
 
     /// Let go of recordings whose files are closed: they take memory.
@@ -75,7 +84,15 @@ impl State {
         self.chosen = self.chosen.take().filter(is_open);
         if !self.compared.iter().flatten().all(is_open) {
             (self.compared, self.background) = (None, Background::default());
+            (self.stacks, self.flame) = (Background::default(), flame::State::default());
+            self.aligning.forget();
         }
+    }
+
+    /// Both sides by stack, once they are compared.
+    #[cfg(test)]
+    pub(in crate::app) fn changes(&self) -> Option<Arc<StackChanges>> {
+        self.stacks.latest().cloned()
     }
 
     /// The device that this one is compared with: the chosen one while it is open, else one of another file, else
@@ -103,7 +120,13 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         ui.label(theme::muted(ui, HINT));
         return;
     }
-    state.compared = Some([a.recording.clone(), b.recording.clone()]);
+    let compared = Some([a.recording.clone(), b.recording.clone()]);
+    if state.compared != compared {
+        // Frames of other files are other ones.
+        (state.stacks, state.flame) = (Background::default(), flame::State::default());
+        state.compared = compared;
+        state.aligning.forget();
+    }
     let request = CompareRequest { sides: [a, b] };
     let mode = ctx.derived.work_mode;
     state.background.ask(&request, ui.ctx(), mode, "compare", || CompareTask);
@@ -113,10 +136,12 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     };
     let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
     sentence.on_hover_text(format!("A: {}\nB: {}", found.sides[0], found.sides[1]));
-    body_chooser(ui, state, &found);
+    let marked = marked(&other, &own);
+    body_chooser(ui, state, &found, marked);
     match state.body {
         Body::Table(by) => table_ui(ui, ctx, state, &found, by),
-        Body::Curves => curves_ui(ui, ctx, state, &found, &request),
+        Body::Flame => flame_ui(ui, ctx, state, &request),
+        Body::Curves => curves_ui(ui, ctx, state, &found, &request, marked),
     }
 }
 
@@ -167,7 +192,18 @@ fn moment_ui(ui: &mut egui::Ui, moment: &mut SideMoment, side: &str) {
     });
 }
 
-fn body_chooser(ui: &mut egui::Ui, state: &mut State, found: &Compared) {
+/// The ranges that are marked on both sides. Those of one recording are the same.
+fn marked(other: &Other, own: &Other) -> Option<[MomentRange; 2]> {
+    let [a, b] = [other.range?, own.range?];
+    (other.recording != own.recording).then_some([a, b])
+}
+
+fn body_chooser(
+    ui: &mut egui::Ui,
+    state: &mut State,
+    found: &Arc<Compared>,
+    marked: Option<[MomentRange; 2]>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
         for (by, name) in [
@@ -181,32 +217,27 @@ fn body_chooser(ui: &mut egui::Ui, state: &mut State, found: &Compared) {
                 state.list.reveal(Reveal::Nearest(0));
             }
         }
-        let hint = "Active memory of both on one axis";
-        if ui
-            .selectable_label(state.body == Body::Curves, theme::small("Curves"))
-            .on_hover_text(hint)
-            .clicked()
-        {
-            state.body = Body::Curves;
+        for (body, name, hint) in [
+            (
+                Body::Flame,
+                "By stack",
+                "A flame graph of both: as wide as the larger side, coloured by the change",
+            ),
+            (Body::Curves, "Curves", "Active memory of both on one axis"),
+        ] {
+            if ui.selectable_label(state.body == body, theme::small(name)).on_hover_text(hint).clicked() {
+                state.body = body;
+            }
+        }
+        if state.body == Body::Flame {
+            ui.add_space(8.0);
+            flame::legend_ui(ui);
         }
         if state.body == Body::Curves {
             ui.add_space(8.0);
-            ui.label(theme::muted(ui, "aligned by"));
-            let shown = shown_way(state, found);
-            for way in &found.curves {
-                let name = theme::small(curves::way_name(way.by));
-                if ui.selectable_label(shown == Some(way.by), name).clicked() {
-                    state.align = Some(way.by);
-                }
-            }
+            aligning::ui(ui, &mut state.aligning, found, marked);
         }
     });
-}
-
-/// The way in which the curves are aligned: the user's, if both recordings allow it, else the best.
-fn shown_way(state: &State, found: &Compared) -> Option<AlignBy> {
-    let wanted = state.align.filter(|by| found.curves.iter().any(|way| way.by == *by));
-    wanted.or(found.curves.first().map(|way| way.by))
 }
 
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: &Compared, by: CompareBy) {
@@ -220,19 +251,33 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: 
     }
 }
 
+fn flame_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, request: &CompareRequest) {
+    let mode = ctx.derived.work_mode;
+    state.stacks.ask(request, ui.ctx(), mode, "compare stacks", || StacksTask);
+    match state.stacks.latest() {
+        Some(changes) => flame::ui(ui, &mut state.flame, changes, ctx),
+        None => _ = ui.label(theme::muted(ui, "The stacks are being compared…")),
+    }
+}
+
 fn curves_ui(
     ui: &mut egui::Ui,
     ctx: &mut PaneCtx<'_>,
     state: &mut State,
-    found: &Compared,
+    found: &Arc<Compared>,
     request: &CompareRequest,
+    marked: Option<[MomentRange; 2]>,
 ) {
-    let way = shown_way(state, found);
-    let Some(shown) = found.curves.iter().find(|way_of| Some(way_of.by) == way) else {
-        ui.label(theme::muted(ui, "Nothing was recorded over time."));
-        return;
+    let mode = ctx.derived.work_mode;
+    let shown = match state.aligning.shown(ui.ctx(), mode, found, request, marked) {
+        Some(Shown::Curves(curves)) => curves,
+        other => {
+            let text = if let Some(Shown::Sentence(text)) = other { text } else { "Aligning …" };
+            ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+            return;
+        }
     };
-    let Some([theirs, ours]) = curves::ui(ui, shown) else { return };
+    let Some([theirs, ours]) = curves::ui(ui, &shown) else { return };
     if let Some(moment) = ours {
         ctx.at.move_to(moment);
     }

@@ -1,6 +1,8 @@
 //! The two sides that the user chooses.
 
 use super::others::Other;
+use crate::analysis::Attribution;
+use crate::analysis::comparison::Side;
 use crate::app::device::attributing::AttributionCell;
 use crate::model::{Moment, Recording};
 
@@ -67,5 +69,11 @@ impl ComparedSide {
         let moment = at.of(&of.recording, of.cursor)?;
         let Other { title, recording, attribution, .. } = of.clone();
         Some(Self { title, recording, attribution, moment })
+    }
+
+    /// The side with its categories.
+    pub(super) fn with<'a>(&'a self, attribution: &'a Attribution) -> Side<'a> {
+        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
+        Side { snapshot, timeline, attribution, moment: self.moment }
     }
 }

@@ -1,7 +1,9 @@
 //! One allocation as text, put together once when it is selected.
 
 use super::facts::{FrameText, frames};
-use crate::analysis::{Attribution, Basis, Lanes, RangeName, RuleId, site_label, stack_lines};
+use crate::analysis::{
+    Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
+};
 use crate::app::device::Derived;
 use crate::app::device::figures::Figures;
 use crate::model::{
@@ -40,6 +42,8 @@ impl AllocationFacts {
         rows.extend(attribution.flat_map(|found| purpose(recording, found, &allocation)));
         rows.push(("Memory then", memory_then(recording, allocation.start)));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
+        let tensors = tensors_text(&fitting_tensors(snapshot, recording.device, &allocation));
+        rows.extend(tensors.map(|text| ("Tensor", units::printable(&text))));
         let annotations = annotations(snapshot, &derived.lanes, allocation.start);
         rows.extend(annotations.map(|names| ("Annotations", names)));
         let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();

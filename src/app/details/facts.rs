@@ -39,7 +39,7 @@ pub(in crate::app) fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameTe
 }
 
 /// The line of code of a frame, where the recording came with its files.
-fn code(snapshot: &Snapshot, id: FrameId) -> Option<String> {
+pub(in crate::app) fn code(snapshot: &Snapshot, id: FrameId) -> Option<String> {
     let line = snapshot.sources.line(&snapshot.strings, snapshot.frames.get(id))?;
     let line: String = units::printable(&line).chars().take(MAX_CODE_CHARS).collect();
     (!line.is_empty()).then_some(line)

@@ -116,7 +116,7 @@ impl OpenDevice {
             self.title.clone()
         };
         let (recording, attribution) = (self.recording.clone(), self.derived.attribution_cell());
-        Other { title, recording, attribution, cursor: self.at.cursor }
+        Other { title, recording, attribution, cursor: self.at.cursor, range: self.at.range() }
     }
 
     /// The context that panes are given, and their states.

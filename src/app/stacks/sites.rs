@@ -3,6 +3,7 @@
 use super::shown::{Shown, mean_lifetime, share_text};
 use super::weighing::StacksRequest;
 use crate::analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
+use crate::app::details::facts::code;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::pointed::{self, Thing};
 use crate::app::tables::cells;
@@ -155,7 +156,9 @@ impl ListRows for Sites<'_> {
             LIFETIME => TableCell::plain(lifetime_text(weighed.names.clock, totals)),
             _ => {
                 let name = weighed.names.frames.get(row.site);
-                if name.is_internal { TableCell::muted(&name.label) } else { TableCell::plain(&name.label) }
+                let code = name.frame.and_then(|frame| code(self.shown.snapshot, frame));
+                let text = code.map_or_else(|| name.label.clone(), |code| format!("{}: {code}", name.label));
+                if name.is_internal { TableCell::muted(&text) } else { TableCell::plain(&text) }
             }
         }
     }

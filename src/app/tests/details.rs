@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 use serde_pickle::{DeOptions, HashableValue, SerOptions, Value};
 
 /// The recording by hand, with the file of its frames.
-fn with_source() -> Vec<u8> {
+pub(super) fn with_source() -> Vec<u8> {
     let mut snapshot =
         serde_pickle::value_from_slice(&snapshot_pickle(), DeOptions::new()).expect("a pickle");
     let Value::Dict(entries) = &mut snapshot else { panic!("a snapshot is a dict") };

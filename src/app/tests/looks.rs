@@ -260,7 +260,14 @@ fn two_recordings_side_by_side() {
         }
     };
     check_use("compare", "before_edit.pickle.gz", prepare("By line"));
+    check_use("compare_stacks", "before_edit.pickle.gz", prepare("By stack"));
     check_use("compare_curves", "before_edit.pickle.gz", prepare("Curves"));
+    check_use("compare_ranges", "before_edit.pickle.gz", |harness| {
+        prepare("Curves")(harness);
+        harness.run_steps(3);
+        harness.get_by_label("Ranges").click();
+        harness.run_steps(6);
+    });
 }
 
 #[test]

@@ -6,7 +6,8 @@ use crate::app::device::Selection;
 use crate::app::panes::OpenDevice;
 use crate::app::panes::Pane;
 use crate::app::stacks::controls::Mode;
-use crate::app::tests::{harness, open};
+use crate::app::tests::details::with_source;
+use crate::app::tests::{harness, open, snapshot_pickle};
 use crate::draw::{FLAME_ROW_PX, FlameItem, FlameRect};
 use crate::model::Moment;
 use eframe::egui::{self, Key, Role};
@@ -89,6 +90,20 @@ fn click(harness: &mut Window, rect: FlameRect) {
     harness.run_steps(1);
     harness.drop_at(at);
     harness.run_steps(3);
+}
+
+#[test]
+fn a_site_has_its_line_of_code_where_the_recording_came_with_its_files() {
+    for (bytes, is_known) in [(snapshot_pickle(), false), (with_source(), true)] {
+        let mut harness = harness();
+        harness.set_size(egui::vec2(2500.0, 1400.0));
+        let _folder = open(&mut harness, &bytes);
+        device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));
+        wait(&mut harness);
+        assert_ne!(harness.query_all_by_label_contains("train.py:55 attention").count(), 0);
+        let found = harness.query_all_by_label_contains("attention: weights = torch.softmax").count();
+        assert_eq!(found != 0, is_known);
+    }
 }
 
 #[test]

@@ -5,9 +5,8 @@ use super::progress_bar::with_bar;
 use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use crate::cli::table_folder::{table_path, write_folder};
 use crate::interchange::{OpenTable, Progress, Selection, TABLES, Table};
-use crate::save::SaveError;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -34,27 +33,18 @@ fn one(args: &ExportArgs, table: &Table, open: OpenTable) -> Result<(), Failure>
 
 /// Write all tables. They take their places once all of them are written.
 fn all(args: &ExportArgs, folder: &Path, open: OpenTable) -> Result<(), Failure> {
-    let path = |table: &Table| folder.join(format!("{}.{}", table.name, args.format.name));
+    let path = |table: &Table| table_path(folder, table.name, args.format.name);
     let paths: Vec<PathBuf> = TABLES.into_iter().map(path).collect();
     // Refused before a large recording is read.
     let destinations = paths.iter().map(|path| args.source.destination(Some(path)));
     let destinations: Vec<_> = destinations.collect::<Result<_, _>>()?;
     let recording = args.source.open()?;
     let selection = selection(args, &recording, Otherwise::Whole)?;
-    let folder = Folder::create(folder)?;
     let total = TABLES.iter().map(|table| table.count(&selection)).fold(0, u64::saturating_add);
-    let written = with_bar(total, "rows", |progress| -> Result<Vec<Output>, Failure> {
+    with_bar(total, "rows", |progress| {
         let tables = TABLES.into_iter().zip(destinations);
-        let written = tables.map(|(table, destination)| {
-            let mut out = destination.open()?;
-            write(&mut out, table, open, &selection, progress)?;
-            Ok(out)
-        });
-        written.collect()
-    })?;
-    written.into_iter().try_for_each(Output::finish)?;
-    folder.keep();
-    Ok(())
+        write_folder(folder, tables, |table, out| write(out, table, open, &selection, progress))
+    })
 }
 
 fn write(
@@ -66,31 +56,4 @@ fn write(
 ) -> io::Result<()> {
     let mut writer = open(out, &table.columns());
     table.write(selection, &mut *writer, progress)
-}
-
-/// The folder of the tables. One that was made for them goes away if they are not written.
-struct Folder<'a> {
-    path: &'a Path,
-    is_new: bool,
-}
-
-impl<'a> Folder<'a> {
-    fn create(path: &'a Path) -> Result<Self, Failure> {
-        let is_new = !path.exists();
-        fs::create_dir_all(path).map_err(|source| SaveError::Refused { path: path.to_owned(), source })?;
-        Ok(Self { path, is_new })
-    }
-
-    fn keep(mut self) {
-        self.is_new = false;
-    }
-}
-
-impl Drop for Folder<'_> {
-    fn drop(&mut self) {
-        if self.is_new {
-            // It stays if anything is in it.
-            fs::remove_dir(self.path).ok();
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Colours: the palette of each theme, and the colours of allocations and frames.
 
 mod category_color;
+mod change_color;
 mod color_class;
 #[cfg(test)]
 mod color_difference;

@@ -2,7 +2,7 @@
 
 use super::layout::{FlameItem, FlameLayout, FlameRect};
 use crate::analysis::{CallTree, FrameNames, NodeIx};
-use crate::draw::{NodeColors, Palette, Rgb};
+use crate::draw::{Palette, Rgb};
 use crate::draw::{axis_font, outline};
 use egui::epaint::Mesh;
 use egui::text::{LayoutJob, TextWrapping};
@@ -37,14 +37,14 @@ pub struct FlamePaint<'a> {
     pub tree: &'a CallTree,
     /// The names of frames.
     pub names: &'a FrameNames,
-    /// The colours of nodes.
-    pub colors: &'a NodeColors,
+    /// The colour of a node.
+    pub color: &'a dyn Fn(NodeIx) -> Rgb,
     /// All other colours.
     pub palette: &'a Palette,
     /// The label of the root.
     pub root_label: &'a str,
-    /// A weight as text.
-    pub figure: &'a dyn Fn(i128) -> String,
+    /// The figure of a node with a weight.
+    pub figure: &'a dyn Fn(NodeIx, i128) -> String,
     /// The rectangle under the pointer.
     pub hovered: Option<FlameItem>,
     /// The node that is selected.
@@ -101,7 +101,7 @@ impl FlamePaint<'_> {
             FlameItem::Single(node) => {
                 let key = self.tree.frame(node);
                 let is_found = self.found.is_some_and(|found| found.get(key.index()) == Some(&true));
-                (self.colors.get(node), is_found)
+                ((self.color)(node), is_found)
             }
         };
         let is_selected = rect.node().is_some() && rect.node() == self.selected;
@@ -115,11 +115,11 @@ impl FlamePaint<'_> {
     fn label(&self, painter: &Painter, rect: &FlameRect, place: Rect) {
         let Some(node) = rect.node() else { return };
         let fill = self.fill(rect);
-        let is_dimmed = self.found.is_some() && fill != self.colors.get(node);
+        let is_dimmed = self.found.is_some() && fill != (self.color)(node);
         let color = if is_dimmed { self.palette.quiet_text_on(fill) } else { Palette::text_on(fill) };
         let mut room = place.width() - 2.0 * LABEL_INSET_PX;
         if MIN_FIGURE_PX <= place.width() {
-            let figure = text(painter, &(self.figure)(rect.weight), room, color.into());
+            let figure = text(painter, &(self.figure)(node, rect.weight), room, color.into());
             room -= figure.size().x + 2.0 * LABEL_INSET_PX;
             let right = place.right() - LABEL_INSET_PX;
             let at = pos2(right - figure.size().x, place.center().y - figure.size().y / 2.0);

@@ -4,10 +4,10 @@ use super::{TABLES, Table};
 use crate::analysis::Attribution;
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::table_fixture::{any_events, snapshot};
+use crate::interchange::documentation::section;
 use crate::interchange::{Cell, Content, FORMATS, Kind, Portion, Progress, Selection, TableWriter};
 use crate::model::{Moment, Snapshot};
 use proptest::prelude::*;
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
@@ -129,25 +129,10 @@ fn a_table_without_rows_has_its_header() {
     assert_eq!(written(&snapshot, "jsonl", "frames"), "");
 }
 
-/// The columns of all tables, as docs/export.md lists them.
-fn documentation() -> String {
-    let mut out = String::new();
-    for table in TABLES {
-        let name = table.name;
-        writeln!(out, "### {name}\n\nThe table has {}.\n", table.about).expect("memory");
-        out.push_str("| column | type | unit | is |\n| --- | --- | --- | --- |\n");
-        for column in table.columns() {
-            let (kind, unit) = (column.kind.name(), column.unit.name());
-            writeln!(out, "| `{}` | {kind} | {unit} | {} |", column.name, column.about).expect("memory");
-        }
-        out.push('\n');
-    }
-    out
-}
-
 #[test]
 fn the_documentation_lists_all_columns() {
     let documented = include_str!("../../../docs/export.md");
-    let expected = documentation();
+    let sections = TABLES.map(|table| section(table.name, table.about, &table.columns()));
+    let expected = sections.concat();
     assert!(documented.contains(&expected), "docs/export.md must contain:\n{expected}");
 }

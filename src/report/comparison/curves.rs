@@ -40,7 +40,7 @@ pub(super) fn curves(page: &mut Html, report: &ComparisonReport<'_>) {
     page.markup("</svg>\n<figcaption><i class=\"key-a\"></i> A <i class=\"key-b\"></i> B · ");
     page.markup(match by {
         AlignBy::Iteration => "Iterations begin at the same places.",
-        AlignBy::Event | AlignBy::Time | AlignBy::Range(_) => {
+        AlignBy::Event | AlignBy::Time | AlignBy::Ranges(_) => {
             "Events with the same number are at the same place."
         }
     });

@@ -16,7 +16,7 @@ const SMALLEST_PERCENT: f64 = 0.02;
 /// # Errors
 /// When writing fails.
 pub fn comparison_svg(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io::Result<()> {
-    let stacks = compare_stacks(report.sides[0], report.sides[1]);
+    let stacks: Vec<StackPair> = compare_stacks(report.sides[0], report.sides[1]).pairs().collect();
     let whole = stacks.iter().fold(0i128, |sum, stack| sum.saturating_add(larger(stack)));
     let (divisor, unit) = scale(crate::analysis::WeightUnit::Bytes, whole);
     let mut lines: Vec<String> = stacks.iter().filter_map(|stack| line(stack, divisor)).collect();

@@ -6,6 +6,7 @@
 mod output;
 mod part;
 mod records;
+mod tensors;
 #[cfg(test)]
 mod tests;
 

@@ -34,6 +34,7 @@ impl<W: Write> Output<'_, W> {
                 out.settings(&part.snapshot.settings)?;
             }
             out.sources()?;
+            out.tensors()?;
             if !part.annotations.is_empty() {
                 out.key(Key::ExternalAnnotations)?;
                 out.list(&part.annotations, Self::annotation)?;

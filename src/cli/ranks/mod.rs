@@ -1,11 +1,14 @@
 //! `oomscope ranks`.
 
+mod tables;
+
 use super::failure::Failure;
 use super::output::Destination;
 use super::select::RulesFile;
 use super::stderr;
 use crate::analysis::UserRules;
 use crate::export::page_colors;
+use crate::interchange::JobTable;
 use crate::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
 use crate::model::Snapshot;
 use crate::ranks::{Job, summarize};
@@ -30,9 +33,11 @@ const TICK: Duration = Duration::from_millis(150);
   oomscope ranks rank*_memory.pickle           those of a job
   oomscope ranks trainer.pickle rollout.pickle --one-gpu   what they reserve together
   oomscope ranks snapshots/ --format json | jq '.apart[0].lines[:3]'
+  oomscope ranks rank3.pickle --format csv -o job=17/node=3/   tables, for DuckDB or Spark over all nodes
 
 The rank of a file is the number after the word 'rank' in its name, else the small number that is different in
-every name. Two files are in memory at a time. A file that cannot be read is named; the exit code is then 1."
+every name. Two files are in memory at a time. A file that cannot be read is named; the exit code is then 1.
+docs/ranks.md describes the tables, and how they are put together for large jobs."
 )]
 pub(super) struct RanksArgs {
     /// Snapshots of one job, or directories of them
@@ -46,7 +51,10 @@ pub(super) struct RanksArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    /// With csv, jsonl and parquet: only this table, as one file; else each is a file of the folder OUT
+    #[arg(long, value_parser = tables::table_parser())]
+    table: Option<&'static JobTable>,
+    /// The file to write, or the folder of all tables; what is there is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }
@@ -57,17 +65,54 @@ enum Format {
     Markdown,
     Html,
     Json,
+    /// Tables as CSV
+    Csv,
+    /// Tables as JSON lines: an object per row
+    Jsonl,
+    /// Tables as Parquet
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Format {
+    /// The name of a format of tables, as [`crate::interchange::FORMATS`] has it.
+    fn of_tables(self) -> Option<&'static str> {
+        match self {
+            Self::Text | Self::Markdown | Self::Html | Self::Json => None,
+            Self::Csv => Some("csv"),
+            Self::Jsonl => Some("jsonl"),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => Some("parquet"),
+        }
+    }
 }
 
 pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
     let paths = files(&args.paths)?;
-    let inputs = args.rules.path().into_iter().chain(paths.iter().map(PathBuf::as_path));
-    let destination = Destination::new(args.output.as_deref(), inputs)?;
-    let rules = args.rules.read(&paths)?;
-    let job = read(&paths, &rules);
-    let unread = unread(&job)?;
-    destination.write(|out| write(out, args, &job))?;
-    if unread == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
+    let inputs: Vec<&Path> =
+        args.rules.path().into_iter().chain(paths.iter().map(PathBuf::as_path)).collect();
+    let output = args.output.as_deref();
+    let job = || {
+        let job = read(&paths, &args.rules.read(&paths)?);
+        unread(&job)?;
+        Ok(job)
+    };
+    let job = if let Some(format) = args.format.of_tables() {
+        refuse(args.one_gpu, "--one-gpu", "has no place in tables", "leave it out")?;
+        tables::run(format, args.table, output, &inputs, job)?
+    } else {
+        refuse(args.table.is_some(), "--table", "needs a format of tables", "use --format csv")?;
+        let destination = Destination::new(output, inputs)?;
+        let job = job()?;
+        destination.write(|out| write(out, args, &job))?;
+        job
+    };
+    if unread(&job)? == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
+}
+
+/// Refuse an option that the format has no use for.
+fn refuse(is_given: bool, option: &str, why: &str, hint: &str) -> Result<(), Failure> {
+    if is_given { Err(Failure::new(format_args!("{option} {why}"), hint)) } else { Ok(()) }
 }
 
 /// Number of files that could not be read; a failure if none could.
@@ -84,7 +129,7 @@ pub(super) fn unread(job: &Job) -> Result<usize, Failure> {
     Ok(unread)
 }
 
-/// Write the comparison of a job's recordings.
+/// Write the comparison of a job's recordings. Formats of tables have none.
 pub(super) fn write(out: &mut dyn Write, args: &RanksArgs, job: &Job) -> Result<(), Failure> {
     match args.format {
         Format::Text => report::ranks::ranks_text(out, job, args.one_gpu)?,
@@ -93,6 +138,8 @@ pub(super) fn write(out: &mut dyn Write, args: &RanksArgs, job: &Job) -> Result<
             out.write_all(report::ranks::ranks_html(job, &page_colors(), args.one_gpu).as_bytes())?;
         }
         Format::Json => report::ranks::ranks_json(out, job, args.one_gpu)?,
+        // Tables are files of their own.
+        _ => {}
     }
     Ok(())
 }
