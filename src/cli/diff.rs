@@ -2,13 +2,13 @@
 
 use super::failure::Failure;
 use super::loading;
-use super::output::Destination;
+use super::output::{Destination, DocumentFormat};
 use super::select::{Opened, RulesFile, Selected, Sides};
 use crate::analysis::Attribution;
 use crate::analysis::comparison::{Side, compare};
 use crate::export::page_colors;
 use crate::report::{self, ComparisonReport};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,22 +45,14 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "N", default_value_t = 12)]
     top: usize,
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    format: DocumentFormat,
     /// Also write a flame graph of the change as an SVG: red where B has more, blue where it has less
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
     /// The file to write; an existing one is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Markdown,
-    Html,
-    Json,
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
@@ -129,12 +121,12 @@ fn with_report(
     answer(&report)
 }
 
-fn write(out: &mut dyn Write, format: Format, report: &ComparisonReport<'_>) -> Result<(), Failure> {
+fn write(out: &mut dyn Write, format: DocumentFormat, report: &ComparisonReport<'_>) -> Result<(), Failure> {
     match format {
-        Format::Text => report::comparison_text(out, report)?,
-        Format::Markdown => out.write_all(report::comparison_markdown(report).as_bytes())?,
-        Format::Html => out.write_all(report::comparison_html(report, &page_colors()).as_bytes())?,
-        Format::Json => report::comparison_json(out, report)?,
+        DocumentFormat::Text => report::comparison_text(out, report)?,
+        DocumentFormat::Markdown => out.write_all(report::comparison_markdown(report).as_bytes())?,
+        DocumentFormat::Html => out.write_all(report::comparison_html(report, &page_colors()).as_bytes())?,
+        DocumentFormat::Json => report::comparison_json(out, report)?,
     }
     Ok(())
 }

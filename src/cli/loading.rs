@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(150);
 pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
     let input = Input::from_arg(path);
     let name = input.name();
-    let job = LoadJob::start(input, || {})
+    let job = LoadJob::start(input, Progress::default(), || {})
         .map_err(|e| Failure::new(format_args!("cannot start a thread: {e}"), "close other programs"))?;
     let mut bar: Option<ProgressBar> = None;
     let outcome = loop {

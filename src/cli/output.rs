@@ -12,6 +12,15 @@ pub(super) enum TextOrJson {
     Json,
 }
 
+/// `--format` of documents, which are for people, tickets, browsers or programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum DocumentFormat {
+    Text,
+    Markdown,
+    Html,
+    Json,
+}
+
 /// Standard output, buffered. The caller must flush it, so that a failed write becomes an exit code.
 pub(super) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())

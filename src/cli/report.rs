@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::message::oom_message;
+use super::output::DocumentFormat;
 use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
@@ -15,7 +16,7 @@ use crate::remedies::predict_all;
 use crate::report::ranks as words;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ when the recording shows nothing wrong. docs/report.md describes the JSON."
 )]
 pub(super) struct ReportArgs {
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    format: DocumentFormat,
     #[command(flatten)]
     left_out: LeftOut,
     /// As text: all figures, evidence, advice and limits. The other formats have them in any case
@@ -77,14 +78,6 @@ struct LeftOut {
     /// Leave out user names, paths and hosts; file names and lines stay
     #[arg(long)]
     redact: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Markdown,
-    Html,
-    Json,
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
@@ -161,10 +154,10 @@ fn contents(
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {
-        Format::Text => report::report_text(&mut out, &document, detail)?,
-        Format::Markdown => out.extend(report::report_markdown(&document).bytes()),
-        Format::Json => report::report_json(&mut out, &document)?,
-        Format::Html => {
+        DocumentFormat::Text => report::report_text(&mut out, &document, detail)?,
+        DocumentFormat::Markdown => out.extend(report::report_markdown(&document).bytes()),
+        DocumentFormat::Json => report::report_json(&mut out, &document)?,
+        DocumentFormat::Html => {
             let parts = page_parts(args, recording, selected, &attribution)?;
             out.extend(report::report_html(&document, &parts).bytes());
         }

@@ -1,6 +1,7 @@
 //! A file as chunks for the decoder, read at any place by any thread.
 
 use super::Progress;
+use super::fill::fill;
 use crate::pickle::{Chunk, ChunkSource, ErrorKind, SeekSource};
 use std::fs::File;
 use std::io;
@@ -35,7 +36,8 @@ impl ChunkSource for FileChunks<'_> {
             return Err(ErrorKind::Cancelled);
         }
         let mut chunk = spent.unwrap_or_else(|| Chunk::with_capacity(CHUNK_BYTES));
-        let n = chunk.fill(|buf| read_full_at(self.file, buf, self.at))?;
+        let n =
+            chunk.fill(|buf| fill(buf, |rest, filled| read_at(self.file, rest, self.at + filled as u64)))?;
         self.at += n as u64;
         Ok((n != 0).then_some(chunk))
     }
@@ -49,21 +51,6 @@ impl SeekSource for FileChunks<'_> {
     fn seek(&mut self, offset: u64) {
         self.at = offset;
     }
-}
-
-/// Fill `buf` as far as the file goes. Bytes before an error are returned first.
-fn read_full_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
-    let mut n = 0;
-    while n < buf.len() {
-        match read_at(file, &mut buf[n..], at + n as u64) {
-            Ok(0) => break,
-            Ok(more) => n += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if n == 0 => return Err(error),
-            Err(_) => break,
-        }
-    }
-    Ok(n)
 }
 
 /// Read at a place, as much as comes at once.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Files that are loaded together: their models are in memory meanwhile, and each load has two threads of its own.
+/// Files that are loaded together: their models are in memory meanwhile.
 const FILES_AT_ONCE: usize = 2;
 
 /// Bytes of the files that are loaded together; a larger file is loaded alone. Models take about a quarter of their file.

@@ -1,5 +1,6 @@
 //! Reading on one thread, decoding on another.
 
+use super::fill::fill;
 use super::{LoadError, Progress};
 use crate::json;
 use crate::pickle::{self, Chunk, ChunkSource, DecodeError, Decoded, ErrorKind};
@@ -26,7 +27,7 @@ pub(super) fn decode(
 ) -> Result<(Builder, Decoded), LoadError> {
     let expected_bytes = progress.total_bytes();
     let mut head = vec![0; HEAD_BYTES];
-    let found = read_full(&mut reader, &mut head);
+    let found = fill(&mut head, |rest, _| reader.read(rest));
     head.truncate(*found.as_ref().unwrap_or(&0));
     let is_json = json::is_json(&head);
     let all = Cursor::new(head).chain(Failure(found.err())).chain(reader);
@@ -75,7 +76,7 @@ fn read_all(
     while !progress.is_cancelled() {
         let mut chunk = spent.try_recv().unwrap_or_else(|_| Chunk::with_capacity(room));
         room = CHUNK_BYTES;
-        let filled = chunk.fill(|buf| read_full(reader, buf));
+        let filled = chunk.fill(|buf| fill(buf, |rest, _| reader.read(rest)));
         let piece = match filled {
             Ok(0) => return,
             Ok(_) => Ok(chunk),
@@ -95,21 +96,6 @@ impl Read for Failure {
     fn read(&mut self, _buf: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }
-}
-
-/// Fill `buf` as far as the input goes. Bytes before an error are returned first.
-fn read_full(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
-    let mut n = 0;
-    while n < buf.len() {
-        match reader.read(&mut buf[n..]) {
-            Ok(0) => break,
-            Ok(more) => n += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if n == 0 => return Err(error),
-            Err(_) => break,
-        }
-    }
-    Ok(n)
 }
 
 /// The decoder's end of the channel.

@@ -3,6 +3,7 @@
 use super::keys::RecordKind;
 use crate::model::{FrameId, StackId};
 use crate::pickle::Handle;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The state of a dict.
@@ -47,11 +48,16 @@ fn unpack(packed: u32) -> (u32, u32) {
     (packed >> PAYLOAD_BITS, packed & (Handle::LIMIT - 1))
 }
 
-/// States by dict handle.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Dicts(Vec<u32>);
+/// A state that fits 32 bits.
+pub(super) trait PackedState: Copy {
+    /// The bits. Those of a fresh container are 0.
+    fn packed(self) -> u32;
 
-impl Dicts {
+    /// The state that has these bits.
+    fn unpacked(bits: u32) -> Self;
+}
+
+impl DictState {
     /// The kinds of records, by their tags from 2 on. Frames are not among them: tag 1 is theirs.
     const RECORDS: [RecordKind; 5] = [
         RecordKind::Event,
@@ -60,161 +66,130 @@ impl Dicts {
         RecordKind::History,
         RecordKind::Annotation,
     ];
+}
 
-    pub(super) fn held_bytes(&self) -> usize {
-        size_of_val(&*self.0)
-    }
-
-    pub(super) fn reserve(&mut self, n: usize) {
-        self.0.reserve(n);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
-    }
-
-    /// The states in a range, on their own.
-    pub(super) fn part(&self, range: Range<usize>) -> Self {
-        Self(self.0.get(range).unwrap_or_default().to_vec())
-    }
-
-    /// All states.
-    pub(super) fn states(&self) -> impl Iterator<Item = DictState> + '_ {
-        (0..self.0.len() as u32).map(|dict| self.get(Handle(dict)))
-    }
-
-    /// Append the states of a part that has only frames, renamed, and rows of events, which now start at `first`. `None` if a
-    /// frame has no name; then some of them are missing.
-    pub(super) fn append(
-        &mut self,
-        part: &Self,
-        first: u32,
-        frame: impl Fn(FrameId) -> Option<FrameId>,
-    ) -> Option<()> {
-        self.0.reserve(part.0.len());
-        for &packed in &part.0 {
-            self.0.push(match unpack(packed) {
-                (1, id) => pack(1, frame(FrameId(id))?.0),
-                (2, row) => pack(2, first + row),
-                _ => packed,
-            });
-        }
-        Some(())
-    }
-
+impl PackedState for DictState {
     #[inline]
-    pub(super) fn add(&mut self) -> u32 {
-        self.0.push(0);
-        self.0.len() as u32 - 1
-    }
-
-    #[inline]
-    pub(super) fn get(&self, dict: Handle) -> DictState {
-        let packed = self.0[dict.0 as usize];
-        if packed == 0 {
-            return DictState::Fresh;
-        }
-        match unpack(packed) {
-            (0, i) => DictState::Loose(i - 1),
-            (1, i) => DictState::Frame(FrameId(i)),
-            (tag, i) => DictState::Record(Self::RECORDS[(tag - 2) as usize % Self::RECORDS.len()], i),
-        }
-    }
-
-    #[inline]
-    pub(super) fn set(&mut self, dict: Handle, state: DictState) {
-        self.0[dict.0 as usize] = match state {
-            DictState::Fresh => 0,
-            DictState::Loose(i) => pack(0, i + 1),
-            DictState::Frame(id) => pack(1, id.0),
-            DictState::Record(kind, row) => {
+    fn packed(self) -> u32 {
+        match self {
+            Self::Fresh => 0,
+            Self::Loose(i) => pack(0, i + 1),
+            Self::Frame(id) => pack(1, id.0),
+            Self::Record(kind, row) => {
                 let tag = Self::RECORDS.iter().position(|&k| k == kind).unwrap_or(0);
                 pack(2 + tag as u32, row)
             }
-        };
+        }
+    }
+
+    #[inline]
+    fn unpacked(bits: u32) -> Self {
+        if bits == 0 {
+            return Self::Fresh;
+        }
+        match unpack(bits) {
+            (0, i) => Self::Loose(i - 1),
+            (1, i) => Self::Frame(FrameId(i)),
+            (tag, i) => Self::Record(Self::RECORDS[(tag - 2) as usize % Self::RECORDS.len()], i),
+        }
     }
 }
 
-/// States by list handle.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Lists(Vec<u32>);
+impl PackedState for ListState {
+    #[inline]
+    fn packed(self) -> u32 {
+        match self {
+            Self::Fresh => 0,
+            Self::Loose(i) => pack(0, i + 1),
+            Self::Stack(id) => pack(1, id.0),
+            Self::Records(i) => pack(2, i),
+        }
+    }
 
-impl Lists {
+    #[inline]
+    fn unpacked(bits: u32) -> Self {
+        if bits == 0 {
+            return Self::Fresh;
+        }
+        match unpack(bits) {
+            (0, i) => Self::Loose(i - 1),
+            (1, i) => Self::Stack(StackId(i)),
+            (_, i) => Self::Records(i),
+        }
+    }
+}
+
+/// The states of containers of one kind, by handle.
+#[derive(Debug, Clone)]
+pub(super) struct States<S> {
+    packed: Vec<u32>,
+    kind: PhantomData<S>,
+}
+
+/// States by dict handle.
+pub(super) type Dicts = States<DictState>;
+
+/// States by list handle.
+pub(super) type Lists = States<ListState>;
+
+impl<S> Default for States<S> {
+    fn default() -> Self {
+        Self { packed: Vec::new(), kind: PhantomData }
+    }
+}
+
+impl<S: PackedState> States<S> {
     pub(super) fn held_bytes(&self) -> usize {
-        size_of_val(&*self.0)
+        size_of_val(&*self.packed)
     }
 
     pub(super) fn reserve(&mut self, n: usize) {
-        self.0.reserve(n);
+        self.packed.reserve(n);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.packed.len()
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        self.packed.truncate(len);
     }
 
     /// The states in a range, on their own.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
-        Self(self.0.get(range).unwrap_or_default().to_vec())
+        Self { packed: self.packed.get(range).unwrap_or_default().to_vec(), kind: PhantomData }
     }
 
     /// All states.
-    pub(super) fn states(&self) -> impl Iterator<Item = ListState> + '_ {
-        (0..self.0.len() as u32).map(|list| self.get(Handle(list)))
+    pub(super) fn iter(&self) -> impl Iterator<Item = S> + '_ {
+        self.packed.iter().map(|&bits| S::unpacked(bits))
     }
 
-    /// Append the states of a part, from its list `from` on, which has only stacks, renamed. `None` if a stack has no name;
-    /// then some of them are missing.
-    pub(super) fn append(
-        &mut self,
-        part: &Self,
-        from: usize,
-        stack: impl Fn(StackId) -> Option<StackId>,
-    ) -> Option<()> {
-        self.0.reserve(part.0.len());
-        for &packed in part.0.get(from..).unwrap_or_default() {
-            self.0.push(match unpack(packed) {
-                (1, id) => pack(1, stack(StackId(id))?.0),
-                _ => packed,
-            });
+    /// Append the states of a part, from its container `from` on, under the names that they have here. `None` if one has
+    /// none; then some of them are missing.
+    pub(super) fn append(&mut self, part: &Self, from: usize, rename: impl Fn(S) -> Option<S>) -> Option<()> {
+        let part = part.packed.get(from..).unwrap_or_default();
+        self.packed.reserve(part.len());
+        for &bits in part {
+            self.packed.push(rename(S::unpacked(bits))?.packed());
         }
         Some(())
     }
 
     #[inline]
     pub(super) fn add(&mut self) -> u32 {
-        self.0.push(0);
-        self.0.len() as u32 - 1
+        self.packed.push(0);
+        self.packed.len() as u32 - 1
     }
 
     #[inline]
-    pub(super) fn get(&self, list: Handle) -> ListState {
-        let packed = self.0[list.0 as usize];
-        if packed == 0 {
-            return ListState::Fresh;
-        }
-        match unpack(packed) {
-            (0, i) => ListState::Loose(i - 1),
-            (1, i) => ListState::Stack(StackId(i)),
-            (_, i) => ListState::Records(i),
-        }
+    pub(super) fn get(&self, container: Handle) -> S {
+        S::unpacked(self.packed[container.0 as usize])
     }
 
     #[inline]
-    pub(super) fn set(&mut self, list: Handle, state: ListState) {
-        self.0[list.0 as usize] = match state {
-            ListState::Fresh => 0,
-            ListState::Loose(i) => pack(0, i + 1),
-            ListState::Stack(id) => pack(1, id.0),
-            ListState::Records(i) => pack(2, i),
-        };
+    pub(super) fn set(&mut self, container: Handle, state: S) {
+        self.packed[container.0 as usize] = state.packed();
     }
 }
 

@@ -99,9 +99,9 @@ impl Rows {
         let is_fine = |state| {
             matches!(state, DictState::Fresh | DictState::Frame(_) | DictState::Record(RecordKind::Event, _))
         };
-        let mut lists = self.lists.states().skip(1);
+        let mut lists = self.lists.iter().skip(1);
         items.0 as usize == self.known.lists
-            && self.dicts.states().all(is_fine)
+            && self.dicts.iter().all(is_fine)
             && lists.all(|state| matches!(state, ListState::Fresh | ListState::Stack(_)))
     }
 }
