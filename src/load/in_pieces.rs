@@ -8,8 +8,9 @@ use crate::pickle::{self, DecodeError, Decoded, Fork, Hint, Piece, PieceDecoder,
 use crate::snapshot::Builder;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,13 +39,16 @@ const BROKEN: usize = usize::MAX;
 /// The versions of the pickle protocol whose memo entries are numbered by their order.
 const PROTOCOLS: [[u8; 2]; 2] = [[0x80, 4], [0x80, 5]];
 
-/// The length of a file that should be decoded in pieces.
-pub(super) fn bytes_if_suitable(file: &File) -> Option<u64> {
-    let metadata =
-        file.metadata().ok().filter(|metadata| metadata.is_file() && MIN_BYTES <= metadata.len())?;
+/// A file that should be decoded in pieces, with its length.
+pub(super) fn open_if_suitable(path: &Path) -> Option<(File, u64)> {
+    let is_large = |metadata: &Metadata| metadata.is_file() && MIN_BYTES <= metadata.len();
+    // Only then is it opened: whoever writes into a pipe would notice that its reader is gone again.
+    path.metadata().ok().filter(is_large)?;
+    let file = File::open(path).ok()?;
+    let metadata = file.metadata().ok().filter(is_large)?;
     let mut head = [0; 2];
-    let is_known = read_at(file, &mut head, 0).is_ok_and(|n| n == 2) && PROTOCOLS.contains(&head);
-    (is_known && pool().is_some()).then_some(metadata.len())
+    let is_known = read_at(&file, &mut head, 0).is_ok_and(|n| n == 2) && PROTOCOLS.contains(&head);
+    (is_known && pool().is_some()).then_some((file, metadata.len()))
 }
 
 /// Decode a file. The error [`ErrorKind::NotAlone`] says that it must be decoded as a whole.

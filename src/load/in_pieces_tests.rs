@@ -2,7 +2,6 @@
 
 use super::{Input, Progress, in_pieces, load, load_from};
 use crate::pickle::{BATCH_ITEMS, MemoId, Writer};
-use std::fs::File;
 use std::io;
 
 /// Events of the file: enough for a file that is decoded in pieces.
@@ -75,12 +74,15 @@ fn a_large_file_is_the_same_in_pieces_and_through_a_reader() {
     let path = folder.path().join("large.pickle");
     let bytes = pickle().expect("memory");
     std::fs::write(&path, &bytes).expect("the file can be written");
-    let is_in_pieces = in_pieces::bytes_if_suitable(&File::open(&path).expect("a file")).is_some();
+    let is_in_pieces = in_pieces::open_if_suitable(&path).is_some();
     assert_eq!(is_in_pieces, 1 < std::thread::available_parallelism().map_or(1, usize::from));
-    let progress = Progress::default();
+    let [progress, of_whole] = [(); 2].map(|()| Progress::with_preview());
     let found = load(&Input::File(path), &progress).expect("a snapshot");
-    let expected = load_from(&bytes[..], "whole", &Progress::default()).expect("a snapshot");
+    let expected = load_from(&bytes[..], "whole", &of_whole).expect("a snapshot");
     assert_eq!(progress.events(), EVENTS as u64);
+    let seen = progress.seen().expect("someone looks");
+    assert_eq!(seen.traces.values().map(|outline| outline.events()).collect::<Vec<_>>(), [EVENTS as u64]);
+    assert_eq!(Some(seen), of_whole.seen(), "both ways show the same");
     assert_eq!(found.unknown_keys, expected.unknown_keys);
     assert_eq!((found.strings.len(), found.pickle_bytes), (expected.strings.len(), expected.pickle_bytes));
     let [a, b] = [&found, &expected].map(|snapshot| &snapshot.timelines[0]);

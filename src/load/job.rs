@@ -22,12 +22,11 @@ pub struct LoadJob {
 }
 
 impl LoadJob {
-    /// Start loading. `wake` is called from the other thread when there is an outcome.
+    /// Start loading. `progress` follows and stops it; `wake` is called from the other thread when there is an outcome.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(input: Input, wake: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let progress = Progress::default();
+    pub fn start(input: Input, progress: Progress, wake: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let (sender, outcome) = sync_channel(1);
         let (job_input, job_progress) = (input.clone(), progress.clone());
         let stamp = Arc::new(OnceLock::new());

@@ -8,6 +8,7 @@
 mod container;
 mod error;
 mod file_chunks;
+mod fill;
 mod folder;
 mod html;
 mod in_pieces;
@@ -116,11 +117,10 @@ pub fn load(input: &Input, progress: &Progress) -> Result<Snapshot, LoadError> {
 
 /// Load a large file with all threads. `None` if it must be decoded as a whole.
 fn load_in_pieces(input: &Input, progress: &Progress) -> Result<Option<Snapshot>, LoadError> {
-    let Some(file) = input.path().and_then(|path| File::open(path).ok()) else { return Ok(None) };
-    let Some(bytes) = in_pieces::bytes_if_suitable(&file) else { return Ok(None) };
+    let Some((file, bytes)) = input.path().and_then(in_pieces::open_if_suitable) else { return Ok(None) };
     let (start, name) = (Instant::now(), input.name());
     progress.set_total_bytes(bytes);
-    let mut builder = Builder::new(progress.events_counter(), Some(bytes));
+    let mut builder = Builder::new(progress.preview(), Some(bytes));
     let decode = AssertUnwindSafe(|| in_pieces::decode(&file, &mut builder, bytes, progress));
     match catch_unwind(decode).map_err(|panic| LoadError::of_panic(&name, &*panic))? {
         Ok(decoded) => finish(builder, decoded, &name, progress, start).map(Some),
@@ -140,12 +140,8 @@ pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Resu
     let start = Instant::now();
     let counted = progress::CountingReader::new(raw, progress);
     let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
-    let (builder, decoded) = pipe::decode(
-        reader,
-        Builder::new(progress.events_counter(), progress.total_bytes()),
-        name,
-        progress,
-    )?;
+    let (builder, decoded) =
+        pipe::decode(reader, Builder::new(progress.preview(), progress.total_bytes()), name, progress)?;
     finish(builder, decoded, name, progress, start)
 }
 

@@ -1,5 +1,6 @@
 //! Progress of a load and the request to stop it, shared between threads.
 
+use crate::snapshot::{Preview, Seen};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,12 +15,18 @@ pub struct Progress {
 struct Shared {
     read_bytes: AtomicU64,
     total_bytes: AtomicU64,
-    events: Arc<AtomicU64>,
+    preview: Arc<Preview>,
     is_building: AtomicBool,
     is_cancelled: AtomicBool,
 }
 
 impl Progress {
+    /// One that shows segments and curves while they are decoded. Others count events only.
+    pub fn with_preview() -> Self {
+        let shared = Shared { preview: Arc::new(Preview::of_all()), ..Shared::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
     /// Bytes of the file that were read so far (before decompression).
     pub fn read_bytes(&self) -> u64 {
         self.shared.read_bytes.load(Ordering::Relaxed)
@@ -32,7 +39,12 @@ impl Progress {
 
     /// Events decoded so far.
     pub fn events(&self) -> u64 {
-        self.shared.events.load(Ordering::Relaxed)
+        self.shared.preview.events()
+    }
+
+    /// What was seen of the snapshot so far; `None` if only events are counted.
+    pub fn seen(&self) -> Option<Seen> {
+        self.shared.preview.seen()
     }
 
     /// Whether everything is read and the model is being put together.
@@ -68,8 +80,8 @@ impl Progress {
         self.shared.is_building.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn events_counter(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.shared.events)
+    pub(super) fn preview(&self) -> Arc<Preview> {
+        Arc::clone(&self.shared.preview)
     }
 }
 

@@ -12,6 +12,7 @@ use super::later::LaterActions;
 use super::loose::LooseValues;
 use super::notes::Notes;
 use super::pools::PoolIds;
+use super::preview::Preview;
 use super::shapes::Shapes;
 use super::string_keys::StringKeys;
 use crate::model::{
@@ -21,7 +22,6 @@ use crate::model::{
 use crate::pickle::Handle;
 use foldhash::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// Bytes of the pickle for each event that room is made for. Denser traces were not seen: an event has at least six
 /// keys with values, and a list for its stack.
@@ -94,16 +94,16 @@ pub struct Builder {
     pub(super) has_changed_shared: bool,
     /// Oddities of the file.
     pub(super) notes: Notes,
-    /// Events read so far, for whoever watches the load.
-    pub(super) progress: Option<Arc<AtomicU64>>,
+    /// What whoever watches the load can see; none in the builder of a piece.
+    pub(super) preview: Option<Arc<Preview>>,
 }
 
 impl Builder {
-    /// A builder that reports the number of events read so far, with room for what a pickle of
-    /// `expected_bytes` can hold. Room that is not used costs no memory.
-    pub fn new(events: Arc<AtomicU64>, expected_bytes: Option<u64>) -> Self {
+    /// A builder that shows how far it is, with room for what a pickle of `expected_bytes` can hold. Room that is not used
+    /// costs no memory.
+    pub fn new(preview: Arc<Preview>, expected_bytes: Option<u64>) -> Self {
         let mut builder =
-            Self { progress: Some(events), events_before_pieces: EVENTS_BEFORE_PIECES, ..Self::default() };
+            Self { preview: Some(preview), events_before_pieces: EVENTS_BEFORE_PIECES, ..Self::default() };
         let bytes = expected_bytes.unwrap_or(0).min(MAX_ROOM_BYTES) as usize;
         builder.events.reserve(bytes / BYTES_PER_EVENT);
         builder.dicts.reserve(bytes / BYTES_PER_EVENT);

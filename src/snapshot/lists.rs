@@ -2,11 +2,9 @@
 
 use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
-use super::keys::RecordKind;
 use super::later;
 use crate::model::StackId;
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
-use std::sync::atomic::Ordering;
 
 /// The deepest stack that is kept, in frames. Python's own limit is 1,000 unless a program raises it; this one
 /// bounds memory.
@@ -126,9 +124,7 @@ impl Builder {
             }
         }
         self.notes.skipped("items that do not fit the list they are in", foreign);
-        if let (RecordKind::Event, Some(progress)) = (kind, &self.progress) {
-            progress.store(self.events.len() as u64, Ordering::Relaxed);
-        }
+        self.show(at, items);
         Ok(())
     }
 

@@ -20,6 +20,7 @@ mod memory;
 mod notes;
 mod pieces;
 mod pools;
+mod preview;
 mod records;
 mod resolve;
 mod settings;
@@ -33,3 +34,4 @@ pub use builder::Builder;
 pub use error::SnapshotError;
 #[cfg(any(test, fuzzing))]
 pub use pieces::differential::{Agreement, compare as compare_in_pieces};
+pub use preview::{Outline, Preview, Seen, SeenSegments};

@@ -5,7 +5,7 @@ use crate::pickles::{event, frame, int, list, pickle, snapshot, text, with};
 use crate::support::{root, sample};
 use oomscope::analysis::{DeviceStats, device_stats};
 use oomscope::load::{Input, LoadError, LoadJob, Progress, load, load_from};
-use oomscope::model::{EventIx, Snapshot};
+use oomscope::model::{EventIx, Moment, Snapshot};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
@@ -140,7 +140,8 @@ fn a_background_load_wakes_its_owner_once_with_the_outcome() {
     let (wake, woken) = sync_channel(4);
     let input = Input::File(sample("pools.pickle"));
     let job =
-        LoadJob::start(input.clone(), move || wake.send(()).expect("someone listens")).expect("a thread");
+        LoadJob::start(input.clone(), Progress::default(), move || wake.send(()).expect("someone listens"))
+            .expect("a thread");
     assert_eq!(woken.recv_timeout(PATIENCE), Ok(()));
     let snapshot = job.poll().expect("there is an outcome").expect("the sample loads");
     assert_eq!(stats(&snapshot), stats(&load(&input, &Progress::default()).expect("the sample loads")));
@@ -150,8 +151,33 @@ fn a_background_load_wakes_its_owner_once_with_the_outcome() {
 }
 
 #[test]
+fn what_is_seen_of_a_load_is_true_of_the_snapshot() {
+    for path in files() {
+        let progress = Progress::with_preview();
+        let snapshot = load(&Input::File(path.clone()), &progress).expect("the sample loads");
+        let seen = progress.seen().expect("someone looks");
+        for timeline in snapshot.timelines.iter().filter(|timeline| !timeline.segments.segments.is_empty()) {
+            let end = device_stats(&snapshot, timeline).r#final;
+            let shown = &seen.segments[&timeline.device];
+            assert_eq!(shown.count, timeline.segments.segments.len(), "{path:?}");
+            assert_eq!((shown.reserved_bytes, shown.active_bytes), (end.reserved, end.active), "{path:?}");
+        }
+        // A trace ends above where it began by as much as its levels differ.
+        let rises: Vec<i64> = seen.traces.values().map(|outline| outline.level()).collect();
+        let expected = snapshot.timelines.iter().filter(|timeline| !timeline.events.is_empty());
+        let expected: Vec<i64> = expected
+            .map(|timeline| {
+                timeline.allocated.at(Moment(timeline.events.len() as u32)) - timeline.allocated.at(Moment(0))
+            })
+            .collect();
+        assert_eq!(rises, expected, "{path:?}");
+    }
+}
+
+#[test]
 fn a_background_load_reports_what_went_wrong() {
-    let job = LoadJob::start(Input::File("no/such.pickle".into()), || {}).expect("a thread");
+    let job =
+        LoadJob::start(Input::File("no/such.pickle".into()), Progress::default(), || {}).expect("a thread");
     let outcome = job.wait(PATIENCE).expect("there is an outcome");
     assert!(matches!(outcome, Err(LoadError::Read { .. })), "{outcome:?}");
 }
@@ -159,7 +185,7 @@ fn a_background_load_reports_what_went_wrong() {
 #[test]
 fn a_background_load_that_nobody_wants_any_more_stops() {
     let (wake, woken) = sync_channel(1);
-    let job = LoadJob::start(Input::File(sample("gpt_oom_forward.pickle")), move || {
+    let job = LoadJob::start(Input::File(sample("gpt_oom_forward.pickle")), Progress::default(), move || {
         wake.send(()).expect("someone listens");
     });
     let job = job.expect("a thread");

@@ -16,7 +16,7 @@ use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
 use crate::app::rules::{self, Changed, Places, RuleChange};
 use crate::app::work::setup::Setup;
-use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
+use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome, Progress};
 use crate::notes::{Place, command_line};
 use crate::units;
 use eframe::egui;
@@ -63,13 +63,14 @@ impl Document {
     /// Start loading a file.
     pub(in crate::app) fn load(input: Input, ctx: &egui::Context) -> Self {
         let waker = ctx.clone();
-        let state = match LoadJob::start(input.clone(), move || waker.request_repaint()) {
-            Ok(job) => State::Loading(job),
-            Err(error) => State::Failed(Failure {
-                message: format!("cannot start a thread: {error}"),
-                hint: "close other programs and try again",
-            }),
-        };
+        let state =
+            match LoadJob::start(input.clone(), Progress::with_preview(), move || waker.request_repaint()) {
+                Ok(job) => State::Loading(job),
+                Err(error) => State::Failed(Failure {
+                    message: format!("cannot start a thread: {error}"),
+                    hint: "close other programs and try again",
+                }),
+            };
         let title = match input.path().filter(|path| path.file_name().is_some()) {
             Some(path) => names::file_name(path),
             None => units::printable(&input.name()),

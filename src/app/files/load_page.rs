@@ -1,5 +1,6 @@
 //! A file that is not open yet, or cannot be opened.
 
+use super::preview;
 use crate::app::command::Command;
 use crate::app::theme;
 use crate::load::LoadJob;
@@ -32,6 +33,9 @@ pub(in crate::app) fn progress_ui(ui: &mut egui::Ui, title: &str, job: &LoadJob)
         ui.add_space(8.0);
         if ui.button("Cancel").clicked() {
             progress.cancel();
+        }
+        if let Some(seen) = progress.seen() {
+            preview::ui(ui, &seen, progress.fraction());
         }
     });
 }

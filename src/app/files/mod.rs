@@ -9,6 +9,7 @@ pub(in crate::app) mod glances;
 pub(in crate::app) mod load_page;
 pub(in crate::app) mod names;
 pub(in crate::app) mod open_file;
+mod preview;
 pub(in crate::app) mod recent;
 pub(in crate::app) mod reload;
 mod rules_offer;

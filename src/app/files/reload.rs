@@ -9,7 +9,7 @@ use crate::app::device::history::NavState;
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::draw::View;
-use crate::load::{FileStamp, Input, LoadError, LoadJob};
+use crate::load::{FileStamp, Input, LoadError, LoadJob, Progress};
 use crate::model::{EventIx, Moment, Snapshot, StackId, Timeline};
 use crate::units;
 use eframe::egui::{self, Panel};
@@ -34,7 +34,7 @@ impl Reload {
         }
         let waker = ctx.clone();
         self.failure = None;
-        match LoadJob::start(input.clone(), move || waker.request_repaint()) {
+        match LoadJob::start(input.clone(), Progress::default(), move || waker.request_repaint()) {
             Ok(job) => self.job = Some(job),
             Err(error) => self.failure = Some(format!("cannot start a thread: {error}")),
         }

@@ -1,14 +1,21 @@
 //! Files in the real application: tabs, recent files, drops, changes on the disk.
 
 use super::*;
+use crate::analysis::device_stats;
 use crate::app::device::Selection;
 use crate::app::files::glances::Glances;
+use crate::app::screenshots::Camera;
+use crate::load::{Input, Progress, load};
+use crate::units;
 
 use eframe::egui::Modifiers;
 use egui_kittest::kittest::NodeT as _;
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 /// A storage in memory.
 #[derive(Default)]
@@ -86,12 +93,7 @@ fn several_dropped_files_open_in_tabs_that_keys_switch_and_close() {
 #[test]
 fn cancelling_a_load_that_never_ends_leaves_no_tab() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("pipe.pickle");
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no pipe without mkfifo");
-        return;
-    }
+    let Some(path) = pipe_in(folder.path()) else { return };
     let mut harness = harness();
     harness.state_mut().commands.push(Command::OpenFile(path));
     harness.run_steps(3);
@@ -102,6 +104,68 @@ fn cancelling_a_load_that_never_ends_leaves_no_tab() {
     assert!(harness.query_by_label("Open snapshots…").is_some());
     assert!(harness.query_by_label("Loading pipe.pickle was cancelled").is_some());
     assert!(harness.state().glances.recent().is_empty(), "what was never open is not remembered");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_can_be_seen_while_it_is_read() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some(path) = pipe_in(folder.path()) else { return };
+    let stats = {
+        let snapshot = load(&Input::File(sample("kv_cache_oom.pickle")), &Progress::default());
+        let snapshot = snapshot.expect("the sample loads");
+        device_stats(&snapshot, &snapshot.timelines[0])
+    };
+    for theme in [Theme::Dark, Theme::Light] {
+        let camera = Camera::default();
+        let mut harness = camera.harness([900.0, 600.0], theme);
+        harness.state_mut().commands.push(Command::OpenFile(path.clone()));
+        let (let_end, writer) = write_most(&path);
+        let start = Instant::now();
+        while harness.query_by_role_and_label(Role::Canvas, "Shape of the curve so far").is_none() {
+            assert!(start.elapsed() < Duration::from_mins(1), "nothing is seen");
+            std::thread::sleep(Duration::from_millis(20));
+            harness.run_steps(2);
+        }
+        camera.save(&harness, &format!("loading_{theme:?}"));
+        harness.get_by_role_and_label(Role::Canvas, "Segments at the end of the recording");
+        harness.get_by_label_contains("Level not known yet");
+        let reserved = units::bytes(stats.r#final.reserved);
+        let count = units::counted(stats.segments, "segment");
+        let active = units::bytes(stats.r#final.active);
+        harness
+            .get_by_label(&format!("Device 0 at the end: {reserved} reserved in {count}, {active} active"));
+        let_end.send(()).expect("the writer waits");
+        writer.join().expect("the writer ends").expect("the pipe is read");
+    }
+}
+
+/// Write a sample into a pipe: most of it, more than is read at once, and the rest when told to.
+#[cfg(unix)]
+fn write_most(pipe: &Path) -> (SyncSender<()>, JoinHandle<io::Result<()>>) {
+    let (let_end, end) = sync_channel(1);
+    let to = pipe.to_owned();
+    let writer = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
+        let bytes = std::fs::read(sample("kv_cache_oom.pickle"))?;
+        let (first, rest) = bytes.split_at(bytes.len() - 20_000);
+        let mut pipe = std::fs::OpenOptions::new().write(true).open(to)?;
+        pipe.write_all(first)?;
+        end.recv().ok();
+        pipe.write_all(rest)
+    });
+    (let_end, writer.expect("a thread"))
+}
+
+/// A named pipe; none where they cannot be made.
+#[cfg(unix)]
+fn pipe_in(folder: &Path) -> Option<PathBuf> {
+    let path = folder.join("pipe.pickle");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: no pipe without mkfifo");
+    None
 }
 
 /// A window that remembers files in a folder.

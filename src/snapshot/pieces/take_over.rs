@@ -8,7 +8,6 @@ use crate::snapshot::builder::Builder;
 use crate::snapshot::containers::{DictState, ListState};
 use crate::snapshot::keys::RecordKind;
 use crate::snapshot::later;
-use std::sync::atomic::Ordering;
 
 impl Builder {
     /// Whether `list` is one of events, those on the stack included, and nothing was changed that pieces know.
@@ -45,10 +44,9 @@ impl Builder {
         self.notes.add(&rows.notes, |key| names.string(key, &rows, &memo));
         if rows.appended != 0 {
             let ListState::Records(at) = self.lists.get(list) else { return Err(ErrorKind::NotAlone) };
-            self.record_lists[at as usize].extend(first as u32..first as u32 + rows.appended);
-        }
-        if let Some(progress) = &self.progress {
-            progress.store((first + count) as u64, Ordering::Relaxed);
+            let appended = first as u32..first as u32 + rows.appended;
+            self.record_lists[at as usize].extend(appended.clone());
+            self.show_rows(at, appended);
         }
         Ok(())
     }
@@ -68,7 +66,13 @@ impl Builder {
             names.frames.push(id);
         }
         let first = self.events.len() as u32;
-        self.dicts.append(&rows.dicts, first, |id| names.frame(id, rows))?;
+        self.dicts.append(&rows.dicts, 0, |state| {
+            Some(match state {
+                DictState::Frame(id) => DictState::Frame(names.frame(id, rows)?),
+                DictState::Record(kind, row) => DictState::Record(kind, first + row),
+                _ => state,
+            })
+        })?;
         let mut frames = rows.stack_frames.iter();
         for &len in &rows.stack_lens {
             let stack = frames.by_ref().take(len).map(|&id| match later::index(id.0) {
@@ -80,7 +84,12 @@ impl Builder {
             names.stacks.push(id);
         }
         // The first list is that of the events, which are in `list`.
-        self.lists.append(&rows.lists, 1, |id| names.stack(id, rows))
+        self.lists.append(&rows.lists, 1, |state| {
+            Some(match state {
+                ListState::Stack(id) => ListState::Stack(names.stack(id, rows)?),
+                _ => state,
+            })
+        })
     }
 
     fn frame_of(&self, value: Value) -> Option<FrameId> {
