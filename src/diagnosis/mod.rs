@@ -25,6 +25,7 @@ mod retained;
 mod sentence;
 mod share;
 mod verdict;
+mod words;
 
 #[cfg(test)]
 mod tests;

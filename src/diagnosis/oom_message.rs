@@ -141,7 +141,7 @@ impl Reader<'_> {
 
     /// `GPU 1 has …` or `(GPU 0; …`.
     fn device(&self) -> Option<i64> {
-        let (_, rest) = self.text.split_once("GPU ")?;
+        let (_, rest) = ["GPU ", "NPU "].iter().find_map(|of| self.text.split_once(of))?;
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse().ok()
     }
@@ -206,6 +206,20 @@ mod tests {
         assert_eq!((message.capacity_bytes, message.reserved_bytes), (Some(gib(10.76)), Some(gib(9.81))));
         assert_eq!(message.free_bytes, Some((5.56 * f64::from(1 << 20)).round() as i64));
         assert_eq!((message.process_bytes, message.other_processes), (None, 0));
+    }
+
+    #[test]
+    fn other_accelerators_write_the_same() {
+        let npu = "RuntimeError: NPU out of memory. Tried to allocate 260.00 MiB (NPU 3; 28.50 GiB total capacity; 10.24 GiB \
+                   already allocated; 10.24 GiB current active; 149.50 MiB free; 10.25 GiB reserved in total by PyTorch)";
+        let message = OomMessage::parse(npu).expect("it is one");
+        assert_eq!((message.device, message.requested_bytes), (Some(3), 260 << 20));
+        assert_eq!((message.capacity_bytes, message.free_bytes), (Some(gib(28.5)), Some(299 << 19)));
+        let xpu = "XPU out of memory. Tried to allocate 16.00 MiB. GPU 1 has a total capacity of 11.50 GiB of which 7.00 MiB \
+                   is free. Of the allocated memory 10.50 GiB is allocated by PyTorch, and 64.00 MiB is reserved by PyTorch \
+                   but unallocated.";
+        let message = OomMessage::parse(xpu).expect("it is one");
+        assert_eq!((message.device, message.allocated_bytes), (Some(1), Some(gib(10.5))));
     }
 
     #[test]

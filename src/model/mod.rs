@@ -5,6 +5,7 @@
 //!
 //! This layer knows no files, no pickles, no colours and no pixels, and starts no threads of its own.
 
+mod accelerator;
 mod action;
 mod address;
 pub mod allocator_sizes;
@@ -28,6 +29,7 @@ mod tensors;
 mod timeline;
 mod times;
 
+pub use accelerator::Accelerator;
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
 pub use column::CodedColumn;

@@ -1,7 +1,8 @@
 //! The whole file: the tables that its devices share, and its timelines.
 
 use super::{
-    ActionNames, DeviceId, FrameTable, RecordedTensors, Sources, StackTable, StrId, StringTable, Timeline,
+    Accelerator, ActionNames, DeviceId, FrameTable, RecordedTensors, Sources, StackTable, StrId, StringTable,
+    Timeline,
 };
 
 /// A value of an allocator setting.
@@ -106,8 +107,18 @@ pub struct Snapshot {
     pub pickle_bytes: u64,
 }
 
-/// Keys under which a snapshot has the text of the environment variable: before torch 2.9, and since.
-pub const CONF_VARIABLES: [&str; 2] = ["PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
+/// Keys under which a snapshot has the text of the environment variable.
+///
+/// The first is of torch before 2.9, the second since then. Builds for other devices name it after theirs
+/// (`memory_snapshot.cpp` of `torch_npu` and `torch_mlu`).
+pub const CONF_VARIABLES: [&str; 6] = [
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_HIP_ALLOC_CONF",
+    "PYTORCH_XPU_ALLOC_CONF",
+    "PYTORCH_NPU_ALLOC_CONF",
+    "PYTORCH_MLU_ALLOC_CONF",
+];
 
 impl Snapshot {
     /// The environment variable that sets the allocator up, by the name that the snapshot itself uses; else by the older one,
@@ -115,6 +126,11 @@ impl Snapshot {
     pub fn conf_variable(&self) -> &'static str {
         let has = |name: &&&str| self.settings.iter().any(|setting| setting.name == **name);
         CONF_VARIABLES.iter().find(has).copied().unwrap_or(CONF_VARIABLES[0])
+    }
+
+    /// The kind of accelerator that it is from.
+    pub fn accelerator(&self) -> Accelerator {
+        Accelerator::of(&self.settings, &self.frames, &self.strings)
     }
 
     /// The timeline of a device.

@@ -3,6 +3,7 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
+mod accelerators;
 mod attribution;
 mod check;
 mod cli;

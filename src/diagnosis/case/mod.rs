@@ -16,6 +16,7 @@ pub(super) use shortage::Shortage;
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
 use super::share::share;
+use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
 use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
@@ -60,6 +61,8 @@ pub(super) struct Case<'a> {
     pub(super) live: Vec<Allocation>,
     /// The segment map.
     pub(super) state: SegmentState,
+    /// What things are called on its kind of device.
+    pub(super) words: Words,
     /// The request that failed at the moment, if one did.
     pub(super) shortage: Option<Shortage>,
     /// Categories, iterations and phases.
@@ -98,6 +101,7 @@ impl<'a> Case<'a> {
             snapshot,
             timeline,
             moment,
+            words: Words::of(snapshot.accelerator()),
             device_memory: request.device_memory.or(stated),
             message: request.message,
             code: CodeSites::new(snapshot),

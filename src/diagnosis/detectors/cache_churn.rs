@@ -109,10 +109,10 @@ fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     }
     let title = say!("The cache was emptied {} times without need", figure::count(bursts.len()));
     let mut finding = Finding::new("empty-cache", Severity::Info, title);
-    finding.explain("Segments went back to the driver although no request was waiting for them. Calls of torch.cuda.empty_cache() in the loop do that; every segment that is needed again costs a cudaMalloc.");
+    finding.explain(say!("Segments went back to the driver although no request was waiting for them. Calls of {}.empty_cache() in the loop do that; every segment that is needed again costs a {}.", case.words.module, case.words.malloc));
     evidence(case, &mut finding, bursts);
     finding.advise("Remove empty_cache() from the loop: it does not make more memory available to PyTorch.");
-    finding.limit("The start of a CUDA graph capture, garbage_collection_threshold and the destruction of a pool give segments back as well; the snapshot does not tell them apart.");
+    finding.limit(say!("The start of a {} graph capture, garbage_collection_threshold and the destruction of a pool give segments back as well; the snapshot does not tell them apart.", case.words.api));
     Some(finding)
 }
 

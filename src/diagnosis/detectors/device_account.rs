@@ -6,6 +6,7 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::oom_message::OomMessage;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::words::Words;
 
 /// The device's memory, each byte once.
 struct Account {
@@ -26,7 +27,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if let Some(other) = other_moment(&message, shortage) {
         return vec![other];
     }
-    Account::of(&message, shortage).map(|account| finding(&account, &message)).into_iter().collect()
+    Account::of(&message, shortage)
+        .map(|account| finding(&account, &message, case.words))
+        .into_iter()
+        .collect()
 }
 
 impl Account {
@@ -76,7 +80,7 @@ fn other_moment(message: &OomMessage, shortage: &Shortage) -> Option<Finding> {
     Some(finding)
 }
 
-fn finding(account: &Account, message: &OomMessage) -> Finding {
+fn finding(account: &Account, message: &OomMessage, words: Words) -> Finding {
     let parts = account.parts();
     let all = account.capacity;
     let said = parts.iter().map(|&(_, label, bytes)| say!("{} {}", figure::bytes(bytes).of(all), label));
@@ -100,7 +104,7 @@ fn finding(account: &Account, message: &OomMessage) -> Finding {
             1 => "Another process uses the device as well.".into(),
             n => say!("{} other processes use the device as well.", figure::count(n)),
         });
-        finding.advise_code("End the other processes, or use another device:", "nvidia-smi");
+        finding.advise_code("End the other processes, or use another device:", words.monitor);
     } else if account.rest == 0 {
         finding.advise("No other process uses the device: only what PyTorch reserved can be made smaller.");
     }

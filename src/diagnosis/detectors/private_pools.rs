@@ -43,7 +43,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(free).of(reserved)
     );
     let mut finding = Finding::new("private-pools", severity, title);
-    finding.explain("A captured CUDA graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.");
+    finding.explain(say!("A captured {} graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.", case.words.api));
     let evidence = &mut finding.evidence;
     evidence.count("pools", "private pools", pools.len());
     evidence.part("private_reserved_bytes", "reserved in them", reserved, case.state.total.reserved_bytes);
@@ -59,7 +59,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(
         "Let graphs that never run at the same time share a pool:",
-        "torch.cuda.graph(g, pool=first_graph.pool())",
+        case.words.code("torch.cuda.graph(g, pool=first_graph.pool())"),
     );
     finding.advise("Capture fewer shapes, and delete graphs and pools that are not used any more.");
     finding.limit("The snapshot does not say whether a pool belongs to a graph or a MemPool, nor whether it will be used again.");

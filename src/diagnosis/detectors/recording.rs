@@ -60,7 +60,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         // One call that has all of it.
         let how = fixes.iter().map(|fix| fix.how.into());
         let code = if fixes.iter().any(|fix| fix.needs_native) { RECORD_ALL } else { RECORD };
-        finding.advise_code(say!("Record {}:", Sentence::joined(how, "; ")), code);
+        finding.advise_code(say!("Record {}:", Sentence::joined(how, "; ")), case.words.code(code));
     }
     vec![finding]
 }

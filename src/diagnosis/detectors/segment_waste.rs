@@ -64,7 +64,7 @@ fn cached(case: &Case<'_>) -> Option<Finding> {
         figure::bytes(reserved)
     );
     let mut finding = Finding::new("cached-segments", Severity::Info, title);
-    finding.explain("The allocator keeps empty segments for later requests and gives them back when a request would fail otherwise. nvidia-smi counts them as used.");
+    finding.explain(say!("The allocator keeps empty segments for later requests and gives them back when a request would fail otherwise. {} counts them as used.", case.words.monitor));
     finding.evidence.part("cached_bytes", "in segments without a block", bytes, reserved);
     finding.evidence.bytes("reserved_bytes", "reserved", reserved);
     finding.advise("Nothing to do, unless another process needs the memory.");

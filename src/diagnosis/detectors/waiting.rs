@@ -43,7 +43,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.stacks = stacks.into_iter().take(2).collect();
     evidence.about(waiting);
     finding.advise("Keep a reference until the side stream is done and wait for it (current_stream().wait_stream(side)) instead of record_stream(), or let the host run ahead less (prefetch fewer batches, synchronise now and then).");
-    finding.advise_code("With FSDP, DDP or NCCL collectives:", "TORCH_NCCL_AVOID_RECORD_STREAMS=1");
+    // oneCCL and HCCL have no such variable.
+    if case.words.module == "torch.cuda" {
+        finding.advise_code(
+            say!("With FSDP, DDP or {} collectives:", case.words.collectives),
+            "TORCH_NCCL_AVOID_RECORD_STREAMS=1",
+        );
+    }
     finding.saves(bytes, "blocks that wait at this moment, with rounding");
     finding.limit("When the other stream would have been done is not in the recording.");
     vec![finding]

@@ -39,7 +39,8 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, ret
     finding.saves(retained.bytes, formula);
     let each = if is_each(retained) { " each time" } else { " from time to time" };
     finding.confirm(say!(
-        "Print torch.cuda.memory_allocated() after each {}: it should rise by about {}{}.",
+        "Print {}.memory_allocated() after each {}: it should rise by about {}{}.",
+        case.words.module,
         retained.noun.singular(),
         figure::bytes(retained.per_repetition_bytes),
         each

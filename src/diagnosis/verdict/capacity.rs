@@ -10,6 +10,7 @@ use crate::diagnosis::finding::{Finding, MAX_SITES, Role};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::share::share;
+use crate::diagnosis::words::Words;
 use std::cmp::Reverse;
 
 /// The second largest category is named as well if it has at least this share of the live bytes.
@@ -64,31 +65,35 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         });
     }
     if let Some(available) = shortage.available_bytes().filter(|_| case.device_memory.is_none()) {
-        held_elsewhere(finding, available);
+        held_elsewhere(finding, case.words, available);
     }
     if let Some(free) = shortage.free_bytes().filter(|_| shortage.is_refused_by_limit()) {
-        advise_on_limit(finding, free);
+        advise_on_limit(finding, case, free);
     }
     advise_by_category(finding, assessment);
 }
 
 /// Say that the device had more, and how to get it.
-fn advise_on_limit(finding: &mut Finding, free: i64) {
+fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
     finding.because(say!(
         "The device had {} free, but a limit kept this process from taking more.",
         figure::bytes(free)
     ));
     finding.advise_code(
         "Raise the limit of this process, if nothing else needs that memory:",
-        "torch.cuda.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF",
+        format!(
+            "{}.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in {}",
+            case.words.module,
+            case.snapshot.conf_variable()
+        ),
     );
 }
 
 /// Say what may be held outside of PyTorch if the device is larger than what PyTorch could have.
-fn held_elsewhere(finding: &mut Finding, available: i64) {
+fn held_elsewhere(finding: &mut Finding, words: Words, available: i64) {
     let had = figure::bytes(available);
     if let Some(device) = larger_device(available) {
-        finding.limit(say!("PyTorch could have {} in all, and few devices have so little. If this one has {}, something else holds {} of it: nvidia-smi shows who, and --capacity with the device's memory takes it into account.", had, figure::bytes(device), figure::bytes(device - available).of(device)));
+        finding.limit(say!("PyTorch could have {} in all, and few devices have so little. If this one has {}, something else holds {} of it: {} shows who, and --capacity with the device's memory takes it into account.", had, figure::bytes(device), figure::bytes(device - available).of(device), words.monitor));
     } else if available < USUAL_DEVICE_BYTES {
         finding.limit(say!("PyTorch could have only {} in all. If the device has more, something else holds the rest, and --capacity with the device's memory tells how much.", had));
     }

@@ -35,16 +35,22 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, failed: &FailedAt
     evidence.about(failed.allocations.iter().copied());
     finding.because(say!("The program ran out of memory before{} and tried again, but {} of what it had made until then are still in use.", at(failed), figure::bytes(failed.bytes).of(case.live_bytes())));
     finding.explain("Something keeps the frames of the call that failed, with all their variables: the exception, if it is stored or if the next attempt runs within its except block; in a notebook, sys.last_value and sys.last_traceback.");
-    finding
-        .advise_code("Let the failed call end before the next attempt, and store no exception:", TRY_AGAIN);
-    finding.advise_code("In a notebook, let go of the last failure before running a cell again:", FORGET);
+    finding.advise_code(
+        "Let the failed call end before the next attempt, and store no exception:",
+        case.words.code(TRY_AGAIN),
+    );
+    finding.advise_code(
+        "In a notebook, let go of the last failure before running a cell again:",
+        case.words.code(FORGET),
+    );
     finding.saves(
         failed.bytes,
         "live bytes that were made between the start of an attempt and its failed request",
     );
-    finding.confirm(
-        "Print torch.cuda.memory_allocated() before each attempt: it should be the same every time.",
-    );
+    finding.confirm(say!(
+        "Print {}.memory_allocated() before each attempt: it should be the same every time.",
+        case.words.module
+    ));
     finding.limit("Where an attempt began is taken from iterations, calls of models and steps; gradients, parameters and optimizer state do not count as made by it.");
 }
 

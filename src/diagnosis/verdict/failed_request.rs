@@ -5,15 +5,30 @@ use crate::diagnosis::cause::Pieces;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::{Sentence, name, say};
+use crate::diagnosis::words::Words;
 use crate::model::{Action, EventIx, StackId};
 use std::collections::BTreeSet;
 
-/// Code that records so that an OOM can be explained.
-pub(super) const RECORD_ON_OOM: &str = "\
+/// Code that records so that an OOM can be explained, also one that the program catches.
+const RECORD_ON_OOM: &str = "\
 torch.cuda.memory._record_memory_history(max_entries=1_000_000)
 def dump(device, alloc, device_alloc, device_free):
     torch.cuda.memory._dump_snapshot(\"oom.pickle\")
 torch._C._cuda_attach_out_of_memory_observer(dump)";
+
+/// The same where the name of the function that attaches an observer is not known.
+const RECORD_AT_EXCEPTION: &str = "\
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+try:
+    train()
+except torch.OutOfMemoryError:
+    torch.cuda.memory._dump_snapshot(\"oom.pickle\")
+    raise";
+
+/// Code that records so that an OOM can be explained.
+pub(super) fn record_on_oom(words: Words) -> String {
+    if words.module == "torch.cuda" { RECORD_ON_OOM.to_owned() } else { words.code(RECORD_AT_EXCEPTION) }
+}
 
 /// A program that goes on for more events than this after the OOM has handled it, which is worth saying.
 const HANDLED_EVENTS: usize = 1000;

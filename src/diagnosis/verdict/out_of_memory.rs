@@ -12,6 +12,7 @@ use crate::diagnosis::finding::{
 };
 use crate::diagnosis::retained;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::words::Words;
 
 /// The verdict about a request that failed for a cause.
 pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Finding {
@@ -45,8 +46,8 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
                 growing_tensors::describe(&mut finding, case, growing);
             }
         }
-        Cause::Outside(outside) => outside::describe(&mut finding, shortage, outside),
-        Cause::Unknown => unknown(&mut finding, shortage),
+        Cause::Outside(outside) => outside::describe(&mut finding, case.words, shortage, outside),
+        Cause::Unknown => unknown(&mut finding, case.words, shortage),
     }
     places(&mut finding, assessment, shortage, cause);
     if shortage.free_bytes().is_none() {
@@ -139,9 +140,9 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
     }
 }
 
-fn unknown(finding: &mut Finding, shortage: &Shortage) {
-    finding
-        .advise_code("Record again, and dump in the moment of the failure:", failed_request::RECORD_ON_OOM);
+fn unknown(finding: &mut Finding, words: Words, shortage: &Shortage) {
+    let code = failed_request::record_on_oom(words);
+    finding.advise_code("Record again, and dump in the moment of the failure:", code);
     if !shortage.is_complete {
         finding.limit("The end of the file is missing, so memory from before the recording is unknown.");
     }

@@ -5,9 +5,10 @@ use crate::diagnosis::cause::{Outside, OutsideBasis};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::words::Words;
 
 /// Describe how it is known, and who may hold it.
-pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, outside: Outside) {
+pub(super) fn describe(finding: &mut Finding, words: Words, shortage: &Shortage, outside: Outside) {
     let bytes = figure::bytes(outside.bytes);
     let available = shortage.available_bytes().map(|bytes| say!("{}", figure::bytes(bytes)));
     finding.evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside.bytes);
@@ -19,11 +20,12 @@ pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, outside: Outs
             finding.because(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));
         }
     }
-    finding.advise_code("See who else uses the device while the job runs: other processes, a notebook that was left open, the display, or several ranks on one GPU.", "nvidia-smi");
-    finding.advise("In the process itself, NCCL communicators, cuDNN and cuBLAS workspaces, CUDA graphs, other libraries (CuPy, RAPIDS, TensorRT, JAX) and a context on a device that is not meant (set_device before anything else) take memory that PyTorch does not count.");
+    finding.advise_code("See who else uses the device while the job runs: other processes, a notebook that was left open, the display, or several ranks on one GPU.", words.monitor);
+    finding.advise(say!("In the process itself, {} communicators, {} workspaces, {} graphs, other libraries (CuPy, RAPIDS, TensorRT, JAX) and a context on a device that is not meant (set_device before anything else) take memory that PyTorch does not count.", words.collectives, words.kernels, words.api));
     finding.saves(outside.bytes, "the device's memory - (reserved + free on the device)");
-    finding.confirm(
-        "Compare torch.cuda.mem_get_info() at the start of the program with the size of the device.",
-    );
+    finding.confirm(say!(
+        "Compare {}.mem_get_info() at the start of the program with the size of the device.",
+        words.module
+    ));
     finding.limit("A snapshot does not name what is outside of PyTorch's allocator.");
 }
