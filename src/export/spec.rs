@@ -181,7 +181,8 @@ impl PictureSpec {
 
     /// The most bytes that the device can reserve, if known.
     pub(super) fn capacity(&self, timeline: &Timeline) -> Option<i64> {
-        self.capacity.or_else(|| capacity(timeline))
+        let recorded = || self.recording.snapshot().device_memory(timeline.device);
+        self.capacity.or_else(|| capacity(timeline)).or_else(recorded)
     }
 
     /// The moment, if it is marked.

@@ -22,6 +22,21 @@ pub enum SettingValue {
     Table(Vec<Setting>),
 }
 
+impl SettingValue {
+    /// The entries, if it is a table.
+    fn table(&self) -> Option<&[Setting]> {
+        match self {
+            Self::Table(entries) => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a name.
+fn entry<'a>(table: &'a [Setting], name: &str) -> Option<&'a SettingValue> {
+    table.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
+}
+
 /// One allocator setting that the recording process ran with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
@@ -126,6 +141,16 @@ impl Snapshot {
     pub fn conf_variable(&self) -> &'static str {
         let has = |name: &&&str| self.settings.iter().any(|setting| setting.name == **name);
         CONF_VARIABLES.iter().find(has).copied().unwrap_or(CONF_VARIABLES[0])
+    }
+
+    /// All memory of a device in bytes, where oomscope's recorder noted it; torch itself writes it nowhere.
+    pub fn device_memory(&self, device: DeviceId) -> Option<i64> {
+        let devices = entry(&self.recorder, "devices")?.table()?;
+        let about = entry(devices, &device.0.to_string())?.table()?;
+        match entry(about, "total_bytes")? {
+            SettingValue::Int(bytes) => Some(*bytes).filter(|&bytes| 0 < bytes),
+            _ => None,
+        }
     }
 
     /// The kind of accelerator that it is from.

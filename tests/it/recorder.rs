@@ -44,6 +44,17 @@ fn stats_say_who_recorded() {
 }
 
 #[test]
+fn reports_know_the_memory_of_the_device() {
+    let output = run_with_input(&["report", "-", "--verbose"], &recorded());
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Of the device's 80.0 GiB"), "{text}");
+    assert!(!text.contains("does not state the device's memory"), "{text}");
+    // What the user says comes first.
+    let output = run_with_input(&["report", "-", "--verbose", "--capacity", "40GiB"], &recorded());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("40.0 GiB"));
+}
+
+#[test]
 fn facts_of_the_recorder_are_no_records() {
     let snapshot = load_bytes(&recorded()).expect("a snapshot");
     assert_eq!(snapshot.annotations.len(), 0);

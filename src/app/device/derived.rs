@@ -146,13 +146,15 @@ impl Derived {
 
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
     pub(in crate::app) fn capacity(&self) -> Option<i64> {
-        self.given_capacity.or(self.figures.capacity)
+        self.given_capacity.or(self.figures.capacity).or(self.figures.device_memory)
     }
 
     /// The source of [`Self::capacity`], for a hint.
     pub(in crate::app) fn capacity_meaning(&self) -> &'static str {
         if self.given_capacity.is_some() {
             "As given on the command line"
+        } else if self.figures.capacity.is_none() {
+            "All memory of the device, as the recorder noted it"
         } else {
             "Reserved when a request failed, and what the driver still had then"
         }

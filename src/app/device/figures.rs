@@ -19,6 +19,8 @@ pub(in crate::app) struct Figures {
     pub(in crate::app) baseline: Option<i64>,
     /// The most that PyTorch could reserve, as an OOM showed.
     pub(in crate::app) capacity: Option<i64>,
+    /// All memory of the device, if the recorder noted it.
+    pub(in crate::app) device_memory: Option<i64>,
     /// Settings that differ from the default.
     pub(in crate::app) settings: Vec<String>,
     /// One sentence on what happened, until the diagnosis has a better one.
@@ -45,6 +47,7 @@ impl Figures {
             // Without the final state, memory from before the recording is unknown.
             baseline: (recording.anchor == Anchor::EndState).then(|| recording.active.at(Moment::START)),
             capacity: capacity(recording),
+            device_memory: snapshot.device_memory(recording.device),
             settings: non_default_settings(snapshot),
             headline: headline(recording, snapshot.damage.is_some()),
             contradictions: contradictions_text(recording),

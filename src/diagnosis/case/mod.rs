@@ -51,7 +51,7 @@ pub(super) struct Case<'a> {
     pub(super) timeline: &'a Timeline,
     /// The moment.
     pub(super) moment: Moment,
-    /// Bytes of the device's memory, if the user or the exception said.
+    /// Bytes of the device's memory, if the user, the exception or the recorder said.
     pub(super) device_memory: Option<i64>,
     /// PyTorch's own exception, if the user gave it.
     pub(super) message: Option<OomMessage>,
@@ -102,7 +102,7 @@ impl<'a> Case<'a> {
             timeline,
             moment,
             words: Words::of(snapshot.accelerator()),
-            device_memory: request.device_memory.or(stated),
+            device_memory: request.device_memory.or(stated).or(snapshot.device_memory(timeline.device)),
             message: request.message,
             code: CodeSites::new(snapshot),
             live,

@@ -136,7 +136,7 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
     let (at, reserved) = timeline.reserved.peak();
     let when = at.event().map(|event| say!(" ({})", figure::event(event)));
     let (most, has) = (figure::bytes(reserved), figure::bytes(device));
-    finding.evidence.bytes("device_memory_bytes", "memory of the device, as given", device);
+    finding.evidence.bytes("device_memory_bytes", "memory of the device, as given or recorded", device);
     if device < reserved {
         let excess = reserved.saturating_sub(device);
         finding.severity = Severity::Warning;

@@ -13,7 +13,7 @@ pub(super) fn describe(finding: &mut Finding, words: Words, shortage: &Shortage,
     let available = shortage.available_bytes().map(|bytes| say!("{}", figure::bytes(bytes)));
     finding.evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside.bytes);
     match outside.basis {
-        OutsideBasis::Told => finding.because(say!("Of the device's memory, as it was given, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
+        OutsideBasis::Told => finding.because(say!("Of the device's memory, as it was given or recorded, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
         OutsideBasis::Earlier(at) => {
             let event = at.event().map_or("Before the first event".into(), |event| say!("After {}", figure::event(event)));
             finding.evidence.events.extend(at.event());
