@@ -172,6 +172,65 @@ fn evaluation_without_a_graph_holds_few_values() {
 }
 
 #[test]
+fn a_loss_without_a_graph_keeps_nothing_else() {
+    const LOGITS: &[&str] = &[LINEAR, CALL, MODEL, CALL, "/home/me/train.py:60 loss_of", VALIDATE, MAIN];
+    const BLOCK: [&[&str]; 2] = [
+        &[
+            LINEAR,
+            CALL,
+            "/home/me/model.py:20 forward",
+            CALL,
+            MODEL,
+            CALL,
+            "/home/me/train.py:60 loss_of",
+            VALIDATE,
+            MAIN,
+        ],
+        &["/home/me/model.py:21 forward", CALL, MODEL, CALL, "/home/me/train.py:60 loss_of", VALIDATE, MAIN],
+    ];
+    // The first keeps its result for the backward. Each has a stack of its own, from compiled code.
+    const ENTROPY: [&[&str]; 3] = [
+        &[
+            "log_softmax::call",
+            "torch/nn/functional.py cross_entropy",
+            "/home/me/train.py:61 loss_of",
+            VALIDATE,
+            MAIN,
+        ],
+        &[
+            "nll_loss_forward::call",
+            "torch/nn/functional.py cross_entropy",
+            "/home/me/train.py:61 loss_of",
+            VALIDATE,
+            MAIN,
+        ],
+        &[
+            "total_weight::call",
+            "torch/nn/functional.py cross_entropy",
+            "/home/me/train.py:61 loss_of",
+            VALIDATE,
+            MAIN,
+        ],
+    ];
+    let mut program = Program::default();
+    train(&mut program, 2);
+    for _ in 0..4 {
+        program.alloc(MIB, &[VALIDATE, MAIN]);
+        for (size, stack) in [(10, BLOCK[0]), (5, BLOCK[1])].repeat(6) {
+            program.alloc(size * MIB, stack);
+        }
+        let logits = program.alloc(200 * MIB, LOGITS);
+        for (size, stack) in [200 * MIB, 4, 4].into_iter().zip(ENTROPY) {
+            program.alloc(size, stack);
+        }
+        program.free(logits, LOSS);
+    }
+    // Logits and their logarithms of one call, beside the model, its gradients and its state, and what its blocks return.
+    let peak = peak(&program.finish(), "eval-no-grad").expect("evaluation keeps a graph");
+    assert!(peak < 15 + 15 + 15 + 2 * 200 + 50, "{peak}");
+}
+
+#[test]
 fn without_stacks_there_are_no_blocks() {
     let mut program = Program::bare();
     train(&mut program, 3);

@@ -125,14 +125,15 @@ impl<'a> WithoutGraph<'a> {
         self.drop_old(at);
     }
 
-    /// Drop what the innermost function of a module holds no longer.
+    /// Drop what the innermost function of a module holds no longer. Other functions may have put away what they made before, but
+    /// those that compute a loss keep nothing beyond it.
     fn drop_old(&mut self, at: Point) {
         let Some(running) = self.running.running_mut().last_mut() else { return };
         let held = &mut running.about.held;
         if running.about.modules != 0 && HELD_VALUES < held.len() {
             let gone = held.remove(0);
             self.ends.extend(gone.into_iter().map(|id| (id, at)));
-        } else if running.about.modules == 0 && HELD_VALUES < held.len() {
+        } else if running.about.modules == 0 && !running.about.is_loss && HELD_VALUES < held.len() {
             held.remove(0);
         }
     }
