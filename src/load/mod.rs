@@ -6,6 +6,7 @@
 //! This module knows files and threads. It knows no windows and prints nothing.
 
 mod container;
+mod decompress;
 mod error;
 mod file_chunks;
 mod folder;
@@ -18,6 +19,7 @@ mod many;
 mod notes_file;
 mod pipe;
 mod progress;
+mod regular_file;
 mod rules_file;
 mod stamp;
 
@@ -27,6 +29,7 @@ pub use job::{LoadJob, LoadOutcome};
 pub use many::{ManyProgress, load_each};
 pub use notes_file::{NOTES_SUFFIX, notes_beside, other_notes_beside, read_text};
 pub use progress::Progress;
+pub use regular_file::{MAX_RULES_BYTES, open_regular, read_small, text_of};
 pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
 

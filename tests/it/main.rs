@@ -9,6 +9,7 @@ mod cli;
 mod corpus;
 mod cuts;
 mod damage;
+mod damage_said;
 mod declared;
 mod diff;
 mod explain;
