@@ -44,8 +44,8 @@ impl<R: BufRead> Xz<R> {
 impl<R: BufRead> Read for Xz<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while !out.is_empty() {
-            if let Some(error) = &self.failure {
-                return Err(error.clone().into());
+            if let Some(error) = self.failure {
+                return Err(error.into());
             }
             let (written, is_end) = self.step(out)?;
             if 0 < written || is_end {

@@ -29,6 +29,11 @@ fn decoded(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Number of bytes that are right, from the start on.
+fn right(found: &[u8], plain: &[u8]) -> usize {
+    found.iter().zip(plain).take_while(|(found, plain)| found == plain).count()
+}
+
 #[test]
 fn damaged_files_give_at_least_what_the_usual_tools_give() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -52,7 +57,8 @@ fn damaged_files_give_at_least_what_the_usual_tools_give() {
             "zstd" => "zst",
             _ => name,
         });
-        for at in (1..packed.len()).step_by(packed.len() / 40 + 1) {
+        // With fewer bytes, nothing says how it is compressed.
+        for at in (8..packed.len()).step_by(packed.len() / 40 + 1) {
             let mut garbled = packed.clone();
             garbled[at..].iter_mut().take(8).for_each(|byte| *byte ^= 0x55);
             for (how, bytes) in [("cut", &packed[..at]), ("garbled", &garbled)] {
@@ -61,8 +67,9 @@ fn damaged_files_give_at_least_what_the_usual_tools_give() {
                 let ours = decoded(bytes);
                 // Of a file that is only cut, nothing else can be decoded.
                 assert!(how != "cut" || plain.starts_with(&ours), "{name} {how} at {at}");
-                let counts = (ours.len(), theirs.len());
-                assert!(theirs.len() <= ours.len(), "{name} {how} at {at}: {counts:?} of {}", plain.len());
+                // What follows the first wrong byte is worth nothing.
+                let counts = [&ours, &theirs].map(|found| right(found, &plain));
+                assert!(counts[1] <= counts[0], "{name} {how} at {at}: {counts:?} of {}", plain.len());
             }
         }
     }
