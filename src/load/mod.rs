@@ -164,8 +164,9 @@ fn finish(
         return Err(LoadError::Cancelled { input: name.to_owned() });
     }
     progress.set_building();
-    let snapshot =
-        builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
+    let built = catch_unwind(AssertUnwindSafe(|| builder.finish(decoded)));
+    let built = built.map_err(|panic| LoadError::of_panic(name, &*panic))?;
+    let snapshot = built.map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
     log::debug!("{name}: loaded after {:?}", start.elapsed());
     snapshot
 }
