@@ -3,6 +3,7 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
+mod absurd;
 mod attribution;
 mod check;
 mod cli;
