@@ -6,6 +6,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
@@ -83,8 +84,12 @@ impl Write for NewFile {
 /// # Errors
 /// [`SaveError::IsInput`].
 pub fn refuse_inputs<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), SaveError> {
-    // A file that is not there is not the same as another.
-    let is_target = |input: &Path| same_file::is_same_file(target, input).unwrap_or(false);
+    // A file that is not there is not the same as another. Files are opened to compare them, which waits for ever at a
+    // named pipe.
+    let is_file = |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file());
+    let is_target = |input: &Path| {
+        is_file(input) && is_file(target) && same_file::is_same_file(target, input).unwrap_or(false)
+    };
     if inputs.into_iter().any(is_target) {
         return Err(SaveError::IsInput { path: target.to_owned() });
     }
@@ -146,18 +151,53 @@ impl NewFile {
     }
 }
 
+/// The names of temporary files.
+const TEMPORARY: [&str; 2] = [".oomscope-", ".tmp"];
+
+/// Entries of a folder that are looked at for what was left behind, at most.
+const MAX_SWEPT: usize = 1_000;
+
+/// What is left behind is at least this old. A younger one may not be locked yet.
+const LEFT_BEHIND: Duration = Duration::from_mins(1);
+
+/// Remove temporary files of processes that were killed, as by Ctrl+C. Those of living ones are locked.
+fn sweep(folder: &Path) {
+    let [prefix, suffix] = TEMPORARY;
+    let is_temporary = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(prefix) && name.ends_with(suffix)
+    };
+    let is_left_behind = |path: &Path| -> io::Result<bool> {
+        let metadata = fs::symlink_metadata(path)?;
+        let is_old = metadata.modified()?.elapsed().is_ok_and(|age| LEFT_BEHIND <= age);
+        // Where locks are not supported, everything stays.
+        Ok(metadata.is_file() && is_old && fs::File::open(path)?.try_lock().is_ok())
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_SWEPT).flatten();
+    for path in entries.filter(is_temporary).map(|entry| entry.path()) {
+        if is_left_behind(&path).unwrap_or(false) {
+            fs::remove_file(&path).ok();
+        }
+    }
+}
+
 /// A new file in the target's folder, with the permissions that any new file gets.
 fn temporary(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    sweep(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".oomscope-").suffix(".tmp");
+    builder.prefix(TEMPORARY[0]).suffix(TEMPORARY[1]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         // The process's umask takes away from this, as for any file that is created.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+    let file = builder.tempfile_in(folder)?;
+    // Only to be told from what was left behind.
+    file.as_file().try_lock().ok();
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -202,6 +242,30 @@ mod tests {
         assert!(save(&target, "new", Existing::Keep).is_err());
         assert_eq!(fs::read_to_string(&target).expect("the file"), "old");
         assert_eq!(names(folder.path()), ["out.txt"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_behind_goes_and_what_is_being_written_stays() {
+        let (folder, target) = folder();
+        let minutes_ago = std::time::SystemTime::now() - 2 * LEFT_BEHIND;
+        let being_written = NewFile::create(&target).expect("the folder can be written");
+        for entry in fs::read_dir(folder.path()).expect("the folder").flatten() {
+            let file = OpenOptions::new().write(true).open(entry.path()).expect("a temporary file");
+            file.set_modified(minutes_ago).expect("a time");
+        }
+        for (name, changed) in [
+            (".oomscope-left.tmp", minutes_ago),
+            (".oomscope-young.tmp", std::time::SystemTime::now()),
+            ("mine.tmp", minutes_ago),
+        ] {
+            let file = fs::File::create(folder.path().join(name)).expect("a temporary file");
+            file.set_modified(changed).expect("a time");
+        }
+        save(&folder.path().join("another"), "", Existing::Replace).expect("a new file");
+        being_written.finish(Existing::Replace).expect("it is still there");
+        let mut found = names(folder.path());
+        found.sort();
+        assert_eq!(found, [".oomscope-young.tmp", "another", "mine.tmp", "out.txt"]);
     }
 
     #[test]

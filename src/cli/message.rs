@@ -2,12 +2,15 @@
 
 use super::failure::Failure;
 use crate::diagnosis::OomMessage;
-use std::fs::File;
+use crate::load::open_regular;
 use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes that are kept of a text, at most. The log of a long job would fill the memory, and the exception is near its end.
 const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// Bytes of a text that are read, at most: more is no log, but an input without end.
+const MAX_READ_BYTES: u64 = 16 << 30;
 
 /// Read the last out-of-memory exception of a text.
 ///
@@ -19,7 +22,7 @@ pub(super) fn oom_message(path: &Path) -> Result<OomMessage, Failure> {
         Failure::new(format_args!("cannot read the message {}: {error}", path.display()), hint)
     };
     let text =
-        if path == Path::new("-") { end_of(io::stdin().lock()) } else { File::open(path).and_then(end_of) };
+        if path == Path::new("-") { end_of(io::stdin().lock()) } else { open_regular(path).and_then(end_of) };
     let text = text.map_err(cannot)?;
     OomMessage::parse(&String::from_utf8_lossy(&text)).ok_or_else(|| {
         Failure::new(
@@ -30,12 +33,22 @@ pub(super) fn oom_message(path: &Path) -> Result<OomMessage, Failure> {
 }
 
 /// The last [`MAX_KEPT_BYTES`] of an input.
-fn end_of(mut input: impl Read) -> io::Result<Vec<u8>> {
-    let mut kept: Vec<u8> = Vec::new();
+fn end_of(input: impl Read) -> io::Result<Vec<u8>> {
+    end_within(input, MAX_READ_BYTES)
+}
+
+/// The last [`MAX_KEPT_BYTES`] of an input of at most about `max_bytes`.
+fn end_within(mut input: impl Read, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let (mut kept, mut read_bytes): (Vec<u8>, u64) = (Vec::new(), 0);
     loop {
         let read = input.by_ref().take(MAX_KEPT_BYTES as u64).read_to_end(&mut kept)?;
         if read == 0 {
             return Ok(kept);
+        }
+        read_bytes = read_bytes.saturating_add(read as u64);
+        if max_bytes < read_bytes {
+            let message = format!("it is larger than {} GiB", max_bytes >> 30);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
         let excess = kept.len().saturating_sub(MAX_KEPT_BYTES);
         kept.drain(..excess);
@@ -54,5 +67,6 @@ mod tests {
         assert_eq!(kept.len(), MAX_KEPT_BYTES);
         assert!(kept.ends_with(b"end"));
         assert_eq!(end_of(&b"short"[..]).expect("memory can be read"), b"short");
+        assert!(end_within(io::repeat(0), 10 << 20).is_err(), "it has no end");
     }
 }

@@ -30,6 +30,7 @@ mod table_folder;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::Failure;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 /// The version, with the commit where it is known.
@@ -138,14 +139,25 @@ pub fn command() -> clap::Command {
 pub fn run() -> ExitCode {
     install_log();
     let args = Args::parse();
-    let outcome = match &args.command {
+    let outcome = guarded(|| match &args.command {
         Some(command) => command.run(),
         None => open::run(&args.open),
-    };
+    });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Run a command. A defect of this program is an error like others, with exit code 1; files that were being written stay as
+/// they were. Where it happened is on standard error already.
+fn guarded(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "unknown panic".to_owned());
+        Err(Failure::new(format_args!("internal error: {text}"), "please report this together with the file"))
+    })
 }
 
 /// The filters of the log: a level alone is this program's, and libraries only log errors. Anything else is taken as it is.
@@ -172,7 +184,21 @@ fn install_log() {
 
 #[cfg(test)]
 mod tests {
-    use super::log_filters;
+    use super::{Failure, guarded, log_filters};
+
+    #[test]
+    fn a_defect_is_an_error_and_no_end_in_the_middle() {
+        let sum = |a: i64| {
+            guarded(|| {
+                assert!(a.checked_add(1).is_some(), "attempt to add with overflow");
+                Ok(())
+            })
+        };
+        let Err(Failure::Message { message, hint }) = sum(i64::MAX) else { panic!("it is an error") };
+        assert_eq!(message, "internal error: attempt to add with overflow");
+        assert!(hint.contains("report this"));
+        assert!(sum(1).is_ok());
+    }
 
     #[test]
     fn a_level_alone_is_for_the_programs_own_messages() {

@@ -88,6 +88,7 @@ pub(super) fn write(
     }
     let report = RemediesReport {
         file: &recording.file.display().to_string(),
+        snapshot: &recording.snapshot,
         timeline,
         fidelity: subject.fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),

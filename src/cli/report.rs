@@ -75,7 +75,7 @@ struct LeftOut {
     /// Leave out the notes that the window keeps beside the file
     #[arg(long)]
     no_notes: bool,
-    /// Leave out user names, paths and hosts; file names and lines stay
+    /// Leave out folders, and addresses of people and machines; file names, lines and functions stay
     #[arg(long)]
     redact: bool,
 }

@@ -86,6 +86,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         wanted.filter(|_| args.smallest_capacity).and_then(|settings| smallest_capacity(&subject, settings));
     let simulation = Simulation {
         file: &recording.file.display().to_string(),
+        snapshot: &recording.snapshot,
         timeline,
         recorded: subject.recorded_settings(),
         fidelity,

@@ -117,7 +117,7 @@ impl PictureSpec {
 
     /// A text without folders, if they are to be left out.
     pub(super) fn redacted(&self, text: String) -> String {
-        if self.redacts { units::without_folders(&text) } else { text }
+        if self.redacts { units::without_names(&text) } else { text }
     }
 
     /// The filter and the number of its matches, for captions.

@@ -1,5 +1,6 @@
 //! Unwraps the pickle or the JSON from its container, which the first bytes of the file identify.
 
+use super::decompress::{InSteps, Xz};
 use super::error::ContainerError;
 use super::html;
 use std::io::{BufReader, Cursor, Read};
@@ -19,9 +20,9 @@ pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + 
     let all = Cursor::new(head).chain(raw);
     Ok(match container {
         Container::Plain => Box::new(all),
-        Container::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(all))),
-        Container::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(all))?),
-        Container::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(buffered(all))),
+        Container::Gzip => Box::new(InSteps(flate2::bufread::MultiGzDecoder::new(buffered(all)))),
+        Container::Zstd => Box::new(InSteps(zstd::stream::read::Decoder::with_buffer(buffered(all))?)),
+        Container::Xz => Box::new(Xz::new(buffered(all))?),
         Container::Html => html::open(all)?,
     })
 }

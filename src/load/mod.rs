@@ -6,6 +6,7 @@
 //! This module knows files and threads. It knows no windows and prints nothing.
 
 mod container;
+mod decompress;
 mod error;
 mod file_chunks;
 mod fill;
@@ -19,6 +20,7 @@ mod many;
 mod notes_file;
 mod pipe;
 mod progress;
+mod regular_file;
 mod rules_file;
 mod stamp;
 
@@ -28,6 +30,7 @@ pub use job::{LoadJob, LoadOutcome};
 pub use many::{ManyProgress, load_each};
 pub use notes_file::{NOTES_SUFFIX, notes_beside, other_notes_beside, read_text};
 pub use progress::Progress;
+pub use regular_file::{MAX_RULES_BYTES, open_regular, read_small, text_of};
 pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
 
@@ -157,8 +160,9 @@ fn finish(
         return Err(LoadError::Cancelled { input: name.to_owned() });
     }
     progress.set_building();
-    let snapshot =
-        builder.finish(decoded).map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
+    let built = catch_unwind(AssertUnwindSafe(|| builder.finish(decoded)));
+    let built = built.map_err(|panic| LoadError::of_panic(name, &*panic))?;
+    let snapshot = built.map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
     log::debug!("{name}: loaded after {:?}", start.elapsed());
     snapshot
 }

@@ -1,6 +1,7 @@
 //! Cells and errors that all CSV outputs share.
 
 use crate::model::PoolKey;
+use crate::units;
 use std::borrow::Cow;
 use std::io;
 
@@ -13,10 +14,16 @@ pub fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// Text that spreadsheets do not run: they take cells that start like this for formulas.
+/// Text that spreadsheets do not run, since they take cells that start like this for formulas, and terminals do not obey.
+/// Line breaks stay, between quotes.
 pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t']);
-    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    let is_obeyed = |c: char| c != '\n' && units::is_unprintable(c);
+    let text = if text.contains(is_obeyed) {
+        Cow::Owned(text.replace(is_obeyed, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    };
+    if text.starts_with(['=', '+', '-', '@']) { Cow::Owned(format!("'{text}")) } else { text }
 }
 
 /// A number; empty if unknown.

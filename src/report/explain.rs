@@ -1,6 +1,7 @@
 //! `explain`: the reasons for an allocation's category, as text or JSON.
 
 use super::because_text::{allocation_name, because_text};
+use super::damage::{DamageRecord, damage_line};
 use super::json;
 use crate::analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
@@ -46,6 +47,7 @@ struct Record {
     /// Those noted at the address with these bytes, without times.
     tensors: Vec<TensorRecord>,
     stack: Vec<String>,
+    damage: Option<DamageRecord>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +104,7 @@ impl Explanation<'_> {
             without_effect: others(refused),
             tensors: self.tensors().into_iter().map(tensor_record).collect(),
             stack: stack_lines(self.snapshot, self.allocation.stack).collect(),
+            damage: DamageRecord::of(self.snapshot),
         }
     }
 }
@@ -132,7 +135,10 @@ pub fn explain_json(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
 /// # Errors
 /// When writing fails.
 pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
-    let Explanation { timeline, allocation, .. } = explanation;
+    let Explanation { snapshot, timeline, allocation, .. } = explanation;
+    if let Some(line) = damage_line(snapshot) {
+        writeln!(out, "{line}")?;
+    }
     let record = explanation.record();
     let size = units::bytes_exact(allocation.size);
     writeln!(out, "{} on {}: {size}", allocation_name(allocation), timeline.device)?;

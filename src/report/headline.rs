@@ -1,5 +1,6 @@
 //! A device's recording in a few lines, for headers, status lines and captions.
 
+use super::damage::damage_line;
 use super::non_default_settings;
 use crate::model::{Anchor, Moment, Snapshot, Timeline};
 use crate::units;
@@ -88,10 +89,7 @@ pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -
         lines.push(units::capitalised(&moment_text(timeline, moment)));
     }
     lines.push(settings(snapshot));
-    if let Some(damage) = &snapshot.damage {
-        let offset = units::count(damage.offset);
-        lines.push(format!("The file is damaged at byte {offset}; only what is whole before it is shown"));
-    }
+    lines.extend(damage_line(snapshot));
     if timeline.anchor == Anchor::TraceOnly {
         lines.push("Memory from before the recording is unknown and left out of all figures".to_owned());
     }

@@ -2,6 +2,7 @@
 
 use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
+use super::damage::{DamageRecord, damage_line};
 use super::json;
 use super::table::{self, Align};
 use crate::analysis::filter::Matches;
@@ -68,6 +69,8 @@ struct Record<'a> {
     stack: FrameRecords<'a>,
     /// Number of frames that `stack` leaves out.
     frames_left_out: usize,
+    /// In each row, since an array has no other place for it.
+    damage: Option<DamageRecord>,
     #[serde(skip)]
     age_us: Option<i64>,
 }
@@ -121,6 +124,7 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
         because: because_text(snapshot, timeline, allocation, categories.because(timeline, allocation.id)),
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
+        damage: DamageRecord::of(snapshot),
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
     }
 }
@@ -202,6 +206,9 @@ pub fn live_text(
     sets: &[LiveSet<'_>],
     rows: &[LiveRow],
 ) -> io::Result<()> {
+    if let Some(line) = damage_line(snapshot) {
+        writeln!(out, "{line}")?;
+    }
     for set in sets {
         let moment = set.moment.event().map_or_else(
             || "before the first event".to_owned(),

@@ -9,6 +9,7 @@ mod category_text;
 mod comparison;
 mod contradictions;
 mod csv_text;
+mod damage;
 mod diagnosis;
 mod explain;
 mod flame_svg;

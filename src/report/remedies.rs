@@ -1,9 +1,10 @@
 //! Predicted remedies as text and as JSON.
 
+use super::damage::{DamageRecord, damage_line};
 use super::json;
 use super::simulation::fidelity_text;
 use super::table::{self, Align};
-use crate::model::Timeline;
+use crate::model::{Snapshot, Timeline};
 use crate::remedies::{Figures, Prediction, Predictions, Trust};
 use crate::simulator::Fidelity;
 use crate::units;
@@ -21,6 +22,8 @@ const MAX_DESCRIBED: usize = 4;
 pub struct RemediesReport<'a> {
     /// The file.
     pub file: &'a str,
+    /// Its contents.
+    pub snapshot: &'a Snapshot,
     /// The device's recording.
     pub timeline: &'a Timeline,
     /// The share of the recording that the simulation reproduces.
@@ -44,6 +47,7 @@ struct Record<'a> {
     least: Option<&'a str>,
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
+    damage: Option<DamageRecord>,
 }
 
 #[derive(Serialize)]
@@ -135,6 +139,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             .largest_batch
             .map(|batch| LargestBatchRecord { factor: batch.factor, basis: batch.basis.key() }),
         remedies: predictions.remedies.iter().map(record).collect(),
+        damage: DamageRecord::of(report.snapshot),
     };
     json::write(out, &record)
 }
@@ -152,6 +157,9 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
+    if let Some(line) = damage_line(report.snapshot) {
+        writeln!(out, "  {line}")?;
+    }
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };
     match predictions.capacity {
         Some(capacity) => writeln!(out, "  capacity        {} ({source})", bytes(capacity))?,

@@ -1,8 +1,9 @@
 //! Memory over time in columns, as JSON; docs/json.md describes it.
 
+use super::damage::DamageRecord;
 use super::json;
 use crate::analysis::SeriesColumn;
-use crate::model::{Moment, Timeline};
+use crate::model::{Moment, Snapshot, Timeline};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -14,6 +15,7 @@ struct Record<'a> {
     schema: u32,
     file: &'a str,
     devices: &'a [DeviceSeries],
+    damage: Option<DamageRecord>,
 }
 
 /// Memory of a device over time.
@@ -65,10 +67,15 @@ fn record(timeline: &Timeline, column: &SeriesColumn) -> ColumnRecord {
     }
 }
 
-/// Write the memory of a file's devices over time.
+/// Write the memory of some of a snapshot's devices over time.
 ///
 /// # Errors
 /// When writing fails.
-pub fn series_json(out: &mut dyn Write, file: &str, devices: &[DeviceSeries]) -> io::Result<()> {
-    json::write(out, &Record { schema: SCHEMA, file, devices })
+pub fn series_json(
+    out: &mut dyn Write,
+    file: &str,
+    snapshot: &Snapshot,
+    devices: &[DeviceSeries],
+) -> io::Result<()> {
+    json::write(out, &Record { schema: SCHEMA, file, devices, damage: DamageRecord::of(snapshot) })
 }

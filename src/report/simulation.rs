@@ -1,8 +1,9 @@
 //! Simulated settings as a table and as JSON.
 
+use super::damage::{DamageRecord, damage_line};
 use super::json;
 use super::table::{self, Align};
-use crate::model::Timeline;
+use crate::model::{Snapshot, Timeline};
 use crate::simulator::{Fidelity, Outcome, Reach, Settings};
 use crate::units;
 use serde::Serialize;
@@ -13,6 +14,8 @@ use std::io::{self, Write};
 pub struct Simulation<'a> {
     /// The file.
     pub file: &'a str,
+    /// Its contents.
+    pub snapshot: &'a Snapshot,
     /// The device's recording.
     pub timeline: &'a Timeline,
     /// The settings of the recording.
@@ -52,6 +55,7 @@ struct Record<'a> {
     results: Vec<OutcomeRecord>,
     recommendation: Option<String>,
     smallest_capacity: Option<u64>,
+    damage: Option<DamageRecord>,
 }
 
 #[derive(Serialize)]
@@ -137,6 +141,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         results: simulation.outcomes.iter().map(record).collect(),
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
+        damage: DamageRecord::of(simulation.snapshot),
     };
     json::write(out, &record)
 }
@@ -186,6 +191,9 @@ pub fn outcome_text(outcome: &Outcome) -> String {
 pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     let timeline = simulation.timeline;
     writeln!(out, "{} · {}", units::printable(simulation.file), timeline.device)?;
+    if let Some(line) = damage_line(simulation.snapshot) {
+        writeln!(out, "  {line}")?;
+    }
     writeln!(out, "  recorded with   {}", name(simulation.recorded))?;
     writeln!(out, "  simulated again {}", fidelity_text(simulation.fidelity))?;
     let source = if simulation.is_capacity_given { "given" } else { "derived from the recording" };

@@ -1,6 +1,7 @@
 //! `stats`: the figures of each device, as JSON or as a short summary.
 
 use super::baseline::{PeakLine, peak_lines};
+use super::damage::DamageRecord;
 use super::iterations::{IterationRecord, iteration_records};
 use super::modules::{ModulesRecord, modules_record};
 use super::position::{PlaceRecord, place, position_text};
@@ -78,12 +79,6 @@ struct StructureRecord {
 }
 
 #[derive(Serialize)]
-struct DamageRecord {
-    offset: u64,
-    reason: String,
-}
-
-#[derive(Serialize)]
 struct UnknownKeyRecord {
     record: &'static str,
     key: String,
@@ -147,7 +142,7 @@ fn record(
         modules: modules_record(&module_table(snapshot, timeline, &attribution, moment)),
         at: at.map(|at| at_record(&attribution, timeline, at)),
         filter: request.filter.map(|filter| filter_record(filter, snapshot, timeline, &attribution, moment)),
-        damage: snapshot.damage.as_ref().map(|d| DamageRecord { offset: d.offset, reason: d.reason.clone() }),
+        damage: DamageRecord::of(snapshot),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
         unknown_keys: unknown

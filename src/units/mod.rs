@@ -1,10 +1,10 @@
 //! Numbers and names as text, written and read alike in every view, report and picture.
 
 pub(crate) mod quantity;
-mod without_folders;
+mod without_names;
 
 pub use quantity::parse_bytes;
-pub use without_folders::without_folders;
+pub use without_names::without_names;
 
 /// The text with a capital letter at its start.
 pub fn capitalised(text: &str) -> String {

@@ -183,6 +183,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "basis",
                 "because",
                 "category",
+                "damage",
                 "device",
                 "frames_left_out",
                 "pool",

@@ -3,6 +3,7 @@
 //! One binary with a module per subject, so that linking happens once.
 #![forbid(unsafe_code)]
 
+mod absurd;
 mod accelerators;
 mod attribution;
 mod check;
@@ -10,12 +11,15 @@ mod cli;
 mod corpus;
 mod cuts;
 mod damage;
+mod damage_said;
 mod declared;
 mod diff;
 mod explain;
 mod export;
+mod faults;
 mod findings;
 mod formats;
+mod injection;
 mod json_snapshots;
 mod layering;
 mod loading;
@@ -28,6 +32,7 @@ mod properties;
 mod public;
 mod ranks;
 mod recorder;
+mod redaction;
 mod remedies;
 mod render;
 mod reports;

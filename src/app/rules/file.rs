@@ -3,15 +3,12 @@
 use super::change::RuleChange;
 use super::text::changed;
 use crate::analysis::{Category, UserRules};
-use crate::load::RULES_FILE;
+use crate::load::{MAX_RULES_BYTES, RULES_FILE, read_small};
 use crate::save::{Existing, NewFile, SaveError};
 use crate::units;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::fs;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-
-/// Most bytes of a rules file that are read: people write rules by hand.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// The places that rules can be kept in.
 #[derive(Debug, Clone, Default)]
@@ -80,17 +77,10 @@ pub(in crate::app) fn read_rules(path: &Path) -> Result<UserRules, String> {
 
 /// The text of a rules file; empty if there is none.
 fn read(path: &Path) -> Result<String, String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if MAX_BYTES < text.len() as u64 {
-        return Err(format!("it is larger than {}", units::bytes(MAX_BYTES as i64)));
+    match read_small(path, MAX_RULES_BYTES) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|error| error.to_string()),
     }
-    Ok(text)
 }
 
 /// Replace a rules file as a whole. One without any rule or word goes.

@@ -444,6 +444,59 @@ fn a_file_that_changed_on_the_disk_is_loaded_again_at_the_same_event() {
 }
 
 #[test]
+fn a_file_that_goes_away_while_it_is_open_stays_as_it_was_read() {
+    let mut harness = harness();
+    let folder = open(&mut harness, &snapshot_pickle());
+    device(&mut harness).at.move_to(Moment(3));
+    let path = folder.path().join("run.pickle");
+    // Deleted, replaced by what cannot be read as a file, and cut off while somebody writes it.
+    let half = snapshot_pickle()[..20].to_vec();
+    let faults: [&dyn Fn(); 3] = [
+        &|| std::fs::remove_file(&path).expect("it can be removed"),
+        &|| std::fs::create_dir(&path).expect("a folder"),
+        &|| {
+            std::fs::remove_dir(&path).expect("it can be removed");
+            std::fs::write(&path, &half).expect("a temporary file");
+        },
+    ];
+    for fault in faults {
+        fault();
+        let old = device(&mut harness).recording.clone();
+        harness.run_steps(3);
+        harness.key_press(Key::F5);
+        assert!(wait(&mut harness, |harness| harness
+            .query_by_label_contains("could not be loaded again")
+            .is_some()));
+        assert!(device(&mut harness).recording == old, "the version before stays");
+        assert_eq!(device(&mut harness).at.cursor, Moment(3));
+        harness.get_by_label("Dismiss").click();
+        harness.run_steps(3);
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_those_of_a_new_window() {
+    let mut fresh = harness();
+    let mut kept = Kept::default();
+    eframe::App::save(fresh.state_mut(), &mut kept);
+    let keys: Vec<String> = kept.0.keys().cloned().collect();
+    assert!(keys.iter().any(|key| key == LAYOUT_KEY) && keys.iter().any(|key| key == PREFERENCES_KEY));
+    let long = "(".repeat(100_000);
+    for garbage in ["", "\u{0}\u{1b}[31m", "(layout: 1, 2", "[[[]]]", "-1e999", &long] {
+        let mut harness = harness();
+        let names = keys.iter().map(String::as_str).chain([RECENT_KEY]);
+        let all = names.map(|name| (name.to_owned(), garbage.to_owned()));
+        harness.state_mut().restore(Some(&Kept(all.collect())));
+        let folder = open(&mut harness, &snapshot_pickle());
+        harness.run_steps(3);
+        let mut again = Kept::default();
+        eframe::App::save(harness.state_mut(), &mut again);
+        assert_eq!(again.0.get(PREFERENCES_KEY), kept.0.get(PREFERENCES_KEY), "{garbage:.20}");
+        drop(folder);
+    }
+}
+
+#[test]
 fn a_selected_stack_is_found_again_after_a_reload() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));

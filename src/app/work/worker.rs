@@ -6,6 +6,7 @@
 
 use super::watch::{Watch, Watched};
 use eframe::egui;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -123,11 +124,14 @@ impl<T: Task> Shared<T> {
 }
 
 fn start_thread<T: Task>(name: &str, shared: &Arc<Shared<T>>, task: T, ctx: &egui::Context) -> bool {
-    let (shared, ctx) = (Arc::clone(shared), ctx.clone());
+    let (shared, ctx, of) = (Arc::clone(shared), ctx.clone(), name.to_owned());
     let thread = thread::Builder::new().name(format!("oomscope-{name}")).spawn(move || {
         while let Some((request, watch)) = shared.wait() {
-            if let Some(response) = task.run_watched(&request, &watch) {
-                shared.lock().response = Some(response);
+            // A defect in one answer must not leave all later questions without any.
+            match catch_unwind(AssertUnwindSafe(|| task.run_watched(&request, &watch))) {
+                Ok(Some(response)) => shared.lock().response = Some(response),
+                Ok(None) => {}
+                Err(_panic) => log::error!("internal error in {of}: there is no answer"),
             }
             ctx.request_repaint();
         }
@@ -172,6 +176,7 @@ mod tests {
 
         fn run_watched(&self, request: &u64, watch: &Watch) -> Option<u64> {
             watch.progress(1, 3);
+            assert!(*request != 13, "a defect");
             let is_endless = *request == 0;
             while is_endless && watch.is_wanted() {
                 thread::sleep(Duration::from_millis(1));
@@ -202,6 +207,13 @@ mod tests {
         worker.cancel();
         assert_eq!(worker.progress(), None);
         assert_eq!(answer(&mut worker, 5, long), Some(5), "the same question again");
+    }
+
+    #[test]
+    fn a_defect_in_one_answer_leaves_the_others() {
+        let mut worker = Worker::new("test", Endless, &egui::Context::default(), WorkMode::Background);
+        assert_eq!(answer(&mut worker, 13, Duration::from_millis(100)), None);
+        assert_eq!(answer(&mut worker, 5, Duration::from_secs(20)), Some(5));
     }
 
     #[test]

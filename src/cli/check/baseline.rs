@@ -4,9 +4,9 @@ use crate::analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak
 use crate::analysis::{Attribution, UserRules};
 use crate::cli::failure::Failure;
 use crate::cli::loading;
+use crate::load::{open_regular, text_of};
 use crate::model::{Snapshot, Timeline};
 use crate::report::read_baseline;
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -62,12 +62,10 @@ fn summary(snapshot: &Snapshot, timeline: &Timeline) -> PeakSummary {
 
 /// The text of a file that begins as the array that `stats` writes; `None` for anything else.
 fn json_of(path: &Path) -> io::Result<Option<String>> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     let mut first = [0u8];
     if file.read(&mut first)? == 0 || first != *b"[" {
         return Ok(None);
     }
-    let mut text = String::from("[");
-    file.take(MAX_BYTES).read_to_string(&mut text)?;
-    Ok(Some(text))
+    Ok(Some(format!("[{}", text_of(file, MAX_BYTES)?)))
 }

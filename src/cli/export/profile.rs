@@ -3,9 +3,9 @@
 use crate::cli::failure::Failure;
 use crate::cli::stderr;
 use crate::interchange::{Portion, Profile, Selection};
+use crate::load::open_regular;
 use crate::units;
 use flate2::bufread::MultiGzDecoder;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub(super) fn read(path: &Path) -> Result<Profile, Failure> {
     let hint = "--profile takes what torch.profiler's export_chrome_trace wrote";
     let refused = |why: &dyn std::fmt::Display| Failure::new(format_args!("{}: {why}", path.display()), hint);
-    let mut input = BufReader::new(File::open(path).map_err(|error| refused(&error))?);
+    let mut input = BufReader::new(open_regular(path).map_err(|error| refused(&error))?);
     let start = input.fill_buf().map_err(|error| refused(&error))?;
     let read = if start.starts_with(&GZIP) {
         Profile::read(BufReader::new(MultiGzDecoder::new(input)))

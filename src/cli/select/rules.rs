@@ -3,7 +3,7 @@
 use crate::analysis::UserRules;
 use crate::cli::failure::Failure;
 use crate::cli::stderr;
-use crate::load::{Input, rules_nearby};
+use crate::load::{Input, MAX_RULES_BYTES, read_small, rules_nearby};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ impl RulesFile {
 }
 
 fn read(path: &Path) -> Result<UserRules, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_small(path, MAX_RULES_BYTES).map_err(|error| {
         Failure::new(
             format_args!("cannot read the rules {}: {error}", path.display()),
             "--rules takes a TOML file",

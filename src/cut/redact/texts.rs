@@ -29,12 +29,12 @@ impl Rewrite for Redaction {
         let owned = |text: String| Some(Cow::Owned(text.into_bytes()));
         match kind {
             TextKind::File => owned(self.folders.redacted(&shown())),
-            // Rules read the names of functions, and torch's are among them.
-            TextKind::Function => Some(Cow::Borrowed(text)),
+            // Rules read the names of functions. Those of Python and C++ have no form of a path, an address or a host.
+            TextKind::Function => owned(units::without_names(&shown())),
             // The lines after the first are source code.
-            TextKind::TraceLine => owned(units::without_folders(shown().lines().next().unwrap_or_default())),
+            TextKind::TraceLine => owned(units::without_names(shown().lines().next().unwrap_or_default())),
             TextKind::Generated | TextKind::Annotation | TextKind::Setting => {
-                owned(units::without_folders(&shown()))
+                owned(units::without_names(&shown()))
             }
             TextKind::Source => None,
             TextKind::Metadata => owned(metadata(&shown())),

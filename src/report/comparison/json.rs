@@ -5,6 +5,7 @@ use super::rows::module_text;
 use super::sentence::{comparison_sentence, moment_word};
 use crate::analysis::comparison::{Figures, LinePair, PoolStream, Portion, Row, SettingChange, Since};
 use crate::analysis::{Basis, Verdict};
+use crate::report::damage::DamageRecord;
 use crate::report::position::{PlaceRecord, place};
 use crate::report::{json, settings};
 use serde::Serialize;
@@ -46,6 +47,7 @@ struct SideRecord {
     peak_reserved_event: i64,
     /// The event with which the iteration began, from which on memory is not `from_before`; null for the recording.
     iteration_begins: Option<u32>,
+    damage: Option<DamageRecord>,
 }
 
 #[derive(Serialize)]
@@ -198,6 +200,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
             Since::Iteration(moment) => Some(moment.0),
             Since::Recording => None,
         },
+        damage: DamageRecord::of(of.snapshot),
     }
 }
 

@@ -18,7 +18,7 @@ impl Clean {
     /// A name or another short text.
     pub(super) fn text(self, text: &str) -> String {
         let text = units::printable(text);
-        let text = if self.redacted { units::without_folders(&text) } else { text };
+        let text = if self.redacted { units::without_names(&text) } else { text };
         shortened(text)
     }
 
@@ -70,7 +70,7 @@ impl Clean {
     /// A sentence of the diagnosis. It is not cut: the names in it were, and the rest is the program's own.
     pub(super) fn prose(self, text: &str) -> String {
         let text = units::printable(text);
-        if self.redacted { units::without_folders(&text) } else { text }
+        if self.redacted { units::without_names(&text) } else { text }
     }
 }
 

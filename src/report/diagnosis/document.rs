@@ -11,6 +11,7 @@ use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Num
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::notes::{Note, Place};
 use crate::remedies::Predictions;
+use crate::report::damage::DamageRecord;
 use crate::report::{moment_text, non_default_settings, place_words};
 use crate::units;
 
@@ -51,6 +52,7 @@ pub struct Document {
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
     pub(super) has_settings: bool,
+    pub(super) damage: Option<DamageRecord>,
     pub(super) events: usize,
     /// The memory of modules.
     pub(super) modules: Option<ModuleTable>,
@@ -169,6 +171,7 @@ impl Document {
             facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
+            damage: DamageRecord::of(snapshot),
             events: timeline.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),

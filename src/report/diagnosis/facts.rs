@@ -3,6 +3,7 @@
 use crate::analysis::{Phase, PhaseBasis};
 use crate::diagnosis::{Diagnosis, MomentPosition};
 use crate::model::{Anchor, FrameId, Moment, Snapshot, Timeline};
+use crate::report::damage::damage_line;
 use crate::units;
 
 /// Facts about the recording, each with its label.
@@ -12,6 +13,7 @@ pub(super) fn facts(
     diagnosis: &Diagnosis,
 ) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
+    facts.extend(damage_line(snapshot).map(|text| ("Damage", text)));
     facts.extend(activity(diagnosis.at).map(|text| ("At this moment", text)));
     if diagnosis.dump.moment != diagnosis.at.moment {
         facts.extend(activity(diagnosis.dump).map(|text| ("At the dump", text)));

@@ -41,6 +41,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
         "ranks": document.ranks,
         "notes": document.notes.iter().map(note).collect::<Vec<_>>(),
+        "damage": document.damage,
     });
     crate::report::json::write(out, &report)
 }

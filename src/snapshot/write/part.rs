@@ -25,7 +25,7 @@ pub enum TextKind {
     Category,
     /// The name of an annotated range of time.
     Annotation,
-    /// The value of an allocator's setting.
+    /// The name or the value of an allocator's setting.
     Setting,
 }
 

@@ -65,7 +65,9 @@ impl<W: Write> Output<'_, W> {
         let action = part.snapshot.actions.name(event.action, &part.snapshot.strings);
         self.dict(|out| {
             out.key(Key::Action)?;
-            out.text(action.as_bytes())?;
+            // Of a version that is not known yet, it may be anything.
+            let action = part.rewrite.text(TextKind::Function, action.as_bytes());
+            out.text(&action.unwrap_or_default())?;
             out.address_field(Key::Addr, event.addr)?;
             out.int_field(Key::DeviceFree, event.device_free)?;
             out.int_field(Key::Size, Some(event.size))?;
@@ -191,7 +193,8 @@ impl<W: Write> Output<'_, W> {
         }
         self.pickle.mark()?;
         for setting in settings {
-            self.text(setting.name.as_bytes())?;
+            let name = self.part.rewrite.text(TextKind::Setting, setting.name.as_bytes());
+            self.text(&name.unwrap_or_default())?;
             self.setting(&setting.value)?;
         }
         self.pickle.set_items()

@@ -54,7 +54,7 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let found =
         devices.into_iter().map(|(timeline, events)| of_device(call, &args, &opened, timeline, events));
     let found: Vec<DeviceSeries> = found.collect();
-    Ok(series_json(out, &opened.name(), &found)?)
+    Ok(series_json(out, &opened.name(), &opened.snapshot, &found)?)
 }
 
 fn of_device(
