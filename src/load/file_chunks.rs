@@ -1,7 +1,7 @@
 //! A file as chunks for the decoder, read at any place by any thread.
 
 use super::Progress;
-use crate::pickle::{Chunk, ChunkSource, ErrorKind, SeekSource};
+use crate::pickle::{Bound, Chunk, ChunkSource, ErrorKind, SeekSource};
 use std::fs::File;
 use std::io;
 
@@ -40,8 +40,8 @@ impl ChunkSource for FileChunks<'_> {
         Ok((n != 0).then_some(chunk))
     }
 
-    fn stored_bytes(&self) -> Option<u64> {
-        self.counts.then_some(self.at)
+    fn bound(&self) -> Option<Bound> {
+        self.counts.then(|| self.progress.bound(self.at))
     }
 }
 

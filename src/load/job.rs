@@ -27,7 +27,18 @@ impl LoadJob {
     /// # Errors
     /// When no thread can be started.
     pub fn start(input: Input, wake: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let progress = Progress::default();
+        Self::start_with(input, Progress::default(), wake)
+    }
+
+    /// Start loading with a progress that nobody uses yet, which may allow more memory than others.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_with(
+        input: Input,
+        progress: Progress,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
         let (sender, outcome) = sync_channel(1);
         let (job_input, job_progress) = (input.clone(), progress.clone());
         let stamp = Arc::new(OnceLock::new());

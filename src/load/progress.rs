@@ -1,5 +1,7 @@
 //! Progress of a load and the request to stop it, shared between threads.
 
+use super::max_memory;
+use crate::pickle::Bound;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +19,8 @@ struct Shared {
     events: Arc<AtomicU64>,
     is_building: AtomicBool,
     is_cancelled: AtomicBool,
+    /// 0 where the load has no bound of its own.
+    max_memory: AtomicU64,
 }
 
 impl Progress {
@@ -53,6 +57,16 @@ impl Progress {
     /// Whether the load was asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Let the load take this much memory, in bytes, instead of what others may.
+    pub fn allow_memory(&self, bytes: u64) {
+        self.shared.max_memory.store(bytes, Ordering::Relaxed);
+    }
+
+    /// What an input may take of which so many bytes were read.
+    pub(super) fn bound(&self, stored: u64) -> Bound {
+        max_memory::bound(stored, self.shared.max_memory.load(Ordering::Relaxed))
     }
 
     pub(super) fn set_total_bytes(&self, total: u64) {

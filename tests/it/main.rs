@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod attribution;
+mod bombs;
 mod check;
 mod cli;
 mod corpus;

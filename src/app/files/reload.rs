@@ -1,6 +1,7 @@
 //! Loading an open file again, when it has changed on the disk or the user wants to. The old version stays
 //! until the new one is there.
 
+use super::loading;
 use super::watch::OnDisk;
 use crate::analysis::{MomentRange, same_event};
 use crate::app::command::Command;
@@ -28,13 +29,12 @@ pub(in crate::app) struct Reload {
 
 impl Reload {
     /// Start loading, unless a load is going on.
-    pub(in crate::app) fn start(&mut self, input: &Input, ctx: &egui::Context) {
+    pub(in crate::app) fn start(&mut self, input: &Input, max_memory: Option<u64>, ctx: &egui::Context) {
         if self.job.is_some() {
             return;
         }
-        let waker = ctx.clone();
         self.failure = None;
-        match LoadJob::start(input.clone(), move || waker.request_repaint()) {
+        match loading::start(input, max_memory, ctx) {
             Ok(job) => self.job = Some(job),
             Err(error) => self.failure = Some(format!("cannot start a thread: {error}")),
         }
