@@ -294,10 +294,11 @@ fn line_bytes(snapshot: &Snapshot, (file, line, name): Line) -> impl Iterator<It
 }
 
 fn text_order(snapshot: &Snapshot, a: &[Line], b: &[Line]) -> Ordering {
-    let text = |lines: &[Line]| {
-        lines.to_vec().into_iter().flat_map(|line| line_bytes(snapshot, line).chain([b'\n']))
-    };
-    text(a).cmp(text(b))
+    text_bytes(snapshot, a).cmp(text_bytes(snapshot, b))
+}
+
+fn text_bytes(snapshot: &Snapshot, lines: &[Line]) -> impl Iterator<Item = u8> {
+    lines.iter().flat_map(|&line| line_bytes(snapshot, line).chain([b'\n']))
 }
 
 fn private_pools(timeline: &Timeline) -> Vec<[i64; 2]> {

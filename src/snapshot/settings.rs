@@ -74,15 +74,9 @@ impl Builder {
     }
     /// A text, if there is room left for it.
     fn text(&self, text: StrId, left: &mut Left) -> Option<String> {
-        match left.text_bytes.checked_sub(self.strings.bytes(text).len()) {
-            Some(rest) => {
-                left.text_bytes = rest;
-                Some(self.strings.get(text).into_owned())
-            }
-            None => {
-                left.dropped += 1;
-                None
-            }
-        }
+        let rest = left.text_bytes.checked_sub(self.strings.bytes(text).len());
+        left.dropped += u64::from(rest.is_none());
+        left.text_bytes = rest?;
+        Some(self.strings.get(text).into_owned())
     }
 }

@@ -32,12 +32,11 @@ impl Builder {
             }
             for pair in pairs.to_vec().chunks_exact(2) {
                 let Some(addr) = self.hex(pair[0]) else { continue };
-                let items = self.items(pair[1]);
-                if !take(&mut values_left, items.len()) {
+                if !take(&mut values_left, self.items(pair[1]).len()) {
                     self.notes.skipped(REPEATED, 1);
                     break;
                 }
-                for item in items.to_vec() {
+                for item in self.items(pair[1]).to_vec() {
                     let Some((operator, shape, dtype)) = self.noted(item) else { continue };
                     tensors.push(RecordedTensor { device, addr, operator, dtype, shape });
                 }

@@ -14,8 +14,10 @@ pub fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Text from a file, made safe for a terminal or a label: unprintable characters are replaced, and of a text of more than two
-/// thousand bytes the first are kept, with a mark that says how many bytes were left out.
+/// Text from a file, made safe for a terminal or a label.
+///
+/// Unprintable characters are replaced. Of a text of more than two thousand bytes the first are kept, with a mark that says how
+/// many bytes were left out.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(SHOWN_BYTES + MARK_BYTES));
     // Where the text is cut if it is too long: bytes of what is shown, and of the text.
