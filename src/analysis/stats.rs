@@ -5,9 +5,10 @@
 //! `rounded`. Field names are the keys of `stats --format json`.
 
 use super::live_at;
-use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
+use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, StrId, Timeline};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of allocations that are listed at the peak, a part of the output format.
@@ -264,27 +265,40 @@ fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> 
         let bytes = by_stack.entry(stack).or_default();
         *bytes = bytes.saturating_add(a.size);
     }
-    let mut by_text: BTreeMap<String, i64> = BTreeMap::new();
+    // Frames may differ in what their lines do not show.
+    let mut by_lines: HashMap<Vec<Line>, i64> = HashMap::default();
     for (stack, bytes) in by_stack {
-        let total = by_text.entry(stack_text(snapshot, stack)).or_default();
+        let lines = snapshot.stacks.frames(stack).iter().map(|&id| snapshot.frames.get(id));
+        let total =
+            by_lines.entry(lines.map(|frame| (frame.file, frame.line, frame.name)).collect()).or_default();
         *total = total.saturating_add(bytes);
     }
-    let mut totals: Vec<(String, i64)> = by_text.into_iter().collect();
-    totals.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+    let mut totals: Vec<(Vec<Line>, i64)> = by_lines.into_iter().collect();
+    // In the order of their texts, which are not put together: names may be long.
+    totals.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| text_order(snapshot, a, b)));
+    let innermost = |lines: &[Line]| {
+        let bytes: Vec<u8> =
+            lines.first().map(|&line| line_bytes(snapshot, line).collect()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
     let top = totals.into_iter().take(TOP_STACKS);
-    top.map(|(text, bytes)| TopStack {
-        bytes,
-        innermost: text.split('\n').next().unwrap_or_default().to_owned(),
-    })
-    .collect()
+    top.map(|(lines, bytes)| TopStack { bytes, innermost: innermost(&lines) }).collect()
 }
 
-fn stack_text(snapshot: &Snapshot, stack: StackId) -> String {
-    let line = |&id| {
-        let frame = snapshot.frames.get(id);
-        format!("{}:{}:{}", snapshot.strings.get(frame.file), frame.line, snapshot.strings.get(frame.name))
-    };
-    snapshot.stacks.frames(stack).iter().map(line).collect::<Vec<_>>().join("\n")
+/// A frame as a line shows it: file, line, function.
+type Line = (StrId, i64, StrId);
+
+fn line_bytes(snapshot: &Snapshot, (file, line, name): Line) -> impl Iterator<Item = u8> {
+    let [file, name] = [file, name].map(|text| snapshot.strings.bytes(text).iter().copied());
+    file.chain(format!(":{line}:").into_bytes()).chain(name)
+}
+
+fn text_order(snapshot: &Snapshot, a: &[Line], b: &[Line]) -> Ordering {
+    text_bytes(snapshot, a).cmp(text_bytes(snapshot, b))
+}
+
+fn text_bytes(snapshot: &Snapshot, lines: &[Line]) -> impl Iterator<Item = u8> {
+    lines.iter().flat_map(|&line| line_bytes(snapshot, line).chain([b'\n']))
 }
 
 fn private_pools(timeline: &Timeline) -> Vec<[i64; 2]> {

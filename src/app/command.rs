@@ -20,6 +20,8 @@ pub(in crate::app) enum Command {
     OpenSample(Input),
     /// Load the file of a tab again.
     Reload(usize),
+    /// Load the file of a tab with this much memory, in bytes, where it needs more than files may take.
+    AllowMemory(usize, u64),
     /// Copy the command that opens a tab's file as it is shown.
     CopyLink(usize),
     /// Close a tab.

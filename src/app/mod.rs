@@ -240,6 +240,7 @@ impl App {
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
                 Command::OpenSample(input) => self.open(input, ctx),
                 Command::Reload(at) => self.reload(at, ctx),
+                Command::AllowMemory(at, bytes) => self.allow_memory(at, bytes, ctx),
                 Command::CopyLink(at) => self.copy_link(at, ctx),
                 Command::Close(at) => self.close(at),
                 Command::CloseOthers(at) => self.close_others(at),

@@ -19,6 +19,13 @@ impl App {
         }
     }
 
+    /// Load the file of a tab with this much memory, in bytes.
+    pub(super) fn allow_memory(&mut self, at: usize, bytes: u64, ctx: &egui::Context) {
+        if let Some(document) = self.documents.get_mut(at) {
+            document.allow_memory(bytes, ctx);
+        }
+    }
+
     /// Put the command that opens a tab's file as it is shown on the clipboard.
     pub(super) fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
         let Some(document) = self.documents.get_mut(at) else { return };

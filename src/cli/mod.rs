@@ -13,6 +13,7 @@ mod failure;
 mod licenses;
 mod live;
 mod loading;
+mod max_memory;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod message;
@@ -69,6 +70,8 @@ struct Args {
     command: Option<Command>,
     #[command(flatten)]
     open: open::OpenArgs,
+    #[command(flatten)]
+    max_memory: max_memory::MaxMemory,
 }
 
 /// The subcommands.
@@ -139,6 +142,7 @@ pub fn command() -> clap::Command {
 pub fn run() -> ExitCode {
     install_log();
     let args = Args::parse();
+    args.max_memory.set();
     let outcome = guarded(|| match &args.command {
         Some(command) => command.run(),
         None => open::run(&args.open),

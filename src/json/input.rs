@@ -1,6 +1,6 @@
 //! Chunks as a reader that knows where it is.
 
-use crate::pickle::{Chunk, ChunkSource, ErrorKind};
+use crate::pickle::{Bound, Chunk, ChunkSource, ErrorKind};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 
@@ -9,8 +9,8 @@ use std::io::{self, Read};
 pub(super) struct Place {
     /// Bytes that were read.
     pub(super) offset: Cell<u64>,
-    /// As [`ChunkSource::stored_bytes`].
-    pub(super) stored: Cell<Option<u64>>,
+    /// As [`ChunkSource::bound`].
+    pub(super) bound: Cell<Option<Bound>>,
     /// Why the source gave no more.
     pub(super) failure: RefCell<Option<ErrorKind>>,
 }
@@ -34,7 +34,7 @@ impl<'p, S: ChunkSource> Input<'p, S> {
         while self.chunk.as_ref().is_none_or(|chunk| chunk.data().len() <= self.at) {
             self.at = 0;
             self.chunk = self.source.next_chunk(self.chunk.take())?;
-            self.place.stored.set(self.source.stored_bytes());
+            self.place.bound.set(self.source.bound());
             if self.chunk.is_none() {
                 break;
             }

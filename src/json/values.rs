@@ -1,7 +1,7 @@
 //! JSON values on their way to a sink.
 
 use super::input::Place;
-use crate::pickle::{BATCH_ITEMS, ErrorKind, Handle, Kind, Sink, Value, View, check_expansion};
+use crate::pickle::{BATCH_ITEMS, ErrorKind, Handle, Kind, Sink, Value, View};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl<'k, K: Sink> Values<'k, K> {
         }
         self.memory_checked = offset;
         let held = size_of_val(&*self.stack) + self.sink.held_bytes();
-        check_expansion(held, self.place.stored.get())
+        self.place.bound.get().map_or(Ok(()), |bound| bound.check(held, offset))
     }
 
     /// Hand over the items from height `at` on.

@@ -1,10 +1,15 @@
 //! Reasons why a file cannot be loaded, each with something to try.
 
+use super::max_memory;
 use crate::pickle::{DecodeError, ErrorKind};
 use crate::snapshot::SnapshotError;
 use std::any::Any;
+use std::borrow::Cow;
 use std::io;
 use thiserror::Error;
+
+/// Memory to allow, in bytes, where an input expands out of proportion and takes little memory so far.
+const MEMORY_OF_EXPANDED_BYTES: u64 = 4 << 30;
 
 /// Why a file could not be loaded.
 #[derive(Debug, Error)]
@@ -87,7 +92,28 @@ impl LoadError {
     }
 
     /// Something that the user can try, in one sentence.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> Cow<'static, str> {
+        match self.more_memory() {
+            Some(bytes) => {
+                let argument = max_memory::argument(bytes);
+                Cow::Owned(format!("if you trust where it comes from, allow more: --max-memory {argument}"))
+            }
+            None => Cow::Borrowed(self.constant_hint()),
+        }
+    }
+
+    /// The memory to allow, in bytes, if the input met the bound of memory or expands too far: twice as much. `None` for
+    /// other errors.
+    pub fn more_memory(&self) -> Option<u64> {
+        let Self::Decode { source, .. } = self else { return None };
+        match source.kind {
+            ErrorKind::Memory { limit, found, .. } => Some(max_memory::more_than(limit.max(found))),
+            ErrorKind::Expansion { .. } => Some(MEMORY_OF_EXPANDED_BYTES),
+            _ => None,
+        }
+    }
+
+    fn constant_hint(&self) -> &'static str {
         const RECORD: &str = "record one with torch.cuda.memory._record_memory_history() and write it with \
                               torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
         match self {
@@ -103,9 +129,6 @@ impl LoadError {
             Self::Decode { source, .. } => match source.kind {
                 ErrorKind::Forbidden(_) => {
                     "a memory snapshot holds only plain data; this file is another pickle or has been tampered with"
-                }
-                ErrorKind::Expansion { .. } => {
-                    "if you trust where it comes from, decompress it and open the result, which may take more"
                 }
                 ErrorKind::Protocol(_) => "write it again with pickle protocol 5 or lower",
                 _ => RECORD,

@@ -2,7 +2,7 @@
 
 use super::Progress;
 use super::fill::fill;
-use crate::pickle::{Chunk, ChunkSource, ErrorKind, SeekSource};
+use crate::pickle::{Bound, Chunk, ChunkSource, ErrorKind, SeekSource};
 use std::fs::File;
 use std::io;
 
@@ -42,8 +42,8 @@ impl ChunkSource for FileChunks<'_> {
         Ok((n != 0).then_some(chunk))
     }
 
-    fn stored_bytes(&self) -> Option<u64> {
-        self.counts.then_some(self.at)
+    fn bound(&self) -> Option<Bound> {
+        self.counts.then(|| self.progress.bound(self.at))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fill::fill;
 use super::{LoadError, Progress};
 use crate::json;
-use crate::pickle::{self, Chunk, ChunkSource, DecodeError, Decoded, ErrorKind};
+use crate::pickle::{self, Bound, Chunk, ChunkSource, DecodeError, Decoded, ErrorKind};
 use crate::snapshot::Builder;
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -121,8 +121,8 @@ impl ChunkSource for Chunks {
         }
     }
 
-    fn stored_bytes(&self) -> Option<u64> {
-        Some(self.progress.read_bytes())
+    fn bound(&self) -> Option<Bound> {
+        Some(self.progress.bound(self.progress.read_bytes()))
     }
 }
 

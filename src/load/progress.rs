@@ -1,5 +1,7 @@
 //! Progress of a load and the request to stop it, shared between threads.
 
+use super::max_memory;
+use crate::pickle::Bound;
 use crate::snapshot::{Preview, Seen};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -18,6 +20,8 @@ struct Shared {
     preview: Arc<Preview>,
     is_building: AtomicBool,
     is_cancelled: AtomicBool,
+    /// 0 where the load has no bound of its own.
+    max_memory: AtomicU64,
 }
 
 impl Progress {
@@ -65,6 +69,16 @@ impl Progress {
     /// Whether the load was asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Let the load take this much memory, in bytes, instead of what others may.
+    pub fn allow_memory(&self, bytes: u64) {
+        self.shared.max_memory.store(bytes, Ordering::Relaxed);
+    }
+
+    /// What an input may take of which so many bytes were read.
+    pub(super) fn bound(&self, stored: u64) -> Bound {
+        max_memory::bound(stored, self.shared.max_memory.load(Ordering::Relaxed))
     }
 
     pub(super) fn set_total_bytes(&self, total: u64) {

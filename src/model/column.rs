@@ -73,6 +73,13 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
         }
     }
 
+    /// Bytes of memory that the different values take, without the rows.
+    pub(super) fn values_bytes(&self) -> usize {
+        /// Bytes of an entry of the map besides its value, with the room that the map keeps free.
+        const LOOKUP_BYTES: usize = 16;
+        self.values.len() * (2 * size_of::<T>() + LOOKUP_BYTES)
+    }
+
     /// The code of a value, which may be a new one.
     fn code_of(&mut self, value: T) -> u32 {
         let values = &mut self.values;
@@ -151,6 +158,11 @@ impl SizeColumn {
 
     pub(super) fn reserve(&mut self, rows: usize) {
         self.rows.reserve(rows);
+    }
+
+    /// Bytes of memory that sizes beyond four bytes take besides their rows.
+    pub(super) fn large_bytes(&self) -> usize {
+        size_of_val(&*self.large)
     }
 
     pub(super) fn shrink_to_fit(&mut self) {

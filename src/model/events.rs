@@ -147,9 +147,10 @@ impl EventTable {
     /// Bytes of memory that the events take, roughly.
     pub fn held_bytes(&self) -> usize {
         /// Bytes of one event in all columns, rounded up: 17 with a narrow time, 29 with a wide one, and
-        /// up to 4 for its context.
+        /// up to 4 for the number of its context.
         const EVENT_BYTES: usize = 32;
-        self.len() * EVENT_BYTES + self.addresses.held_bytes()
+        let rare = size_of_val(&*self.device_free) + self.sizes.large_bytes() + self.contexts.values_bytes();
+        self.len() * EVENT_BYTES + self.addresses.held_bytes() + rare
     }
 
     /// Number of events.

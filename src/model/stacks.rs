@@ -46,6 +46,15 @@ impl StackTable {
         StackId(id)
     }
 
+    /// Remove the stack that was added last, and return its frames. `None` if it is another one.
+    pub fn take_back(&mut self, id: StackId) -> Option<Vec<FrameId>> {
+        let is_last = id != StackId::EMPTY && id.0 as usize + 1 == self.ends.len();
+        let hash = self.hasher.hash_one(is_last.then(|| self.frames(id))?);
+        self.lookup.find_entry(hash, |&known| known == id.0).ok()?.remove();
+        self.ends.pop();
+        Some(self.frames.split_off(self.ends.last().copied().unwrap_or(0)))
+    }
+
     /// The frames of a stack, innermost first.
     pub fn frames(&self, id: StackId) -> &[FrameId] {
         slice(&self.frames, &self.ends, id.0)
@@ -88,5 +97,18 @@ mod tests {
         assert_eq!(table.frames(a), [FrameId(3), FrameId(1)]);
         assert_eq!(table.frames(StackId::EMPTY), []);
         assert_eq!(table.len(), 3);
+    }
+
+    #[test]
+    fn the_last_stack_can_be_taken_back_and_added_again() {
+        let mut table = StackTable::default();
+        let first = table.intern(&[FrameId(1)]);
+        let last = table.intern(&[FrameId(1), FrameId(2)]);
+        assert_eq!(table.take_back(first), None);
+        assert_eq!(table.take_back(last), Some(vec![FrameId(1), FrameId(2)]));
+        assert_eq!(table.intern(&[FrameId(4)]), last);
+        assert_eq!(table.frames(last), [FrameId(4)]);
+        assert_eq!(table.frames(first), [FrameId(1)]);
+        assert_eq!(StackTable::default().take_back(StackId::EMPTY), None);
     }
 }

@@ -86,7 +86,7 @@ pub enum KeptReason {
 /// A text as a note has it: one line, without control characters, of limited length.
 pub fn note_text(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    units::printable(&line).chars().take(MAX_TEXT_CHARS).collect()
+    units::printable_whole(&line).chars().take(MAX_TEXT_CHARS).collect()
 }
 
 /// Read the text of a file.
@@ -188,5 +188,5 @@ pub fn written_notes(recording: &str, notes: &[Note]) -> Option<String> {
 
 /// A basic string of TOML. The texts have no control characters.
 fn toml_string(text: &str) -> String {
-    format!("\"{}\"", units::printable(text).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", units::printable_whole(text).replace('\\', "\\\\").replace('"', "\\\""))
 }

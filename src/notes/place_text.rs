@@ -140,7 +140,7 @@ fn set<T>(
 }
 
 fn text_value(text: &str) -> Option<String> {
-    (!text.trim().is_empty()).then(|| units::printable(text))
+    (!text.trim().is_empty()).then(|| units::printable_whole(text))
 }
 
 fn moment(text: &str) -> Option<PlaceMoment> {

@@ -69,13 +69,24 @@ pub enum ErrorKind {
         /// The largest number that is read.
         limit: u64,
     },
-    /// The values take memory out of proportion to the input where it is stored: a small compressed file that is made to
-    /// fill memory.
-    #[error("{stored} bytes of input take more than {limit} bytes of memory")]
+    /// The values take more memory than they may: mostly a small compressed file that is made to fill it.
+    #[error(
+        "expected at most {limit} bytes of memory for {stored} bytes of input, found values that take {found}"
+    )]
+    Memory {
+        /// Bytes that the input took so far where it is stored.
+        stored: u64,
+        /// The most bytes of memory that it may take.
+        limit: u64,
+        /// Bytes of memory that the values take.
+        found: u64,
+    },
+    /// The input expands out of proportion: a small compressed file that is made to be decoded without end.
+    #[error("expected at most {limit} bytes in {stored} bytes of compressed input, found more")]
     Expansion {
         /// Bytes that the input took so far where it is stored.
         stored: u64,
-        /// The most bytes of memory that such an input may take.
+        /// The most bytes of pickle or JSON that are read of such an input.
         limit: u64,
     },
     /// Reading the input failed.
@@ -98,6 +109,7 @@ impl ErrorKind {
             Self::Forbidden(_)
                 | Self::Protocol(_)
                 | Self::Limit { .. }
+                | Self::Memory { .. }
                 | Self::Expansion { .. }
                 | Self::NotAlone
                 | Self::Cancelled

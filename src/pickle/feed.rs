@@ -1,6 +1,6 @@
 //! The input as one contiguous window that moves over chunks.
 
-use super::ErrorKind;
+use super::{Bound, ErrorKind};
 use std::io;
 
 /// Bytes of room before the data of each [`Chunk`]. The rest of the previous chunk is copied there, so that an
@@ -48,9 +48,8 @@ pub trait ChunkSource {
     /// The next chunk, or `None` at the end. `spent` is a chunk that may be filled again.
     fn next_chunk(&mut self, spent: Option<Chunk>) -> Result<Option<Chunk>, ErrorKind>;
 
-    /// Bytes that the input took so far where it is stored, which is less than the pickle's if it is
-    /// compressed. `None` where memory need not follow it.
-    fn stored_bytes(&self) -> Option<u64> {
+    /// What the input may take, as far as it was read. `None` where that is bounded elsewhere, or need not be.
+    fn bound(&self) -> Option<Bound> {
         None
     }
 }
@@ -131,9 +130,9 @@ impl<S: ChunkSource> Feed<S> {
         self.finished = false;
     }
 
-    /// As [`ChunkSource::stored_bytes`].
-    pub(super) fn stored_bytes(&self) -> Option<u64> {
-        self.source.stored_bytes()
+    /// As [`ChunkSource::bound`].
+    pub(super) fn bound(&self) -> Option<Bound> {
+        self.source.bound()
     }
 
     /// Offset in the pickle of the next unread byte.

@@ -13,14 +13,6 @@ const MAX_STACK: usize = 1 << 25;
 /// this bounds memory alone.
 const MAX_MARKS: usize = 1 << 20;
 
-/// Bytes of memory that any input may take, however small it is: every machine can spare them.
-const BASE_MEMORY_BYTES: u64 = 128 << 20;
-
-/// Bytes of memory that an input may take beyond that for each byte that it takes where it is stored. Compressed
-/// snapshots take up to 20. An answer takes up to four times what is kept, so an input below 1 MB, whatever it expands
-/// to, stays below 1 GiB.
-const MEMORY_BYTES_PER_STORED_BYTE: u64 = 100;
-
 /// Bytes of the pickle between two looks at the memory, which walk over all tables.
 const MEMORY_CHECK_BYTES: u64 = 256 << 10;
 
@@ -45,14 +37,9 @@ impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
 
     #[cold]
     fn check_memory(&self) -> Result<(), ErrorKind> {
-        let machine = size_of_val(&*self.stack) + size_of_val(&*self.marks) + self.memo.held_bytes();
-        check_expansion(machine + self.sink.held_bytes(), self.feed.stored_bytes())
+        let Some(bound) = self.feed.bound() else { return Ok(()) };
+        let values = size_of_val(&*self.stack) + size_of_val(&*self.marks);
+        let machine = values + self.memo.held_bytes() + self.runs.held_bytes();
+        bound.check(machine + self.sink.held_bytes(), self.op_start)
     }
-}
-
-/// Check the bytes of memory that an input takes against those that it takes where it is stored, as far as known.
-pub(crate) fn check_expansion(held_bytes: usize, stored_bytes: Option<u64>) -> Result<(), ErrorKind> {
-    let Some(stored) = stored_bytes else { return Ok(()) };
-    let limit = BASE_MEMORY_BYTES.saturating_add(stored.saturating_mul(MEMORY_BYTES_PER_STORED_BYTE));
-    if limit < held_bytes as u64 { Err(ErrorKind::Expansion { stored, limit }) } else { Ok(()) }
 }

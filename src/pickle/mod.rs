@@ -11,6 +11,7 @@
 //!
 //! This module knows no PyTorch, no files and no threads.
 
+mod bound;
 mod construct;
 mod error;
 mod feed;
@@ -35,9 +36,9 @@ mod text;
 mod value;
 mod writer;
 
+pub use bound::Bound;
 pub use error::{DecodeError, ErrorKind};
 pub use feed::{Chunk, ChunkSource, SeekSource};
-pub(crate) use limits::check_expansion;
 pub use machine::{Decoded, decode};
 #[cfg(any(test, fuzzing))]
 pub(crate) use pieces::fixture as pieces_fixture;

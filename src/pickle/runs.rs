@@ -88,6 +88,12 @@ impl Runs {
         self.follow(id);
     }
 
+    /// Bytes of memory that the runs take.
+    pub(super) fn held_bytes(&self) -> usize {
+        let predictions = size_of_val(&*self.predictions);
+        self.bytes.len() + size_of_val(&*self.known) + self.lookup.allocation_size() + predictions
+    }
+
     /// Forget everything.
     pub(super) fn clear(&mut self) {
         *self = Self::default();

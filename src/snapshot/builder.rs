@@ -4,7 +4,7 @@
 //! complete (`resolve.rs`, `records.rs`), lists become stacks or ranges of rows (`lists.rs`), and at the end all
 //! of it becomes a snapshot (`finish.rs`).
 
-use super::containers::{Dicts, Lists, RecordList};
+use super::containers::{Dicts, Lists, OpenStack, RecordList};
 use super::dimensions::Dimensions;
 use super::extent::Extent;
 use super::keys::Key;
@@ -67,6 +67,8 @@ pub struct Builder {
     pub(super) lists: Lists,
     pub(super) loose: LooseValues,
     pub(super) record_lists: Vec<RecordList>,
+    /// Ranges of rows that all of them have, which a list takes for each item that does not follow the one before.
+    pub(super) record_ranges: usize,
     pub(super) pools: PoolIds,
     pub(super) dimensions: Dimensions,
     // Answers that are looked up again.
@@ -79,6 +81,8 @@ pub struct Builder {
     pub(super) resolving: u32,
     /// Frames of the stack that is being put together. It is kept for its room.
     pub(super) frame_scratch: Vec<FrameId>,
+    /// The latest stack, if it may get more frames.
+    pub(super) open_stack: Option<OpenStack>,
     // Pieces that are decoded apart.
     /// In the builder of a piece: what it knows from the fork.
     pub(super) known: Option<Extent>,

@@ -32,6 +32,22 @@ pub(super) enum ListState {
     Records(u32),
 }
 
+/// A stack that may get more frames.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenStack {
+    /// The list that it comes from.
+    pub(super) list: Handle,
+    /// Whether no other list has the same frames, so that nobody misses it.
+    pub(super) is_own: bool,
+}
+
+impl OpenStack {
+    /// Whether it comes from this list.
+    pub(super) fn is_of(self, list: Handle) -> bool {
+        self.list == list
+    }
+}
+
 /// Bits of the payload of a packed state: rows, ids and indexes stay below [`Handle::LIMIT`].
 const PAYLOAD_BITS: u32 = 29;
 

@@ -185,10 +185,29 @@ impl Builder {
             Some(ListState::Loose(container)) => self.loose.get(container).to_vec(),
             _ => vec![value],
         };
+        // Traces that share their lists would multiply them: here they are copied. Twice as much as there is is more than
+        // any honest file uses.
+        let mut ranges_left = 2 * self.record_ranges;
+        let mut repeated = 0;
         let trace = |value| {
-            self.record_list(value, RecordKind::Event).unwrap_or_else(|| RecordList::new(RecordKind::Event))
+            let ranges = self.ranges_of(value);
+            let is_left = ranges <= ranges_left;
+            ranges_left -= if is_left { ranges } else { 0 };
+            repeated += u64::from(!is_left);
+            let list = if is_left { self.record_list(value, RecordKind::Event) } else { None };
+            list.unwrap_or_else(|| RecordList::new(RecordKind::Event))
         };
-        nested.into_iter().map(trace).collect()
+        let traces = nested.into_iter().map(trace).collect();
+        self.notes.skipped("traces whose events are those of other traces", repeated);
+        traces
+    }
+
+    /// Number of ranges of rows that a list of records has.
+    fn ranges_of(&self, value: Value) -> usize {
+        match value.handle(Kind::List).map(|list| self.lists.get(list)) {
+            Some(ListState::Records(at)) => self.record_lists[at as usize].rows.len(),
+            _ => 0,
+        }
     }
 
     /// Events and segments by device.

@@ -6,13 +6,6 @@ use super::later;
 use crate::model::StackId;
 use crate::pickle::{ErrorKind, Handle, Kind, Value, View};
 
-/// The deepest stack that is kept, in frames. Python's own limit is 1,000 unless a program raises it; this one
-/// bounds memory.
-const MAX_STACK_FRAMES: usize = 1 << 16;
-
-/// Items per batch in which Python's pickler writes a list (`_BATCHSIZE` in `Lib/pickle.py`).
-const BATCH_ITEMS: usize = 1000;
-
 impl Builder {
     /// The stack that a `frames` value holds; `None` if it holds something else.
     pub(super) fn stack(&mut self, value: Value) -> Result<Option<StackId>, ErrorKind> {
@@ -20,6 +13,7 @@ impl Builder {
             return Ok(Some(later::stack(entry)));
         }
         let Some(list) = value.handle(Kind::List) else { return Ok(None) };
+        self.open_stack = None;
         let container = match self.lists.get(list) {
             ListState::Fresh => return Ok(Some(StackId::EMPTY)),
             ListState::Stack(id) => return Ok(Some(id)),
@@ -44,7 +38,7 @@ impl Builder {
     }
 
     /// Collect the frames among `items` in the scratch stack. Returns whether all items are frames.
-    fn collect_frames(&mut self, items: &[Value]) -> Result<bool, ErrorKind> {
+    pub(super) fn collect_frames(&mut self, items: &[Value]) -> Result<bool, ErrorKind> {
         self.frame_scratch.clear();
         // Resolving a dict can come back here and clear the scratch: if the dict is an event with a stack of its own.
         // Then it is no frame, and this call ends.
@@ -59,13 +53,7 @@ impl Builder {
             let DictState::Frame(id) = state else { return Ok(false) };
             self.frame_scratch.push(id);
         }
-        if MAX_STACK_FRAMES < self.frame_scratch.len() {
-            self.notes.skipped(
-                "frames beyond the 65536th of a stack",
-                (self.frame_scratch.len() - MAX_STACK_FRAMES) as u64,
-            );
-            self.frame_scratch.truncate(MAX_STACK_FRAMES);
-        }
+        self.limit_frames();
         Ok(true)
     }
 
@@ -78,8 +66,7 @@ impl Builder {
         };
         match first {
             DictState::Frame(_) if 1 < items.len() && self.collect_frames(items)? => {
-                let id = self.stacks.intern(&self.frame_scratch);
-                self.lists.set(list, ListState::Stack(id));
+                self.become_stack(list);
                 Ok(())
             }
             DictState::Record(kind, _) => {
@@ -112,7 +99,8 @@ impl Builder {
     /// Append records to a list of records; a record of another kind is left out.
     pub(super) fn push_records(&mut self, at: u32, items: &[Value]) -> Result<(), ErrorKind> {
         let mut foreign = 0;
-        let kind = self.record_lists[at as usize].kind;
+        let RecordList { kind, ref rows, .. } = self.record_lists[at as usize];
+        let ranges = rows.len();
         for &item in items {
             let state = match item.handle(Kind::Dict) {
                 Some(dict) => self.resolve_dict(dict)?,
@@ -123,6 +111,7 @@ impl Builder {
                 _ => foreign += 1,
             }
         }
+        self.record_ranges += self.record_lists[at as usize].rows.len() - ranges;
         self.notes.skipped("items that do not fit the list they are in", foreign);
         self.show(at, items);
         Ok(())
@@ -131,20 +120,5 @@ impl Builder {
     /// A list is changed after it was complete, which the builders of pieces may know as it was.
     pub(super) fn note_change(&mut self, list: Handle) {
         self.has_changed_shared |= self.shared.is_some_and(|shared| (list.0 as usize) < shared.lists);
-    }
-
-    /// Append frames to a list that is a stack already: stacks of over a thousand frames come in batches.
-    pub(super) fn grow_stack(&mut self, list: Handle, id: StackId, items: &[Value]) -> Result<(), ErrorKind> {
-        self.note_change(list);
-        let before = self.stacks.frames(id).to_vec();
-        let is_batch = before.len().is_multiple_of(BATCH_ITEMS) && before.len() < MAX_STACK_FRAMES;
-        if !is_batch || !self.collect_frames(items)? {
-            self.notes.skipped("frames added to a stack that was complete", items.len() as u64);
-            return Ok(());
-        }
-        let all = [before, std::mem::take(&mut self.frame_scratch)].concat();
-        let id = self.stacks.intern(&all);
-        self.lists.set(list, ListState::Stack(id));
-        Ok(())
     }
 }

@@ -45,6 +45,11 @@ impl LooseValues {
         }
     }
 
+    /// Number of values that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.total
+    }
+
     pub(super) fn held_bytes(&self) -> usize {
         size_of_val(&*self.containers) + self.total * size_of::<Value>()
     }

@@ -1,7 +1,8 @@
 //! The memory that a builder takes, which must stay in proportion to the file.
 
 use super::builder::Builder;
-use crate::model::{Frame, PoolKey, Segment, StrId};
+use crate::model::{Frame, PoolKey, StrId};
+use std::ops::Range;
 
 /// Bytes of an entry of a hash table, with the room that the table keeps free.
 const LOOKUP_BYTES: usize = 16;
@@ -15,7 +16,9 @@ impl Builder {
             + size_of_val(&*self.history)
             + size_of_val(&*self.annotations)
             + size_of_val(&*self.record_lists)
-            + self.segments.segments.len() * size_of::<Segment>();
+            + self.record_ranges * size_of::<Range<u32>>()
+            + size_of_val(&*self.segments.segments)
+            + size_of_val(&*self.segments.blocks);
         let pools = self.pools.len() * (2 * size_of::<PoolKey>() + LOOKUP_BYTES);
         let states = self.dicts.held_bytes() + self.lists.held_bytes() + self.loose.held_bytes();
         let dimensions = self.dimensions.held_bytes();

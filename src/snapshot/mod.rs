@@ -18,6 +18,7 @@ mod lists;
 mod loose;
 mod memory;
 mod notes;
+mod open_stack;
 mod pieces;
 mod pools;
 mod preview;

@@ -251,7 +251,10 @@ impl Builder {
     fn stack_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Result<StackId, ErrorKind> {
         let Some(value) = fields.get(key) else { return Ok(StackId::EMPTY) };
         let stack = match fields.list(key).map(|list| self.lists.get(list)) {
-            Some(ListState::Stack(id)) => Some(id),
+            Some(ListState::Stack(id)) => {
+                self.open_stack = None;
+                Some(id)
+            }
             _ => self.stack(value)?,
         };
         Ok(stack.unwrap_or_else(|| {

@@ -137,6 +137,8 @@ impl Sink for Builder {
 
     fn list_contents(&self, list: Handle) -> Option<u32> {
         match self.lists.get(list) {
+            // It may get more frames, so that its first bytes do not say what it is.
+            ListState::Stack(_) if self.open_stack.is_some_and(|open| open.is_of(list)) => None,
             ListState::Stack(id) => Some(id.0),
             _ => None,
         }

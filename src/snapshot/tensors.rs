@@ -5,15 +5,37 @@ use super::containers::{DictState, ListState};
 use crate::model::{DeviceId, RecordedTensor, RecordedTensors, ShapeId, StrId};
 use crate::pickle::{Kind, Value, View};
 
+/// The note about what is beyond that.
+const REPEATED: &str = "parts of shape_data that are those of other addresses";
+
+/// Take some of what is left; false if that is less.
+fn take(left: &mut usize, n: usize) -> bool {
+    let rest = left.checked_sub(n);
+    *left = rest.unwrap_or(0);
+    rest.is_some()
+}
+
 impl Builder {
     /// The tensors that were noted.
     pub(super) fn recorded_tensors(&mut self, value: Value) -> RecordedTensors {
         let dicts = self.items(value).to_vec();
         let mut tensors = Vec::new();
+        // Devices and addresses that share their lists would multiply them. Twice as many values as there are is more than any
+        // honest file uses.
+        let mut values_left = 2 * self.loose.len();
         for (device, &dict) in (0..).map(DeviceId).zip(&dicts) {
             let device = (dicts.len() != 1).then_some(device);
-            for pair in self.pairs(dict).to_vec().chunks_exact(2) {
+            let pairs = self.pairs(dict);
+            if !take(&mut values_left, pairs.len()) {
+                self.notes.skipped(REPEATED, 1);
+                break;
+            }
+            for pair in pairs.to_vec().chunks_exact(2) {
                 let Some(addr) = self.hex(pair[0]) else { continue };
+                if !take(&mut values_left, self.items(pair[1]).len()) {
+                    self.notes.skipped(REPEATED, 1);
+                    break;
+                }
                 for item in self.items(pair[1]).to_vec() {
                     let Some((operator, shape, dtype)) = self.noted(item) else { continue };
                     tensors.push(RecordedTensor { device, addr, operator, dtype, shape });

@@ -1,9 +1,11 @@
 //! Numbers and names as text, written and read alike in every view, report and picture.
 
 pub(crate) mod quantity;
+mod text;
 mod without_names;
 
 pub use quantity::parse_bytes;
+pub use text::{is_unprintable, printable, printable_lines, printable_whole};
 pub use without_names::without_names;
 
 /// The text with a capital letter at its start.
@@ -185,23 +187,6 @@ pub fn percent(part: i64, whole: i64) -> String {
 /// An address: `0x7f21ac000000`.
 pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
-}
-
-/// True for control characters (C0, DEL, C1), for marks that change the direction of the text around them, and for tags,
-/// which no font shows but programs read.
-pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Text from a file, made safe for a terminal or a label: unprintable characters are replaced.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// Text of several lines, made safe for a terminal; its line breaks stay.
-pub fn printable_lines(text: &str) -> String {
-    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// The last part of a path of any system.

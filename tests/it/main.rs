@@ -6,6 +6,7 @@
 mod absurd;
 mod accelerators;
 mod attribution;
+mod bombs;
 mod check;
 mod cli;
 mod corpus;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Words of the pickles, memoized in this order.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "action",
     "alloc",
     "free_completed",
@@ -21,16 +21,17 @@ const WORDS: [&str; 14] = [
     "a.py",
     "f",
     "stream",
+    "oom",
 ];
 
 /// A pickle, opcode by opcode.
-struct Writer {
-    pickle: Vec<u8>,
+pub(crate) struct Writer {
+    pub(crate) pickle: Vec<u8>,
     memo_len: u32,
 }
 
 impl Writer {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut writer = Self { pickle: b"\x80\x04".to_vec(), memo_len: 0 };
         for word in WORDS {
             writer.text(word.as_bytes());
@@ -39,35 +40,45 @@ impl Writer {
         writer
     }
 
-    fn text(&mut self, text: &[u8]) {
+    pub(crate) fn text(&mut self, text: &[u8]) {
         self.pickle.push(b'X');
         self.pickle.extend((text.len() as u32).to_le_bytes());
         self.pickle.extend(text);
     }
 
-    fn memoize_and_pop(&mut self) -> u32 {
+    pub(crate) fn memoize_and_pop(&mut self) -> u32 {
         self.pickle.extend(b"\x940");
         self.memo_len += 1;
         self.memo_len - 1
     }
 
-    fn word(&mut self, word: &str) {
+    /// Number of entries of the memo.
+    pub(crate) fn memo_len(&self) -> u32 {
+        self.memo_len
+    }
+
+    /// Count an entry that the caller wrote.
+    pub(crate) fn skip_memo_entry(&mut self) {
+        self.memo_len += 1;
+    }
+
+    pub(crate) fn word(&mut self, word: &str) {
         let index = WORDS.iter().position(|known| *known == word).expect("a known word");
         self.pickle.extend([b'h', index as u8]);
     }
 
-    fn get(&mut self, entry: u32) {
+    pub(crate) fn get(&mut self, entry: u32) {
         self.pickle.push(b'j');
         self.pickle.extend(entry.to_le_bytes());
     }
 
-    fn int(&mut self, key: &str, value: u32) {
+    pub(crate) fn int(&mut self, key: &str, value: u32) {
         self.word(key);
         self.pickle.push(b'J');
         self.pickle.extend(value.to_le_bytes());
     }
 
-    fn event(&mut self, action: &str, addr: u32, stack: Option<u32>) {
+    pub(crate) fn event(&mut self, action: &str, addr: u32, stack: Option<u32>) {
         self.pickle.extend(b"}(");
         self.word("action");
         self.word(action);
@@ -81,7 +92,7 @@ impl Writer {
     }
 
     /// A snapshot of one trace.
-    fn snapshot(mut self, events: impl FnOnce(&mut Self)) -> Vec<u8> {
+    pub(crate) fn snapshot(mut self, events: impl FnOnce(&mut Self)) -> Vec<u8> {
         self.pickle.extend(b"}(");
         self.word("segments");
         self.pickle.push(b']');
@@ -123,7 +134,7 @@ fn long_stacks() -> Vec<u8> {
 }
 
 /// Text without end: each piece differs from the others only in its first bytes.
-fn long_text() -> Vec<u8> {
+pub(crate) fn long_text() -> Vec<u8> {
     Writer::new().snapshot(|writer| {
         let mut text = vec![b'x'; 1 << 20];
         for i in 0..1_000_u32 {
@@ -134,12 +145,12 @@ fn long_text() -> Vec<u8> {
     })
 }
 
-fn zstd(pickle: &[u8]) -> Vec<u8> {
+pub(crate) fn zstd(pickle: &[u8]) -> Vec<u8> {
     zstd::encode_all(pickle, 3).expect("memory can be compressed")
 }
 
 /// Run the program with 1 GiB of address space, which is more than it takes of memory.
-fn run_in_1_gib(args: &[&str], file: &Path, folder: &Path) -> Output {
+pub(crate) fn run_in_1_gib(args: &[&str], file: &Path, folder: &Path) -> Output {
     let limited = "ulimit -v 1048576; cd \"$1\"; shift; exec \"$0\" \"$@\"";
     let mut shell = Command::new("sh");
     shell.args(["-c", limited]).arg(program()).arg(folder).arg(args[0]).arg(file);
@@ -190,6 +201,6 @@ fn an_input_that_expands_out_of_proportion_is_refused_and_its_pickle_is_not() {
     assert!(packed.len() < 1_000_000);
     let refused = load_bytes(&packed).expect_err("too much memory");
     assert!(matches!(refused, LoadError::Decode { .. }) && refused.to_string().contains("bytes of memory"));
-    assert!(refused.hint().contains("decompress it"), "{}", refused.hint());
+    assert!(refused.hint().contains("--max-memory 512MiB"), "{}", refused.hint());
     assert!(load_bytes(&pickle).is_ok());
 }

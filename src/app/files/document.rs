@@ -7,7 +7,7 @@ use super::names;
 use super::open_file::OpenFile;
 use super::reload::Reload;
 use super::watch::OnDisk;
-use super::{file_page, load_page, rules_offer};
+use super::{file_page, load_page, loading, rules_offer};
 use crate::analysis::UserRules;
 use crate::app::command::Command;
 use crate::app::context;
@@ -16,7 +16,7 @@ use crate::app::panes::Layout;
 use crate::app::preferences::Preferences;
 use crate::app::rules::{self, Changed, Places, RuleChange};
 use crate::app::work::setup::Setup;
-use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome, Progress};
+use crate::load::{FileStamp, Input, LoadError, LoadJob, LoadOutcome};
 use crate::notes::{Place, command_line};
 use crate::units;
 use eframe::egui;
@@ -33,6 +33,8 @@ pub(in crate::app) struct Document {
     title: String,
     state: State,
     reload: Reload,
+    /// Memory that the user allows the file, in bytes.
+    max_memory: Option<u64>,
     /// The version whose verdict lists know.
     remembered: Option<FileStamp>,
     /// The place to go to as soon as the file is open.
@@ -62,20 +64,21 @@ enum State {
 impl Document {
     /// Start loading a file.
     pub(in crate::app) fn load(input: Input, ctx: &egui::Context) -> Self {
-        let waker = ctx.clone();
-        let state =
-            match LoadJob::start(input.clone(), Progress::with_preview(), move || waker.request_repaint()) {
-                Ok(job) => State::Loading(job),
-                Err(error) => State::Failed(Failure {
-                    message: format!("cannot start a thread: {error}"),
-                    hint: "close other programs and try again",
-                }),
-            };
+        let state = State::loading(&input, None, ctx);
         let title = match input.path().filter(|path| path.file_name().is_some()) {
             Some(path) => names::file_name(path),
             None => units::printable(&input.name()),
         };
-        Self { title, input, state, reload: Reload::default(), remembered: None, go: None, rules: None }
+        Self {
+            title,
+            input,
+            state,
+            reload: Reload::default(),
+            max_memory: None,
+            remembered: None,
+            go: None,
+            rules: None,
+        }
     }
 
     /// Go to a place, now or as soon as the file is open.
@@ -97,12 +100,18 @@ impl Document {
     pub(in crate::app) fn load_again(&mut self, ctx: &egui::Context) {
         match &mut self.state {
             State::Loading(_) => {}
-            State::Failed(_) => *self = Self::load(self.input.clone(), ctx),
+            State::Failed(_) => self.state = State::loading(&self.input, self.max_memory, ctx),
             // Standard input can be read once.
             State::Open(_) if self.input.path().is_none() => {}
-            State::Open(_) => self.reload.start(&self.input, ctx),
+            State::Open(_) => self.reload.start(&self.input, self.max_memory, ctx),
             State::Folder(page) => page.list_again(),
         }
+    }
+
+    /// Load a file that met the bound of memory with this much, in bytes. Later loads may take as much.
+    pub(in crate::app) fn allow_memory(&mut self, bytes: u64, ctx: &egui::Context) {
+        self.max_memory = Some(bytes);
+        self.load_again(ctx);
     }
 
     /// Take the outcome of the load if there is one.
@@ -271,6 +280,11 @@ impl Document {
 }
 
 impl State {
+    fn loading(input: &Input, max_memory: Option<u64>, ctx: &egui::Context) -> Self {
+        loading::start(input, max_memory, ctx)
+            .map_or_else(|error| Self::Failed(loading::not_started(&error)), Self::Loading)
+    }
+
     fn of(outcome: LoadOutcome, input: &Input, title: &str, ctx: &egui::Context, setup: &Setup) -> Self {
         match outcome {
             Ok(snapshot) => Self::Open(Box::new(OpenFile::new(&snapshot, input, title, ctx, setup))),
@@ -278,7 +292,7 @@ impl State {
                 if let Some(path) = input.path().filter(|_| error.is_directory()) {
                     return Self::Folder(Box::new(FolderPage::new(path.to_owned(), setup)));
                 }
-                Self::Failed(Failure { message: units::printable(&error.to_string()), hint: error.hint() })
+                Self::Failed(loading::failed(&error, input))
             }
         }
     }

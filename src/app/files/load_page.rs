@@ -6,13 +6,16 @@ use crate::app::theme;
 use crate::load::LoadJob;
 use crate::units;
 use eframe::egui::{self, CentralPanel, ProgressBar};
+use std::borrow::Cow;
 
 /// The reason why a file is not open.
 pub(in crate::app) struct Failure {
     /// The error.
     pub(in crate::app) message: String,
     /// Something to try.
-    pub(in crate::app) hint: &'static str,
+    pub(in crate::app) hint: Cow<'static, str>,
+    /// Memory to allow, in bytes, if the file met the bound.
+    pub(in crate::app) more_memory: Option<u64>,
 }
 
 /// Largest width of the column of text, in points: longer lines are hard to read.
@@ -58,6 +61,9 @@ pub(in crate::app) fn failure_ui(
         ui.add(egui::Label::new(format!("What to try: {}", failure.hint)).wrap());
         ui.add_space(8.0);
         ui.horizontal(|ui| {
+            if let Some(bytes) = failure.more_memory {
+                more_memory_ui(ui, bytes, tab, commands);
+            }
             if ui.button("Try again").clicked() {
                 commands.push(Command::Reload(tab));
             }
@@ -69,6 +75,17 @@ pub(in crate::app) fn failure_ui(
             }
         });
     });
+}
+
+/// The button that loads a file with more memory than others may take.
+fn more_memory_ui(ui: &mut egui::Ui, bytes: u64, tab: usize, commands: &mut Vec<Command>) {
+    let size = units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
+    let hint = format!(
+        "A small file that takes this much may be made to fill memory. It may then take up to {size}."
+    );
+    if ui.button("Load with more memory").on_hover_text(hint).clicked() {
+        commands.push(Command::AllowMemory(tab, bytes));
+    }
 }
 
 /// A column in the middle of the window.

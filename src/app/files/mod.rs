@@ -7,6 +7,7 @@ pub(in crate::app) mod file_page;
 pub(in crate::app) mod folder;
 pub(in crate::app) mod glances;
 pub(in crate::app) mod load_page;
+mod loading;
 pub(in crate::app) mod names;
 pub(in crate::app) mod open_file;
 mod preview;

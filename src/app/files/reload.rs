@@ -1,6 +1,7 @@
 //! Loading an open file again, when it has changed on the disk or the user wants to. The old version stays
 //! until the new one is there.
 
+use super::loading;
 use super::watch::OnDisk;
 use crate::analysis::{MomentRange, same_event};
 use crate::app::command::Command;
@@ -9,7 +10,7 @@ use crate::app::device::history::NavState;
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::draw::View;
-use crate::load::{FileStamp, Input, LoadError, LoadJob, Progress};
+use crate::load::{FileStamp, Input, LoadError, LoadJob};
 use crate::model::{EventIx, Moment, Snapshot, StackId, Timeline};
 use crate::units;
 use eframe::egui::{self, Panel};
@@ -28,13 +29,12 @@ pub(in crate::app) struct Reload {
 
 impl Reload {
     /// Start loading, unless a load is going on.
-    pub(in crate::app) fn start(&mut self, input: &Input, ctx: &egui::Context) {
+    pub(in crate::app) fn start(&mut self, input: &Input, max_memory: Option<u64>, ctx: &egui::Context) {
         if self.job.is_some() {
             return;
         }
-        let waker = ctx.clone();
         self.failure = None;
-        match LoadJob::start(input.clone(), Progress::default(), move || waker.request_repaint()) {
+        match loading::start(input, max_memory, ctx) {
             Ok(job) => self.job = Some(job),
             Err(error) => self.failure = Some(format!("cannot start a thread: {error}")),
         }

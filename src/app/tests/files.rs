@@ -56,6 +56,31 @@ fn titles(harness: &Harness<'_, App>) -> Vec<String> {
 }
 
 #[test]
+fn a_file_that_meets_the_bound_of_memory_can_be_loaded_with_more() {
+    // 200 texts of a megabyte, which differ in their first bytes: 20 KB as zstd.
+    let mut pickle = b"\x80\x04".to_vec();
+    for i in 0..200_u32 {
+        let text = i.to_string() + &" ".repeat(1 << 20);
+        pickle.push(b'X');
+        pickle.extend((text.len() as u32).to_le_bytes());
+        pickle.extend(text.as_bytes());
+        pickle.push(b'0');
+    }
+    pickle.extend(b"}(X\x08\0\0\0segments]X\x0d\0\0\0device_traces]u.");
+    let packed = zstd::encode_all(&pickle[..], 1).expect("memory can be compressed");
+    let mut harness = harness();
+    let _folder = open(&mut harness, &packed);
+    assert!(harness.query_by_label_contains("bytes of memory").is_some());
+    assert!(harness.query_by_label_contains("What to try: if you trust").is_some());
+    harness.get_by_label("Load with more memory").click();
+    let is_open = wait(&mut harness, |harness| {
+        let documents = &mut harness.state_mut().documents;
+        documents[0].open_file().is_some()
+    });
+    assert!(is_open, "with more memory it is read");
+}
+
+#[test]
 fn several_dropped_files_open_in_tabs_that_keys_switch_and_close() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut harness = harness();

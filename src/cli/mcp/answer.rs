@@ -189,7 +189,7 @@ impl Answer {
 pub(super) fn bounded(text: &str) -> String {
     let kept = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let end = if kept.len() < text.len() { "…" } else { "" };
-    units::printable(kept) + end
+    units::printable_whole(kept) + end
 }
 
 impl Write for Answer {

@@ -52,7 +52,9 @@ fn loaded(path: &Path, progress: &ManyProgress) -> Result<Arc<Snapshot>, Refusal
     let outcome = load_each(&inputs, progress, |_, loaded| loaded).pop().flatten();
     match outcome {
         None | Some(Err(LoadError::Cancelled { .. })) => Err(Refusal::Cancelled),
-        Some(Err(error)) => Err(Refusal::Query { message: error.to_string(), hint: error.hint().to_owned() }),
+        Some(Err(error)) => {
+            Err(Refusal::Query { message: error.to_string(), hint: error.hint().into_owned() })
+        }
         Some(Ok(snapshot)) => Ok(Arc::new(snapshot)),
     }
 }

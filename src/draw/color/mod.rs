@@ -9,6 +9,7 @@ mod coloring;
 mod grounds;
 mod node_colors;
 mod palette;
+mod stack_hash;
 
 pub use color_class::ColorClass;
 pub use coloring::{ColorBy, ColorKey, Coloring};

@@ -1,6 +1,7 @@
 //! The two palettes, and a stable colour for each stack.
 
-use crate::model::{Frame, Snapshot, StackId};
+use super::stack_hash::{StackHasher, mix_bits};
+use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
 /// Number of hues that stand for those of stacks. More can hardly be told apart, as red and amber are left out.
@@ -189,11 +190,12 @@ impl BandColors {
     /// so that the same code has the same colour in every file and run.
     pub fn new(snapshot: &Snapshot, palette: &Palette) -> Self {
         let stacks = 0..snapshot.stacks.len() as u32;
+        let hasher = StackHasher::new(snapshot);
         let color = |stack: u32| {
             if stack == StackId::EMPTY.0 {
                 palette.unknown
             } else {
-                palette.band(stack_hash(snapshot, StackId(stack)))
+                palette.band(hasher.hash(StackId(stack)))
             }
         };
         let by_stack: Vec<Rgb> = stacks.into_par_iter().map(color).collect();
@@ -222,47 +224,6 @@ pub(super) fn nearest(hues: &[Rgb; HUES], Rgb(r, g, b): Rgb) -> u8 {
         [(r, to_r), (g, to_g), (b, to_b)].map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).iter().sum::<u32>()
     };
     (0..HUES).min_by_key(distance).unwrap_or(0) as u8
-}
-
-/// A hash of the frames' files, lines and functions that is the same in every run.
-fn stack_hash(snapshot: &Snapshot, stack: StackId) -> u64 {
-    let mut hash = Fnv::default();
-    for &id in snapshot.stacks.frames(stack) {
-        let Frame { file, line, name, .. } = snapshot.frames.get(id);
-        hash.feed(snapshot.strings.bytes(file));
-        hash.feed(&line.to_le_bytes());
-        hash.feed(snapshot.strings.bytes(name));
-    }
-    hash.finish()
-}
-
-/// FNV-1a, mixed at the end so that all bits depend on all bytes. The hashers of hash maps are seeded
-/// anew in every run, and would give other colours each time.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn feed(&mut self, bytes: &[u8]) {
-        const PRIME: u64 = 0x0000_0100_0000_01b3;
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        mix_bits(self.0)
-    }
-}
-
-/// Mix bits so that each depends on all others: the first half of `MurmurHash3`'s finalizer.
-fn mix_bits(bits: u64) -> u64 {
-    let bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    bits ^ (bits >> 33)
 }
 
 /// An sRGB colour from Björn Ottosson's OKLCH; channels out of gamut are clipped.

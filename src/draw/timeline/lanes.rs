@@ -15,6 +15,9 @@ pub const LANE_PX: f32 = 16.0;
 /// Iterations have the word beside the number from this width on, where it mostly fits.
 const MIN_ITERATION_PX: f32 = 72.0;
 
+/// Bytes of a name that its colour comes from: more than names have that programs give.
+const MAX_HASHED_BYTES: usize = 1024;
+
 /// Ranges have text from this width on: there is room for about three letters.
 const MIN_TEXT_PX: f32 = 24.0;
 
@@ -76,7 +79,7 @@ impl TimelineCanvas<'_> {
             }
             RangeName::Recorded(name) => snapshot.strings.get(name),
         };
-        let hash = name.as_bytes().iter().fold(0u64, |hash, &byte| {
+        let hash = name.as_bytes().iter().take(MAX_HASHED_BYTES).fold(0u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7)
         });
         self.palette.hashed(hash).mix(self.palette.panel, 0.55)

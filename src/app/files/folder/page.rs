@@ -81,7 +81,11 @@ impl FolderPage {
         let listing = match self.listing.ask(&self.version, &ctx, mode, "folder", task) {
             None => return load_page::page(ui, |ui| _ = ui.heading(format!("Looking into {title}"))),
             Some(Err(why)) => {
-                let failure = Failure { message: why.to_string(), hint: "check that the folder can be read" };
+                let failure = Failure {
+                    message: why.to_string(),
+                    hint: "check that the folder can be read".into(),
+                    more_memory: None,
+                };
                 return load_page::failure_ui(ui, title, &failure, tab, commands);
             }
             Some(Ok(listing)) => Arc::clone(listing),
