@@ -16,6 +16,7 @@ mod remedies;
 mod report;
 mod segment_map;
 mod segment_timeline;
+mod soak;
 mod stacks;
 mod tables;
 mod tasks;

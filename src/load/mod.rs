@@ -25,6 +25,7 @@ mod regular_file;
 mod rules_file;
 mod stamp;
 
+pub use crate::snapshot::{Outline, Seen, SeenSegments};
 pub use error::LoadError;
 pub use folder::{FolderEntry, FolderListing};
 pub use job::{LoadJob, LoadOutcome};

@@ -1,6 +1,7 @@
 //! The kind of accelerator that a recording is from.
 
-use super::{FrameId, FrameTable, Setting, StringTable};
+use super::settings::Setting;
+use super::{FrameId, FrameTable, StringTable};
 use memchr::memmem;
 
 /// The kind of accelerator, as the recording shows it.

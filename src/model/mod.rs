@@ -21,6 +21,7 @@ mod ranges;
 mod recording;
 mod rewind;
 mod segments;
+mod settings;
 mod snapshot;
 mod sources;
 mod stacks;
@@ -41,9 +42,8 @@ pub use lifetimes::{Allocation, Lifetimes, Origin};
 pub use ranges::{ReservedRange, ReservedRanges};
 pub use recording::Recording;
 pub use segments::{Block, BlockState, Segment, SegmentTable};
-pub use snapshot::{
-    Annotation, CONF_VARIABLES, Damage, OpenIssue, Setting, SettingValue, Snapshot, UnknownKey,
-};
+pub use settings::{CONF_VARIABLES, Setting, SettingValue};
+pub use snapshot::{Annotation, Damage, OpenIssue, Snapshot, UnknownKey};
 pub use sources::Sources;
 pub use stacks::StackTable;
 pub use strings::StringTable;

@@ -26,6 +26,7 @@ mod records;
 mod resolve;
 mod settings;
 mod shapes;
+mod show;
 mod sink;
 mod string_keys;
 mod tensors;

@@ -192,7 +192,7 @@ fn long_recording(events: usize) -> Vec<u8> {
 fn an_interrupt_leaves_no_half_written_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let input = folder.path().join("long.pickle");
-    std::fs::write(&input, long_recording(60_000)).expect("a temporary file");
+    std::fs::write(&input, long_recording(240_000)).expect("a temporary file");
     let tables = folder.path().join("tables");
     std::fs::create_dir(&tables).expect("a temporary folder");
     let events = tables.join("events.jsonl");

@@ -1,7 +1,7 @@
 //! The final segments and the shape of the curve, while a file is still being read.
 
 use crate::app::theme;
-use crate::snapshot::{Outline, Seen, SeenSegments};
+use crate::load::{Outline, Seen, SeenSegments};
 use crate::units;
 use eframe::egui::{self, Mesh, Rect, Sense, WidgetInfo, pos2, vec2};
 

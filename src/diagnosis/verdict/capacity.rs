@@ -11,6 +11,7 @@ use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::share::share;
 use crate::diagnosis::words::Words;
+use crate::model::CONF_VARIABLES;
 use std::cmp::Reverse;
 
 /// The second largest category is named as well if it has at least this share of the live bytes.
@@ -73,6 +74,9 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     advise_by_category(finding, assessment);
 }
 
+/// Code that lets PyTorch take all of the device.
+const RAISE_LIMIT: &str = "torch.cuda.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF";
+
 /// Say that the device had more, and how to get it.
 fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
     finding.because(say!(
@@ -81,11 +85,7 @@ fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
     ));
     finding.advise_code(
         "Raise the limit of this process, if nothing else needs that memory:",
-        format!(
-            "{}.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in {}",
-            case.words.module,
-            case.snapshot.conf_variable()
-        ),
+        case.words.code(RAISE_LIMIT).replace(CONF_VARIABLES[0], case.snapshot.conf_variable()),
     );
 }
 

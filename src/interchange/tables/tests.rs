@@ -115,10 +115,10 @@ fn texts_are_kept_apart_from_what_surrounds_them() {
         "{\"stack\":1,\"position\":0,\"file\":\"a \\\"quoted\\\", file.py\",\"line\":3,\
          \"function\":\"=cmd\\u001b[31m\"}\n"
     );
-    // Spreadsheets would run what begins with an equals sign.
+    // Spreadsheets would run what begins with an equals sign, and terminals what an escape introduces.
     assert_eq!(
         written(&snapshot, "csv", "frames"),
-        "stack,position,file,line,function\n1,0,\"a \"\"quoted\"\", file.py\",3,'=cmd\u{1b}[31m\n"
+        "stack,position,file,line,function\n1,0,\"a \"\"quoted\"\", file.py\",3,'=cmd\u{fffd}[31m\n"
     );
 }
 

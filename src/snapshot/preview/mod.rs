@@ -4,11 +4,7 @@ mod outline;
 
 pub use outline::Outline;
 
-use super::builder::Builder;
-use super::containers::DictState;
-use super::keys::RecordKind;
-use crate::model::{Action, Block, DeviceId, EventIx};
-use crate::pickle::{Kind, Value};
+use crate::model::{Block, DeviceId};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -65,13 +61,18 @@ impl Preview {
         self.lock().map(|seen| seen.clone())
     }
 
-    fn lock(&self) -> Option<MutexGuard<'_, Seen>> {
+    /// `events` were decoded.
+    pub(super) fn set_events(&self, events: usize) {
+        self.events.store(events as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn lock(&self) -> Option<MutexGuard<'_, Seen>> {
         Some(self.seen.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Seen {
-    fn add_segment(&mut self, device: DeviceId, size: i64, blocks: &[Block]) {
+    pub(super) fn add_segment(&mut self, device: DeviceId, size: i64, blocks: &[Block]) {
         let segments = self.segments.entry(device).or_default();
         let active = blocks.iter().filter(|block| block.is_active());
         let active = active.fold(0i64, |sum, block| sum.saturating_add(block.requested));
@@ -83,54 +84,10 @@ impl Seen {
         }
     }
 
-    fn trace(&mut self, list: u32) -> Option<&mut Outline> {
+    pub(super) fn trace(&mut self, list: u32) -> Option<&mut Outline> {
         if self.traces.len() < MAX_TRACES || self.traces.contains_key(&list) {
             return Some(self.traces.entry(list).or_default());
         }
         None
-    }
-}
-
-impl Builder {
-    /// Show the items that were put into a list of records.
-    pub(super) fn show(&self, list: u32, items: &[Value]) {
-        let kind = self.record_lists[list as usize].kind;
-        let rows = items.iter().filter_map(|item| match self.dicts.get(item.handle(Kind::Dict)?) {
-            DictState::Record(of, row) if of == kind => Some(row),
-            _ => None,
-        });
-        self.show_rows(list, rows);
-    }
-
-    /// Show the rows that were put into a list of records.
-    pub(super) fn show_rows(&self, list: u32, rows: impl Iterator<Item = u32>) {
-        let Some(preview) = &self.preview else { return };
-        let kind = self.record_lists[list as usize].kind;
-        if kind == RecordKind::Event {
-            preview.events.store(self.events.len() as u64, Ordering::Relaxed);
-        }
-        let Some(mut seen) = preview.lock() else { return };
-        match kind {
-            RecordKind::Event => {
-                let Some(outline) = seen.trace(list) else { return };
-                rows.for_each(|row| outline.push(self.allocated_change(EventIx(row))));
-            }
-            RecordKind::Segment => {
-                let table = &self.segments;
-                for segment in rows.filter_map(|row| table.segments.get(row as usize)) {
-                    seen.add_segment(segment.device, segment.size, table.blocks_of(segment));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Bytes by which an event changes what is allocated.
-    fn allocated_change(&self, event: EventIx) -> i64 {
-        match self.events.action(event) {
-            Action::Alloc => self.events.size(event),
-            Action::FreeRequested => self.events.size(event).saturating_neg(),
-            _ => 0,
-        }
     }
 }

@@ -43,7 +43,7 @@ impl Outline {
 
     /// An event, which changes the total by so many bytes, or not.
     #[inline]
-    pub(super) fn push(&mut self, change_bytes: i64) {
+    pub(in crate::snapshot) fn push(&mut self, change_bytes: i64) {
         if self.changes.is_multiple_of(self.changes_per_step) {
             if self.steps.len() == MAX_STEPS {
                 self.halve();
