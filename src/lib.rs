@@ -13,6 +13,10 @@
 //! ARCHITECTURE.md lists what each layer must not know; `tests/it/layering.rs` checks it.
 #![forbid(unsafe_code)]
 
+// Fuzz targets name the library as every other program does.
+#[cfg(test)]
+extern crate self as oomscope;
+
 pub mod analysis;
 #[cfg(feature = "window")]
 pub mod app;
@@ -21,6 +25,8 @@ pub mod cut;
 pub mod diagnosis;
 pub mod draw;
 pub mod export;
+#[cfg(test)]
+mod fuzzing_tests;
 pub mod interchange;
 pub mod json;
 pub mod load;

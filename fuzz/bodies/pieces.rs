@@ -1,17 +1,11 @@
 //! Whatever the bytes, a pickle that is decoded in pieces gives what it gives as a whole: the same snapshot, damage or error.
-//!
-//! ```text
-//! cargo +nightly fuzz run pieces sample_snapshots -- -max_len=65536 -rss_limit_mb=4096
-//! ```
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use oomscope::snapshot::compare_in_pieces;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn body(bytes: &[u8]) {
     // Sizes from the input, so that they change with it.
     let sum = bytes.iter().fold(0u64, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     if let Err(difference) = compare_in_pieces(bytes, 100 + sum % 3000, 200 + sum as usize / 3000 % 5000) {
         panic!("{difference}");
     }
-});
+}

@@ -1,0 +1,60 @@
+//! The report about a made-up recording, with its remedies, in all formats.
+
+use super::choices::Choices;
+use super::made_up;
+use oomscope::analysis::{Attribution, UserRules, module_table};
+use oomscope::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
+use oomscope::export::{page_colors, report_parts};
+use oomscope::model::Recording;
+use oomscope::remedies::predict_all;
+use oomscope::report::{
+    Document, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
+};
+use std::sync::Arc;
+
+pub(crate) fn body(bytes: &[u8]) {
+    let choices = &mut Choices::new(bytes);
+    let is_whole_page = choices.once_in(64);
+    let redacted = choices.once_in(2);
+    let device_memory = choices.once_in(4).then(|| choices.size());
+    let message = choices.once_in(8).then(|| format!("Tried to allocate {}", choices.text()));
+    let message = message.and_then(|text| OomMessage::parse(&text));
+    let snapshot = Arc::new(made_up::snapshot(choices));
+    for recording in Recording::all(&snapshot) {
+        let timeline = recording.timeline();
+        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
+        let request = DiagnosisRequest { at: None, device_memory, message };
+        let diagnosis = diagnose(&snapshot, timeline, &attribution, request).expect("there is a peak");
+        assert!(diagnosis.verdict().is_some());
+        let remedies = predict_all(&snapshot, timeline, &attribution, device_memory);
+        let modules = module_table(&snapshot, timeline, &attribution, diagnosis.at.moment);
+        let document = Document::new(&ReportInput {
+            name: "fuzz",
+            snapshot: &snapshot,
+            timeline,
+            diagnosis: &diagnosis,
+            remedies: remedies.as_ref(),
+            modules: Some(&modules),
+            top: 8,
+            notes: &[],
+            redacted,
+        });
+        let mut out = Vec::new();
+        for detail in [TextDetail::Short, TextDetail::Verbose] {
+            report_text(&mut out, &document, detail).expect("memory can be written");
+        }
+        report_json(&mut out, &document).expect("memory can be written");
+        let parts = if is_whole_page {
+            report_parts(&recording, &attribution, diagnosis.at.moment, "fuzz", redacted).expect("pictures")
+        } else {
+            page_colors()
+        };
+        let page = report_html(&document, &parts);
+        assert!(!page.contains("<img src=x"), "no tag of a name");
+        let markdown = report_markdown(&document);
+        let text = String::from_utf8(out).expect("text");
+        for text in [page, markdown, text] {
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "no control character");
+        }
+    }
+}

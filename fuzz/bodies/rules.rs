@@ -1,0 +1,17 @@
+//! Any text as a file of rules: refused, or applied to every stack.
+
+use super::made_up;
+use oomscope::analysis::{Attribution, UserRules};
+use oomscope::model::Snapshot;
+use std::sync::OnceLock;
+
+pub(crate) fn body(bytes: &[u8]) {
+    static SNAPSHOT: OnceLock<Snapshot> = OnceLock::new();
+    let snapshot = SNAPSHOT.get_or_init(made_up::ordinary);
+    match UserRules::parse(&String::from_utf8_lossy(bytes)) {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(rules) => {
+            Attribution::of(snapshot, &snapshot.timelines[0], &rules);
+        }
+    }
+}
