@@ -21,7 +21,8 @@ mod report;
 mod rules;
 mod simulate;
 
-/// A target.
+/// A target. Only `cargo test` reads seeds and mutations.
+#[cfg_attr(fuzzing, expect(dead_code))]
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     /// The folder in `fuzz/seeds` with its first inputs.

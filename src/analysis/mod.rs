@@ -10,12 +10,15 @@ pub mod filter;
 mod inferred_part;
 mod iteration_table;
 mod lanes;
+#[cfg(test)]
+mod long_names_tests;
 mod modules;
 mod ranges;
 mod segments;
 mod series;
 mod stacks;
 mod stats;
+mod text_order;
 
 #[cfg(test)]
 pub(crate) mod table_fixture;

@@ -5,10 +5,10 @@
 //! `rounded`. Field names are the keys of `stats --format json`.
 
 use super::live_at;
-use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, StrId, Timeline};
+use super::text_order::{Line, line_bytes, text_order};
+use crate::model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of allocations that are listed at the peak, a part of the output format.
@@ -277,28 +277,11 @@ fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> 
     // In the order of their texts, which are not put together: names may be long.
     totals.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| text_order(snapshot, a, b)));
     let innermost = |lines: &[Line]| {
-        let bytes: Vec<u8> =
-            lines.first().map(|&line| line_bytes(snapshot, line).collect()).unwrap_or_default();
+        let bytes = lines.first().map(|&line| line_bytes(snapshot, line).concat()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let top = totals.into_iter().take(TOP_STACKS);
     top.map(|(lines, bytes)| TopStack { bytes, innermost: innermost(&lines) }).collect()
-}
-
-/// A frame as a line shows it: file, line, function.
-type Line = (StrId, i64, StrId);
-
-fn line_bytes(snapshot: &Snapshot, (file, line, name): Line) -> impl Iterator<Item = u8> {
-    let [file, name] = [file, name].map(|text| snapshot.strings.bytes(text).iter().copied());
-    file.chain(format!(":{line}:").into_bytes()).chain(name)
-}
-
-fn text_order(snapshot: &Snapshot, a: &[Line], b: &[Line]) -> Ordering {
-    text_bytes(snapshot, a).cmp(text_bytes(snapshot, b))
-}
-
-fn text_bytes(snapshot: &Snapshot, lines: &[Line]) -> impl Iterator<Item = u8> {
-    lines.iter().flat_map(|&line| line_bytes(snapshot, line).chain([b'\n']))
 }
 
 fn private_pools(timeline: &Timeline) -> Vec<[i64; 2]> {

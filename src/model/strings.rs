@@ -6,6 +6,10 @@ use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
+/// The most bytes of a path or a name that mean anything: twice the longest path of Linux. Every frame is read several times, and
+/// thousands of frames may share a name of megabytes.
+const MAX_MEANT_BYTES: usize = 8192;
+
 /// Every distinct string of the file once, in one buffer.
 ///
 /// Contents are the pickle's bytes: UTF-8, except that Python may put lone surrogates there.
@@ -45,6 +49,19 @@ impl StringTable {
     /// A string as text; bytes that are not UTF-8 become replacement characters.
     pub fn get(&self, id: StrId) -> Cow<'_, str> {
         String::from_utf8_lossy(self.bytes(id))
+    }
+
+    /// A string as the path of a file, for code that reads meaning from it: of more than 8 KiB the last ones.
+    pub fn path(&self, id: StrId) -> Cow<'_, str> {
+        let bytes = self.bytes(id);
+        String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(MAX_MEANT_BYTES)..])
+    }
+
+    /// A string as the name of a function, for code that reads meaning from it: of more than 8 KiB the first
+    /// ones.
+    pub fn name(&self, id: StrId) -> Cow<'_, str> {
+        let bytes = self.bytes(id);
+        String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_MEANT_BYTES)])
     }
 
     /// Number of distinct strings.
@@ -93,6 +110,18 @@ mod tests {
         let second: Vec<StrId> = texts.iter().map(|text| table.intern(text).0).collect();
         assert_eq!(first, second);
         assert_eq!(table.len(), texts.len());
+    }
+
+    #[test]
+    fn of_long_strings_the_end_of_a_path_and_the_start_of_a_name_are_read() {
+        let mut table = StringTable::default();
+        let long = [&b"start/"[..], &[b'x'; 2 * MAX_MEANT_BYTES], b"/end.py"].concat();
+        let (id, _) = table.intern(&long);
+        let (path, name) = (table.path(id), table.name(id));
+        assert!(path.ends_with("/end.py") && name.starts_with("start/x"));
+        assert_eq!((path.len(), name.len()), (MAX_MEANT_BYTES, MAX_MEANT_BYTES));
+        let (short, _) = table.intern("/é/a.py".as_bytes());
+        assert_eq!((table.path(short), table.name(short)), (table.get(short), table.get(short)));
     }
 
     #[test]

@@ -41,8 +41,8 @@ impl<S: ChunkSource, K: Sink, M: MemoTable> Machine<'_, S, K, M> {
                     pos += 1;
                 }
                 opcode::MEMOIZE => {
-                    // Without a value this is an error, which `step` reports.
-                    let Some(&top) = self.stack.last() else { break };
+                    // Without a value above the topmost MARK this is an error, which `step` reports.
+                    let Ok(top) = self.top("MEMOIZE") else { break };
                     self.memo.memoize(top)?;
                     pos += 1;
                 }

@@ -299,7 +299,7 @@ impl<'k, S: ChunkSource, K: Sink, M: MemoTable> Machine<'k, S, K, M> {
         self.marks.last().copied().unwrap_or(0)
     }
 
-    fn top(&self, op: &'static str) -> Result<Value, ErrorKind> {
+    pub(super) fn top(&self, op: &'static str) -> Result<Value, ErrorKind> {
         self.below_top(1, op).map(|at| self.stack[at])
     }
 

@@ -323,3 +323,13 @@ fn malformed_pickles_are_errors_and_not_panics() {
     }
     assert!(read(b"\x80\x09.").1.is_some_and(|message| message.contains("protocol 9")));
 }
+
+#[test]
+fn memoize_takes_no_value_from_below_a_mark() {
+    // In the middle of the input, where frequent opcodes are read, and at its end, where all others are.
+    for behind in [&[b'N'; 200][..], b"N."] {
+        let (_, error) = read(&[b"\x80\x04](N]\x94(\x94", behind].concat());
+        let error = error.expect("Python's pickle refuses it, too");
+        assert!(error.contains("MEMOIZE found too few values on the stack"), "{error}");
+    }
+}

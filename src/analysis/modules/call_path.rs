@@ -90,8 +90,8 @@ impl<'a> PathReader<'a> {
             return known;
         }
         let Frame { file, name, .. } = self.snapshot.frames.get(id);
-        let file = self.snapshot.strings.get(file).replace('\\', "/");
-        let found = (kind_of(&file, &self.snapshot.strings.get(name)), flow_of(&file));
+        let file = self.snapshot.strings.path(file).replace('\\', "/");
+        let found = (kind_of(&file, &self.snapshot.strings.name(name)), flow_of(&file));
         if let Some(known) = self.known.get_mut(id.index()) {
             *known = Some(found);
         }

@@ -103,8 +103,8 @@ pub(super) fn class_of(function: &str) -> Option<&str> {
 
 /// What the constructor and the `forward` of a module have in common.
 fn class_key(snapshot: &Snapshot, step: &Step) -> String {
-    let file = snapshot.strings.get(step.file);
-    let function = snapshot.strings.get(step.function);
+    let file = snapshot.strings.path(step.file);
+    let function = snapshot.strings.name(step.function);
     format!("{file}:{}", class_of(&function).unwrap_or_default())
 }
 

@@ -81,7 +81,7 @@ impl FrameNames {
             .map(|id| {
                 let frame = snapshot.frames.get(id);
                 // Of frames in a library the line is an address, which names do not show.
-                let is_address = is_library(&snapshot.strings.get(frame.file));
+                let is_address = is_library(&snapshot.strings.path(frame.file));
                 let line = if is_address { 0 } else { frame.line };
                 let frame = Frame { fx: None, line, ..frame };
                 *seen.entry(frame).or_insert_with(|| {

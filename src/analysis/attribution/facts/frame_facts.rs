@@ -22,7 +22,7 @@ struct FrameFacts {
 impl FrameFacts {
     fn of(snapshot: &Snapshot, id: FrameId) -> Self {
         let frame = snapshot.frames.get(id);
-        let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
+        let (file, name) = (snapshot.strings.path(frame.file), snapshot.strings.name(frame.name));
         let role = frame_role(&file, &name);
         Self {
             role,
