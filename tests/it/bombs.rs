@@ -254,14 +254,7 @@ fn a_stack_in_batches_takes_memory_once() {
 #[test]
 fn a_stack_that_an_event_has_does_not_change_when_its_list_grows() {
     let mut writer = Writer::new();
-    writer.pickle.extend(b"}(");
-    for (key, value) in [("filename", "a.py"), ("name", "f")] {
-        writer.word(key);
-        writer.word(value);
-    }
-    writer.int("line", 7);
-    writer.pickle.push(b'u');
-    let frame = writer.memoize_and_pop();
+    let frame = writer.frame();
     let batch = [&b"("[..], &[b'h', frame as u8].repeat(1000), b"e"].concat();
     writer.pickle.push(b']');
     writer.pickle.extend(&batch);

@@ -72,6 +72,18 @@ impl Writer {
         self.pickle.extend(entry.to_le_bytes());
     }
 
+    /// A frame, as the number of its memo entry.
+    pub(crate) fn frame(&mut self) -> u32 {
+        self.pickle.extend(b"}(");
+        for (key, value) in [("filename", "a.py"), ("name", "f")] {
+            self.word(key);
+            self.word(value);
+        }
+        self.int("line", 7);
+        self.pickle.push(b'u');
+        self.memoize_and_pop()
+    }
+
     pub(crate) fn int(&mut self, key: &str, value: u32) {
         self.word(key);
         self.pickle.push(b'J');
@@ -109,14 +121,7 @@ fn long_stacks() -> Vec<u8> {
     const FRAMES: u32 = 32_000;
     const ALLOCATIONS: u32 = 2_000;
     let mut writer = Writer::new();
-    writer.pickle.extend(b"}(");
-    for (key, value) in [("filename", "a.py"), ("name", "f")] {
-        writer.word(key);
-        writer.word(value);
-    }
-    writer.int("line", 7);
-    writer.pickle.push(b'u');
-    let frame = writer.memoize_and_pop();
+    let frame = writer.frame();
     writer.pickle.extend(b"](");
     for _ in 0..FRAMES {
         writer.pickle.extend([b'h', frame as u8]);
