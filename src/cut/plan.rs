@@ -48,7 +48,7 @@ pub fn cut<'a>(snapshot: &'a Snapshot, ranges: Vec<DeviceRange<'a>>, options: Cu
 fn python_frames(snapshot: &Snapshot) -> Vec<bool> {
     let is_python = |id: u32| {
         let frame = snapshot.frames.get(FrameId(id));
-        let file = snapshot.strings.get(frame.file).replace('\\', "/");
+        let file = snapshot.strings.path(frame.file).replace('\\', "/");
         // Programs such as torchrun have no ending; their outermost frame tells them from libraries.
         file.is_empty() || !is_compiled_code(&file) || snapshot.strings.bytes(frame.name) == b"<module>"
     };

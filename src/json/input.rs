@@ -1,5 +1,6 @@
 //! Chunks as a reader that knows where it is.
 
+use super::escapes::Escapes;
 use crate::pickle::{Bound, Chunk, ChunkSource, ErrorKind};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
@@ -21,12 +22,25 @@ pub(super) struct Input<'p, S> {
     chunk: Option<Chunk>,
     /// Bytes of the chunk that were read.
     at: usize,
+    /// Escapes that were read ahead.
+    escapes: Escapes,
     place: &'p Place,
 }
 
 impl<'p, S: ChunkSource> Input<'p, S> {
     pub(super) fn new(source: S, place: &'p Place) -> Self {
-        Self { source, chunk: None, at: 0, place }
+        Self { source, chunk: None, at: 0, escapes: Escapes::default(), place }
+    }
+
+    /// The next byte of the source; none at its end.
+    #[inline]
+    fn raw(&mut self) -> Result<Option<u8>, ErrorKind> {
+        if self.chunk.as_ref().is_none_or(|chunk| chunk.data().len() <= self.at) {
+            self.refill()?;
+        }
+        let byte = self.chunk.as_ref().and_then(|chunk| chunk.data().get(self.at)).copied();
+        self.at += usize::from(byte.is_some());
+        Ok(byte)
     }
 
     /// Make sure that there is a byte, unless the input ends.
@@ -41,21 +55,42 @@ impl<'p, S: ChunkSource> Input<'p, S> {
         }
         Ok(())
     }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<u8>, ErrorKind> {
+        if self.escapes.is_empty() {
+            let byte = self.raw()?;
+            if byte != Some(b'\\') {
+                return Ok(byte);
+            }
+            self.escapes.push(b'\\');
+        }
+        while self.escapes.needs_more() {
+            match self.raw()? {
+                Some(byte) => self.escapes.push(byte),
+                None => break,
+            }
+        }
+        Ok(self.escapes.pop())
+    }
 }
 
 impl<S: ChunkSource> Read for Input<'_, S> {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.chunk.as_ref().is_none_or(|chunk| chunk.data().len() <= self.at)
-            && let Err(kind) = self.refill()
-        {
-            self.place.failure.replace(Some(kind));
-            return Err(io::Error::other("the source failed"));
+        let mut n = 0;
+        // Read byte after byte anyway: the parser asks for one.
+        while n < buf.len() {
+            match self.next() {
+                Ok(Some(byte)) => buf[n] = byte,
+                Ok(None) => break,
+                Err(kind) => {
+                    self.place.failure.replace(Some(kind));
+                    return Err(io::Error::other("the source failed"));
+                }
+            }
+            n += 1;
         }
-        let rest = self.chunk.as_ref().map_or(&[][..], |chunk| &chunk.data()[self.at..]);
-        let n = rest.len().min(buf.len());
-        buf[..n].copy_from_slice(&rest[..n]);
-        self.at += n;
         self.place.offset.set(self.place.offset.get() + n as u64);
         Ok(n)
     }

@@ -6,6 +6,7 @@
 //!
 //! This module knows no PyTorch, no files and no threads.
 
+mod escapes;
 mod input;
 #[cfg(test)]
 mod tests;

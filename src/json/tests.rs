@@ -135,6 +135,13 @@ fn values_are_handed_over_inside_out() {
 }
 
 #[test]
+fn halves_of_surrogate_pairs_that_stand_alone_are_replaced() {
+    let (lines, damage) = lines(r#"{"file": "caf\udce9.py", "name": "\ud83d\ude00 \\ud800"}"#);
+    assert_eq!(lines, ["dict", "update #1: file caf\u{fffd}.py name 😀 \\ud800"]);
+    assert_eq!(damage, None);
+}
+
+#[test]
 fn long_lists_come_in_batches() {
     let (lines, _) = lines(&format!("[{}0]", "0,".repeat(1000)));
     assert_eq!(lines.iter().map(|line| line.matches("Int").count()).collect::<Vec<_>>(), [0, 1000, 1]);

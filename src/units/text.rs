@@ -7,6 +7,9 @@ const SHOWN_BYTES: usize = 2000;
 /// Bytes beyond that which are shown rather than left out: room for the mark, so that a text that was cut stays as it is.
 const MARK_BYTES: usize = 48;
 
+/// Bytes of a text that are read to show it: no character takes fewer bytes when it is shown than half of those in the text.
+const READ_BYTES: usize = 2 * (SHOWN_BYTES + MARK_BYTES);
+
 /// True for control characters (C0, DEL, C1), for marks that change the direction of the text around them, and for tags,
 /// which no font shows but programs read.
 pub fn is_unprintable(c: char) -> bool {
@@ -19,6 +22,11 @@ pub fn is_unprintable(c: char) -> bool {
 /// Unprintable characters are replaced. Of a text of more than two thousand bytes the first are kept, with a mark that says how
 /// many bytes were left out.
 pub fn printable(text: &str) -> String {
+    printable_start(text, 0)
+}
+
+/// The start of a text after which so many bytes follow.
+fn printable_start(text: &str, more_bytes: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(SHOWN_BYTES + MARK_BYTES));
     // Where the text is cut if it is too long: bytes of what is shown, and of the text.
     let mut cut = None;
@@ -27,12 +35,22 @@ pub fn printable(text: &str) -> String {
             let (kept, from) = *cut.get_or_insert((shown.len(), at));
             if SHOWN_BYTES + MARK_BYTES < shown.len() {
                 shown.truncate(kept);
-                return shown + &format!("… ({} more bytes)", text.len() - from);
+                return shown + &format!("… ({} more bytes)", text.len() - from + more_bytes);
             }
         }
         shown.push(if is_unprintable(c) { '\u{fffd}' } else { c });
     }
     shown
+}
+
+/// [`printable`] of a text as a file holds it. Bytes that are not UTF-8 become replacement characters, and of a text of megabytes
+/// only what is shown is read.
+pub fn printable_bytes(text: &[u8]) -> String {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = text.len().min(READ_BYTES);
+    // Not within a character, of which at most three bytes follow the first.
+    let end = (0..4).map(|n| end.saturating_sub(n)).find(|&at| !is_inside(at)).unwrap_or(end);
+    printable_start(&String::from_utf8_lossy(&text[..end]), text.len() - end)
 }
 
 /// Text made safe as by [`printable`], whole: for texts that the user wrote, or that are bounded elsewhere.
@@ -85,6 +103,19 @@ mod tests {
         assert!(controls.starts_with("\u{fffd}") && controls.ends_with("… (2333 more bytes)"), "{controls}");
         assert_eq!(printable(&controls), controls);
         assert_eq!(printable_whole(&"x".repeat(5000)).len(), 5000);
+    }
+
+    #[test]
+    fn bytes_are_shown_as_their_text_is() {
+        for text in
+            ["x".repeat(10_000), "é".repeat(5000), format!("a{}", "é".repeat(5000)), "\0".repeat(9000)]
+        {
+            assert_eq!(printable_bytes(text.as_bytes()), printable(&text));
+        }
+        let tags = "\u{e0041}".repeat(3000);
+        assert_eq!(printable_bytes(tags.as_bytes()), printable(&tags));
+        assert_eq!(printable_bytes(b"a\xffb"), "a\u{fffd}b");
+        assert!(printable_bytes(&[0x80; 5000]).ends_with(" more bytes)"));
     }
 
     #[test]

@@ -119,8 +119,8 @@ impl UserRules {
             .iter()
             .map(|&id| {
                 let Frame { file, line, name, .. } = snapshot.frames.get(id);
-                let text = |id| snapshot.strings.get(id).into_owned();
-                SiteFrame { file: text(file), line, name: text(name) }
+                let (file, name) = (snapshot.strings.path(file), snapshot.strings.name(name));
+                SiteFrame { file: file.into_owned(), line, name: name.into_owned() }
             })
             .collect();
         if frames.is_empty() {

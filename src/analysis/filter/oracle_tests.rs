@@ -52,7 +52,8 @@ fn plain() -> impl Strategy<Value = Plain> {
     prop_oneof![
         (0i64..5000).prop_map(Plain::MoreThan),
         (0i64..5000, 0i64..5000).prop_map(|(a, b)| Plain::Between(a.min(b), a.max(b))),
-        prop::sample::select(vec!["f0", "f1", "f2", "m.py:3", "none", "oom"]).prop_map(Plain::Stack),
+        prop::sample::select(vec!["f0", "f1", "f2", "m.py:3", "py:3 f", "none", "oom"])
+            .prop_map(Plain::Stack),
         prop::sample::select(vec!["f0", "m.py:3", "no stack"]).prop_map(Plain::Site),
         (0i64..3).prop_map(Plain::Stream),
         Just(Plain::Private),
@@ -105,7 +106,7 @@ impl Plain {
             Self::MoreThan(bytes) if bytes % 2 == 0 => format!(">{bytes}"),
             Self::MoreThan(bytes) => format!("size>{bytes}"),
             Self::Between(a, b) => format!("size:{a}..{b}B"),
-            Self::Stack(text) => format!("stack:{text}"),
+            Self::Stack(text) => format!("stack:{text:?}"),
             Self::Site(text) => format!("site:\"{text}\""),
             Self::Stream(stream) => format!("stream:{stream}"),
             Self::Private => "pool:private".to_owned(),

@@ -2,8 +2,9 @@
 
 use crate::analysis::stacks::site::{best_place, site_rank};
 use crate::analysis::{frame_line, site_frame};
-use crate::model::{Context, FrameId, Snapshot, StackId, StrId};
+use crate::model::{Context, Frame, FrameId, Snapshot, StackId, StrId};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// The note on a query for texts of stacks where there are none.
 pub(super) const NO_STACKS: &str = "no stacks were recorded";
@@ -21,16 +22,45 @@ pub(super) fn has_any(text: &str, needles: &[String]) -> bool {
 
 /// By stack, whether any frame reads like one of the needles: `file:line function`.
 pub(super) fn stacks_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> {
+    let has_needle = of_frames(snapshot, |text| has_any(text, needles));
+    // A needle that is in neither text alone may be in both: then it has no more of each than its own length.
+    let longest = needles.iter().map(|needle| needle.chars().count()).max().unwrap_or_default();
     let is_hit = by_frame(snapshot, |id| {
-        let frame = snapshot.frames.get(id);
-        let (file, name) = (snapshot.strings.get(frame.file), snapshot.strings.get(frame.name));
-        if file.is_empty() {
-            has_any(&name, needles)
-        } else {
-            has_any(&format!("{file}:{} {name}", frame.line), needles)
-        }
+        let Frame { file, line, name, .. } = snapshot.frames.get(id);
+        let is_between = || {
+            let (file, name) =
+                (last(snapshot.strings.bytes(file), longest), first(snapshot.strings.bytes(name), longest));
+            !file.is_empty() && has_any(&format!("{file}:{line} {name}"), needles)
+        };
+        has_needle[file.0 as usize] || has_needle[name.0 as usize] || is_between()
     });
     by_stack(snapshot, |frames| frames.iter().any(|frame| is_hit[frame.index()]))
+}
+
+/// By string, whether it is in a frame and holds what is looked for. Thousands of frames may share a name of megabytes, which is
+/// read once.
+fn of_frames(snapshot: &Snapshot, has: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
+    let mut is_looked_at = vec![false; snapshot.strings.len()];
+    for id in (0..snapshot.frames.len() as u32).map(FrameId) {
+        let Frame { file, name, .. } = snapshot.frames.get(id);
+        is_looked_at[file.0 as usize] = true;
+        is_looked_at[name.0 as usize] = true;
+    }
+    let strings = is_looked_at.into_par_iter().enumerate();
+    strings.map(|(id, is_in)| is_in && has(&snapshot.strings.get(StrId(id as u32)))).collect()
+}
+
+/// The most bytes of a character.
+const CHAR_BYTES: usize = 4;
+
+/// As many characters of a text's start, or a few more.
+fn first(text: &[u8], chars: usize) -> Cow<'_, str> {
+    String::from_utf8_lossy(&text[..text.len().min(CHAR_BYTES * (chars + 1))])
+}
+
+/// As many characters of a text's end, or a few more.
+fn last(text: &[u8], chars: usize) -> Cow<'_, str> {
+    String::from_utf8_lossy(&text[text.len().saturating_sub(CHAR_BYTES * (chars + 1))..])
 }
 
 /// By stack, whether its site reads like one of the needles; see

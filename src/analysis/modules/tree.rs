@@ -110,17 +110,17 @@ fn class_key(snapshot: &Snapshot, step: &Step) -> String {
 
 /// The name of a module: its class, or the file and the function where that was not recorded.
 pub(super) fn name_of(snapshot: &Snapshot, step: &Step) -> String {
-    let function = units::printable(&snapshot.strings.get(step.function));
+    let function = units::printable_bytes(snapshot.strings.bytes(step.function));
     if let Some(class) = class_of(&function) {
         return class.to_owned();
     }
-    let file = units::printable(&snapshot.strings.get(step.file));
+    let file = units::printable_bytes(snapshot.strings.bytes(step.file));
     format!("{} {function}", units::basename(&file))
 }
 
 /// The line that calls or makes a module: `model.py:113`.
 pub(super) fn from_of(snapshot: &Snapshot, step: &Step) -> Option<String> {
     let (file, line) = step.from?;
-    let file = units::printable(&snapshot.strings.get(file));
+    let file = units::printable_bytes(snapshot.strings.bytes(file));
     Some(format!("{}:{line}", units::basename(&file)))
 }

@@ -18,8 +18,8 @@ pub struct SiteFrame {
 pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
     let Frame { file, line, name, .. } = snapshot.frames.get(id);
     SiteFrame {
-        file: units::printable(&snapshot.strings.get(file)),
+        file: units::printable_bytes(snapshot.strings.bytes(file)),
         line,
-        name: units::printable(&snapshot.strings.get(name)),
+        name: units::printable_bytes(snapshot.strings.bytes(name)),
     }
 }

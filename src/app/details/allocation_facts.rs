@@ -158,7 +158,7 @@ fn purpose(
 
 /// Texts that the program, the compiler and torch attached to the event.
 fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
-    let text = |id: StrId| units::printable(&snapshot.strings.get(id));
+    let text = |id: StrId| units::printable_bytes(snapshot.strings.bytes(id));
     let fields = [
         ("Recorded category", event.category),
         ("User metadata", event.user_metadata),

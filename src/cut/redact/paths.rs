@@ -14,61 +14,92 @@ const OWNERS: [&str; 5] = ["torch", "torchgen", "functorch", "site-packages", "d
 /// The start of the folders of code that torch generates; the user's name follows.
 const GENERATED: &str = "torchinductor_";
 
+/// Some rules recognise packages by this ending alone.
+const PACKAGES: &str = "-packages";
+
+const SEPARATORS: [char; 2] = ['/', '\\'];
+
+/// Where a path stands while it is walked from folder to folder; 0 is the start.
+type Place = usize;
+
 /// The numbers of folders.
 #[derive(Debug, Default)]
 pub(super) struct Folders {
-    /// By the path up to the folder.
-    numbers: HashMap<String, usize>,
+    /// The places below each place. The whole path to each would take the square of its length.
+    places: HashMap<(Place, Box<str>), Place>,
+    /// By place.
+    numbers: HashMap<Place, usize>,
 }
 
 impl Folders {
-    /// Number the folders of all paths, in alphabetical order, so that equal programs get equal numbers.
+    /// Number the folders of all paths in the alphabetical order of the paths, so that equal programs get equal numbers.
     pub(super) fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
-        let mut found = BTreeSet::new();
-        for path in paths {
-            walk(path, |folder| {
-                found.insert(folder.to_owned());
-                String::new()
-            });
+        let mut out = Self::default();
+        for path in paths.collect::<BTreeSet<_>>() {
+            let mut at = 0;
+            for part in parts(path) {
+                let next = out.places.len() + 1;
+                at = *out.places.entry((at, part.folder.into())).or_insert(next);
+                if !part.stays {
+                    let next = out.numbers.len() + 1;
+                    out.numbers.entry(at).or_insert(next);
+                }
+            }
         }
-        Self { numbers: found.into_iter().zip(1..).collect() }
+        out
     }
 
     /// The path with numbers for its folders.
     pub(super) fn redacted(&self, path: &str) -> String {
-        walk(path, |folder| {
-            self.numbers.get(folder).map_or_else(|| "d".to_owned(), |number| format!("d{number}"))
-        })
+        let mut out = String::with_capacity(path.len());
+        let mut at = Some(0);
+        let mut end = 0;
+        for Part { folder, stays } in parts(path) {
+            end += folder.len() + 1;
+            at = at.and_then(|at| self.places.get(&(at, folder.into()))).copied();
+            if stays {
+                out.push_str(folder);
+            } else {
+                let (start, rest) = telling_ends(folder);
+                out.push_str(start);
+                out.push('d');
+                if let Some(number) = at.and_then(|at| self.numbers.get(&at)) {
+                    out.push_str(&number.to_string());
+                }
+                out.push_str(rest);
+            }
+            out.push_str(&path[end - 1..end]);
+        }
+        out + &path[end..]
     }
 }
 
-/// A path in which `name` names those folders that may not stay, each by the path up to it.
-fn walk(path: &str, mut name: impl FnMut(&str) -> String) -> String {
+/// A folder of a path.
+struct Part<'p> {
+    folder: &'p str,
+    stays: bool,
+}
+
+/// The folders of a path, in order.
+fn parts(path: &str) -> impl Iterator<Item = Part<'_>> {
     let kept_from = path.len() - known_tail(path);
-    let mut out = String::with_capacity(path.len());
-    let mut at = 0;
-    for part in path.split_inclusive(['/', '\\']) {
-        let start = at;
-        at += part.len();
-        let folder = part.strip_suffix(['/', '\\']);
-        match folder.filter(|folder| start < kept_from && !is_telling(folder)) {
-            None => out.push_str(part),
-            Some(folder) => {
-                if folder.starts_with(GENERATED) {
-                    out.push_str(GENERATED);
-                } else if folder.ends_with("-packages") {
-                    // Some rules recognise packages by the ending alone.
-                    out.push_str(&name(&path[..start + folder.len()]));
-                    out.push_str("-packages");
-                    out.push_str(&part[folder.len()..]);
-                    continue;
-                }
-                out.push_str(&name(&path[..start + folder.len()]));
-                out.push_str(&part[folder.len()..]);
-            }
-        }
+    path.split_inclusive(SEPARATORS).scan(0, move |at, part| {
+        let start = *at;
+        *at += part.len();
+        let folder = part.strip_suffix(SEPARATORS)?;
+        Some(Part { folder, stays: kept_from <= start || is_telling(folder) })
+    })
+}
+
+/// What a folder without its name keeps at its two ends.
+fn telling_ends(folder: &str) -> (&str, &str) {
+    if folder.starts_with(GENERATED) {
+        (GENERATED, "")
+    } else if folder.ends_with(PACKAGES) {
+        ("", PACKAGES)
+    } else {
+        ("", "")
     }
-    out
 }
 
 /// Whether a folder stays wherever it is.
@@ -121,5 +152,18 @@ mod tests {
         let folders = Folders::of(paths.into_iter());
         let read = paths.map(|path| folders.redacted(path));
         assert_eq!(read, ["/d1/d2/d4/x.py", "/d1/d2/d3/x.py"]);
+    }
+
+    #[test]
+    fn a_path_of_very_many_folders_takes_little_more_than_its_length() {
+        let path = "/a".repeat(1 << 20) + "/x.py";
+        let short = redacted(&path);
+        assert!(short.starts_with("/d1/d2/d3") && short.ends_with("/d1048576/x.py"), "{}", short.len());
+    }
+
+    #[test]
+    fn folders_that_were_not_seen_have_no_number() {
+        let folders = Folders::of(std::iter::once("/home/alice/x.py"));
+        assert_eq!(folders.redacted("/home/bob/c/y.py"), "/d1/d/d/y.py");
     }
 }

@@ -2,10 +2,11 @@
 
 use super::paths::Folders;
 use crate::analysis::{Category, Phase, declared_category, named_step_and_phase};
-use crate::model::{FrameId, Snapshot};
+use crate::model::{FrameId, Snapshot, StrId};
 use crate::snapshot::write::{Rewrite, TextKind};
 use crate::units;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A snapshot's texts as they may be shown to strangers.
 #[derive(Debug)]
@@ -17,9 +18,9 @@ impl Redaction {
     /// The redaction of a snapshot's texts: folders of all its frames are numbered, written or not.
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let ids = (0..snapshot.frames.len() as u32).map(FrameId);
-        let files: Vec<Cow<'_, str>> =
-            ids.map(|id| snapshot.strings.get(snapshot.frames.get(id).file)).collect();
-        Self { folders: Folders::of(files.iter().map(AsRef::as_ref)) }
+        let files: BTreeSet<StrId> = ids.map(|id| snapshot.frames.get(id).file).collect();
+        let paths: Vec<Cow<'_, str>> = files.into_iter().map(|id| snapshot.strings.get(id)).collect();
+        Self { folders: Folders::of(paths.iter().map(AsRef::as_ref)) }
     }
 }
 
