@@ -164,12 +164,15 @@ fn guarded(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     })
 }
 
+/// What libraries log by default: errors. Why there is no window is said by this program.
+const OF_LIBRARIES: &str = "error,eframe::native::run=off";
+
 /// The filters of the log: a level alone is this program's, and libraries only log errors. Anything else is taken as it is.
 fn log_filters(asked: &str) -> String {
     match asked.trim().parse::<log::LevelFilter>() {
         Ok(log::LevelFilter::Off) => "off".to_owned(),
-        Ok(level) => format!("error,{}={level}", env!("CARGO_CRATE_NAME")),
-        Err(_) if asked.trim().is_empty() => "error".to_owned(),
+        Ok(level) => format!("{OF_LIBRARIES},{}={level}", env!("CARGO_CRATE_NAME")),
+        Err(_) if asked.trim().is_empty() => OF_LIBRARIES.to_owned(),
         Err(_) => asked.to_owned(),
     }
 }
@@ -188,7 +191,7 @@ fn install_log() {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, guarded, log_filters};
+    use super::{Failure, OF_LIBRARIES, guarded, log_filters};
 
     #[test]
     fn a_defect_is_an_error_and_no_end_in_the_middle() {
@@ -206,10 +209,10 @@ mod tests {
 
     #[test]
     fn a_level_alone_is_for_the_programs_own_messages() {
-        assert_eq!(log_filters("trace"), "error,oomscope=TRACE");
-        assert_eq!(log_filters(" Debug "), "error,oomscope=DEBUG");
+        assert_eq!(log_filters("trace"), format!("{OF_LIBRARIES},oomscope=TRACE"));
+        assert_eq!(log_filters(" Debug "), format!("{OF_LIBRARIES},oomscope=DEBUG"));
         assert_eq!(log_filters("off"), "off");
-        assert_eq!(log_filters(""), "error");
+        assert_eq!(log_filters(""), OF_LIBRARIES);
         assert_eq!(log_filters("oomscope=debug,wgpu=warn"), "oomscope=debug,wgpu=warn");
     }
 }

@@ -1,6 +1,7 @@
 //! The real program in a real window, on a virtual display.
 
 use super::support;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -61,30 +62,66 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
     false
 }
 
-#[test]
-fn a_sample_opens_and_its_oom_is_marked() {
+/// A virtual display, which ends with this.
+struct Display {
+    name: String,
+    _server: Running,
+}
+
+/// A virtual display with further arguments of its server; none, visibly, where programs are missing. `number` keeps the
+/// displays of tests that run at once apart.
+fn display(number: u32, args: &[&str]) -> Option<Display> {
     let missing: Vec<&str> =
         ["Xvfb", "import", "xdotool"].into_iter().filter(|program| !is_installed(program)).collect();
     if !missing.is_empty() {
         eprintln!("SKIPPED: no window test without {}", missing.join(", "));
-        return;
+        return None;
     }
-    let display = format!(":{}", 100 + std::process::id() % 800);
-    let _server =
-        start(Command::new("Xvfb").args([&display, "-screen", "0", &format!("{}x{}x24", SIZE[0], SIZE[1])]));
-    assert!(wait_until(|| count_pixels(&display, [0; 3]) != 0), "the virtual display does not start");
-    let settings = tempfile::tempdir().unwrap();
-    let _window = start(
-        Command::new(env!("CARGO_BIN_EXE_oomscope"))
+    let name = format!(":{}", 100 + 10 * (std::process::id() % 800) + number);
+    let screen = format!("{}x{}x24", SIZE[0], SIZE[1]);
+    let server = start(Command::new("Xvfb").args([&name, "-screen", "0", &screen]).args(args));
+    assert!(wait_until(|| count_pixels(&name, [0; 3]) != 0), "the virtual display does not start");
+    Some(Display { name, _server: server })
+}
+
+impl Display {
+    /// The program on this display, with settings of its own.
+    fn program(&self, settings: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oomscope"));
+        command
             .arg(support::sample("frag_oom.pickle"))
-            .env("DISPLAY", &display)
+            .env("DISPLAY", &self.name)
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            .env("XDG_DATA_HOME", settings.path())
-            .env_remove("WAYLAND_DISPLAY"),
-    );
-    // The red of a request that could not be met: the verdict's edge, its label, its box.
-    const OOM_RED: [u8; 3] = [0xf8, 0x74, 0x7a];
-    assert!(wait_until(|| 100 <= count_pixels(&display, OOM_RED)), "nothing shows the OOM");
+            .env("XDG_DATA_HOME", settings)
+            .env_remove("WAYLAND_DISPLAY");
+        command
+    }
+
+    /// Hand the window these commands of xdotool.
+    fn act(&self, commands: &[&str]) {
+        let window = ["search", "--onlyvisible", "--name", "oomscope", "windowfocus"];
+        let mut command = Command::new("xdotool");
+        command.args(window).args(commands).env("DISPLAY", &self.name);
+        assert!(command.status().expect("keys can be sent").success(), "{commands:?}");
+    }
+
+    fn shows(&self, colour: [u8; 3]) -> usize {
+        count_pixels(&self.name, colour)
+    }
+}
+
+/// The red of a request that could not be met: the verdict's edge, its label, its box.
+const OOM_RED: [u8; 3] = [0xf8, 0x74, 0x7a];
+
+/// Behind a notice below everything.
+const NOTICE: [u8; 3] = [0x35, 0x30, 0x24];
+
+#[test]
+fn a_sample_opens_and_its_oom_is_marked() {
+    let Some(display) = display(0, &[]) else { return };
+    let settings = tempfile::tempdir().unwrap();
+    let _window = start(&mut display.program(settings.path()));
+    assert!(wait_until(|| 100 <= display.shows(OOM_RED)), "nothing shows the OOM");
     // Every panel shows something: text, bands, blocks.
     let parts = [
         ("the header", [10, 40, 900, 90], 20),
@@ -93,14 +130,56 @@ fn a_sample_opens_and_its_oom_is_marked() {
         ("the segment map", [110, 720, 940, 770], 20),
         ("the details", [970, 440, 1264, 720], 30),
     ];
-    let is_there = |parts: &(&str, [usize; 4], usize)| parts.2 <= count_colours(&picture(&display), parts.1);
+    let is_there =
+        |parts: &(&str, [usize; 4], usize)| parts.2 <= count_colours(&picture(&display.name), parts.1);
     assert!(wait_until(|| parts.iter().all(is_there)), "{:?} stay empty", {
         parts.iter().filter(|part| !is_there(part)).map(|part| part.0).collect::<Vec<_>>()
     });
-    let red = count_pixels(&display, OOM_RED);
+    let red = display.shows(OOM_RED);
     // Keys reach the window: after P the cursor stands at the peak, and the red frame around the
     // failed request in the details is gone.
-    let press_p = ["search", "--onlyvisible", "--name", "oomscope", "windowfocus", "key", "p"];
-    Command::new("xdotool").args(press_p).env("DISPLAY", &display).status().expect("keys can be sent");
-    assert!(wait_until(|| count_pixels(&display, OOM_RED) != red), "the P key changed nothing");
+    display.act(&["key", "p"]);
+    assert!(wait_until(|| display.shows(OOM_RED) != red), "the P key changed nothing");
+}
+
+#[test]
+fn without_a_system_dialog_the_window_says_so_and_goes_on() {
+    let Some(display) = display(1, &[]) else { return };
+    let settings = tempfile::tempdir().unwrap();
+    let mut command = display.program(settings.path());
+    // Neither a desktop that has dialogs, nor the program that stands in for one.
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/no/bus").env("PATH", settings.path());
+    let _window = start(&mut command);
+    assert!(wait_until(|| 100 <= display.shows(OOM_RED)), "nothing shows the OOM");
+    let is_noticed = || 10_000 <= display.shows(NOTICE);
+    assert!(!is_noticed());
+    display.act(&["key", "ctrl+o"]);
+    let opens_dialog = || {
+        display.act(&["mousemove", "406", "433", "click", "1"]);
+        is_noticed()
+    };
+    assert!(wait_until(opens_dialog), "nothing is said");
+    display.act(&["mousemove", "1225", "782", "click", "1"]);
+    assert!(wait_until(|| !is_noticed()), "the notice stays");
+}
+
+#[test]
+fn without_opengl_the_figures_are_printed() {
+    let Some(display) = display(2, &["-extension", "GLX"]) else { return };
+    let settings = tempfile::tempdir().unwrap();
+    let mut command = display.program(settings.path());
+    let output = command
+        .env("__EGL_VENDOR_LIBRARY_DIRS", "/no/libraries")
+        .env("LIBGL_DRIVERS_PATH", "/no/drivers")
+        .output()
+        .expect("the program runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.starts_with("oomscope: the window could not be opened ("), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    let figures = Command::new(env!("CARGO_BIN_EXE_oomscope"))
+        .args(["stats".as_ref(), support::sample("frag_oom.pickle").as_os_str()])
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.stdout, figures.stdout);
 }

@@ -87,11 +87,23 @@ pub(super) fn parent(folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// A text as terminals and file managers copy it, without quotes and spaces around it.
+/// A text as terminals and file managers copy it, without quotes and spaces around it. A path that begins within it, behind the
+/// folder that was there before, is meant alone: `/data/runs//tmp/a.pickle`, `/data/runs/~/a.pickle`.
 fn bare(text: &str) -> &str {
     let text = text.trim();
     let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    within('"').or_else(|| within('\'')).unwrap_or(text)
+    let text = within('"').or_else(|| within('\'')).unwrap_or(text);
+    let begins = |at: usize| {
+        let mut chars = text[at..].chars();
+        match chars.next() {
+            Some('~') => chars.next().is_none_or(is_separator),
+            first => first.is_some_and(is_separator),
+        }
+    };
+    // Two separators at the very start are those of a machine on Windows.
+    let separators = text.match_indices(is_separator).filter(|&(at, _)| at != 0);
+    let anew = separators.map(|(at, separator)| at + separator.len()).filter(|&at| begins(at)).last();
+    anew.map_or(text, |at| &text[at..])
 }
 
 #[cfg(all(test, unix))]
@@ -110,6 +122,20 @@ mod tests {
         assert_eq!(path("~you/a"), Path::new("/work/~you/a"));
         assert_eq!(path(" 'my runs/a.pickle' "), Path::new("/work/my runs/a.pickle"));
         assert_eq!(path("/a"), Path::new("/a"));
+        assert_eq!(path("/"), Path::new("/"));
+    }
+
+    #[test]
+    fn a_path_that_is_typed_behind_a_folder_is_meant_alone() {
+        let path = |text: &str| places().path(text);
+        assert_eq!(path("/data/runs//tmp/a.pickle"), Path::new("/tmp/a.pickle"));
+        assert_eq!(path("/data/runs/~/a.pickle"), Path::new("/home/me/a.pickle"));
+        assert_eq!(path("/data/runs/~"), Path::new("/home/me"));
+        assert_eq!(path("~//tmp//srv/a"), Path::new("/srv/a"));
+        assert_eq!(path("runs//tmp/a"), Path::new("/tmp/a"));
+        assert_eq!(path("/data/~runs/a~"), Path::new("/data/~runs/a~"));
+        assert_eq!(places().split("/data//tm"), Written { folder: "/".into(), leaf: "tm".to_owned() });
+        assert_eq!(bare("//host/share/a"), "//host/share/a");
     }
 
     #[test]
