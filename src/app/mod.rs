@@ -77,6 +77,7 @@ use preferences::Preferences;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
+use work::defect;
 use work::setup::Setup;
 use work::worker::WorkMode;
 
@@ -286,6 +287,7 @@ impl App {
     fn prepare(&mut self, ctx: &egui::Context) {
         self.take_files(ctx);
         self.poll_documents(ctx);
+        self.notice = defect::take(ctx).or(self.notice.take());
         self.glances.update(ctx);
         self.remember_verdicts();
         let open = self.documents.iter().filter_map(|document| document.input().path());

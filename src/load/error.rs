@@ -3,6 +3,7 @@
 use super::max_memory;
 use crate::pickle::{DecodeError, ErrorKind};
 use crate::snapshot::SnapshotError;
+use crate::units;
 use std::any::Any;
 use std::borrow::Cow;
 use std::io;
@@ -85,10 +86,7 @@ impl LoadError {
 
     /// The error that a panic while loading `input` becomes.
     pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        let message = message.unwrap_or_else(|| "unknown panic".to_owned());
-        Self::Internal { input: input.to_owned(), message }
+        Self::Internal { input: input.to_owned(), message: units::panic_text(panic) }
     }
 
     /// Something that the user can try, in one sentence.

@@ -143,6 +143,19 @@ fn a_notice_of_the_window_stays_until_it_is_dismissed() {
 }
 
 #[test]
+fn a_defect_behind_the_window_is_said_in_it() {
+    let camera = Camera::default();
+    let mut harness = camera.harness([900.0, 600.0], Theme::Dark);
+    open_path(&mut harness, sample("frag_oom.pickle"));
+    defect::report(&harness.ctx, "simulation", &"index out of bounds: the len is 3 but the index is 3");
+    harness.run_steps(3);
+    let said = "Internal error in simulation: index out of bounds: the len is 3 but the index is 3. This answer is missing; \
+                please report it together with the file.";
+    assert!(harness.query_by_label(said).is_some());
+    camera.save(&harness, "defect");
+}
+
+#[test]
 fn the_recording_itself_is_never_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // A recording may have any name.

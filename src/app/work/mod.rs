@@ -2,6 +2,7 @@
 
 pub(in crate::app) mod background;
 pub(in crate::app) mod by_ptr;
+pub(in crate::app) mod defect;
 pub(in crate::app) mod memo;
 pub(in crate::app) mod setup;
 pub(in crate::app) mod watch;

@@ -4,6 +4,7 @@
 //! not begun are dropped, those that are going on may stop, and the window shows the last finished result until the right
 //! one lands.
 
+use super::defect;
 use super::watch::{Watch, Watched};
 use eframe::egui;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -131,7 +132,7 @@ fn start_thread<T: Task>(name: &str, shared: &Arc<Shared<T>>, task: T, ctx: &egu
             match catch_unwind(AssertUnwindSafe(|| task.run_watched(&request, &watch))) {
                 Ok(Some(response)) => shared.lock().response = Some(response),
                 Ok(None) => {}
-                Err(_panic) => log::error!("internal error in {of}: there is no answer"),
+                Err(panic) => defect::report(&ctx, &of, &*panic),
             }
             ctx.request_repaint();
         }
@@ -211,9 +212,13 @@ mod tests {
 
     #[test]
     fn a_defect_in_one_answer_leaves_the_others() {
-        let mut worker = Worker::new("test", Endless, &egui::Context::default(), WorkMode::Background);
+        let ctx = egui::Context::default();
+        let mut worker = Worker::new("test", Endless, &ctx, WorkMode::Background);
         assert_eq!(answer(&mut worker, 13, Duration::from_millis(100)), None);
         assert_eq!(answer(&mut worker, 5, Duration::from_secs(20)), Some(5));
+        let said = defect::take(&ctx).expect("the window is told");
+        assert!(said.starts_with("Internal error in test: a defect. "), "{said}");
+        assert_eq!(defect::take(&ctx), None);
     }
 
     #[test]

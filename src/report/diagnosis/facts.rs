@@ -93,7 +93,7 @@ fn stacks(snapshot: &Snapshot) -> &'static str {
     let (mut python, mut native) = (false, false);
     for id in 0..snapshot.frames.len() as u32 {
         let frame = snapshot.frames.get(FrameId(id));
-        let file = snapshot.strings.get(frame.file);
+        let file = snapshot.strings.path(frame.file);
         // Python's own modules have names such as <frozen runpy>.
         let is_python = file.ends_with(".py") || file.starts_with('<');
         python |= is_python;
