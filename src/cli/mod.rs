@@ -157,7 +157,7 @@ pub fn run() -> ExitCode {
 /// they were. Where it happened is on standard error already.
 fn guarded(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let text = crate::units::panic_text(&*panic);
+        let text = crate::load::panic_text(&*panic);
         Err(Failure::new(format_args!("internal error: {text}"), "please report this together with the file"))
     })
 }

@@ -3,7 +3,6 @@
 use super::max_memory;
 use crate::pickle::{DecodeError, ErrorKind};
 use crate::snapshot::SnapshotError;
-use crate::units;
 use std::any::Any;
 use std::borrow::Cow;
 use std::io;
@@ -86,7 +85,7 @@ impl LoadError {
 
     /// The error that a panic while loading `input` becomes.
     pub(super) fn of_panic(input: &str, panic: &(dyn Any + Send)) -> Self {
-        Self::Internal { input: input.to_owned(), message: units::panic_text(panic) }
+        Self::Internal { input: input.to_owned(), message: panic_text(panic) }
     }
 
     /// Something that the user can try, in one sentence.
@@ -166,4 +165,11 @@ impl From<io::Error> for ContainerError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "unknown panic".to_owned())
 }

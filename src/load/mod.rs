@@ -27,6 +27,7 @@ mod stamp;
 
 pub use crate::snapshot::{Outline, Seen, SeenSegments};
 pub use error::LoadError;
+pub(crate) use error::panic_text;
 pub use folder::{FolderEntry, FolderListing};
 pub use job::{LoadJob, LoadOutcome};
 pub use many::{ManyProgress, load_each};

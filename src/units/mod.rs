@@ -5,7 +5,6 @@ mod text;
 mod without_names;
 
 pub use quantity::parse_bytes;
-pub(crate) use text::panic_text;
 pub use text::{is_unprintable, printable, printable_bytes, printable_lines, printable_whole};
 pub use without_names::without_names;
 

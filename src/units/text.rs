@@ -1,7 +1,5 @@
 //! Text from a file, made safe and short enough for a terminal or a label.
 
-use std::any::Any;
-
 /// Bytes of text that are shown at most: more than paths and the longest names of C++ functions have. A name of megabytes would
 /// be laid out, escaped and repeated wherever it stands.
 const SHOWN_BYTES: usize = 2000;
@@ -58,13 +56,6 @@ pub fn printable_bytes(text: &[u8]) -> String {
 /// Text made safe as by [`printable`], whole: for texts that the user wrote, or that are bounded elsewhere.
 pub fn printable_whole(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// What a panic says.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    printable(text.unwrap_or("unknown panic"))
 }
 
 /// Text of several lines, made safe for a terminal and bounded as by [`printable`]; its line breaks stay.

@@ -74,7 +74,7 @@ fn display(number: u32, args: &[&str]) -> Option<Display> {
     let missing: Vec<&str> =
         ["Xvfb", "import", "xdotool"].into_iter().filter(|program| !is_installed(program)).collect();
     if !missing.is_empty() {
-        eprintln!("SKIPPED: no window test without {}", missing.join(", "));
+        support::skipped(&format!("no window test without {}", missing.join(", ")));
         return None;
     }
     let name = format!(":{}", 100 + 10 * (std::process::id() % 800) + number);

@@ -102,7 +102,7 @@ fn bare(text: &str) -> &str {
     };
     // Two separators at the very start are those of a machine on Windows.
     let separators = text.match_indices(is_separator).filter(|&(at, _)| at != 0);
-    let anew = separators.map(|(at, separator)| at + separator.len()).filter(|&at| begins(at)).next_back();
+    let anew = separators.map(|(at, separator)| at + separator.len()).rfind(|&at| begins(at));
     anew.map_or(text, |at| &text[at..])
 }
 

@@ -1,5 +1,6 @@
 //! Defects of this program that a thread of the window met: the window says so, since the answer never comes.
 
+use crate::load::panic_text;
 use crate::units;
 use eframe::egui;
 use std::any::Any;
@@ -10,7 +11,7 @@ struct Defect(String);
 
 /// Keep what a panic says of a worker's answer for the window.
 pub(in crate::app) fn report(ctx: &egui::Context, worker: &str, panic: &(dyn Any + Send)) {
-    let text = units::panic_text(panic);
+    let text = units::printable(&panic_text(panic));
     log::error!("internal error in {worker}: {text}");
     let message = format!(
         "Internal error in {worker}: {text}. This answer is missing; please report it together with the file."
