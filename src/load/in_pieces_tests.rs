@@ -91,6 +91,42 @@ fn a_large_file_is_the_same_in_pieces_and_through_a_reader() {
     assert_eq!(a.active.peak(), b.active.peak());
 }
 
+/// Ways to damage a file, each at a place of it.
+const DAMAGE: [fn(&mut Vec<u8>, usize); 4] = [
+    Vec::truncate,
+    |bytes, at| bytes[at..at + 300].fill(0xff),
+    |bytes, at| bytes[at..at + 5000].fill(0),
+    |bytes, at| bytes.copy_within(at - 5000..at, at + 1),
+];
+
+#[test]
+fn a_damaged_file_is_the_same_on_all_threads_and_through_a_reader() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("damaged.pickle");
+    let whole = pickle().expect("memory");
+    for (damage, share) in DAMAGE.into_iter().zip([95, 41, 67, 23]) {
+        let mut bytes = whole.clone();
+        damage(&mut bytes, whole.len() / 100 * share);
+        std::fs::write(&path, &bytes).expect("the file can be written");
+        let outcome = [
+            load(&Input::File(path.clone()), &Progress::default()),
+            load_from(&bytes[..], "", &Progress::default()),
+        ];
+        let said = outcome.each_ref().map(|outcome| match outcome {
+            Ok(snapshot) => {
+                let timeline = &snapshot.timelines[0];
+                let rows: Vec<_> =
+                    timeline.events.indices().map(|event| timeline.events.get(event)).collect();
+                let notes = format!("{:?} {:?}", snapshot.damage, snapshot.issues);
+                (notes, snapshot.strings.len(), timeline.active.peak(), rows)
+            }
+            Err(error) => panic!("{share}: {error}"),
+        });
+        assert!(said[0].0.starts_with("Some("), "{}", said[0].0);
+        assert!(said[0] == said[1], "at {share} of 100: {} and {}", said[0].0, said[1].0);
+    }
+}
+
 #[test]
 fn a_load_in_pieces_can_be_cancelled() {
     let folder = tempfile::tempdir().expect("a temporary folder");
