@@ -95,6 +95,21 @@ fn what_grew_since_a_baseline_is_named() {
 }
 
 #[test]
+fn the_users_rules_name_the_categories_on_both_sides() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rules = folder.path().join("rules.toml");
+    let text = "[[rule]]\ncategory = 'kv_cache'\nfile = 'train\\.py$'\nfunction = '^forward$'\n";
+    std::fs::write(&rules, text).expect("the file can be written");
+    let (rules, baseline) = (rules.to_string_lossy(), sample("before_edit.pickle.gz"));
+    let baseline = baseline.to_string_lossy();
+    let (code, text) = check("after_edit.pickle.gz", &["--baseline", &baseline, "--rules", &rules]);
+    assert_eq!(code, Some(3));
+    assert!(text.contains("KV cache 1.97 GiB is 1.72 GiB above the baseline's 256 MiB"), "{text}");
+    // Without a baseline, nothing has a category.
+    assert_eq!(check("after_edit.pickle.gz", &["--no-oom", "--rules", &rules]).0, Some(2));
+}
+
+#[test]
 fn what_shrank_or_stayed_is_no_growth() {
     let (_folder, kept) = kept_figures("after_edit.pickle.gz");
     for file in ["after_edit.pickle.gz", "before_edit.pickle.gz"] {

@@ -17,21 +17,23 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) struct Baseline {
     path: PathBuf,
     devices: Vec<PeakSummary>,
+    /// Those of the user, for categories on both sides.
+    rules: UserRules,
 }
 
 impl Baseline {
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path, rules: UserRules) -> Result<Self, Failure> {
         let text = json_of(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let devices = if let Some(text) = text {
             read_baseline(&text).map_err(|error| unreadable(path, &error))?
         } else {
             let snapshot = loading::load(path)?;
-            snapshot.timelines.iter().map(|timeline| summary(&snapshot, timeline)).collect()
+            snapshot.timelines.iter().map(|timeline| summary(&snapshot, timeline, &rules)).collect()
         };
         if devices.iter().any(|device| !device.is_complete) {
             return Err(unreadable(path, "it is of a damaged file, so its figures are not complete"));
         }
-        Ok(Self { path: path.to_owned(), devices })
+        Ok(Self { path: path.to_owned(), devices, rules })
     }
 
     /// The figures of a device beside those of the same device here.
@@ -44,7 +46,7 @@ impl Baseline {
         let same = self.devices.iter().find(|device| device.device == timeline.device);
         let same =
             same.ok_or_else(|| unreadable(&self.path, &format!("it does not have {}", timeline.device)))?;
-        Ok(held_against(same, &summary(snapshot, timeline), tolerance))
+        Ok(held_against(same, &summary(snapshot, timeline, &self.rules), tolerance))
     }
 }
 
@@ -55,8 +57,8 @@ fn unreadable(path: &Path, why: &str) -> Failure {
     )
 }
 
-fn summary(snapshot: &Snapshot, timeline: &Timeline) -> PeakSummary {
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+fn summary(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> PeakSummary {
+    let attribution = Attribution::of(snapshot, timeline, rules);
     peak_summary(&Side { snapshot, timeline, attribution: &attribution, moment: timeline.active.peak().0 })
 }
 

@@ -4,7 +4,7 @@ mod baseline;
 
 use crate::analysis::comparison::{GateItem, GateRow};
 use crate::cli::failure::Failure;
-use crate::cli::select::{Files, no_memory, parse_bytes};
+use crate::cli::select::{Files, RulesFile, no_memory, parse_bytes};
 use crate::cli::{loading, output};
 use crate::load::Input;
 use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
@@ -23,6 +23,7 @@ const EXCEEDED: u8 = 3;
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("limits").required(true).multiple(true),
+    mut_arg("rules", |arg| arg.value_name("FILE").requires("baseline")),
     after_help = "Examples:
   oomscope check snapshot.pickle --no-oom
   oomscope check rank*.pickle --max-peak 60GiB --max-reserved 70GiB
@@ -48,6 +49,8 @@ pub(in crate::cli) struct CheckArgs {
     /// How much may have grown: a part of the baseline's peak or, of reserved memory, of its reserved memory
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_percent)]
     tolerance: f64,
+    #[command(flatten)]
+    rules: RulesFile,
     /// How to write it: text, or Markdown for a comment that says what grew
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -135,7 +138,8 @@ impl Verdict {
 
 pub(in crate::cli) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
-    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
+    let read_baseline = |path| Baseline::read(path, args.rules.read(&args.files.paths)?);
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut verdict = Verdict { is_markdown: args.format == Format::Markdown, ..Verdict::default() };
     for path in &args.files.paths {
         if let Err(failure) = check(&mut out, &mut verdict, args, baseline.as_ref(), path) {
