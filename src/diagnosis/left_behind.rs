@@ -1,5 +1,6 @@
 //! What earlier repetitions left behind, as allocations, for those who want to know what the program would need without.
 
+use super::assessment::Assessment;
 use super::case::{Case, DiagnosisRequest};
 use super::retained::Retained;
 use crate::analysis::{At, Attribution};
@@ -25,6 +26,12 @@ pub fn left_behind(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attri
     all.sort_by_key(|left| left.id);
     all.dedup_by_key(|left| left.id);
     all
+}
+
+/// Whether the verdict on a recording is a leak.
+pub fn is_leak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> bool {
+    let case = Case::new(snapshot, timeline, attribution, DiagnosisRequest::default());
+    case.is_ok_and(|case| Assessment::of(&case).is_leak())
 }
 
 fn at_moment(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution, at: At) -> Vec<LeftBehind> {

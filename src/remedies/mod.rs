@@ -13,6 +13,7 @@ mod best;
 mod copies;
 mod gradients;
 mod leaks;
+mod least;
 mod offer;
 mod optimizer;
 mod outcome;

@@ -167,3 +167,11 @@ impl<'a> Offer<'a> {
         self
     }
 }
+
+/// Several offers that are tried at once, in the order of the registry.
+pub(super) type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
+
+/// The highest price of several offers.
+pub(super) fn price(combination: &[&Offer<'_>]) -> Effort {
+    combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
+}

@@ -106,8 +106,10 @@ pub struct Predictions {
     pub capacity: Option<u64>,
     /// The remedies, best first.
     pub remedies: Vec<Prediction>,
-    /// The index of the least change that fits, if the recorded program does not.
+    /// The index of the least change that fits, if the recorded program does not. Where it leaks, that change stops the leak.
     pub least: Option<usize>,
+    /// Where the program leaks and nothing that fits stops it: the index of the least change with which what was recorded fits.
+    pub postpones: Option<usize>,
     /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
     /// for.
     pub largest_batch: Option<LargestBatch>,

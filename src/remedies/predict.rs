@@ -2,7 +2,8 @@
 
 use super::activations;
 use super::best;
-use super::offer::{Effort, Offer, Part};
+use super::least::Least;
+use super::offer::{Combination, Offer, Part, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
@@ -11,14 +12,10 @@ use super::tried::Tried;
 use super::wanted::Wanted;
 use crate::simulator::Program;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Told how many remedies have been tried, and of how many. If it returns false, those that are still to come are left out.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
-
-/// Several offers that are tried at once, in the order of the registry.
-type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
 
 /// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
 pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
@@ -36,7 +33,7 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     let largest_batch =
         wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
-    Predictions { largest_batch, ..predictions(scene, &baseline, all, not_offered) }
+    Predictions { largest_batch, ..predictions(scene, &trials.program, &baseline, all, not_offered) }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
@@ -58,12 +55,13 @@ pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
     let trials =
         Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| true };
     let all = trials.run(wanted, &baseline);
-    predictions(scene, &baseline, all, Vec::new())
+    predictions(scene, &trials.program, &baseline, all, Vec::new())
 }
 
 /// What was tried, best first.
 fn predictions(
     scene: &Scene<'_>,
+    program: &Program<'_>,
     baseline: &Tried,
     mut all: Vec<(Combination<'_, '_>, Tried)>,
     not_offered: Vec<String>,
@@ -72,7 +70,8 @@ fn predictions(
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
-    let least = least(&all).filter(|_| baseline.fits == Some(false));
+    let Least { least, postpones } =
+        if baseline.fits == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
     Predictions {
         baseline: baseline.figures,
         fits: baseline.fits,
@@ -80,6 +79,7 @@ fn predictions(
         capacity: scene.device.limit_bytes(),
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
+        postpones,
         largest_batch: None,
         not_offered,
     }
@@ -146,23 +146,6 @@ fn combinations<'o, 'a>(
         if is_whole { found.push(parts) } else { missing.push(wanted.to_string()) }
     }
     (found, missing)
-}
-
-/// The least change that fits: fewest parts at the lowest price, with most to spare. Bounds promise nothing.
-fn least(all: &[(Combination<'_, '_>, Tried)]) -> Option<usize> {
-    let fitting = all.iter().enumerate().filter(|(_, (combination, tried))| {
-        tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
-    });
-    fitting
-        .min_by_key(|(_, (combination, tried))| {
-            (combination.len(), price(combination), Reverse(tried.margin))
-        })
-        .map(|(index, _)| index)
-}
-
-/// The highest price of several offers.
-fn price(combination: &[&Offer<'_>]) -> Effort {
-    combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
 }
 
 fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {

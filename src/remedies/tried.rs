@@ -93,7 +93,7 @@ impl Tried {
 }
 
 /// A program with the changes of some offers.
-fn changed<'a>(program: &Program<'a>, combination: &[&Offer<'_>]) -> Program<'a> {
+pub(super) fn changed<'a>(program: &Program<'a>, combination: &[&Offer<'_>]) -> Program<'a> {
     let mut program = program.clone();
     for offer in combination {
         if let Change::Program(change) = &offer.change {

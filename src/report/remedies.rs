@@ -208,6 +208,12 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
             margin.unwrap_or_default()
         );
     }
+    if let Some(remedy) = predictions.postpones.and_then(|index| predictions.remedies.get(index)) {
+        return format!(
+            "No remedy that was tried stops the leak and fits into {limit}. This only puts it off: {} ({}).",
+            remedy.title, remedy.id
+        );
+    }
     match (predictions.fits, predictions.remedies.is_empty()) {
         (_, true) => "No remedy is known to apply to what was recorded.".to_owned(),
         (Some(true), _) => format!("The program fits into {limit} as it is."),

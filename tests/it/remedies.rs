@@ -64,6 +64,32 @@ fn text_begins_with_the_least_change_that_fits() {
 }
 
 #[test]
+fn what_only_puts_off_a_leak_is_not_the_least_change_that_fits() {
+    let file = sample("leak_probe.pickle.gz");
+    let found = json(remedies(&file, &["--format", "json"]));
+    let fits = |id: &str| list(&found).iter().any(|remedy| remedy["id"] == id && remedy["fits"] == true);
+    // Without gradients between steps what was recorded fits, too, but what is left behind still piles up.
+    assert!(fits("zero-grad-none") && fits("detach"));
+    assert_eq!(found["least"], "detach");
+    let text = stdout(remedies(&file, &["--only", "zero-grad-none"]));
+    let first = text.lines().next().expect("there is text");
+    assert!(first.starts_with("No remedy that was tried stops the leak and fits into "), "{first}");
+    assert!(first.ends_with("(zero-grad-none)."), "{first}");
+}
+
+#[test]
+fn what_keeps_no_graph_in_evaluation_stops_its_leak() {
+    let file = pairs().join("mixer_losses.pickle.gz");
+    let found = json(remedies(&file, &["--format", "json"]));
+    let fits = |id: &str| list(&found).iter().any(|remedy| remedy["id"] == id && remedy["fits"] == true);
+    // Checkpoints make each graph smaller, but there is still one more with each batch.
+    assert!(fits("checkpoint-all") && fits("detach") && fits("set:expandable_segments=True"));
+    assert_eq!(found["least"], "eval-no-grad");
+    let only = json(remedies(&file, &["--only", "checkpoint-all", "--format", "json"]));
+    assert!(fits("checkpoint-all") && only["least"].is_null());
+}
+
+#[test]
 fn some_remedies_can_be_asked_for() {
     let file = sample("gpt_oom_forward.pickle");
     let only = "sgd,set:expandable_segments=True+sgd,detach,set:max_split_size_mb=32";

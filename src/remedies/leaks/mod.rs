@@ -1,7 +1,10 @@
-//! `detach`: what earlier iterations left behind is freed as it would be if nothing kept it.
+//! Leaks. `detach`: what earlier iterations left behind is freed as it would be if nothing kept it.
 
 mod backward_order;
+mod leak;
 mod more_left;
+
+pub(super) use leak::Leak;
 
 use super::offer::{Effort, Offer, Part};
 use super::scene::Scene;
@@ -16,8 +19,8 @@ use std::ops::Range;
 /// Less than one part in this many of the peak is no leak to speak of: every program keeps a loss or two.
 const LEFT_PART: u64 = 100;
 
-/// `detach`, where memory of earlier iterations is retained.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+/// What earlier iterations left behind, where it is a leak to speak of; nothing otherwise.
+fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
     let mut left = left_behind(scene.snapshot, scene.timeline, scene.attribution);
     if !left.is_empty() {
         left.extend(more_left::outliving(scene, &left));
@@ -25,8 +28,26 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     }
     let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.bytes(left.id)));
     let peak_bytes = scene.timeline.active.peak().1.max(0).unsigned_abs();
+    if left_bytes < peak_bytes / LEFT_PART {
+        left.clear();
+    }
+    left
+}
+
+const NOTE: &str = "What is kept is taken to be freed as soon as the next iteration replaces it.";
+const EVALUATION_NOTE: &str = "What is kept is taken to be freed as soon as the next iteration replaces it. Without a \
+     backward, the graph of a call of the model may be there for longer or shorter than that.";
+
+/// `detach`, where memory of earlier iterations is retained.
+pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+    let left = left_by_leak(scene);
+    let is_of_evaluation = left.iter().any(|left| {
+        let made = scene.timeline.lifetimes.start(left.id);
+        scene.category(left.id) == Category::Activation
+            && scene.attribution.phases.phase_at(made) == Phase::Eval
+    });
     let ends = ends(scene, &left);
-    if ends.is_empty() || left_bytes < peak_bytes / LEFT_PART {
+    if ends.is_empty() {
         return Vec::new();
     }
     let change = (Part::Leak, Effort::Lines);
@@ -38,9 +59,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
     let offer = offer
         .code("total += loss.item(); kept.append(out.detach().cpu())  # not: loss, out")
         .cost("nothing: only what is read later has to be brought to the host")
-        .note("What is kept is taken to be freed as soon as the next iteration replaces it.")
-        .error(0.08);
-    vec![offer]
+        .note(if is_of_evaluation { EVALUATION_NOTE } else { NOTE });
+    // Whether a variable still holds the last graph while the next one is made does not show.
+    vec![if is_of_evaluation { offer } else { offer.error(0.08) }]
 }
 
 /// When each allocation would be freed.

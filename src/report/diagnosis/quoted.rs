@@ -31,6 +31,7 @@ pub struct RemedyText {
 /// The least change that fits, then the single remedies that lower the peak most, of which one with the same results comes
 /// first: another optimizer or type of numbers is no small step.
 ///
+/// A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has a price, such as checkpoints.
 /// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. `verdict` is the
 /// id of the verdict.
 pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
@@ -46,7 +47,11 @@ pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
     let keeps_results = |remedy: &&Prediction| remedy.effort < Effort::Results;
     let same_results =
         all.iter().copied().find(|remedy| is_quotable(predictions, remedy) && keeps_results(remedy));
-    for remedy in same_results.into_iter().chain(all) {
+    let no_graph = all
+        .iter()
+        .copied()
+        .find(|remedy| is_quotable(predictions, remedy) && has(remedy, &[Part::Evaluation]));
+    for remedy in no_graph.into_iter().chain(same_results).chain(all) {
         // Each must say something new, about another part of the program.
         let is_new = chosen.iter().all(|known| !has(known, &remedy.parts));
         if chosen.len() < MAX_QUOTED && is_new && is_quotable(predictions, remedy) {
@@ -123,7 +128,12 @@ mod tests {
 
     fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
         let mut remedy = crate::report::remedies::fixture::prediction(id);
-        let parts = [("half-batch", Part::Batch), ("sgd", Part::Optimizer), ("detach", Part::Leak)];
+        let parts = [
+            ("half-batch", Part::Batch),
+            ("sgd", Part::Optimizer),
+            ("detach", Part::Leak),
+            ("eval-no-grad", Part::Evaluation),
+        ];
         remedy.parts.extend(parts.into_iter().filter(|(name, _)| id.contains(name)).map(|(_, part)| part));
         remedy.figures = Figures { peak_requested: peak << 30, ..Figures::default() };
         remedy.basis = basis;
@@ -141,6 +151,7 @@ mod tests {
             remedies,
             largest_batch: None,
             least,
+            postpones: None,
             not_offered: Vec::new(),
         };
         let id = |remedy: RemedyText| remedy.record["id"].as_str().unwrap_or_default().to_owned();
@@ -167,5 +178,12 @@ mod tests {
             ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, "none"),
             Vec::<String>::new()
         );
+    }
+
+    #[test]
+    fn a_graph_that_nobody_uses_goes_before_what_has_a_price() {
+        let all = ["half-batch", "eval-no-grad"].into_iter().zip([4, 5]);
+        let all = all.map(|(id, peak)| remedy(id, peak, Trust::Simulated)).collect();
+        assert_eq!(ids(all, None, "none"), ["eval-no-grad", "half-batch"]);
     }
 }

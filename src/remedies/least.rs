@@ -1,0 +1,34 @@
+//! The least change with which a program fits.
+
+use super::leaks::Leak;
+use super::offer::{Combination, price};
+use super::scene::Scene;
+use super::tried::Tried;
+use crate::simulator::Program;
+use std::cmp::Reverse;
+
+/// The least change that fits.
+#[derive(Default)]
+pub(super) struct Least {
+    pub(super) least: Option<usize>,
+    pub(super) postpones: Option<usize>,
+}
+
+impl Least {
+    /// Fewest parts at the lowest price, with most to spare. Bounds promise nothing. A change that leaves a leak fits as long as
+    /// was recorded, and not a few iterations later.
+    pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
+        let fits = |(combination, tried): &(Combination<'_, '_>, Tried)| {
+            tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
+        };
+        let mut fitting: Vec<usize> = (0..all.len()).filter(|&index| fits(&all[index])).collect();
+        fitting.sort_by_key(|&index| {
+            let (combination, tried) = &all[index];
+            (combination.len(), price(combination), Reverse(tried.margin))
+        });
+        let leak = Leak::of(scene, program);
+        let stops = |&&index: &&usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
+        let least = fitting.iter().find(stops).copied();
+        Self { least, postpones: fitting.first().copied().filter(|_| least.is_none()) }
+    }
+}
