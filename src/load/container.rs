@@ -5,6 +5,7 @@ use super::error::ContainerError;
 use super::html;
 use super::parts::Parts;
 use super::progress::Progress;
+use super::utf8::Utf8;
 use flate2::bufread::GzDecoder;
 use std::io::{BufReader, Cursor, Read};
 
@@ -17,18 +18,21 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// A reader of the pickle or the JSON inside `raw`.
 pub(super) fn open<'a>(
-    mut raw: impl Read + Send + 'a,
+    raw: impl Read + Send + 'a,
     progress: &Progress,
 ) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
+    let mut raw = Utf8::new(raw);
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
     let container = Container::of(&head)?;
     let all = Cursor::new(head).chain(raw);
     Ok(match container {
         Container::Plain => Box::new(all),
-        Container::Gzip => Box::new(InSteps(Parts::<_, GzDecoder<_>>::new(buffered(all), progress)?)),
-        Container::Zstd => Box::new(InSteps(Parts::<_, Zstd<_>>::new(buffered(all), progress)?)),
-        Container::Xz => Box::new(Parts::<_, Xz<_>>::new(buffered(all), progress)?),
+        Container::Gzip => {
+            Box::new(Utf8::new(InSteps(Parts::<_, GzDecoder<_>>::new(buffered(all), progress)?)))
+        }
+        Container::Zstd => Box::new(Utf8::new(InSteps(Parts::<_, Zstd<_>>::new(buffered(all), progress)?))),
+        Container::Xz => Box::new(Utf8::new(Parts::<_, Xz<_>>::new(buffered(all), progress)?)),
         Container::Html => html::open(all)?,
     })
 }

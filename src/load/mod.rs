@@ -25,6 +25,7 @@ mod progress;
 mod regular_file;
 mod rules_file;
 mod stamp;
+mod utf8;
 
 pub use crate::snapshot::{Outline, Seen, SeenSegments};
 pub use error::LoadError;
@@ -38,6 +39,7 @@ pub use progress::Progress;
 pub use regular_file::{MAX_RULES_BYTES, open_regular, read_small, text_of};
 pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
+pub use utf8::Utf8;
 
 use crate::model::{OpenIssue, Snapshot};
 use crate::pickle::{DecodeError, Decoded, ErrorKind};
