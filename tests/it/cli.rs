@@ -426,6 +426,33 @@ fn a_pipe_that_closes_early_is_no_error() {
 }
 
 #[test]
+fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
+    let file = path("frag_oom.pickle");
+    for (option, value, list, meant) in [
+        ("--filter", "category:actvation", "parameter, gradient, optimizer_state", "activation"),
+        ("--filter", "basis:infered", "declared, seen, followed", "inferred"),
+        ("--filter", "phase:forwrd", "init, data, forward", "forward"),
+        ("--filter", "rule:modul-call", "docs/attribution.md", "module-call"),
+        ("--filter", "pool:privat", "private, default", "private"),
+        ("--filter", "live:peek", "peak, oom or end", "peak"),
+        ("--at", "peek", "peak, oom, end", "peak"),
+        ("--at", "peak-of:phase:evl", "init, data, forward", "eval"),
+        ("--format", "jsno", "text, json, csv", "json"),
+    ] {
+        let output = run(["live", &file, option, value]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{value}: {errors}");
+        assert!(errors.contains(list) && errors.contains(meant), "{value}: {errors}");
+    }
+    let output = run(["simulate", &file, "--set", "expandable_segment:True"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("did you mean expandable_segments?"), "{errors}");
+    let output = run(["remedies", &file, "--only", "zero-grad-non"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("did you mean zero-grad-none?"), "{errors}");
+}
+
+#[test]
 fn without_a_display_the_figures_are_printed() {
     let output = run([path("gpt_oom_forward.pickle")]);
     let text = String::from_utf8_lossy(&output.stdout);
