@@ -17,6 +17,7 @@ mod max_memory;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod message;
+mod misspelt;
 mod open;
 mod output;
 mod ranks;
@@ -145,7 +146,10 @@ pub fn run() -> ExitCode {
     args.max_memory.set();
     let outcome = guarded(|| match &args.command {
         Some(command) => command.run(),
-        None => open::run(&args.open),
+        None => {
+            misspelt::refuse(args.open.files.first(), &mut command())?;
+            open::run(&args.open)
+        }
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

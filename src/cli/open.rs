@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(super) struct OpenArgs {
     /// Snapshots to open in the window, or directories to list there; '-' is standard input
     #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// The place to show in the first file: 'event=2528 select=alloc:1234'. The window copies such links (L)
     #[arg(long, value_name = "PLACE", requires = "files", value_parser = parse_place)]
     go: Option<Place>,

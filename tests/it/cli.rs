@@ -426,6 +426,36 @@ fn a_pipe_that_closes_early_is_no_error() {
 }
 
 #[test]
+fn a_misspelt_command_is_no_file() {
+    let file = path("frag_oom.pickle");
+    for (args, meant) in [
+        (&["repot", &file][..], "report"),
+        (&["repot"], "report"),
+        (&["Stat", &file, "--capacity", "80GiB"], "stats"),
+        (&["hlep"], "help"),
+        (&["--capacity", "80GiB", "rnaks", &file], "ranks"),
+    ] {
+        let output = run(args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(2), &b""[..]),
+            "{args:?}: {errors}"
+        );
+        assert!(errors.contains(&format!("did you mean '{meant}'?")), "{args:?}: {errors}");
+    }
+    // A file may be called anything.
+    let recording = std::fs::read(&file).expect("the sample can be read");
+    let (_folder, repot) = self::file("repot", &recording);
+    let folder = repot.parent().expect("its folder");
+    let output = oomscope().arg("repot").current_dir(folder).output().expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !errors.contains("did you mean"), "{errors}");
+    let output = run(["nothing-like-it"]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
     let file = path("frag_oom.pickle");
     for (option, value, list, meant) in [
