@@ -6,7 +6,7 @@ use super::output::DocumentFormat;
 use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
-use crate::analysis::{At, Attribution, module_table};
+use crate::analysis::{At, Attribution, UserRules, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_parts;
 use crate::load::{Input, notes_beside, read_text};
@@ -19,6 +19,9 @@ use crate::{report, units};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Lines of code, stacks and allocations that each finding lists, where the user does not say.
+const TOP: usize = 8;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -60,14 +63,31 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "TEXT")]
     message: Option<PathBuf>,
     /// How many lines of code, stacks and allocations each finding lists
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = TOP)]
     top: usize,
     #[command(flatten)]
     source: Source,
 }
 
+impl ReportArgs {
+    fn of_file(file: PathBuf, capacity: Capacity) -> Self {
+        Self {
+            format: DocumentFormat::Text,
+            left_out: LeftOut::default(),
+            verbose: false,
+            output: None,
+            target: Target::default(),
+            capacity,
+            ranks: Vec::new(),
+            message: None,
+            top: TOP,
+            source: Source::of_file(file),
+        }
+    }
+}
+
 /// Parts that a report can do without.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct LeftOut {
     /// Do not simulate what would have helped, which takes seconds for millions of events
     #[arg(long)]
@@ -81,6 +101,19 @@ struct LeftOut {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    run_on(args, || args.source.open())
+}
+
+/// Print the report of a file as text, as `report` does without any option of its own.
+pub(super) fn print(file: &Path, rules: &UserRules, capacity: &Capacity) -> Result<(), Failure> {
+    let args = ReportArgs::of_file(file.to_owned(), capacity.clone());
+    run_on(&args, || args.source.open_with(rules.clone()))
+}
+
+fn run_on<'a>(
+    args: &'a ReportArgs,
+    open: impl FnOnce() -> Result<Opened<'a>, Failure>,
+) -> Result<(), Failure> {
     let message = args.message.as_deref();
     let destination = args.source.destination_beside(args.output.as_deref(), message)?;
     if args.source.is_stdin() && message == Some(Path::new("-")) {
@@ -90,7 +123,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
         ));
     }
     let message = message.map(oom_message).transpose()?;
-    let recording = args.source.open()?;
+    let recording = open()?;
     let device = message.and_then(|message| message.device).map(DeviceId);
     let failure = |timeline: &Timeline| Some(At::Event(message?.event_in(timeline)?.0));
     let selected = args.target.one_or(&recording, device, failure)?;

@@ -483,14 +483,22 @@ fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
 }
 
 #[test]
-fn without_a_display_the_figures_are_printed() {
+fn without_a_display_the_report_is_printed() {
     let output = run([path("gpt_oom_forward.pickle")]);
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
     let reason = if has_window() { "no display" } else { "without its window" };
     assert!(errors.contains(reason), "{errors}");
-    assert_eq!(text, stdout(["stats", &path("gpt_oom_forward.pickle")]));
+    assert_eq!(text, stdout(["report", &path("gpt_oom_forward.pickle")]));
+    let with_capacity = run([&path("gpt_oom_forward.pickle"), "--capacity", "80GiB"]);
+    let expected = stdout(["report", &path("gpt_oom_forward.pickle"), "--capacity", "80GiB"]);
+    assert_eq!(String::from_utf8_lossy(&with_capacity.stdout), expected);
+    // Several, of which one cannot be read.
+    let output = run([path("streams.pickle"), "no/such.pickle".to_owned(), path("pools.pickle")]);
+    let each = ["streams.pickle", "pools.pickle"].map(|name| stdout(["report", &path(name)]));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\n\n{}", each[0], each[1]));
+    assert_eq!(output.status.code(), Some(1));
     let output = run(["no/such.pickle"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{errors}");

@@ -2,6 +2,7 @@
 
 use super::opened::Opened;
 use super::rules::RulesFile;
+use crate::analysis::UserRules;
 use crate::cli::failure::Failure;
 use crate::cli::loading;
 use crate::cli::output::Destination;
@@ -27,6 +28,10 @@ pub(in crate::cli) struct Files {
 }
 
 impl Source {
+    pub(in crate::cli) fn of_file(file: PathBuf) -> Self {
+        Self { file, rules: RulesFile::default() }
+    }
+
     /// The destination that `--output` names. Ask for it before [`Self::open`], so that a file that must not be
     /// overwritten is refused before a large recording is read.
     pub(in crate::cli) fn destination<'a>(
@@ -53,7 +58,11 @@ impl Source {
 
     /// Read the rules and then the recording, which takes longer.
     pub(in crate::cli) fn open(&self) -> Result<Opened<'_>, Failure> {
-        let rules = self.rules.read(std::slice::from_ref(&self.file))?;
+        self.open_with(self.rules.read(std::slice::from_ref(&self.file))?)
+    }
+
+    /// Read the recording, with rules that were read already.
+    pub(in crate::cli) fn open_with(&self, rules: UserRules) -> Result<Opened<'_>, Failure> {
         let snapshot = loading::load(&self.file)?;
         Ok(Opened { file: &self.file, snapshot, rules })
     }
