@@ -3,6 +3,7 @@
 //! Output goes to a temporary file beside the target, which then takes the target's place. A full disk, a crash
 //! or an error leaves the target as it was. A target is never a file that was read.
 
+use same_file::Handle;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -79,7 +80,7 @@ impl Write for NewFile {
     }
 }
 
-/// Refuse a target that is one of the `inputs`, whatever name it goes by (links, `./`).
+/// Refuse a target that is one of the `inputs`, or what standard input comes from, whatever name it goes by (links, `./`).
 ///
 /// # Errors
 /// [`SaveError::IsInput`].
@@ -90,7 +91,11 @@ pub fn refuse_inputs<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Pat
     let is_target = |input: &Path| {
         is_file(input) && is_file(target) && same_file::is_same_file(target, input).unwrap_or(false)
     };
-    if inputs.into_iter().any(is_target) {
+    let is_stdin = || {
+        let handles = Handle::stdin().and_then(|stdin| Ok([stdin, Handle::from_path(target)?]));
+        is_file(target) && handles.is_ok_and(|[stdin, target]| stdin == target)
+    };
+    if inputs.into_iter().any(is_target) || is_stdin() {
         return Err(SaveError::IsInput { path: target.to_owned() });
     }
     Ok(())

@@ -115,7 +115,10 @@ fn run_on<'a>(
     open: impl FnOnce() -> Result<Opened<'a>, Failure>,
 ) -> Result<(), Failure> {
     let message = args.message.as_deref();
-    let destination = args.source.destination_beside(args.output.as_deref(), message)?;
+    let ranks = ranks::files(&args.ranks)?;
+    let notes = args.source.path().map(notes_beside);
+    let others = ranks.iter().chain(&notes).map(PathBuf::as_path).chain(message);
+    let destination = args.source.destination_beside(args.output.as_deref(), others)?;
     if args.source.is_stdin() && message == Some(Path::new("-")) {
         return Err(Failure::new(
             "the snapshot and the message cannot both come from standard input",
@@ -127,7 +130,7 @@ fn run_on<'a>(
     let device = message.and_then(|message| message.device).map(DeviceId);
     let failure = |timeline: &Timeline| Some(At::Event(message?.event_in(timeline)?.0));
     let selected = args.target.one_or(&recording, device, failure)?;
-    let bytes = contents(args, &recording, selected, message)?;
+    let bytes = contents(args, &recording, selected, message, ranks)?;
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
@@ -139,22 +142,21 @@ pub(super) fn write(
     recording: &Opened<'_>,
 ) -> Result<(), Failure> {
     let selected = args.target.one(recording)?;
-    Ok(out.write_all(&contents(args, recording, selected, None)?)?)
+    Ok(out.write_all(&contents(args, recording, selected, None, Vec::new())?)?)
 }
 
 /// The other ranks of the job in sentences, if they are to be looked at.
-fn others(args: &ReportArgs, recording: &Opened<'_>) -> Result<Vec<String>, Failure> {
-    if args.ranks.is_empty() {
-        return Ok(Vec::new());
+fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
+    if paths.is_empty() {
+        return Vec::new();
     }
-    let mut paths = ranks::files(&args.ranks)?;
     let is_own = |path: &Path| same_file::is_same_file(path, recording.file).unwrap_or(false);
     let found = paths.iter().find(|path| is_own(path)).cloned();
     let own = found.unwrap_or_else(|| recording.file.to_owned());
     if !paths.contains(&own) {
         paths.push(own.clone());
     }
-    Ok(words::among(&ranks::read(&paths, &recording.rules), &own))
+    words::among(&ranks::read(&paths, &recording.rules), &own)
 }
 
 fn contents(
@@ -162,6 +164,7 @@ fn contents(
     recording: &Opened<'_>,
     selected: Selected<'_>,
     message: Option<OomMessage>,
+    ranks: Vec<PathBuf>,
 ) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
@@ -183,7 +186,7 @@ fn contents(
         notes: &notes,
         redacted: args.left_out.redact,
     };
-    let document = Document::new(&input).among_ranks(&others(args, recording)?, args.left_out.redact);
+    let document = Document::new(&input).among_ranks(&others(ranks, recording), args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {

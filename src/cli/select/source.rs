@@ -38,17 +38,22 @@ impl Source {
         &self,
         output: Option<&'a Path>,
     ) -> Result<Destination<'a>, Failure> {
-        self.destination_beside(output, None)
+        self.destination_beside(output, [])
     }
 
-    /// [`Self::destination`] of a command that reads one more file.
-    pub(in crate::cli) fn destination_beside<'a>(
-        &self,
+    /// [`Self::destination`] of a command that reads other files, too.
+    pub(in crate::cli) fn destination_beside<'a, 'i>(
+        &'i self,
         output: Option<&'a Path>,
-        another: Option<&Path>,
+        others: impl IntoIterator<Item = &'i Path>,
     ) -> Result<Destination<'a>, Failure> {
-        let inputs = self.rules.path().into_iter().chain(another).chain([self.file.as_path()]);
+        let inputs = self.rules.path().into_iter().chain(others).chain([self.file.as_path()]);
         Destination::new(output, inputs)
+    }
+
+    /// The recording's file; `None` where it comes from standard input.
+    pub(in crate::cli) fn path(&self) -> Option<&Path> {
+        (!self.is_stdin()).then_some(&self.file)
     }
 
     /// Whether the recording comes from standard input.
