@@ -25,6 +25,8 @@ mod remedies;
 mod render;
 mod report;
 mod select;
+#[cfg(target_os = "linux")]
+mod signals;
 mod simulate;
 mod stats;
 mod stderr;
@@ -144,6 +146,8 @@ pub fn run() -> ExitCode {
     install_log();
     let args = Args::parse();
     args.max_memory.set();
+    #[cfg(target_os = "linux")]
+    signals::watch();
     let outcome = guarded(|| match &args.command {
         Some(command) => command.run(),
         None => {
