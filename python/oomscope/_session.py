@@ -66,7 +66,7 @@ class Session:
             return
         self._process = os.getpid()
         with harmless("preparing the directory"):
-            self.writer.store.check()
+            self.writer.store.prepare(find_rank()[0])
         with harmless("starting to record"):
             self.history.start()
         self._listen()

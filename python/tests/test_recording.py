@@ -290,6 +290,20 @@ def test_a_directory_that_cannot_be_made_is_a_warning_at_the_start(
         torch.run_out()
 
 
+def test_a_snapshot_that_is_too_large_is_a_warning(
+    torch: FakeTorch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    torch.use_device()
+    with record(tmp_path, max_bytes=4000) as recording:
+        assert recording.snapshot("small") is not None
+        torch.blocks = [bytes(10_000)]
+        assert recording.snapshot("large") is None
+    assert names(tmp_path) == ["rank0_small.pickle"]
+    assert caplog.messages == [
+        "oomscope: writing a snapshot failed: NoRoom: it does not fit into max_bytes, 3.91 KiB"
+    ]
+
+
 def test_a_recording_survives_pickling(torch: FakeTorch, tmp_path: Path) -> None:
     torch.use_device()
     with record(tmp_path, at_end=False) as recording:
