@@ -120,6 +120,13 @@ def test_marks_workers_peaks_and_signals(rig: Rig) -> None:
         assert {'{"step":0,"phase":"forward"}', '{"step":3}', ""} <= seen
 
 
+def test_signals_end_no_program(rig: Rig) -> None:
+    done = rig.run(str(PYTHON / "tests" / "programs" / "asked.py"), "out")
+    assert (done.returncode, done.stdout) == (0, "own\nown\n"), done.stderr
+    assert "nothing to write yet" in done.stderr
+    assert list(rig.files()) == ["rank0_signal.pickle"]
+
+
 def test_the_doctor_finds_all_of_it(rig: Rig) -> None:
     done = rig.run("-m", "oomscope", "doctor")
     assert done.returncode == 0, done.stdout + done.stderr
