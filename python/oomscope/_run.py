@@ -1,4 +1,4 @@
-"""`python -m oomscope run`: a program is recorded that knows nothing of it."""
+"""`oomscope run`, which is `python -m oomscope run`: a program is recorded that knows nothing of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._sizes import show_size
 def parser() -> argparse.ArgumentParser:
     """The options, which are those of `record`."""
     parser = argparse.ArgumentParser(
-        prog="python -m oomscope run",
+        prog="oomscope run",
         description="Run a Python program and write snapshots of its GPU memory.",
         epilog="torchrun --nproc-per-node 8 -m oomscope run train.py ARGS records each rank.",
     )
