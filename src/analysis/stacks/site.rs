@@ -163,10 +163,11 @@ mod tests {
     #[test]
     fn the_recorder_is_nobodys_own_code() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("python/oomscope");
-        let files = folder.read_dir().expect("the package").map(|entry| entry.expect("a file").file_name());
-        let files: Vec<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();
-        assert!(files.contains(&"_run.py".to_owned()));
-        for name in files.iter().filter(|name| name.ends_with(".py")) {
+        let files: Vec<_> =
+            folder.read_dir().expect("the package").map(|entry| entry.expect("a file").path()).collect();
+        let files: Vec<_> = files.iter().filter(|path| path.extension().is_some_and(|e| e == "py")).collect();
+        assert!(files.iter().any(|path| path.ends_with("_run.py")));
+        for name in files.iter().filter_map(|path| path.file_name()?.to_str()) {
             for folder in ["/me/oomscope/python/oomscope/", "/env/site-packages/oomscope/", "C:\\oomscope\\"]
             {
                 assert_eq!(owner(&frame(&format!("{folder}{name}"))), Owner::Runtime, "{name}");
