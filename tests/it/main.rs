@@ -37,6 +37,8 @@ mod redaction;
 mod remedies;
 mod render;
 mod reports;
+#[cfg(unix)]
+mod running;
 mod schemas;
 mod segment_maps;
 mod shared_parts;

@@ -207,6 +207,26 @@ mod tests {
     }
 
     #[test]
+    fn the_recorder_that_runs_a_program_is_no_line_of_it() {
+        let mut recording = Recording::default();
+        let stack = recording.stack(&[
+            "/me/data.py:3 load",
+            "/me/python/oomscope/_recording.py:121 steps",
+            "/me/train.py:9 <module>",
+            "/me/python/oomscope/_programs.py:39 run_script",
+            "/me/python/oomscope/_run.py:85 run",
+            "/me/python/oomscope/__main__.py:13 main",
+            "/me/python/oomscope/__main__.py:24 <module>",
+            "<frozen runpy>:88 _run_code",
+        ]);
+        let snapshot = recording.finish();
+        let code = CodeSites::new(&snapshot);
+        let tree = own_tree(&code, "In use", Role::Live, &by_stack([(stack, 5)]));
+        assert_eq!(rows(&tree), [(0, "train.py:9 > data.py:3".to_owned(), 5)]);
+        assert_eq!(code.outermost_function(stack), Some("<module>"));
+    }
+
+    #[test]
     fn a_path_of_very_many_lines_keeps_its_ends() {
         let mut recording = Recording::default();
         let frames: Vec<String> = (0..50_000).map(|line| format!("own.py:{line} f{line}")).collect();
