@@ -260,8 +260,8 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Things to try, most promising first.
     pub advice: Vec<Advice>,
-    /// How much that would save, if it can be estimated.
-    pub saving: Option<Saving>,
+    /// How much that would save, if it can be estimated; what is stated of it is [`Self::stated_saving`].
+    pub(super) saving: Option<Saving>,
     /// An observation that would confirm it.
     pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
@@ -334,7 +334,7 @@ impl Finding {
     /// Every sentence of it that may have figures, the statement first.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         let advice = self.advice.iter().map(|advice| &advice.text);
-        let formula = self.saving.iter().map(|saving| &saving.formula);
+        let formula = self.stated_saving().map(|saving| &saving.formula);
         std::iter::once(&self.title)
             .chain(&self.why)
             .chain(&self.explanation)

@@ -15,6 +15,7 @@ mod damage;
 mod damage_said;
 mod declared;
 mod diff;
+mod estimates;
 mod explain;
 mod export;
 mod faults;

@@ -114,6 +114,8 @@ pub(super) struct FindingText {
     pub(super) advice: Vec<AdviceText>,
     /// The best remedies that were simulated; only the verdict has them.
     pub(super) remedies: Vec<RemedyText>,
+    /// The ids of the remedies that simulate the advice.
+    pub(super) simulated_by: &'static [&'static str],
     pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
@@ -286,9 +288,9 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
             })
             .collect(),
         remedies: Vec::new(),
+        simulated_by: finding.simulated_by(),
         saving: finding
-            .saving
-            .as_ref()
+            .stated_saving()
             .map(|saving| SavingText { bytes: saving.bytes, formula: saving.formula.to_string() }),
         confirm: finding.confirm.as_ref().map(|text| clean.text(text.text())),
         limits: finding.limits.iter().map(|line| clean.prose(line.text())).collect(),

@@ -77,6 +77,7 @@ fn finding(finding: &FindingText) -> Json {
         "advice": finding.advice.iter().map(advice).collect::<Vec<_>>(),
         "estimated_saving_bytes": finding.saving.as_ref().map(|saving| saving.bytes),
         "estimated_saving_formula": finding.saving.as_ref().map(|saving| &saving.formula),
+        "simulated_by": finding.simulated_by,
         "confirm": finding.confirm,
         "limits": finding.limits,
         "figures": finding.figures.iter().map(figure).collect::<Vec<_>>(),
