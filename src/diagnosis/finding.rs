@@ -3,6 +3,7 @@
 use super::figure::{self, Figure};
 use super::sentence::Sentence;
 use super::share::share;
+use crate::analysis::segment_state::GroupKey;
 use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
 
@@ -174,6 +175,8 @@ pub struct StackBytes {
 pub struct Evidence {
     /// Figures.
     pub numbers: Vec<Number>,
+    /// The pool, the stream and the size class that the request's holes are of.
+    pub largest_hole_of: Option<GroupKey>,
     /// Lines of code to look at, most important first.
     pub sites: Vec<Site>,
     /// Whole stacks, most bytes first.

@@ -21,6 +21,7 @@ mod export;
 mod faults;
 mod findings;
 mod formats;
+mod free_memory;
 mod injection;
 mod json_snapshots;
 mod layering;

@@ -5,6 +5,7 @@ mod code_sites;
 mod own_tree;
 mod repetitions;
 mod shortage;
+mod where_free;
 
 pub(super) use callers::{Caller, callers_of, main_caller};
 pub use code_sites::CodeSites;
@@ -12,6 +13,7 @@ pub(super) use code_sites::{add_sites, by_stack};
 pub(super) use own_tree::own_tree;
 pub(super) use repetitions::Noun;
 pub(super) use shortage::Shortage;
+pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;

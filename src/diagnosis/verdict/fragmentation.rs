@@ -16,11 +16,17 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     let fit = &shortage.fit;
     let requested = figure::bytes(shortage.oom.requested);
     finding.because(say!("{}.", assessment.pinning.sentence()));
-    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and none of them has room for this request.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
+    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and none that this request may use has room for it.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
     if 0 < fit.other_bytes {
         finding.explain(say!(
             "{} of the holes are of another pool, stream or size class, which this request must not use.",
             figure::bytes(fit.other_bytes)
+        ));
+    }
+    if 0 < fit.kept_bytes {
+        finding.explain(say!(
+            "{} of them have room, but max_split_size_mb keeps them for other sizes.",
+            figure::bytes(fit.kept_bytes).of(shortage.hole_bytes)
         ));
     }
     finding.explain_if(earlier_sizes(case, shortage));

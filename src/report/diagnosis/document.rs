@@ -6,6 +6,7 @@ use super::answer::answer;
 use super::clean::Clean;
 use super::facts::facts;
 use super::quoted::{RemedyText, quoted};
+use crate::analysis::segment_state::GroupKey;
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
@@ -107,6 +108,7 @@ pub(super) struct FindingText {
     pub(super) explanation: Vec<String>,
     pub(super) tree: Option<CodeTree>,
     pub(super) numbers: Vec<Number>,
+    pub(super) largest_hole_of: Option<GroupKey>,
     pub(super) sites: Vec<Site>,
     pub(super) stacks: Vec<StackText>,
     pub(super) allocations: Vec<AllocationText>,
@@ -263,6 +265,7 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         tree: evidence.tree.as_ref().map(|tree| clean.tree(tree)),
         explanation: finding.explanation.iter().map(|line| clean.prose(line.text())).collect(),
         numbers: evidence.numbers.clone(),
+        largest_hole_of: evidence.largest_hole_of,
         sites: evidence.sites.iter().take(top).map(|site| clean.site(site)).collect(),
         stacks: evidence
             .stacks
