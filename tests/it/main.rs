@@ -16,6 +16,7 @@ mod damage_said;
 mod declared;
 mod diff;
 mod estimates;
+mod expandable;
 mod explain;
 mod export;
 mod faults;

@@ -22,6 +22,7 @@ use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
 use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::simulator::ExpandableSegments;
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
 
@@ -125,6 +126,11 @@ impl<'a> Case<'a> {
     /// steps that separate iterations.
     pub(super) fn goes_by_size(&self) -> bool {
         self.snapshot.frames.is_empty() && self.phases().has_announced_steps()
+    }
+
+    /// Whether expandable segments are in effect, and so whether they may be advised.
+    pub(super) fn expandable_segments(&self) -> ExpandableSegments {
+        ExpandableSegments::of(self.snapshot, self.timeline)
     }
 
     /// What an allocation is for.

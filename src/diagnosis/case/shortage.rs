@@ -4,7 +4,7 @@ use super::where_free::FreePiece;
 use crate::analysis::segment_state::{Basis, RequestFit, SegmentIndex, SegmentState};
 use crate::model::allocator_sizes::{mapped_size, segment_size};
 use crate::model::{OomEvent, Snapshot, Timeline};
-use crate::simulator::Settings;
+use crate::simulator::{ExpandableSegments, Settings};
 
 /// The memory that there was, and that was needed, when a request failed.
 ///
@@ -46,9 +46,10 @@ impl Shortage {
     ) -> Self {
         let total = &state.total;
         let settings = Settings::recorded(snapshot);
+        let expands = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::InEffect;
         let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
         let fit = state.fit(index, timeline, &oom);
-        let needed_bytes = if settings.expandable_segments {
+        let needed_bytes = if expands {
             mapped_size(oom.requested, fit.extensible_bytes, shared_segment)
         } else {
             segment_size(oom.requested, shared_segment)
@@ -56,7 +57,7 @@ impl Shortage {
         Self {
             oom,
             needed_bytes,
-            maps_pages: settings.expandable_segments,
+            maps_pages: expands,
             reserved_bytes: total.reserved_bytes,
             active_bytes: total.active_rounded_bytes(),
             awaiting_bytes: total.awaiting_rounded_bytes,
