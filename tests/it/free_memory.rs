@@ -114,24 +114,34 @@ fn free_memory_in_pieces_is_fragmentation() {
     assert_eq!(evidence["largest_hole_of"], json!({"pool": [0, 0], "stream": 0, "class": "large"}));
 }
 
+/// A second segment that is full.
+fn full() -> ([Value; 2], Value) {
+    let made = [event("segment_alloc", SECOND, 100 * MIB, DEFAULT), made(SECOND, 100 * MIB, DEFAULT)];
+    (made, segment(SECOND, 0, 100 * MIB, DEFAULT))
+}
+
 #[test]
 fn what_became_free_too_late_is_said_to_have_waited() {
-    let other = made(SECOND, 100 * MIB, DEFAULT);
-    let between = [event("segment_alloc", SECOND, 100 * MIB, DEFAULT), other];
-    let (events, segments) = one_piece(DEFAULT, &between);
-    let full = segment(SECOND, 0, 100 * MIB, DEFAULT);
-    let [first] = segments;
-    let report = report(&failing(events, 1000 * MIB, &[first, full], &json!({})));
-    let (id, title) = verdict(&report);
-    assert_eq!(id, "pending-free", "{title}");
-    assert!(title.contains("1.46 GiB that the program had given back still waited for a stream"), "{title}");
-    assert_eq!(blames_pieces(&report), None, "{report}");
+    let (made, full) = full();
+    for between in [&[][..], &made] {
+        let (events, [first]) = one_piece(DEFAULT, between);
+        let report = report(&failing(events, 1000 * MIB, &[first, full.clone()], &json!({})));
+        let (id, title) = verdict(&report);
+        assert_eq!(id, "pending-free", "{title}");
+        assert!(
+            title.contains("1.46 GiB that the program had given back still waited for a stream"),
+            "{title}"
+        );
+        assert_eq!(blames_pieces(&report), None, "{report}");
+    }
 }
 
 #[test]
 fn a_piece_with_room_that_nothing_explains_is_said_to_be_one() {
-    let (events, segments) = one_piece(DEFAULT, &[]);
-    let report = report(&failing(events, 1000 * MIB, &segments, &json!({})));
+    let (mut events, [first]) = one_piece(DEFAULT, &[]);
+    let (made, full) = full();
+    events.extend(made);
+    let report = report(&failing(events, 1000 * MIB, &[first, full], &json!({})));
     let (id, title) = verdict(&report);
     assert_eq!(id, "none", "{title}");
     assert!(title.contains("1.46 GiB of its own pool and stream lay free in one piece"), "{title}");

@@ -34,26 +34,17 @@ impl FreePiece {
     }
 }
 
-/// Addresses of the blocks that waited for a stream and became free right before a request failed: before it gives up, the
-/// allocator waits for them, but it looks for a free piece only before that.
+/// Addresses of the blocks that became free right before a request failed. Before it gives up, the allocator waits for blocks
+/// that other streams use, but it looks for a free piece only before that: one that was free earlier would have been found.
 fn freed_last(timeline: &Timeline, oom: EventIx) -> Vec<u64> {
     let events = &timeline.events;
     let mut late = Vec::new();
     for ix in (0..oom.0).rev().map(EventIx) {
         match events.action(ix) {
             Action::SegmentFree | Action::SegmentUnmap => {}
-            Action::FreeCompleted if !is_of_the_program(timeline, ix) => late.extend(events.addr(ix)),
+            Action::FreeCompleted => late.extend(events.addr(ix)),
             _ => break,
         }
     }
     late
-}
-
-/// Whether a block became free as soon as the program gave it back, which is the event before.
-fn is_of_the_program(timeline: &Timeline, ix: EventIx) -> bool {
-    let events = &timeline.events;
-    let before = ix.0.checked_sub(1).map(EventIx);
-    before.is_some_and(|before| {
-        events.action(before) == Action::FreeRequested && events.addr(before) == events.addr(ix)
-    })
 }
