@@ -149,10 +149,12 @@ pub struct CodeRow {
     /// Rows above it that called it.
     pub depth: usize,
     /// Lines that called each other, outermost first, each with nearly all bytes of the one before. None: small branches
-    /// together or, at the top, memory without a line of code.
+    /// together, or memory without a line of code.
     pub lines: Vec<Site>,
     /// Whether the last line belongs to a package that the own line before it, or above it, called.
     pub is_package: bool,
+    /// Whether it stands for small branches together, each with lines of its own.
+    pub is_rest: bool,
     /// The bytes below the last of them.
     pub bytes: i64,
     /// Number of allocations that they are in.

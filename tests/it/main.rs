@@ -23,6 +23,7 @@ mod faults;
 mod findings;
 mod formats;
 mod free_memory;
+mod host_memory;
 mod injection;
 mod json_snapshots;
 mod layering;

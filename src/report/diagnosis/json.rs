@@ -137,6 +137,7 @@ fn tree(tree: &CodeTree) -> Json {
             "bytes": row.bytes,
             "count": row.count,
             "is_package": row.is_package,
+            "is_rest": row.is_rest,
             "lines": row.lines.iter().map(line).collect::<Vec<_>>(),
         })
     };
