@@ -36,6 +36,9 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
     if let Some(warning) = damage_warning(&name, &snapshot) {
         stderr::notice(&warning);
     }
+    if job.progress().has_more_behind() {
+        stderr::notice(&format!("warning: {name} has bytes behind its compressed data, which are left out"));
+    }
     Ok(snapshot)
 }
 

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::diagnosis::OomMessage;
-use crate::load::open_regular;
+use crate::load::{Utf8, open_regular};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(super) fn oom_message(path: &Path) -> Result<OomMessage, Failure> {
 
 /// The last [`MAX_KEPT_BYTES`] of an input.
 fn end_of(input: impl Read) -> io::Result<Vec<u8>> {
-    end_within(input, MAX_READ_BYTES)
+    end_within(Utf8::new(input), MAX_READ_BYTES)
 }
 
 /// The last [`MAX_KEPT_BYTES`] of an input of at most about `max_bytes`.

@@ -17,6 +17,7 @@ mod max_memory;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod message;
+mod misspelt;
 mod open;
 mod output;
 mod ranks;
@@ -25,6 +26,8 @@ mod remedies;
 mod render;
 mod report;
 mod select;
+#[cfg(target_os = "linux")]
+mod signals;
 mod simulate;
 mod stats;
 mod stderr;
@@ -151,9 +154,14 @@ pub fn run() -> ExitCode {
     install_log();
     let args = Args::parse();
     args.max_memory.set();
+    #[cfg(target_os = "linux")]
+    signals::watch();
     let outcome = guarded(|| match &args.command {
         Some(command) => command.run(),
-        None => open::run(&args.open),
+        None => {
+            misspelt::refuse(args.open.files.first(), &mut command())?;
+            open::run(&args.open)
+        }
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

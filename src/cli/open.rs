@@ -3,20 +3,22 @@
 use super::failure::Failure;
 use super::loading::Loaded;
 use super::select::{Capacity, RulesFile};
-use super::{output, stats, stderr};
+use super::{output, report, stats, stderr};
 use crate::analysis::UserRules;
 use crate::load::FolderListing;
 use crate::notes::Place;
 use crate::report::StatsRequest;
 use clap::Args;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Arguments without a subcommand.
 #[derive(Debug, Args)]
 pub(super) struct OpenArgs {
     /// Snapshots to open in the window, or directories to list there; '-' is standard input
     #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// The place to show in the first file: 'event=2528 select=alloc:1234'. The window copies such links (L)
     #[arg(long, value_name = "PLACE", requires = "files", value_parser = parse_place)]
     go: Option<Place>,
@@ -43,7 +45,6 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 #[cfg(feature = "window")]
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
     use crate::{app, load::Input};
-    use std::path::Path;
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     let go = args.go.clone();
     let rules_file = args.rules.path().map(Path::to_owned);
@@ -59,28 +60,44 @@ fn window(args: &OpenArgs, _: &UserRules) -> Result<(), String> {
     Err("this oomscope was built without its window".to_owned())
 }
 
-/// The files, with the snapshots of each directory in its place, as the window lists them.
-fn with_listed(files: &[PathBuf]) -> Vec<PathBuf> {
-    let snapshots = |path: &PathBuf| {
-        let listing = if path.is_dir() { FolderListing::of(path).ok() } else { None };
-        let listed = listing.map_or_else(Vec::new, |listing| listing.files);
-        let listed: Vec<PathBuf> = listed.into_iter().map(|entry| entry.path).collect();
-        // A directory without snapshots is reported as one that cannot be read.
-        if listed.is_empty() { vec![path.clone()] } else { listed }
-    };
-    files.iter().flat_map(snapshots).collect()
+/// The snapshots of a directory, as the window lists them; a directory without any is named as one that cannot be read.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let listing = FolderListing::of(folder).map_or_else(|_| Vec::new(), |listing| listing.files);
+    let files: Vec<PathBuf> = listing.into_iter().map(|entry| entry.path).collect();
+    if files.is_empty() { vec![folder.to_owned()] } else { files }
 }
 
-/// Without a window, print the files as text.
+/// Without a window, print what it would show first: the report of a file, the figures of a directory's snapshots.
 fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(), Failure> {
     if args.files.is_empty() {
-        return Err(Failure::new(
-            format_args!("{reason}"),
-            "use 'oomscope stats FILE' or 'oomscope live FILE' instead",
-        ));
+        return Err(Failure::new(format_args!("{reason}"), "use 'oomscope report FILE' instead"));
     }
-    stderr::notice(&format!("{reason}; printing the figures of 'oomscope stats' instead"));
-    let files = with_listed(&args.files);
+    let has_files = args.files.iter().any(|path| !path.is_dir());
+    let what = if has_files { "the report" } else { "the figures of 'oomscope stats'" };
+    stderr::notice(&format!("{reason}; printing {what} instead"));
+    let mut has_failed = false;
+    for (at, path) in args.files.iter().enumerate() {
+        if at != 0 {
+            writeln!(output::stdout())?;
+        }
+        match print_one(args, rules, path) {
+            Ok(()) => {}
+            // Nobody reads on.
+            Err(Failure::Silent(code)) if code == ExitCode::SUCCESS => break,
+            Err(failure) => {
+                failure.report();
+                has_failed = true;
+            }
+        }
+    }
+    if has_failed { Err(Failure::Silent(ExitCode::FAILURE)) } else { Ok(()) }
+}
+
+fn print_one(args: &OpenArgs, rules: &UserRules, path: &Path) -> Result<(), Failure> {
+    if !path.is_dir() {
+        return report::print(path, rules, &args.capacity);
+    }
+    let files = listed(path);
     let mut files = Loaded::new(&files);
     let written = stats::text(&mut output::stdout(), &mut files, StatsRequest::new(rules));
     files.end(written)

@@ -6,7 +6,7 @@ use super::output::DocumentFormat;
 use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
-use crate::analysis::{At, Attribution, module_table};
+use crate::analysis::{At, Attribution, UserRules, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use crate::export::report_parts;
 use crate::load::{Input, notes_beside, read_text};
@@ -19,6 +19,9 @@ use crate::{report, units};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Lines of code, stacks and allocations that each finding lists, where the user does not say.
+const TOP: usize = 8;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -60,14 +63,31 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "TEXT")]
     message: Option<PathBuf>,
     /// How many lines of code, stacks and allocations each finding lists
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = TOP)]
     top: usize,
     #[command(flatten)]
     source: Source,
 }
 
+impl ReportArgs {
+    fn of_file(file: PathBuf, capacity: Capacity) -> Self {
+        Self {
+            format: DocumentFormat::Text,
+            left_out: LeftOut::default(),
+            verbose: false,
+            output: None,
+            target: Target::default(),
+            capacity,
+            ranks: Vec::new(),
+            message: None,
+            top: TOP,
+            source: Source::of_file(file),
+        }
+    }
+}
+
 /// Parts that a report can do without.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct LeftOut {
     /// Do not simulate what would have helped, which takes seconds for millions of events
     #[arg(long)]
@@ -81,8 +101,24 @@ struct LeftOut {
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    run_on(args, || args.source.open())
+}
+
+/// Print the report of a file as text, as `report` does without any option of its own.
+pub(super) fn print(file: &Path, rules: &UserRules, capacity: &Capacity) -> Result<(), Failure> {
+    let args = ReportArgs::of_file(file.to_owned(), capacity.clone());
+    run_on(&args, || args.source.open_with(rules.clone()))
+}
+
+fn run_on<'a>(
+    args: &'a ReportArgs,
+    open: impl FnOnce() -> Result<Opened<'a>, Failure>,
+) -> Result<(), Failure> {
     let message = args.message.as_deref();
-    let destination = args.source.destination_beside(args.output.as_deref(), message)?;
+    let ranks = ranks::files(&args.ranks)?;
+    let notes = args.source.path().map(notes_beside);
+    let others = ranks.iter().chain(&notes).map(PathBuf::as_path).chain(message);
+    let destination = args.source.destination_beside(args.output.as_deref(), others)?;
     if args.source.is_stdin() && message == Some(Path::new("-")) {
         return Err(Failure::new(
             "the snapshot and the message cannot both come from standard input",
@@ -90,11 +126,11 @@ pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
         ));
     }
     let message = message.map(oom_message).transpose()?;
-    let recording = args.source.open()?;
+    let recording = open()?;
     let device = message.and_then(|message| message.device).map(DeviceId);
     let failure = |timeline: &Timeline| Some(At::Event(message?.event_in(timeline)?.0));
     let selected = args.target.one_or(&recording, device, failure)?;
-    let bytes = contents(args, &recording, selected, message)?;
+    let bytes = contents(args, &recording, selected, message, ranks)?;
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
@@ -106,22 +142,21 @@ pub(super) fn write(
     recording: &Opened<'_>,
 ) -> Result<(), Failure> {
     let selected = args.target.one(recording)?;
-    Ok(out.write_all(&contents(args, recording, selected, None)?)?)
+    Ok(out.write_all(&contents(args, recording, selected, None, Vec::new())?)?)
 }
 
 /// The other ranks of the job in sentences, if they are to be looked at.
-fn others(args: &ReportArgs, recording: &Opened<'_>) -> Result<Vec<String>, Failure> {
-    if args.ranks.is_empty() {
-        return Ok(Vec::new());
+fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
+    if paths.is_empty() {
+        return Vec::new();
     }
-    let mut paths = ranks::files(&args.ranks)?;
     let is_own = |path: &Path| same_file::is_same_file(path, recording.file).unwrap_or(false);
     let found = paths.iter().find(|path| is_own(path)).cloned();
     let own = found.unwrap_or_else(|| recording.file.to_owned());
     if !paths.contains(&own) {
         paths.push(own.clone());
     }
-    Ok(words::among(&ranks::read(&paths, &recording.rules), &own))
+    words::among(&ranks::read(&paths, &recording.rules), &own)
 }
 
 fn contents(
@@ -129,6 +164,7 @@ fn contents(
     recording: &Opened<'_>,
     selected: Selected<'_>,
     message: Option<OomMessage>,
+    ranks: Vec<PathBuf>,
 ) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
@@ -150,7 +186,7 @@ fn contents(
         notes: &notes,
         redacted: args.left_out.redact,
     };
-    let document = Document::new(&input).among_ranks(&others(args, recording)?, args.left_out.redact);
+    let document = Document::new(&input).among_ranks(&others(ranks, recording), args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {

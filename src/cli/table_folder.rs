@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, Output};
-use crate::save::SaveError;
+use crate::save::{SaveError, Unfinished};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,24 +33,30 @@ pub(super) fn write_folder<'a, T>(
 /// The folder of the tables. One that was made for them goes away if they are not written.
 struct Folder<'a> {
     path: &'a Path,
-    is_new: bool,
+    new: Option<Unfinished>,
 }
 
 impl<'a> Folder<'a> {
     fn create(path: &'a Path) -> Result<Self, Failure> {
-        let is_new = !path.exists();
-        fs::create_dir_all(path).map_err(|source| SaveError::Refused { path: path.to_owned(), source })?;
-        Ok(Self { path, is_new })
+        let refused = |source| SaveError::Refused { path: path.to_owned(), source };
+        if path.exists() {
+            // What is no folder is refused here.
+            fs::create_dir_all(path).map_err(refused)?;
+            return Ok(Self { path, new: None });
+        }
+        let ((), new) =
+            Unfinished::make(|| fs::create_dir_all(path), |()| path.to_owned()).map_err(refused)?;
+        Ok(Self { path, new: Some(new) })
     }
 
     fn keep(mut self) {
-        self.is_new = false;
+        self.new = None;
     }
 }
 
 impl Drop for Folder<'_> {
     fn drop(&mut self) {
-        if self.is_new {
+        if self.new.is_some() {
             // It stays if anything is in it.
             fs::remove_dir(self.path).ok();
         }

@@ -1,8 +1,12 @@
 //! Unwraps the pickle or the JSON from its container, which the first bytes of the file identify.
 
-use super::decompress::{InSteps, Xz};
+use super::decompress::{InSteps, Xz, Zstd, is_gzip, is_xz, is_zstd};
 use super::error::ContainerError;
 use super::html;
+use super::parts::Parts;
+use super::progress::Progress;
+use super::utf8::Utf8;
+use flate2::bufread::GzDecoder;
 use std::io::{BufReader, Cursor, Read};
 
 /// Bytes at the start of a file that decide what it is. Six are enough for binary formats; pages and JSON may
@@ -13,16 +17,22 @@ const MAGIC_BYTES: usize = 512;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A reader of the pickle or the JSON inside `raw`.
-pub(super) fn open<'a>(mut raw: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
+pub(super) fn open<'a>(
+    raw: impl Read + Send + 'a,
+    progress: &Progress,
+) -> Result<Box<dyn Read + Send + 'a>, ContainerError> {
+    let mut raw = Utf8::new(raw);
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
     let container = Container::of(&head)?;
     let all = Cursor::new(head).chain(raw);
     Ok(match container {
         Container::Plain => Box::new(all),
-        Container::Gzip => Box::new(InSteps(flate2::bufread::MultiGzDecoder::new(buffered(all)))),
-        Container::Zstd => Box::new(InSteps(zstd::stream::read::Decoder::with_buffer(buffered(all))?)),
-        Container::Xz => Box::new(Xz::new(buffered(all))?),
+        Container::Gzip => {
+            Box::new(Utf8::new(InSteps(Parts::<_, GzDecoder<_>>::new(buffered(all), progress)?)))
+        }
+        Container::Zstd => Box::new(Utf8::new(InSteps(Parts::<_, Zstd<_>>::new(buffered(all), progress)?))),
+        Container::Xz => Box::new(Utf8::new(Parts::<_, Xz<_>>::new(buffered(all), progress)?)),
         Container::Html => html::open(all)?,
     })
 }
@@ -48,9 +58,9 @@ impl Container {
         let foreign = |found| Err(ContainerError::Foreign(found));
         match head {
             [] => Err(ContainerError::Empty),
-            [0x1f, 0x8b, ..] => Ok(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::Zstd),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Ok(Self::Xz),
+            _ if is_gzip(head) => Ok(Self::Gzip),
+            _ if is_zstd(head) => Ok(Self::Zstd),
+            _ if is_xz(head) => Ok(Self::Xz),
             [b'P', b'K', 3 | 5, ..] => foreign("a zip archive (torch.save writes those)"),
             [b'B', b'Z', b'h', ..] => foreign("a bzip2 file; decompress it first"),
             [b'\x89', b'P', b'N', b'G', ..] => foreign("a picture"),

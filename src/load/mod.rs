@@ -19,11 +19,13 @@ mod job;
 mod many;
 mod max_memory;
 mod notes_file;
+mod parts;
 mod pipe;
 mod progress;
 mod regular_file;
 mod rules_file;
 mod stamp;
+mod utf8;
 
 pub use crate::snapshot::{Outline, Seen, SeenSegments};
 pub use error::LoadError;
@@ -37,8 +39,9 @@ pub use progress::Progress;
 pub use regular_file::{MAX_RULES_BYTES, open_regular, read_small, text_of};
 pub use rules_file::{RULES_FILE, rules_nearby};
 pub use stamp::FileStamp;
+pub use utf8::Utf8;
 
-use crate::model::Snapshot;
+use crate::model::{OpenIssue, Snapshot};
 use crate::pickle::{DecodeError, Decoded, ErrorKind};
 use crate::snapshot::Builder;
 use std::fs::File;
@@ -146,7 +149,7 @@ fn load_in_pieces(input: &Input, progress: &Progress) -> Result<Option<Snapshot>
 pub fn load_from(raw: impl Read + Send, name: &str, progress: &Progress) -> Result<Snapshot, LoadError> {
     let start = Instant::now();
     let counted = progress::CountingReader::new(raw, progress);
-    let reader = container::open(counted).map_err(|error| error.into_load_error(name))?;
+    let reader = container::open(counted, progress).map_err(|error| error.into_load_error(name))?;
     let (builder, decoded) =
         pipe::decode(reader, Builder::new(progress.preview(), progress.total_bytes()), name, progress)?;
     finish(builder, decoded, name, progress, start)
@@ -166,7 +169,11 @@ fn finish(
     progress.set_building();
     let built = catch_unwind(AssertUnwindSafe(|| builder.finish(decoded)));
     let built = built.map_err(|panic| LoadError::of_panic(name, &*panic))?;
-    let snapshot = built.map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source });
+    let mut snapshot = built.map_err(|source| LoadError::NoSnapshot { input: name.to_owned(), source })?;
+    if progress.has_more_behind() {
+        let what = "bytes behind the compressed data, which are left out".to_owned();
+        snapshot.issues.push(OpenIssue { what, count: 1 });
+    }
     log::debug!("{name}: loaded after {:?}", start.elapsed());
-    snapshot
+    Ok(snapshot)
 }

@@ -1,5 +1,6 @@
 //! The file of notes beside a recording: its name, and reading its text.
 
+use super::utf8::Utf8;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Option<String>> {
     }
     let mut bytes = Vec::new();
     // A few more, so that a text that is too long stays too long, wherever a character ends.
-    File::open(path)?.take(max_bytes as u64 + 8).read_to_end(&mut bytes)?;
+    Utf8::new(File::open(path)?).take(max_bytes as u64 + 8).read_to_end(&mut bytes)?;
     if max_bytes < bytes.len() {
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
     }
@@ -59,7 +60,7 @@ mod tests {
         assert_eq!(read_text(&path, 10).expect("text").as_deref(), Some("short"));
         std::fs::write(&path, "y".repeat(1000)).expect("a temporary file");
         assert_eq!(read_text(&path, 10).expect("text").map(|text| text.len()), Some(18));
-        std::fs::write(&path, [0xff, 0xfe]).expect("a temporary file");
+        std::fs::write(&path, [0xc3, 0x28]).expect("a temporary file");
         assert!(read_text(&path, 10).is_err());
         assert!(read_text(folder.path(), 10).is_err());
     }

@@ -20,6 +20,7 @@ struct Shared {
     preview: Arc<Preview>,
     is_building: AtomicBool,
     is_cancelled: AtomicBool,
+    has_more_behind: AtomicBool,
     /// 0 where the load has no bound of its own.
     max_memory: AtomicU64,
 }
@@ -88,6 +89,15 @@ impl Progress {
     /// All bytes up to here were read.
     pub(super) fn set_read_bytes(&self, bytes: u64) {
         self.shared.read_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether there is something behind the compressed data, which is left out.
+    pub fn has_more_behind(&self) -> bool {
+        self.shared.has_more_behind.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_has_more_behind(&self) {
+        self.shared.has_more_behind.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn set_building(&self) {

@@ -1,5 +1,6 @@
 //! Files that are read whole because they are small: rules, messages, baselines. What may never end is refused.
 
+use super::utf8::Utf8;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -40,7 +41,7 @@ pub fn read_small(path: &Path, max_bytes: u64) -> io::Result<String> {
 /// When it is longer or no text.
 pub fn text_of(input: impl io::Read, max_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    input.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    Utf8::new(input).take(max_bytes + 1).read_to_end(&mut bytes)?;
     if max_bytes < bytes.len() as u64 {
         let message = format!("it is larger than {} MiB", max_bytes >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

@@ -45,6 +45,11 @@ impl Action {
         (Self::Annotate, "annotate"),
     ];
 
+    /// The names of the actions that torch writes.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::KNOWN.iter().map(|&(_, name)| name)
+    }
+
     /// The action as one byte, for columns; [`Self::from_code`] is the inverse.
     #[inline]
     pub(super) fn code(self) -> u8 {

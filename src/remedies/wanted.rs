@@ -3,6 +3,7 @@
 use super::registry::FAMILIES;
 use super::settings;
 use crate::simulator::Settings;
+use crate::units;
 use std::fmt;
 
 /// A remedy, or several at once, that a user asks for.
@@ -25,7 +26,7 @@ impl fmt::Display for UnknownId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             Some(reason) => write!(f, "'{}': {reason}", self.id),
-            None => write!(f, "there is no remedy '{}'", self.id),
+            None => write!(f, "there is no remedy '{}'{}", self.id, units::did_you_mean(&self.id, ids())),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Numbers and names as text, written and read alike in every view, report and picture.
 
+mod nearest;
 pub(crate) mod quantity;
 mod text;
 mod without_names;
 
+pub use nearest::{did_you_mean, nearest};
 pub use quantity::parse_bytes;
 pub use text::{is_unprintable, printable, printable_bytes, printable_lines, printable_whole};
 pub use without_names::without_names;

@@ -426,14 +426,79 @@ fn a_pipe_that_closes_early_is_no_error() {
 }
 
 #[test]
-fn without_a_display_the_figures_are_printed() {
+fn a_misspelt_command_is_no_file() {
+    let file = path("frag_oom.pickle");
+    for (args, meant) in [
+        (&["repot", &file][..], "report"),
+        (&["repot"], "report"),
+        (&["Stat", &file, "--capacity", "80GiB"], "stats"),
+        (&["hlep"], "help"),
+        (&["--capacity", "80GiB", "rnaks", &file], "ranks"),
+    ] {
+        let output = run(args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(2), &b""[..]),
+            "{args:?}: {errors}"
+        );
+        assert!(errors.contains(&format!("did you mean '{meant}'?")), "{args:?}: {errors}");
+    }
+    // A file may be called anything.
+    let recording = std::fs::read(&file).expect("the sample can be read");
+    let (_folder, repot) = self::file("repot", &recording);
+    let folder = repot.parent().expect("its folder");
+    let output = oomscope().arg("repot").current_dir(folder).output().expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !errors.contains("did you mean"), "{errors}");
+    let output = run(["nothing-like-it"]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
+    let file = path("frag_oom.pickle");
+    for (option, value, list, meant) in [
+        ("--filter", "category:actvation", "parameter, gradient, optimizer_state", "activation"),
+        ("--filter", "basis:infered", "declared, seen, followed", "inferred"),
+        ("--filter", "phase:forwrd", "init, data, forward", "forward"),
+        ("--filter", "rule:modul-call", "docs/attribution.md", "module-call"),
+        ("--filter", "pool:privat", "private, default", "private"),
+        ("--filter", "live:peek", "peak, oom or end", "peak"),
+        ("--at", "peek", "peak, oom, end", "peak"),
+        ("--at", "peak-of:phase:evl", "init, data, forward", "eval"),
+        ("--format", "jsno", "text, json, csv", "json"),
+    ] {
+        let output = run(["live", &file, option, value]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{value}: {errors}");
+        assert!(errors.contains(list) && errors.contains(meant), "{value}: {errors}");
+    }
+    let output = run(["simulate", &file, "--set", "expandable_segment:True"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("did you mean expandable_segments?"), "{errors}");
+    let output = run(["remedies", &file, "--only", "zero-grad-non"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("did you mean zero-grad-none?"), "{errors}");
+}
+
+#[test]
+fn without_a_display_the_report_is_printed() {
     let output = run([path("gpt_oom_forward.pickle")]);
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
     let reason = if has_window() { "no display" } else { "without its window" };
     assert!(errors.contains(reason), "{errors}");
-    assert_eq!(text, stdout(["stats", &path("gpt_oom_forward.pickle")]));
+    assert_eq!(text, stdout(["report", &path("gpt_oom_forward.pickle")]));
+    let with_capacity = run([&path("gpt_oom_forward.pickle"), "--capacity", "80GiB"]);
+    let expected = stdout(["report", &path("gpt_oom_forward.pickle"), "--capacity", "80GiB"]);
+    assert_eq!(String::from_utf8_lossy(&with_capacity.stdout), expected);
+    // Several, of which one cannot be read.
+    let output = run([path("streams.pickle"), "no/such.pickle".to_owned(), path("pools.pickle")]);
+    let each = ["streams.pickle", "pools.pickle"].map(|name| stdout(["report", &path(name)]));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\n\n{}", each[0], each[1]));
+    assert_eq!(output.status.code(), Some(1));
     let output = run(["no/such.pickle"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{errors}");

@@ -187,43 +187,95 @@ fn long_recording(events: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupt_leaves_no_half_written_file() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let input = folder.path().join("long.pickle");
-    std::fs::write(&input, long_recording(240_000)).expect("a temporary file");
-    let tables = folder.path().join("tables");
-    std::fs::create_dir(&tables).expect("a temporary folder");
-    let events = tables.join("events.jsonl");
-    std::fs::write(&events, "what was there").expect("a temporary file");
-    let names = || -> Vec<String> {
-        let entries = std::fs::read_dir(&tables).expect("the folder").flatten();
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
-    };
-    let mut child = oomscope()
-        .args(["export", &input.to_string_lossy(), "--format", "jsonl", "-o", &tables.to_string_lossy()])
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
-    let patience = Instant::now() + Duration::from_mins(1);
-    // A temporary file is there as soon as something is written.
-    while !names().iter().any(|name| name.starts_with(".oomscope-")) && Instant::now() < patience {
-        assert!(
-            child.try_wait().expect("a state").is_none(),
-            "it ends before it is interrupted: {:?}",
-            names()
-        );
+/// A long export into a folder, stopped as soon as it has begun to write.
+#[cfg(target_os = "linux")]
+struct Stopped {
+    folder: tempfile::TempDir,
+    child: std::process::Child,
+}
+
+#[cfg(target_os = "linux")]
+impl Stopped {
+    /// Begin with a shell that sets signals up; it is `exec` with the program and its arguments behind it.
+    fn begin(shell: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let input = folder.path().join("long.pickle");
+        std::fs::write(&input, long_recording(240_000)).expect("a temporary file");
+        let tables = folder.path().join("tables");
+        let mut command = Command::new("sh");
+        command.args(["-c", shell]).arg(crate::support::program()).arg("export").arg(&input);
+        let child = command.args(["--format", "jsonl", "-o"]).arg(&tables).stderr(Stdio::null()).spawn();
+        let mut stopped = Self { folder, child: child.expect("the shell starts") };
+        let patience = Instant::now() + Duration::from_mins(1);
+        // A temporary file is there as soon as something is written.
+        while !stopped.names().iter().any(|name| name.starts_with(".oomscope-")) {
+            let state = stopped.child.try_wait().expect("a state");
+            assert!(state.is_none() && Instant::now() < patience, "it ends before it is interrupted");
+        }
+        stopped
     }
-    // Shells start what runs in the background with SIGINT ignored, and programs inherit that.
-    for signal in ["-INT", "-TERM"] {
-        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+
+    fn signal(&self, signal: &str) {
+        let kill = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(kill.expect("kill starts").success());
     }
+
+    /// The files of the folder of tables, if it is there.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path().join("tables")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    use std::os::unix::process::ExitStatusExt as _;
+    for (signal, number) in [("-HUP", 1), ("-INT", 2), ("-TERM", 15)] {
+        // Shells start what runs in the background with SIGINT ignored, and programs inherit that.
+        let mut stopped = Stopped::begin("exec env --default-signal \"$0\" \"$@\"");
+        stopped.signal(signal);
+        let status = stopped.child.wait().expect("the program ends");
+        assert_eq!(status.signal(), Some(number), "it ends by the signal");
+        assert_eq!(stopped.names(), Vec::<String>::new(), "{signal}");
+        assert!(
+            !stopped.folder.path().join("tables").exists(),
+            "{signal}: the folder was made for the tables"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_what_was_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (input, out) = (folder.path().join("long.pickle"), folder.path().join("out.jsonl"));
+    std::fs::write(&input, long_recording(240_000)).expect("a temporary file");
+    std::fs::write(&out, "what was there").expect("a temporary file");
+    let mut command = oomscope();
+    command.arg("export").arg(&input).args(["--format", "jsonl", "--table", "events", "-o"]).arg(&out);
+    let mut child = command.spawn().expect("the program starts");
+    let names = || std::fs::read_dir(folder.path()).expect("the folder").count();
+    let patience = Instant::now() + Duration::from_mins(1);
+    while names() < 3 {
+        let state = child.try_wait().expect("a state");
+        assert!(state.is_none() && Instant::now() < patience, "it ends before it is interrupted");
+    }
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.expect("kill starts").success());
     assert_eq!(child.wait().expect("the program ends").code(), None, "it ends by the signal");
-    assert_eq!(std::fs::read_to_string(&events).expect("the file"), "what was there");
-    let shown: Vec<String> = names().into_iter().filter(|name| !name.starts_with('.')).collect();
-    assert_eq!(shown, ["events.jsonl"], "nothing else has a name");
+    assert_eq!(std::fs::read_to_string(&out).expect("the file"), "what was there");
+    assert_eq!(names(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    let mut stopped = Stopped::begin("trap '' HUP INT; exec \"$0\" \"$@\"");
+    stopped.signal("-HUP");
+    stopped.signal("-INT");
+    assert!(stopped.child.wait().expect("the program ends").success());
+    assert!(stopped.names().contains(&"events.jsonl".to_owned()), "{:?}", stopped.names());
 }
 
 /// The events that a file has, and whether it is known to be damaged; `None` if it cannot be read at all.

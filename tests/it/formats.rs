@@ -3,7 +3,7 @@
 use crate::pickles::{
     block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with, without,
 };
-use crate::support::{load_bytes, root, sample};
+use crate::support::{load_bytes, root, run_with_input, sample};
 use base64::Engine as _;
 use oomscope::analysis::{DeviceStats, device_stats};
 use oomscope::model::{
@@ -99,6 +99,35 @@ fn compressed_files_and_pages_read_as_the_plain_file() {
     let (head, tail) = plain.split_at(plain.len() / 2);
     let parts = [head, tail].map(|part| zstd::encode_all(part, 1).expect("memory can be written"));
     assert_eq!(stats(&load_clean(&parts.concat())), expected, "zstd in two frames");
+}
+
+#[test]
+fn bytes_behind_a_compressed_file_are_left_out_and_counted() {
+    let plain = std::fs::read(sample("two_devices_oom.pickle")).expect("the sample can be read");
+    let expected = load_clean(&plain);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).expect("memory can be written");
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    xz.write_all(&plain).expect("memory can be written");
+    for (name, packed) in [
+        ("gzip", gzip.finish().expect("memory can be written")),
+        ("zstd", zstd::encode_all(plain.as_slice(), 1).expect("memory can be written")),
+        ("xz", xz.finish().expect("memory can be written")),
+    ] {
+        for behind in [&b"x"[..], b"a signature of 64 bytes", &[0; 1024], b"\0\0\0\0more"] {
+            let found = load_bytes(&[packed.as_slice(), behind].concat()).expect("a snapshot");
+            assert_eq!(found.damage, None, "{name}");
+            assert_eq!(found.pickle_bytes, expected.pickle_bytes, "{name}");
+            let issues: Vec<&str> = found.issues.iter().map(|issue| issue.what.as_str()).collect();
+            let is_garbage = behind.iter().any(|&byte| byte != 0);
+            let said = ["bytes behind the compressed data, which are left out"];
+            assert_eq!(issues, said[..usize::from(is_garbage)], "{name}");
+            let output = run_with_input(&["stats", "-"], &[packed.as_slice(), behind].concat());
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!((output.status.code(), errors.is_empty()), (Some(0), !is_garbage), "{name}: {errors}");
+            assert!(!errors.contains("damaged"), "{name}: {errors}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Snapshots as JSON give the same model as pickles.
 
-use crate::support::{load_bytes, run_with_input, sample, skipped};
+use crate::support::{load_bytes, run, run_with_input, sample, skipped};
 use oomscope::model::{EventIx, Snapshot};
 use std::path::Path;
 use std::process::Command;
@@ -66,6 +66,58 @@ fn json_gives_the_same_model_as_its_pickle() {
         std::io::Write::write_all(&mut gzip, &json).expect("memory can be written");
         let packed = gzip.finish().expect("memory can be written");
         assert_same(&load_bytes(&packed).expect("a snapshot"), &read(&path), name);
+    }
+}
+
+/// A text as UTF-16 with its mark, as PowerShell's `>` writes it.
+fn utf16(text: &[u8], mark: [u8; 2], bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    let text = std::str::from_utf8(text).expect("it is text");
+    mark.into_iter().chain(text.encode_utf16().flat_map(bytes)).collect()
+}
+
+/// The forms in which Windows writes a text.
+fn forms(text: &[u8]) -> [(&'static str, Vec<u8>); 3] {
+    [
+        ("UTF-8 with a mark", [b"\xef\xbb\xbf", text].concat()),
+        ("UTF-16 LE", utf16(text, [0xff, 0xfe], u16::to_le_bytes)),
+        ("UTF-16 BE", utf16(text, [0xfe, 0xff], u16::to_be_bytes)),
+    ]
+}
+
+#[test]
+fn json_reads_alike_however_windows_wrote_it() {
+    let path = sample("two_devices_oom.pickle");
+    let Some(json) = converted(&path) else { return skipped("no python3 to convert a pickle to JSON") };
+    let expected = read(&path);
+    // Offsets count the text as UTF-8, in any form.
+    let cut = &json[..json.len() * 3 / 4];
+    let damage = load_bytes(cut).expect("a part of a snapshot").damage;
+    assert!(damage.is_some());
+    for ((name, whole), (_, cut)) in forms(&json).into_iter().zip(forms(cut)) {
+        assert_same(&load_bytes(&whole).expect("a snapshot"), &expected, name);
+        assert_eq!(load_bytes(&cut).expect("a part of a snapshot").damage, damage, "{name}");
+        let packed = zstd::encode_all(whole.as_slice(), 1).expect("memory can be written");
+        assert_same(&load_bytes(&packed).expect("a snapshot"), &expected, name);
+    }
+}
+
+#[test]
+fn other_texts_read_alike_however_windows_wrote_them() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = sample("frag_oom.pickle").to_string_lossy().into_owned();
+    let stats = run(["stats", &file, "--format", "json"]).stdout;
+    let log = b"step 1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 192.00 MiB. GPU 0 has a total capacity \
+        of 2.00 GiB of which 100.00 MiB is free. Process 1 has 1.90 GiB memory in use.";
+    let rules = b"[[rule]]\ncategory = 'comm'\nfile = 'x'\n";
+    for (at, texts) in [(0, forms(&stats)), (1, forms(log)), (2, forms(rules))] {
+        for (name, bytes) in texts {
+            let path = folder.path().join("text");
+            std::fs::write(&path, bytes).expect("a temporary file");
+            let path = path.to_string_lossy();
+            let command = ["check --baseline", "report --no-remedies --message", "stats --rules"][at];
+            let output = run(command.split(' ').chain([&*path, &file]));
+            assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        }
     }
 }
 

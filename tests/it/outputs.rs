@@ -89,6 +89,84 @@ fn a_recording_is_never_overwritten() {
     }
 }
 
+/// Every command that writes files, with `OUT` for the file or the folder; the recording is standard input.
+const WRITERS: [&str; 12] = [
+    "live - -o OUT",
+    "report - -o OUT",
+    "report - --format html -o OUT",
+    "diff - --at-a 5 --at-b oom -o OUT",
+    "diff - --at-a 5 --at-b oom --svg OUT",
+    "render - -o OUT.png",
+    "export - --format perfetto -o OUT",
+    "export - --format csv --table events -o OUT",
+    "export - --format csv -o OUT/",
+    "cut - -o OUT",
+    "ranks - -o OUT",
+    "ranks - --format csv -o OUT/",
+];
+
+#[test]
+fn what_standard_input_comes_from_is_never_overwritten() {
+    let (folder, recording) = copy("frag_oom.pickle");
+    let before = std::fs::read(&recording).expect("the recording");
+    // The files of a folder of tables, of which one is the recording under another name.
+    let tables = folder.path().join("tables");
+    std::fs::create_dir(&tables).expect("a temporary folder");
+    let picture = folder.path().join("link.png");
+    for link in [&tables.join("events.csv"), &tables.join("ranks.csv"), &picture] {
+        std::fs::hard_link(&recording, link).expect("a link");
+    }
+    for command in WRITERS {
+        let word = |word: &str| match word {
+            "OUT" => recording.clone(),
+            "OUT.png" => picture.clone(),
+            "OUT/" => tables.clone(),
+            word => word.into(),
+        };
+        let input = std::fs::File::open(&recording).expect("the recording");
+        let output = oomscope().args(command.split(' ').map(word)).stdin(input).output();
+        let output = output.expect("the program starts");
+        let errors = text(&output.stderr);
+        assert!(std::fs::read(&recording).expect("the recording") == before, "{command}");
+        assert_eq!(output.status.code(), Some(1), "{command}: {errors}");
+        assert!(errors.contains("is the file that is read"), "{command}: {errors}");
+    }
+    // Another file is written, also where there is no standard input at all.
+    let out = folder.path().join("out.md");
+    let report = "exec \"$0\" report \"$1\" --no-remedies -o \"$2\" <&-";
+    let mut shell = Command::new("sh");
+    let status = shell.args(["-c", report]).arg(program()).args([&recording, &out]).status();
+    assert!(status.expect("the shell starts").success() && out.is_file());
+}
+
+#[test]
+fn every_command_that_writes_files_is_among_those() {
+    let command = oomscope::cli::command();
+    let writes = |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "output");
+    let writers: Vec<&str> = command.get_subcommands().filter(writes).map(clap::Command::get_name).collect();
+    assert!(!writers.is_empty());
+    for name in writers {
+        assert!(WRITERS.iter().any(|known| known.split(' ').next() == Some(name)), "{name}");
+    }
+}
+
+#[test]
+fn other_files_that_a_report_reads_are_not_overwritten_either() {
+    let (folder, recording) = copy("frag_oom.pickle");
+    let [other, notes] =
+        ["rank1.pickle", "frag_oom.pickle.oomscope.toml"].map(|name| folder.path().join(name));
+    std::fs::copy(&recording, &other).expect("a copy");
+    std::fs::write(&notes, "").expect("a temporary file");
+    for out in [other, notes] {
+        let before = std::fs::read(&out).expect("the file");
+        let mut command = oomscope();
+        command.arg("report").arg(&recording).args(["--no-remedies", "--ranks"]).arg(folder.path());
+        let output = command.arg("-o").arg(&out).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{}", out.display());
+        assert!(std::fs::read(&out).expect("the file") == before, "{}", out.display());
+    }
+}
+
 #[test]
 fn rules_are_not_overwritten_either() {
     let folder = tempfile::tempdir().expect("a temporary folder");

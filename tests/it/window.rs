@@ -164,7 +164,7 @@ fn without_a_system_dialog_the_window_says_so_and_goes_on() {
 }
 
 #[test]
-fn without_opengl_the_figures_are_printed() {
+fn without_opengl_the_report_is_printed() {
     let Some(display) = display(2, &["-extension", "GLX"]) else { return };
     let settings = tempfile::tempdir().unwrap();
     let mut command = display.program(settings.path());
@@ -177,9 +177,9 @@ fn without_opengl_the_figures_are_printed() {
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert!(errors.starts_with("oomscope: the window could not be opened ("), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
-    let figures = Command::new(env!("CARGO_BIN_EXE_oomscope"))
-        .args(["stats".as_ref(), support::sample("frag_oom.pickle").as_os_str()])
+    let report = Command::new(env!("CARGO_BIN_EXE_oomscope"))
+        .args(["report".as_ref(), support::sample("frag_oom.pickle").as_os_str()])
         .output()
         .expect("the program runs");
-    assert_eq!(output.stdout, figures.stdout);
+    assert_eq!(output.stdout, report.stdout);
 }

@@ -3,6 +3,7 @@
 use super::Category;
 use crate::analysis::stacks::{SiteFrame, site_place};
 use crate::model::{Frame, Snapshot, StackId};
+use crate::units::did_you_mean;
 use regex::Regex;
 use serde::Deserialize;
 use thiserror::Error;
@@ -43,7 +44,7 @@ pub enum UserRulesError {
     #[error("{0}")]
     Toml(String),
     /// A category that does not exist.
-    #[error("rule {rule}: '{category}' is no category; they are {}", names())]
+    #[error("rule {rule}: '{category}' is no category; they are {}{}", names(), did_you_mean(.category, Category::ALL.map(Category::key)))]
     Category {
         /// Which rule, from 1.
         rule: usize,

@@ -3,7 +3,7 @@
 use super::event_terms::begins_with;
 use super::keys::{FLAGS, KEYS, KeyWord};
 use super::lex::Lexer;
-use super::offers::{self, Offer, Offers};
+use super::offers::{self, Offer, Offers, Quotes};
 use super::term::Subject;
 use super::vocabulary::{Name, Vocabulary};
 use super::words;
@@ -122,8 +122,10 @@ fn values(word: &KeyWord, caret: &CaretContext<'_>, vocabulary: &Vocabulary) -> 
             names.map(|(name, explanation)| caret.offer(quoted(&name.text), explanation, true)).collect()
         }
         Offers::Listed(list) => {
-            let written = |offer: &Offer| {
-                if offer.is_text { quoted(&offer.value) } else { offer.value.clone() }
+            let written = |offer: &Offer| match offer.quotes {
+                Quotes::No => offer.value.clone(),
+                Quotes::WhereNeeded => quoted(&offer.value),
+                Quotes::Yes => in_quotes(&offer.value),
             };
             let all = list(vocabulary).into_iter().map(|offer| (written(&offer), offer.explanation));
             let is_meant = |text: &str| text.to_lowercase().trim_start_matches('"').contains(&caret.start);

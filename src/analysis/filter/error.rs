@@ -36,7 +36,7 @@ pub enum Problem {
         expected: &'static str,
     },
     /// `size>large`
-    #[error("{key}: expected {expected}, found {found:?}")]
+    #[error("{key}: expected {expected}, found {found:?}{}", meant(*.nearest))]
     BadValue {
         /// The key.
         key: &'static str,
@@ -44,6 +44,8 @@ pub enum Problem {
         expected: &'static str,
         /// The text that was found.
         found: String,
+        /// The value that is probably meant, where only some are known.
+        nearest: Option<&'static str>,
     },
     /// `stream>7`
     #[error("{key} is not compared with < or >; write {key}: and then {expected}")]
@@ -81,10 +83,14 @@ pub enum Problem {
 }
 
 fn hint(nearest: Option<&'static str>) -> String {
-    nearest.map_or_else(
-        || "; put the text in quotes to search stacks for it".to_owned(),
-        |key| format!("; did you mean {key}?"),
-    )
+    match nearest {
+        Some(_) => meant(nearest),
+        None => "; put the text in quotes to search stacks for it".to_owned(),
+    }
+}
+
+fn meant(nearest: Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |word| format!("; did you mean {word}?"))
 }
 
 /// Where a term is understood that has no meaning for a subject.
@@ -105,7 +111,7 @@ impl FilterError {
     /// The word that probably belongs in the place of the offending part.
     pub fn suggestion(&self) -> Option<&'static str> {
         match self.problem {
-            Problem::UnknownKey { nearest, .. } => nearest,
+            Problem::UnknownKey { nearest, .. } | Problem::BadValue { nearest, .. } => nearest,
             _ => None,
         }
     }

@@ -201,6 +201,19 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
         ),
         ("before", "before", "before needs a value: an event's number, peak or oom".to_owned()),
         ("acton:oom", "acton", "there is no key \"acton\"; did you mean action?".to_owned()),
+        (
+            "action:oom|aloc",
+            "aloc",
+            "action: expected alloc, free_requested, free_completed, segment_alloc, segment_free, segment_map, segment_unmap, \
+             snapshot, oom, annotate, or another action of the file in quotes, found \"aloc\"; did you mean alloc?"
+                .to_owned(),
+        ),
+        (
+            "phase:forwrd",
+            "forwrd",
+            "phase: expected init, data, forward, backward, optimizer, eval or unknown, found \"forwrd\"; did you mean forward?"
+                .to_owned(),
+        ),
     ] {
         let error = EventQuery::parse(query).expect_err(query);
         assert_eq!((&query[error.range.clone()], error.to_string()), (part, message), "{query}");
@@ -226,7 +239,7 @@ fn what_was_not_recorded_is_said() {
         "no streams were recorded; no pools were recorded; no metadata was recorded"
     );
     assert_eq!(
-        notes("action:Alloc|snapshots after:oom"),
+        notes("action:Alloc|\"snapshots\" after:oom"),
         "no action is called \"snapshots\"; no out-of-memory event was recorded"
     );
     assert_eq!(notes("alloc attention size>1 event:7"), "");

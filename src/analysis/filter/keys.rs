@@ -10,7 +10,8 @@ use super::named_moments::{NamedEvents, When};
 use super::offers::{self, Offers};
 use super::term::Subject;
 use super::values::{self, Values};
-use crate::analysis::{Basis, Phase, RangeQuery};
+use crate::analysis::{Basis, Category, Phase, RULES, RangeQuery};
+use crate::model::Action;
 
 /// A term with a value.
 pub(super) struct KeyWord {
@@ -64,12 +65,16 @@ pub(super) static KEYS: [KeyWord; 19] = [
     KeyWord {
         names: &["action"],
         start: "action:",
-        expects: "an action such as alloc, free or segment_map",
+        expects: "alloc, free_requested, free_completed, segment_alloc, segment_free, segment_map, segment_unmap, snapshot, \
+                  oom, annotate, or another action of the file in quotes",
         scale: None,
         offers: Offers::Listed(offers::actions),
         asks: Asks::Event {
             says: "what happened: alloc, free, segment, oom; the name alone will do",
-            read: |values| Ok(EventTest::Action(values.texts())),
+            read: |values| {
+                let words: Vec<&str> = Action::names().collect();
+                Ok(EventTest::Action(values.texts_of(&words, values::action)?))
+            },
         },
     },
     KeyWord {
@@ -140,7 +145,7 @@ pub(super) static KEYS: [KeyWord; 19] = [
         asks: Asks::Both {
             of_allocation: "the memory pool: private, default or its number",
             of_event: "the pool of its memory: private, default or its number",
-            read: |values| Ok(CommonTest::Pool(values.each(values::pool)?)),
+            read: |values| Ok(CommonTest::Pool(values.each_of(&values::POOLS, values::pool)?)),
         },
     },
     KeyWord {
@@ -158,12 +163,16 @@ pub(super) static KEYS: [KeyWord; 19] = [
     KeyWord {
         names: &["category"],
         start: "category:",
-        expects: "a category such as activation",
+        expects: "parameter, gradient, optimizer_state, activation, input, temporary, comm, kv_cache, graph_pool, other, unknown, \
+                  or another category of the file in quotes",
         scale: None,
         offers: Offers::Listed(offers::categories),
         asks: Asks::Allocation {
             says: "what it is for, or the category that was recorded with it",
-            read: |values| Ok(AllocationTest::Category(values.texts())),
+            read: |values| {
+                let words = Category::ALL.map(Category::key);
+                Ok(AllocationTest::Category(values.texts_of(&words, values::category)?))
+            },
         },
     },
     KeyWord {
@@ -174,18 +183,22 @@ pub(super) static KEYS: [KeyWord; 19] = [
         offers: Offers::Listed(offers::bases),
         asks: Asks::Allocation {
             says: "how surely its category is known: basis:inferred",
-            read: |values| Ok(AllocationTest::Basis(values.each(Basis::from_key)?)),
+            read: |values| {
+                Ok(AllocationTest::Basis(values.each_of(&Basis::ALL.map(Basis::key), Basis::from_key)?))
+            },
         },
     },
     KeyWord {
         names: &["rule"],
         start: "rule:",
-        expects: "the name of a rule such as module-call",
+        expects: "the name of a rule such as module-call; docs/attribution.md has all",
         scale: None,
         offers: Offers::Listed(offers::rules),
         asks: Asks::Allocation {
             says: "text in the name of the rule that decided its category",
-            read: |values| Ok(AllocationTest::Rule(values.texts())),
+            read: |values| {
+                Ok(AllocationTest::Rule(values.each_of(&RULES.map(|rule| rule.id), values::rule)?))
+            },
         },
     },
     KeyWord {
@@ -223,7 +236,7 @@ pub(super) static KEYS: [KeyWord; 19] = [
             of_event: "in the phase: phase:backward",
             read: |values| {
                 let phase = |text: &str| Phase::from_key(text).map(RangeQuery::Phase);
-                Ok(CommonTest::Row(RowTest::Range(values.each(phase)?)))
+                Ok(CommonTest::Row(RowTest::Range(values.each_of(&Phase::ALL.map(Phase::key), phase)?)))
             },
         },
     },
@@ -265,7 +278,7 @@ pub(super) static KEYS: [KeyWord; 19] = [
             of_event: "later than an event, peak or oom",
             read: |values| {
                 let after = |text: &str| values::moment(text).map(NamedEvents::After);
-                Ok(CommonTest::Row(RowTest::Event(values.each(after)?)))
+                Ok(CommonTest::Row(RowTest::Event(values.each_of(&values::MOMENTS, after)?)))
             },
         },
     },
@@ -280,7 +293,7 @@ pub(super) static KEYS: [KeyWord; 19] = [
             of_event: "earlier than an event, peak or oom",
             read: |values| {
                 let before = |text: &str| values::moment(text).map(NamedEvents::Before);
-                Ok(CommonTest::Row(RowTest::Event(values.each(before)?)))
+                Ok(CommonTest::Row(RowTest::Event(values.each_of(&values::MOMENTS, before)?)))
             },
         },
     },
@@ -292,7 +305,10 @@ pub(super) static KEYS: [KeyWord; 19] = [
         offers: Offers::Listed(offers::moments),
         asks: Asks::Allocation {
             says: "live after an event, at the peak, oom or end",
-            read: |values| Ok(AllocationTest::Live(values.each(|text| values::moment(text).map(When::At))?)),
+            read: |values| {
+                let live = |text: &str| values::moment(text).map(When::At);
+                Ok(AllocationTest::Live(values.each_of(&values::MOMENTS, live)?))
+            },
         },
     },
 ];

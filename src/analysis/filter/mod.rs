@@ -10,14 +10,14 @@
 //! | `attention`, `"my file.py"` | with the text in any frame of their stack; as `stack:` | the same, but `alloc`, `free` and other names of actions mean `action:` |
 //! | `stack:TEXT` | with the text in any frame, as `file:line function` | the same |
 //! | `site:TEXT` | with the text in the first frame of the user's own code | the same |
-//! | `action:alloc` | | that did this; `free` and `segment` stand for all that start so |
+//! | `action:alloc` | | that did this; `free` and `segment` stand for all that start so; in quotes, also one that torch does not write |
 //! | `size>100MB`, `>100MB` | with such a size: `>`, `>=`, `<`, `<=`, `=` | the same |
 //! | `size:1MiB..2MiB` | with a size in the range, both ends included | the same |
 //! | `lifetime<10ms` | that surely live that long; also `lifetime>1000events` | |
 //! | `stream:7` | of the stream | on the stream |
 //! | `pool:private`, `pool:default`, `pool:1.0` | of the pool: where events lack it, that of the memory | about memory of the pool |
 //! | `addr:0x7f21ac000000`, `0x7f21ac000000` | that contain the address, or touch a range `0x…..0x…` | about a block or segment that does |
-//! | `category:TEXT` | with the text in its [`Category`](crate::analysis::Category), or in the recorded one | |
+//! | `category:TEXT` | with the text in its [`Category`](crate::analysis::Category); in quotes, also with any text in the recorded one | |
 //! | `basis:inferred` | whose category is known with that certainty: see [`Basis`](crate::analysis::Basis) | |
 //! | `rule:TEXT` | with the text in the name of the rule that decided it: see [`RULES`](crate::analysis::RULES) | |
 //! | `meta:TEXT` | with the text in their metadata or compile context | the same |

@@ -1,5 +1,6 @@
 //! Values that completion offers for a term.
 
+use super::values;
 use super::vocabulary::Vocabulary;
 use crate::analysis::{Basis, Category, Phase, RULES};
 use crate::model::PoolKey;
@@ -21,17 +22,33 @@ pub(super) enum Offers {
 pub(super) struct Offer {
     pub(super) value: String,
     pub(super) explanation: String,
-    /// Whether it is text from the file, which may need quotes.
-    pub(super) is_text: bool,
+    pub(super) quotes: Quotes,
+}
+
+/// Whether a value is written in quotes.
+#[derive(Clone, Copy)]
+pub(super) enum Quotes {
+    /// It is a word of the language.
+    No,
+    /// It is text from the file, which may need them.
+    WhereNeeded,
+    /// It is a word of the file alone, in place of one of the language.
+    Yes,
 }
 
 impl Offer {
     fn word(value: impl Into<String>, explanation: impl Into<String>) -> Self {
-        Self { value: value.into(), explanation: explanation.into(), is_text: false }
+        Self { value: value.into(), explanation: explanation.into(), quotes: Quotes::No }
     }
 
     fn text(value: &str, explanation: String) -> Self {
-        Self { value: value.to_owned(), explanation, is_text: true }
+        Self { value: value.to_owned(), explanation, quotes: Quotes::WhereNeeded }
+    }
+
+    /// A text in a place where only the words that `read` knows need no quotes.
+    fn word_or_text(value: &str, explanation: String, read: fn(&str) -> Option<String>) -> Self {
+        let quotes = if read(value).is_some() { Quotes::WhereNeeded } else { Quotes::Yes };
+        Self { value: value.to_owned(), explanation, quotes }
     }
 }
 
@@ -43,7 +60,7 @@ pub(super) const TIME_UNITS: &[(&str, &str)] =
 
 pub(super) fn actions(vocabulary: &Vocabulary) -> Vec<Offer> {
     let actions = vocabulary.actions.iter();
-    actions.map(|(name, n)| Offer::text(name, units::counted(*n, "event"))).collect()
+    actions.map(|(name, n)| Offer::word_or_text(name, units::counted(*n, "event"), values::action)).collect()
 }
 
 pub(super) fn streams(vocabulary: &Vocabulary) -> Vec<Offer> {
@@ -63,7 +80,8 @@ pub(super) fn pools(vocabulary: &Vocabulary) -> Vec<Offer> {
 
 /// Recorded categories, then the fixed ones, of which every allocation has one.
 pub(super) fn categories(vocabulary: &Vocabulary) -> Vec<Offer> {
-    let recorded = texts(&vocabulary.categories);
+    let recorded = vocabulary.categories.iter();
+    let recorded = recorded.map(|(text, n)| Offer::word_or_text(text, allocations(*n), values::category));
     let known = Category::ALL.into_iter().map(|category| Offer::word(category.key(), category.label()));
     recorded.chain(known).collect()
 }

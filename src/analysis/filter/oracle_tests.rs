@@ -203,6 +203,8 @@ impl OfEvent {
     fn text(&self) -> String {
         match self {
             Self::Common(term) => term.text(),
+            // What no version of torch writes stands in quotes.
+            Self::Action(name @ ("free_" | "f1" | "n.py:3")) => format!("action:\"{name}\""),
             Self::Action(name) => format!("action:{name}"),
             Self::Words(words) => words.join("|"),
             Self::Quoted(text) => format!("\"{text}\""),

@@ -3,8 +3,8 @@
 use super::fixture::{KIB, MIB, sample};
 use super::{EventQuery, EventSearch, Filter, Matches, Prepared, Subject, Vocabulary, complete};
 use crate::analysis::program_fixture::{Program, train};
-use crate::analysis::{Attribution, UserRules};
-use crate::model::{Moment, Snapshot};
+use crate::analysis::{Attribution, Category, UserRules};
+use crate::model::{Action, Anchor, Event, Moment, Snapshot};
 use proptest::prelude::*;
 
 fn parse(query: &str) -> Filter {
@@ -180,6 +180,28 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
         ),
         ("lifetime<10", "10", "lifetime: expected a time such as 10ms, 2s or 1000events, found \"10\""),
         ("pool:mine", "mine", "pool: expected private, default, or a pool such as 1.0, found \"mine\""),
+        (
+            "category:kv|actvation",
+            "actvation",
+            "category: expected parameter, gradient, optimizer_state, activation, input, temporary, comm, kv_cache, graph_pool, \
+             other, unknown, or another category of the file in quotes, found \"actvation\"; did you mean activation?",
+        ),
+        (
+            "basis:infered",
+            "infered",
+            "basis: expected declared, seen, followed, inferred or unknown, found \"infered\"; did you mean inferred?",
+        ),
+        (
+            "rule:modul-call",
+            "modul-call",
+            "rule: expected the name of a rule such as module-call; docs/attribution.md has all, found \"modul-call\"; did you \
+             mean module-call?",
+        ),
+        (
+            "live:peek",
+            "peek",
+            "live: expected an event's number, peak, oom or end, found \"peek\"; did you mean peak?",
+        ),
         ("stream:a", "a", "stream: expected a stream's number such as 7, found \"a\""),
         (
             "addr:0xzz",
@@ -219,6 +241,35 @@ fn a_query_that_cannot_be_understood_says_where_and_why() {
         assert_eq!((&query[error.range.clone()], error.to_string().as_str()), (part, message), "{query}");
     }
     assert_eq!(Filter::parse("sise>1").expect_err("no key").suggestion(), Some("size"));
+    assert_eq!(Filter::parse("phase:forwrd").expect_err("no phase").suggestion(), Some("forward"));
+}
+
+#[test]
+fn categories_are_listed_and_those_of_the_file_alone_stand_in_quotes() {
+    let error = Filter::parse("category:none").expect_err("no category").to_string();
+    for category in Category::ALL {
+        assert!(error.contains(category.key()), "{error}");
+        assert_eq!(Filter::parse(&format!("category:{}", category.key())).err(), None);
+        assert_eq!(Filter::parse(&format!("category:\"{}\"", category.label())).err(), None);
+    }
+    // Parts of a name, and other names that rules and PyTorch have for it.
+    for (query, same) in [
+        ("category:Optim", "category:optim"),
+        ("category:weights", "category:parameter"),
+        ("category:AUTOGRAD_DETAIL", "category:activation"),
+    ] {
+        assert_eq!(Filter::parse(query), Filter::parse(same), "{query}");
+    }
+    let mut recording = super::fixture::Recording::default();
+    let own = recording.text("ring");
+    recording.push(Event { category: Some(own), ..Event::new(Action::Alloc, 0x1000, 1) });
+    let snapshot = recording.finish(Anchor::EndState);
+    assert!(Filter::parse("category:ring").is_err());
+    assert_eq!(found(&snapshot, "category:\"RIN\"", 0), "A");
+    assert_eq!(found(&snapshot, "category:\"ring\"|kv -category:\"own\"", 0), "A");
+    let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
+    let offered = complete("category:", 9, Subject::Allocations, &vocabulary);
+    assert_eq!(offered[0].text, "\"ring\"");
 }
 
 #[test]

@@ -4,9 +4,11 @@ use super::allocation_terms::LifeSpan;
 use super::common_terms::{AddressRange, PoolIs};
 use super::compare::{BYTES, DURATIONS, Interval, Op};
 use super::error::{FilterError, Problem, excerpt};
+use super::event_terms::begins_with;
 use super::named_moments::NamedEvents;
-use crate::analysis::At;
-use crate::model::PoolKey;
+use crate::analysis::{At, Category, RULES};
+use crate::model::{Action, PoolKey};
+use crate::units;
 use crate::units::quantity::Kind;
 use std::ops::Range;
 
@@ -30,14 +32,44 @@ pub(super) struct Values<'a> {
 impl Values<'_> {
     /// Every alternative, or an error about the first that is none.
     pub(super) fn each<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, FilterError> {
-        let one = |piece: &Piece| {
-            read(piece.text.trim()).ok_or_else(|| {
-                let (key, expected) = (self.key, self.expected);
-                let problem = Problem::BadValue { key, expected, found: excerpt(&piece.text) };
-                FilterError::new(piece.range.clone(), problem)
-            })
+        self.each_of(&[], read)
+    }
+
+    /// [`Self::each`] of a term with a list of words. The error names the one that is probably meant.
+    pub(super) fn each_of<T>(
+        &self,
+        words: &[&'static str],
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Vec<T>, FilterError> {
+        self.pieces.iter().map(|piece| self.one_of(words, piece, &read)).collect()
+    }
+
+    /// Texts to be looked for, in lower case: those that `read` finds in the list of words and, in quotes, all others, since a
+    /// file may have words of its own.
+    pub(super) fn texts_of(
+        &self,
+        words: &[&'static str],
+        read: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<String>, FilterError> {
+        let one = |piece: &Piece| match piece.is_quoted {
+            true => Ok(piece.text.to_lowercase()),
+            false => self.one_of(words, piece, &read),
         };
         self.pieces.iter().map(one).collect()
+    }
+
+    fn one_of<T>(
+        &self,
+        words: &[&'static str],
+        piece: &Piece,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, FilterError> {
+        let value = piece.text.trim();
+        read(value).ok_or_else(|| {
+            let nearest = units::nearest(value, words.iter().copied());
+            let (key, expected, found) = (self.key, self.expected, excerpt(&piece.text));
+            FilterError::new(piece.range.clone(), Problem::BadValue { key, expected, found, nearest })
+        })
     }
 
     pub(super) fn texts(&self) -> Vec<String> {
@@ -69,6 +101,9 @@ pub(super) fn stream(text: &str) -> Option<i64> {
         None => text.parse().ok(),
     }
 }
+
+/// Pools with names.
+pub(super) const POOLS: [&str; 2] = ["private", "default"];
 
 pub(super) fn pool(text: &str) -> Option<PoolIs> {
     match text.to_ascii_lowercase().as_str() {
@@ -112,6 +147,29 @@ pub(super) fn events(text: &str) -> Option<NamedEvents> {
     };
     Some(NamedEvents::Within(Interval { first, last }))
 }
+
+/// The category that a text names, or a part of its name, as a text to be looked for.
+pub(super) fn category(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let has = |name: &str| name.to_lowercase().contains(&lower);
+    let is_known = Category::ALL.into_iter().any(|category| has(category.key()) || has(category.label()));
+    if is_known { Some(lower) } else { Category::from_key(text).map(|category| category.key().to_owned()) }
+}
+
+/// The rules that have a text in their names, as that text.
+pub(super) fn rule(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    RULES.iter().any(|rule| rule.id.contains(&lower)).then_some(lower)
+}
+
+/// An action that torch writes, or the start of several, as a text to be looked for.
+pub(super) fn action(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    Action::names().any(|name| begins_with(name, &lower)).then_some(lower)
+}
+
+/// Moments with names.
+pub(super) const MOMENTS: [&str; 3] = ["peak", "oom", "end"];
 
 pub(super) fn moment(text: &str) -> Option<At> {
     match text.to_ascii_lowercase().as_str() {

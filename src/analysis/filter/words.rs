@@ -3,6 +3,7 @@
 use super::compare::Op;
 use super::keys::{FLAGS, FlagWord, KEYS, KeyWord};
 use super::term::Subject;
+use crate::units;
 
 /// The key of a name.
 pub(super) fn key(name: &str) -> Option<&'static KeyWord> {
@@ -71,39 +72,9 @@ pub(super) fn operator(text: &str, is_compared: bool) -> Option<(Op, usize)> {
 
 /// The key of a subject that a misspelt name probably means.
 pub(super) fn nearest_key(name: &str, subject: Subject) -> Option<&'static str> {
-    /// Longer names, in bytes, are no misspelt keys; comparing them would only take time.
-    const LONGEST: usize = 24;
-    if LONGEST < name.len() {
-        return None;
-    }
-    let name = name.to_ascii_lowercase();
     let keys = KEYS.iter().filter(|word| word.asks.says(subject).is_some());
-    let all = keys.flat_map(|word| word.names.iter().map(move |known| (*known, word.names[0])));
-    // A short name is near to everything.
-    let near = |known: &str| if known.len().min(name.len()) < 6 { 1 } else { 2 };
-    all.map(|(known, first)| (distance(&name, known), near(known), first))
-        .filter(|(distance, near, _)| distance <= near)
-        .min_by_key(|&(distance, _, _)| distance)
-        .map(|(_, _, first)| first)
-}
-
-/// Letters to add, remove, replace or swap with their neighbour to get from one to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if 1 < i && 1 < j && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    let found = units::nearest(name, keys.flat_map(|word| word.names.iter().copied()))?;
+    key(found).map(|word| word.names[0])
 }
 
 #[cfg(test)]

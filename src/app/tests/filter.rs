@@ -144,6 +144,21 @@ fn a_bad_query_says_what_is_wrong_and_keeps_what_was_found() {
 }
 
 #[test]
+fn a_value_that_is_not_on_the_list_says_which_is_meant() {
+    let mut harness = harness();
+    let _folder = open(&mut harness, &snapshot_pickle());
+    device(&mut harness).at.query = "category:actvation".to_owned();
+    harness.run_steps(2);
+    assert!(harness.query_by_label_contains("did you mean activation?").is_some());
+    harness.key_press(Key::Slash);
+    harness.run_steps(3);
+    harness.get_by_label("Write activation").click();
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.query, "category:activation");
+    assert!(harness.query_by_label_contains("did you mean").is_none());
+}
+
+#[test]
 fn completions_are_taken_with_the_keyboard() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());

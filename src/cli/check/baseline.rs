@@ -4,7 +4,7 @@ use crate::analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak
 use crate::analysis::{Attribution, UserRules};
 use crate::cli::failure::Failure;
 use crate::cli::loading;
-use crate::load::{open_regular, text_of};
+use crate::load::{Utf8, open_regular, text_of};
 use crate::model::{Snapshot, Timeline};
 use crate::report::read_baseline;
 use std::io::{self, Read as _};
@@ -64,7 +64,7 @@ fn summary(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> PeakS
 
 /// The text of a file that begins as the array that `stats` writes; `None` for anything else.
 fn json_of(path: &Path) -> io::Result<Option<String>> {
-    let mut file = open_regular(path)?;
+    let mut file = Utf8::new(open_regular(path)?);
     let mut first = [0u8];
     if file.read(&mut first)? == 0 || first != *b"[" {
         return Ok(None);

@@ -8,7 +8,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// The option `--rules`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(in crate::cli) struct RulesFile {
     /// Your own rules for categories, a TOML file; they come before all others
     #[arg(long, value_name = "TOML")]

@@ -11,7 +11,7 @@ use clap::Args;
 use std::ops::Range;
 
 /// `--device`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(in crate::cli) struct OneDevice {
     /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
@@ -19,7 +19,7 @@ pub(in crate::cli) struct OneDevice {
 }
 
 /// `--at` and `--device`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(in crate::cli) struct Target {
     /// The moment: peak (most bytes active), oom (the last one), end, after an event's number, or the peak of a range:
     /// peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation; else the OOM or
@@ -31,7 +31,7 @@ pub(in crate::cli) struct Target {
 }
 
 /// `--capacity`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct Capacity {
     /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
     #[arg(id = "capacity", long = "capacity", value_name = "SIZE", value_parser = parse_bytes)]

@@ -1,7 +1,7 @@
 //! Parsers of option values.
 
 use super::moment::{NamedMoment, NamedRange};
-use crate::analysis::{At, RangeQuery};
+use crate::analysis::{At, Phase, RangeQuery};
 use crate::model::DeviceId;
 use crate::units;
 use clap::builder::TypedValueParser;
@@ -19,7 +19,8 @@ pub(in crate::cli) fn parse_at(text: &str) -> Result<NamedMoment, String> {
         "oom" => At::Oom,
         "end" => At::End,
         _ => text.parse().map(At::Event).map_err(|e| {
-            format!("expected peak, oom, end, an event's number or {PEAK_OF} with a range: {e}")
+            let meant = units::did_you_mean(text, ["peak", "oom", "end"]);
+            format!("expected peak, oom, end, an event's number or {PEAK_OF} with a range: {e}{meant}")
         })?,
     };
     Ok(NamedMoment::At(at))
@@ -27,7 +28,10 @@ pub(in crate::cli) fn parse_at(text: &str) -> Result<NamedMoment, String> {
 
 /// Parse a part of a recording.
 pub(in crate::cli) fn parse_range(text: &str) -> Result<NamedRange, String> {
-    let query = RangeQuery::parse(text).map_err(|expected| format!("expected {expected}"))?;
+    let query = RangeQuery::parse(text).map_err(|expected| {
+        let phase = text.trim().strip_prefix("phase:").unwrap_or_default();
+        format!("expected {expected}{}", units::did_you_mean(phase.trim(), Phase::ALL.map(Phase::key)))
+    })?;
     Ok(NamedRange { text: text.to_owned(), query })
 }
 

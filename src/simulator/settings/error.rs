@@ -1,12 +1,13 @@
 //! Why a setting is refused.
 
+use crate::units::did_you_mean;
 use thiserror::Error;
 
 /// A setting that cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SettingError {
     /// It has no influence on where blocks go, or does not exist.
-    #[error("{key}: not a setting that decides where blocks go (known: {KNOWN})")]
+    #[error("{key}: not a setting that decides where blocks go (known: {}){}", KNOWN.join(", "), did_you_mean(.key, KNOWN))]
     Unknown {
         /// Its name.
         key: String,
@@ -24,8 +25,15 @@ pub enum SettingError {
 }
 
 /// The settings that can be simulated.
-const KNOWN: &str = "expandable_segments, max_split_size_mb, max_non_split_rounding_mb, \
-    garbage_collection_threshold, per_process_memory_fraction, roundup_power2_divisions, large_segment_size_mb";
+const KNOWN: [&str; 7] = [
+    "expandable_segments",
+    "max_split_size_mb",
+    "max_non_split_rounding_mb",
+    "garbage_collection_threshold",
+    "per_process_memory_fraction",
+    "roundup_power2_divisions",
+    "large_segment_size_mb",
+];
 
 impl SettingError {
     pub(in crate::simulator) fn unknown(key: &str) -> Self {

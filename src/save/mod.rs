@@ -3,6 +3,11 @@
 //! Output goes to a temporary file beside the target, which then takes the target's place. A full disk, a crash
 //! or an error leaves the target as it was. A target is never a file that was read.
 
+mod unfinished;
+
+pub use unfinished::{Unfinished, abandon};
+
+use same_file::Handle;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -48,7 +53,10 @@ pub struct NewFile {
 
 #[derive(Debug)]
 enum Output {
-    Temporary(NamedTempFile),
+    Temporary {
+        file: NamedTempFile,
+        _unfinished: Unfinished,
+    },
     /// A device or a pipe. Replacing it by a file would break it, so it is written directly.
     Special(fs::File),
 }
@@ -56,14 +64,14 @@ enum Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Temporary(file) => file.write(bytes),
+            Self::Temporary { file, .. } => file.write(bytes),
             Self::Special(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Temporary(file) => file.flush(),
+            Self::Temporary { file, .. } => file.flush(),
             Self::Special(file) => file.flush(),
         }
     }
@@ -79,7 +87,7 @@ impl Write for NewFile {
     }
 }
 
-/// Refuse a target that is one of the `inputs`, whatever name it goes by (links, `./`).
+/// Refuse a target that is one of the `inputs`, or what standard input comes from, whatever name it goes by (links, `./`).
 ///
 /// # Errors
 /// [`SaveError::IsInput`].
@@ -90,7 +98,11 @@ pub fn refuse_inputs<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Pat
     let is_target = |input: &Path| {
         is_file(input) && is_file(target) && same_file::is_same_file(target, input).unwrap_or(false)
     };
-    if inputs.into_iter().any(is_target) {
+    let is_stdin = || {
+        let handles = Handle::stdin().and_then(|stdin| Ok([stdin, Handle::from_path(target)?]));
+        is_file(target) && handles.is_ok_and(|[stdin, target]| stdin == target)
+    };
+    if inputs.into_iter().any(is_target) || is_stdin() {
         return Err(SaveError::IsInput { path: target.to_owned() });
     }
     Ok(())
@@ -117,12 +129,13 @@ impl NewFile {
                     "it is write-protected",
                 )));
             }
-            Ok(found) => {
-                let file = temporary(&place).map_err(refused)?;
-                file.as_file().set_permissions(found.permissions()).map_err(refused)?;
-                Output::Temporary(file)
+            found => {
+                let (file, _unfinished) = temporary(&place).map_err(refused)?;
+                if let Ok(found) = found {
+                    file.as_file().set_permissions(found.permissions()).map_err(refused)?;
+                }
+                Output::Temporary { file, _unfinished }
             }
-            Err(_) => Output::Temporary(temporary(&place).map_err(refused)?),
         };
         Ok(Self { out: BufWriter::new(out), target: place })
     }
@@ -136,7 +149,7 @@ impl NewFile {
         let put = || -> io::Result<()> {
             match out.into_inner().map_err(io::IntoInnerError::into_error)? {
                 Output::Special(mut file) => file.flush(),
-                Output::Temporary(file) => {
+                Output::Temporary { file, .. } => {
                     // A system that crashes after the rename could otherwise keep the name and lose the content.
                     file.as_file().sync_all()?;
                     match existing {
@@ -160,7 +173,7 @@ const MAX_SWEPT: usize = 1_000;
 /// What is left behind is at least this old. A younger one may not be locked yet.
 const LEFT_BEHIND: Duration = Duration::from_mins(1);
 
-/// Remove temporary files of processes that were killed, as by Ctrl+C. Those of living ones are locked.
+/// Remove temporary files of processes that could not do so themselves: killed, or without power. Those of living ones are locked.
 fn sweep(folder: &Path) {
     let [prefix, suffix] = TEMPORARY;
     let is_temporary = |entry: &fs::DirEntry| {
@@ -183,7 +196,7 @@ fn sweep(folder: &Path) {
 }
 
 /// A new file in the target's folder, with the permissions that any new file gets.
-fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+fn temporary(target: &Path) -> io::Result<(NamedTempFile, Unfinished)> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     sweep(folder);
     let mut builder = tempfile::Builder::new();
@@ -194,10 +207,10 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
         // The process's umask takes away from this, as for any file that is created.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(folder)?;
+    let (file, unfinished) = Unfinished::make(|| builder.tempfile_in(folder), |file| file.path().to_owned())?;
     // Only to be told from what was left behind.
     file.as_file().try_lock().ok();
-    Ok(file)
+    Ok((file, unfinished))
 }
 
 #[cfg(test)]
