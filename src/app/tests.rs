@@ -8,6 +8,7 @@ mod files;
 mod filter;
 mod keyboard;
 mod looks;
+mod menu_keys;
 mod menus;
 mod notes;
 mod paths;

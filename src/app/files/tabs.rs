@@ -8,7 +8,7 @@ use crate::app::command::Command;
 use crate::app::export::{self, ExportChoice};
 use crate::app::preferences::{self, Preferences};
 use crate::app::text_size::{self, TextSize};
-use crate::app::theme;
+use crate::app::{menus, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
@@ -69,6 +69,7 @@ fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
             commands.push(Command::CopyPicture(ExportChoice::TIMELINE));
         }
     });
+    menus::in_line(&menu.response, false);
     menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
@@ -127,6 +128,7 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
             ui.close();
         }
     });
+    menus::in_line(&button, true);
     if ui.data_mut(|data| data.remove_temp::<bool>(settings_popup())).is_some() {
         egui::Popup::open_id(ui.ctx(), egui::Popup::default_response_id(&button));
         // Tab goes on from here into the menu.
