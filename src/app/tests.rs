@@ -11,6 +11,7 @@ mod looks;
 mod menu_keys;
 mod menus;
 mod notes;
+mod opening;
 mod paths;
 mod range;
 mod remedies;

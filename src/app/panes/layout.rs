@@ -2,6 +2,7 @@
 
 use super::arrangement::{arranged, is_tray_beside};
 use super::dividers;
+use super::opening::{Opening, view};
 use super::pane::Pane;
 use super::show::{MIN_PANE_PX, Show};
 use super::{Home, OpenDevice, PANES, definition};
@@ -67,11 +68,14 @@ impl Layout {
                 self.show(Pane::Details);
             }
         }
+        self.open(device);
+        let opened_at = device.opened_at;
         let (mut ctx, states) = device.split();
         let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.is_tray_large);
         let mut show = Show {
             ctx: &mut ctx,
             states,
+            opened_at,
             is_custom: self.is_custom,
             selected_in: None,
             tray_size,
@@ -101,6 +105,27 @@ impl Layout {
         }
     }
 
+    /// Bring the panes to the front that a file opens with: first the report, and the view for its verdict as soon as that is
+    /// known, unless the user has chosen another meanwhile.
+    fn open(&mut self, device: &mut OpenDevice) {
+        if device.opening == Opening::New {
+            // A link may lead to a selection.
+            if !device.at.selection().has_details() {
+                self.show(Pane::Report);
+            }
+            device.opening = Opening::Waits(self.in_front());
+        }
+        let (Opening::Waits(in_front), Some(verdict)) = (&device.opening, device.derived.verdict()) else {
+            return;
+        };
+        if self.in_front() == *in_front {
+            self.show(view(verdict.id, device.derived.figures.has_history));
+            // The user may have put both into one place.
+            in_front.iter().filter(|pane| **pane == Pane::Report).for_each(|pane| self.show(*pane));
+        }
+        device.opening = Opening::Done;
+    }
+
     /// Give the tray more room, or less.
     fn enlarge(&mut self, is_tray_large: bool) {
         if self.is_tray_large != is_tray_large {
@@ -120,16 +145,19 @@ impl Layout {
         if self.is_custom {
             return;
         }
-        let in_front: Vec<Pane> = self.in_front().collect();
+        let in_front = self.in_front();
         (self.tree, self.room_px) = (arranged(room_px, self.is_tray_large), room_px);
         for pane in in_front {
             self.show(pane);
         }
     }
 
-    fn in_front(&self) -> impl Iterator<Item = Pane> + '_ {
+    fn in_front(&self) -> Vec<Pane> {
         let active = self.tree.active_tiles();
-        self.panes().filter(move |(id, _)| active.contains(id)).map(|(_, pane)| pane)
+        let panes = self.panes().filter(|(id, _)| active.contains(id));
+        let mut panes: Vec<Pane> = panes.map(|(_, pane)| pane).collect();
+        panes.sort_unstable();
+        panes
     }
 
     fn show(&mut self, wanted: Pane) {

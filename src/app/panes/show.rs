@@ -8,6 +8,7 @@ use eframe::egui::{self, Response, Ui, WidgetText};
 use egui_tiles::{
     Behavior, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
 };
+use std::time::SystemTime;
 
 /// Height of the line of tabs, in points: a button with a little space.
 const TAB_BAR_PX: f32 = 28.0;
@@ -25,6 +26,8 @@ pub(super) const MIN_PANE_PX: f32 = 80.0;
 pub(super) struct Show<'a, 'c> {
     pub(super) ctx: &'a mut PaneCtx<'c>,
     pub(super) states: &'a mut PaneStates,
+    /// When the device was opened.
+    pub(super) opened_at: SystemTime,
     /// Whether the user has moved or resized a pane.
     pub(super) is_custom: bool,
     /// The pane in which the user has just selected something.
@@ -41,7 +44,8 @@ impl Behavior<Pane> for Show<'_, '_> {
         let before = self.ctx.at.selection();
         theme::pane_frame(ui).show(ui, |ui| {
             ui.set_min_size(ui.available_size());
-            (definition.ui)(ui, self.ctx, self.states);
+            // No file finds its panes scrolled or unfolded as another one left them, or one of yesterday.
+            ui.push_id(self.opened_at, |ui| (definition.ui)(ui, self.ctx, self.states));
         });
         let selection = self.ctx.at.selection();
         // The report shows by itself what it leads to.
