@@ -16,6 +16,7 @@ mod paths;
 mod range;
 mod remedies;
 mod report;
+mod room;
 mod segment_map;
 mod segment_timeline;
 mod soak;

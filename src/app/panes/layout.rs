@@ -1,6 +1,6 @@
 //! The places of the panes: arranged for the room there is, and as the user wants them after a change.
 
-use super::arrangement::{arranged, is_tray_beside};
+use super::arrangement::{arranged, is_tray_beside, is_tray_closed};
 use super::dividers;
 use super::opening::{Opening, view};
 use super::pane::Pane;
@@ -60,6 +60,7 @@ impl Layout {
         self.hide_what_needs_history(device.derived.figures.has_history);
         if let Some(pane) = device.wanted_pane.take() {
             self.show(pane);
+            self.enlarge(self.is_tray_large || (self.is_tray_closed() && is_in_tray(pane)));
         }
         if device.states.seen != device.at.selection() {
             // It was selected outside of the panes.
@@ -80,6 +81,7 @@ impl Layout {
             selected_in: None,
             tray_size,
             is_resized: false,
+            is_tray_closed: self.is_tray_closed(),
         };
         self.tree.ui(&mut show, ui);
         let (selected_in, is_resized) = (show.selected_in, show.is_resized);
@@ -96,8 +98,7 @@ impl Layout {
         if let Some(pane) = device.states.wanted.take() {
             self.show(pane);
             // Who follows a link wants to see what it leads to.
-            let is_in_tray = definition(pane).is_some_and(|definition| definition.home == Home::Tray);
-            self.enlarge(self.is_tray_large || is_in_tray);
+            self.enlarge(self.is_tray_large || is_in_tray(pane));
             ui.request_repaint();
         }
         if is_resized {
@@ -124,6 +125,11 @@ impl Layout {
             in_front.iter().filter(|pane| **pane == Pane::Report).for_each(|pane| self.show(*pane));
         }
         device.opening = Opening::Done;
+    }
+
+    /// True if only the tabs of the tray have room.
+    fn is_tray_closed(&self) -> bool {
+        !self.is_custom && !self.is_tray_large && is_tray_closed(self.room_px)
     }
 
     /// Give the tray more room, or less.
@@ -181,4 +187,8 @@ impl Layout {
             self.show(Pane::Details);
         }
     }
+}
+
+fn is_in_tray(pane: Pane) -> bool {
+    definition(pane).is_some_and(|definition| definition.home == Home::Tray)
 }
