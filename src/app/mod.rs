@@ -235,8 +235,8 @@ impl App {
         for command in std::mem::take(&mut self.commands) {
             match command {
                 Command::OpenDialog => self.toggle_open_panel(),
-                Command::SystemDialog(folder) => {
-                    let refused = self.open_dialog.open(&folder, ctx);
+                Command::SystemDialog(folder, wanted) => {
+                    let refused = self.open_dialog.open(&folder, wanted, ctx);
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
