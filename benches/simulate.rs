@@ -36,7 +36,7 @@ fn simulating(c: &mut Criterion) {
         let name = if conf.is_empty() { "default" } else { conf };
         group.bench_function(name, |b| b.iter(|| subject.simulate(black_box(&settings), &device)));
     }
-    let all = useful_settings(subject.recorded_settings(), &device);
+    let all = useful_settings(&subject, &device);
     group.bench_function(format!("sweep of {}", all.len()), |b| b.iter(|| sweep(&subject, &all, &device)));
     group.finish();
 }

@@ -1,4 +1,4 @@
-"""`python -m oomscope doctor`: whether this torch can record, and what it costs here."""
+"""`oomscope doctor`, which is `python -m oomscope doctor`: whether this torch can record, and what it costs here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from ._version import __version__
 
 def doctor(arguments: list[str]) -> int:
     """Prints what is found; 1 if nothing can be recorded."""
-    asked = argparse.ArgumentParser(prog="python -m oomscope doctor", description=__doc__)
+    asked = argparse.ArgumentParser(
+        prog="oomscope doctor", description="Says whether this torch can record, and what it costs here."
+    )
     asked.add_argument("--no-cost", action="store_true", help="do not measure what recording costs")
     options = asked.parse_args(arguments)
     _line("oomscope", f"{__version__}, program {find_program() or 'not installed'}")

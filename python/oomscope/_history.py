@@ -1,11 +1,15 @@
-"""The allocator's history: switched on for as long as a recording lasts, left alone if it runs already."""
+"""The allocator's history: switched on for as long as a recording lasts, left alone where it is the program's own."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
 from ._options import Options
+
+# What torch.cuda.memory._record_memory_history calls, in either of its forms.
+_SWITCHES = ("_cuda_record_memory_history", "_cuda_record_memory_history_legacy")
 
 
 def is_running(torch: Any) -> bool:
@@ -20,6 +24,7 @@ class History:
     def __init__(self, torch: Any, options: Options) -> None:
         self._torch = torch
         self._options = options
+        self._watches: list[_Watch] = []
         self.is_ours = False
         self.settings: dict[str, Any] = {}
 
@@ -40,9 +45,13 @@ class History:
         self.settings = {name: value for name, value in wanted.items() if name in known}
         record(**self.settings)
         self.is_ours = True
+        names = [name for name in _SWITCHES if hasattr(self._torch._C, name)]
+        self._watches = [_Watch(self._torch._C, name, self._hand_over) for name in names]
 
     def stop(self) -> None:
-        """Switches off what `start` switched on."""
+        """Switches off what `start` switched on, unless the program has switched it since."""
+        for watch in self._watches:
+            watch.end()
         if self.is_ours:
             self.is_ours = False
             self._torch.cuda.memory._record_memory_history(enabled=None)
@@ -51,3 +60,31 @@ class History:
         """What torch's own dump writes."""
         snapshot: dict[str, Any] = self._torch.cuda.memory._snapshot()
         return snapshot
+
+    def _hand_over(self) -> None:
+        """The history is the program's own from now on, with settings that are not known."""
+        self.is_ours = False
+        self.settings = {}
+
+
+class _Watch:
+    """Tells when the program calls a function of torch, which has no other way to find out who switched the history last."""
+
+    def __init__(self, owner: Any, name: str, tell: Any) -> None:
+        self._owner = owner
+        self._name = name
+        self._function = function = getattr(owner, name)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            tell()
+            return result
+
+        self._call = call
+        setattr(owner, name, call)
+
+    def end(self) -> None:
+        """Puts the function back, unless somebody else has replaced it since."""
+        if getattr(self._owner, self._name) is self._call:
+            setattr(self._owner, self._name, self._function)

@@ -1,4 +1,4 @@
-"""`python -m oomscope run`: a program is recorded that knows nothing of it."""
+"""`oomscope run`, which is `python -m oomscope run`: a program is recorded that knows nothing of it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import argparse
 import os
 
 from ._after_import import after_import
-from ._messages import say
-from ._options import MAX_BYTES, MAX_ENTRIES, MAX_FILES
+from ._messages import harmless, say
+from ._options import MAX_BYTES, MAX_ENTRIES, MAX_FILES, read_signal
 from ._programs import run_module, run_script
 from ._recording import Recording, record
+from ._signals import spare
 from ._sizes import show_size
 
 
 def parser() -> argparse.ArgumentParser:
     """The options, which are those of `record`."""
     parser = argparse.ArgumentParser(
-        prog="python -m oomscope run",
+        prog="oomscope run",
         description="Run a Python program and write snapshots of its GPU memory.",
         epilog="torchrun --nproc-per-node 8 -m oomscope run train.py ARGS records each rank.",
     )
@@ -66,6 +67,11 @@ def run(arguments: list[str]) -> int:
     name, rest = asked.program[0], asked.program[1:]
     if not asked.is_module and not os.path.exists(name):
         parser().error(f"there is no file {name}")
+    number = _signal(asked)
+    if number is not None:
+        # Importing torch takes seconds, and more where files are slow.
+        with harmless("waiting for a signal"):
+            spare(number)
     # A program may set variables before it imports torch, or never import it.
     recordings: list[Recording] = []
     after_import("torch", lambda: recordings.append(_record(asked)))
@@ -79,7 +85,7 @@ def _record(asked: argparse.Namespace) -> Recording:
     return record(
         asked.dir,
         oom=not asked.no_oom,
-        signal=None if asked.signal.lower() == "none" else asked.signal,
+        signal=_signal(asked),
         after_steps=asked.after_steps,
         on_peak=asked.on_peak,
         at_end=asked.at_end,
@@ -89,3 +95,7 @@ def _record(asked: argparse.Namespace) -> Recording:
         max_bytes=asked.max_bytes,
         verdict=not asked.no_verdict,
     )
+
+
+def _signal(asked: argparse.Namespace) -> int | None:
+    return None if asked.signal.lower() == "none" else read_signal(asked.signal)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ._history import History
 from ._marks import Marks
-from ._messages import harmless
+from ._messages import harmless, say
 from ._observer import forget, listen
 from ._optimizer_clock import OptimizerClock
 from ._options import Options
@@ -58,7 +58,12 @@ class Session:
         return not self._is_over and self._process in (None, os.getpid())
 
     def begin(self) -> None:
-        """Starts now if a device is in use, else when one is: torch keeps calls for then. Until then nothing is touched."""
+        """Starts now if a device is in use, else when one is: torch keeps calls for then. Until then nothing of torch is
+        touched, but the signal no longer ends the program."""
+        if self._options.signal is not None:
+            with harmless("waiting for a signal"):
+                self._signal = SignalTrigger(self._options.signal, self._on_signal)
+                self._signal.install()
         self._torch.cuda._lazy_call(self._start)
 
     def _start(self) -> None:
@@ -66,7 +71,7 @@ class Session:
             return
         self._process = os.getpid()
         with harmless("preparing the directory"):
-            self.writer.store.check()
+            self.writer.store.prepare(find_rank()[0])
         with harmless("starting to record"):
             self.history.start()
         self._listen()
@@ -81,10 +86,9 @@ class Session:
                 listen(self._torch, self._on_oom)
         with harmless("counting steps"):
             self._clock = OptimizerClock(self._count)
-        if self._options.signal is not None:
+        if self._signal is not None:
             with harmless("waiting for a signal"):
-                self._signal = SignalTrigger(self._options.signal, self._on_signal)
-                self._signal.install()
+                self._signal.come_first()
 
     def end(self) -> None:
         """Writes what is still to be written, and puts everything back."""
@@ -165,6 +169,8 @@ class Session:
     def _on_signal(self) -> None:
         if self.is_active:
             self.snapshot("signal")
+        elif self.can_be_joined:
+            say("nothing to write yet: the program has used no device")
 
 
 def _at_exit(end: Any) -> None:

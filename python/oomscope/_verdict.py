@@ -1,9 +1,13 @@
-"""The verdict of `oomscope report`, in a few lines. The call is bounded: a large file must not keep a job alive."""
+"""What `oomscope report` says first, below the exception. The call is bounded: a large file must not keep a job alive."""
 
 from __future__ import annotations
 
+import json
 import subprocess
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ._messages import say
 from ._program import find_program
@@ -11,30 +15,59 @@ from ._program import find_program
 # A file of a gigabyte takes about ten seconds on a busy node; a job that has ended waits no longer than this.
 TIMEOUT_S = 30.0
 
+# Characters of a terminal in a line. Longer lines of prose are hard to read.
+WIDTH = 100
+
 
 def print_verdict(path: Path) -> None:
-    """Prints what the report begins with, if the program is installed."""
+    """Prints the verdict, its line of code, why, and what to change first, if the program is installed."""
     program = find_program()
     if program is None:
         return
     try:
         done = subprocess.run(
-            [str(program), "report", str(path)],
+            [str(program), "report", "--format", "json", str(path)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
             timeout=TIMEOUT_S,
             check=False,
         )
     except subprocess.TimeoutExpired:
         say(f"no verdict within {TIMEOUT_S:.0f} s; `oomscope report {path}` takes longer")
         return
-    # First comes the file, then the verdict in a paragraph of its own.
-    parts = done.stdout.strip().split("\n\n") if done.returncode == 0 else []
-    lines = parts[1].splitlines() if 1 < len(parts) else []
-    for line in lines:
-        say(line)
-    if lines:
+    if done.returncode == 0:
+        for line in list(_lines(json.loads(done.stdout))):
+            say(line)
         say(f"more: oomscope report {path}")
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    verdict = report["findings"][0]
+    if verdict["id"] != "none":
+        yield f"{verdict['severity']} · {verdict['id']}"
+    if verdict["severity"] == "info":
+        yield "nothing failed here"
+        yield from _wrapped(verdict["title"])
+        return
+    yield from _wrapped(verdict["title"])
+    # Where a request fails is mostly chance; what holds the memory is not.
+    sites = sorted(verdict["evidence"]["sites"], key=lambda site: site["role"] == "requested")
+    for site in sites[:1]:
+        place = f"{site['file']}:{site['line']}" if site["line"] else site["file"]
+        yield f"line: {place} {site['name']}"
+    if verdict["why"]:
+        yield from _wrapped(f"why: {verdict['why']}")
+    yield from _first_fix(verdict["advice"], report["remedies"])
+
+
+def _first_fix(advice: list[dict[str, Any]], remedies: list[dict[str, Any]]) -> Iterator[str]:
+    """The verdict's own advice; without any, the first change that was simulated, unless it is not enough."""
+    fixes = [(fix["text"], fix["code"]) for fix in advice]
+    fixes += [(remedy["title"], remedy["code"]) for remedy in remedies if remedy["fits"] is not False]
+    for text, code in fixes[:1]:
+        yield from _wrapped(f"what to change: {text}")
+        yield from (f"    {line}" for line in (code or "").splitlines())
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

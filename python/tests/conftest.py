@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No recording, no warnings yet, and no rank in the environment."""
+    """No recording, no warnings yet, no rank in the environment, and no handler of the signal."""
     for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     FakeRange.log.clear()
@@ -27,6 +28,7 @@ def new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if _recording._current is not None:
         _recording._current.end()
     _recording._current = None
+    signal.signal(signal.SIGUSR2, signal.SIG_DFL)
     _observer._is_attached = False
     _messages._warned.clear()
 

@@ -75,6 +75,7 @@ class FakeTorch(ModuleType):
             _C=SimpleNamespace(
                 _cuda_attach_out_of_memory_observer=self.observers.append,
                 _cuda_isHistoryEnabled=lambda: self.history is not None,
+                _cuda_record_memory_history=self._switch_history,
             ),
         )
         self.modules = {"torch": self, "torch.cuda": cuda, "torch.optim.optimizer": optimizers}
@@ -105,6 +106,9 @@ class FakeTorch(ModuleType):
     def _record_memory_history(
         self, enabled: str | None = "all", context: str = "all", stacks: str = "all", max_entries: int = 0
     ) -> None:
+        self._C._cuda_record_memory_history(enabled, context, stacks, max_entries)
+
+    def _switch_history(self, enabled: str | None, context: str, stacks: str, max_entries: int) -> None:
         settings = {"context": context, "stacks": stacks, "max_entries": max_entries}
         self.history_calls.append({"enabled": enabled, **settings})
         self.history = settings if enabled else None

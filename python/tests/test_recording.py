@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ def test_nothing_happens_before_a_device_is_in_use(torch: FakeTorch, tmp_path: P
         recording.step()
         assert recording.snapshot() is None
         assert not recording.is_active
-        assert signal.getsignal(signal.SIGUSR2) == signal.SIG_DFL
         assert torch.step_hooks == {}
     assert torch.history_calls == []
     assert not (tmp_path / "snapshots").exists()
@@ -58,6 +56,33 @@ def test_a_history_of_the_program_is_left_alone(torch: FakeTorch, tmp_path: Path
         pass
     assert torch.history == {"context": "all", "stacks": "all", "max_entries": 3}
     assert names(tmp_path) == ["rank0_end.pickle"]
+
+
+@pytest.mark.parametrize("max_entries", [3, None])
+def test_a_history_that_the_program_switches_meanwhile_is_its_own(
+    max_entries: int | None, torch: FakeTorch, tmp_path: Path
+) -> None:
+    torch.use_device()
+    # Some programs import it by name, before.
+    switch = torch.cuda.memory._record_memory_history
+    with record(tmp_path) as recording:
+        if max_entries is None:
+            switch(enabled=None)
+        else:
+            switch(max_entries=max_entries)
+        expected = torch.history
+        path = recording.snapshot()
+        assert path is not None and facts(path)["settings"] == {}
+    assert torch.history == expected
+    # Only in the recording anybody listens.
+    assert torch._C._cuda_record_memory_history == torch._switch_history
+
+
+def test_a_call_that_fails_hands_nothing_over(torch: FakeTorch, tmp_path: Path) -> None:
+    torch.use_device()
+    with record(tmp_path), pytest.raises(TypeError):
+        torch._C._cuda_record_memory_history("all")
+    assert torch.history is None
 
 
 def test_a_failed_request_is_written_with_its_figures(torch: FakeTorch, tmp_path: Path) -> None:
@@ -221,34 +246,6 @@ def test_a_child_that_uses_a_device_first_records_itself(torch: FakeTorch, tmp_p
     assert names(tmp_path) == ["rank0_end.pickle"]
 
 
-def test_a_signal_asks_for_a_snapshot_and_goes_on_to_the_former_handler(
-    torch: FakeTorch, tmp_path: Path
-) -> None:
-    seen: list[int] = []
-    before = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
-    try:
-        former = signal.getsignal(signal.SIGUSR1)
-        torch.use_device()
-        with record(tmp_path, signal="USR1"):
-            signal.raise_signal(signal.SIGUSR1)
-            assert names(tmp_path) == ["rank0_signal.pickle"]
-        assert seen == [signal.SIGUSR1]
-        assert signal.getsignal(signal.SIGUSR1) is former
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-
-
-def test_another_thread_records_without_a_signal(
-    torch: FakeTorch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    torch.use_device()
-    thread = threading.Thread(target=lambda: record(tmp_path).stop())
-    thread.start()
-    thread.join()
-    assert names(tmp_path) == ["rank0_end.pickle"]
-    assert caplog.messages == []
-
-
 def test_failed_requests_of_many_threads_are_written_one_after_another(
     torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +285,20 @@ def test_a_directory_that_cannot_be_made_is_a_warning_at_the_start(
     with record(tmp_path / "file" / "snapshots"):
         assert any("preparing the directory" in message for message in caplog.messages)
         torch.run_out()
+
+
+def test_a_snapshot_that_is_too_large_is_a_warning(
+    torch: FakeTorch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    torch.use_device()
+    with record(tmp_path, max_bytes=4000) as recording:
+        assert recording.snapshot("small") is not None
+        torch.blocks = [bytes(10_000)]
+        assert recording.snapshot("large") is None
+    assert names(tmp_path) == ["rank0_small.pickle"]
+    assert caplog.messages == [
+        "oomscope: writing a snapshot failed: NoRoom: it does not fit into max_bytes, 3.91 KiB"
+    ]
 
 
 def test_a_recording_survives_pickling(torch: FakeTorch, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 PYTHON = Path(__file__).parent.parent
+PROGRAM = PYTHON.parent / "target" / "debug" / "oomscope"
 RIGS = [Path(rig) for rig in os.environ.get("OOMSCOPE_RIGS", "").split(os.pathsep) if rig]
 
 
@@ -93,6 +94,29 @@ def test_a_program_that_runs_out_of_memory(rig: Rig) -> None:
     assert any(name.endswith("gpt.py") for name in frames)
 
 
+@pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build")
+def test_what_is_printed_below_the_exception(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}")
+    gpt = str(PYTHON / "tests" / "programs" / "gpt.py")
+    done = rig.run("-m", "oomscope", "run", "--dir", "out", gpt, "--large", "2")
+    assert done.returncode == 1
+    exception, *said = done.stderr.partition("torch.OutOfMemoryError: ")[2].splitlines()
+    assert exception.startswith("CUDA out of memory")
+    lines = [line.removeprefix("oomscope: ") for line in said]
+    assert lines[0] == "critical · single-request"
+    assert lines[1].startswith("Out of memory: one request of 8.00 GiB")
+    assert lines[2].startswith(f"line: {gpt}:") and lines[2].endswith(" forward")
+    assert lines[3].startswith("why: ")
+    assert any(line.startswith("what to change: ") for line in lines)
+    assert lines[-1].startswith("more: oomscope report ")
+    # The runner's frames are in the recording, and are no lines of the program.
+    (path,) = (rig.directory / "out").iterdir()
+    command = [str(PROGRAM), "report", str(path), "--verbose"]
+    report = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert b"oomscope/_run.py" in path.read_bytes()
+    assert "gpt.py:" in report and "_run.py" not in report and "_programs.py" not in report
+
+
 def test_a_program_that_catches_and_goes_on(rig: Rig) -> None:
     assert rig.record("--large", "2", "--catch").returncode == 0
     assert list(rig.files()) == ["rank0_step2_oom.pickle"]
@@ -118,6 +142,13 @@ def test_marks_workers_peaks_and_signals(rig: Rig) -> None:
     if (2, 12) <= rig.version:
         seen = {event["user_metadata"] for event in snapshot["device_traces"][0]}
         assert {'{"step":0,"phase":"forward"}', '{"step":3}', ""} <= seen
+
+
+def test_signals_end_no_program(rig: Rig) -> None:
+    done = rig.run(str(PYTHON / "tests" / "programs" / "asked.py"), "out")
+    assert (done.returncode, done.stdout) == (0, "own\nown\n"), done.stderr
+    assert "nothing to write yet" in done.stderr
+    assert list(rig.files()) == ["rank0_signal.pickle"]
 
 
 def test_the_doctor_finds_all_of_it(rig: Rig) -> None:

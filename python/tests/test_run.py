@@ -85,6 +85,16 @@ def test_torch_is_recorded_when_the_program_imports_it(run_python: RunPython, tm
     assert [name.partition("_")[2] for name in os.listdir(tmp_path / "out")] == ["rank0_oom.pickle"]
 
 
+@pytest.mark.parametrize("options", [[], ["--signal", "USR1"]])
+def test_a_signal_that_comes_before_torch_does_nothing(
+    options: list[str], run_python: RunPython, tmp_path: Path
+) -> None:
+    name = options[-1] if options else "USR2"
+    (tmp_path / "p.py").write_text(f"import signal\nsignal.raise_signal(signal.SIG{name})\n")
+    assert run_python("-m", "oomscope", "run", *options, "p.py").returncode == 0
+    assert run_python("-m", "oomscope", "run", "--signal", "none", "p.py").returncode < 0
+
+
 def test_a_run_needs_a_program(run_python: RunPython) -> None:
     for arguments, error in (([], "which program?"), (["none.py"], "there is no file none.py")):
         done = run_python("-m", "oomscope", "run", *arguments)

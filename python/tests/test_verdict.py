@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import oomscope
 import pytest
@@ -17,37 +19,104 @@ def install(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oomscope._verdict.find_program", lambda: program)
 
 
-def test_it_is_what_the_report_begins_with(
+def report(**more: Any) -> dict[str, Any]:
+    """What `oomscope report --format json` writes, as far as it is read."""
+    sites = [
+        {"file": "/me/model.py", "line": 18, "name": "forward", "role": "requested"},
+        {"file": "/me/train.py", "line": 9, "name": "main", "role": "kept"},
+    ]
+    verdict = {
+        "id": "leak",
+        "severity": "critical",
+        "title": "Out of memory",
+        "why": "It is kept.",
+        "advice": [{"text": "Detach it:", "code": "a = 1\nb = 2"}, {"text": "Or not", "code": None}],
+        "evidence": {"sites": sites},
+    }
+    return {"findings": [{**verdict, **more}], "remedies": []}
+
+
+def says(report: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts a program that writes this report where the package looks for it."""
+    (folder / "report.json").write_text(json.dumps(report))
+    script = f'test "$*" = "report --format json $4" && test -s "$4" && cat {folder}/report.json'
+    install(folder, script, monkeypatch)
+
+
+def printed(directory: Path, capfd: pytest.CaptureFixture[str], torch: FakeTorch) -> list[str]:
+    """What is printed below a failed request."""
+    torch.use_device()
+    with oomscope.record(directory) as recording:
+        torch.run_out()
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0].startswith("oomscope: wrote ")
+    assert lines[-1] == f"oomscope: more: oomscope report {recording.files[0]}"
+    return [line[len("oomscope: ") :] for line in lines[1:-1]]
+
+
+def test_it_is_the_verdict_its_line_why_and_the_first_fix(
     torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    report = "echo file.pickle; echo; echo critical; echo Out of memory; echo; echo more"
-    install(tmp_path, report, monkeypatch)
-    torch.use_device()
-    with oomscope.record(tmp_path / "out") as recording:
-        torch.run_out()
-    path = recording.files[0]
-    assert capfd.readouterr().err.splitlines()[1:] == [
-        "oomscope: critical",
-        "oomscope: Out of memory",
-        f"oomscope: more: oomscope report {path}",
+    says(report(), tmp_path, monkeypatch)
+    assert printed(tmp_path / "out", capfd, torch) == [
+        "critical · leak",
+        "Out of memory",
+        "line: /me/train.py:9 main",
+        "why: It is kept.",
+        "what to change: Detach it:",
+        "    a = 1",
+        "    b = 2",
     ]
+
+
+def test_parts_that_the_report_has_not_are_left_out(
+    torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    says(report(why=None, advice=[], evidence={"sites": []}), tmp_path, monkeypatch)
+    assert printed(tmp_path / "out", capfd, torch) == ["critical · leak", "Out of memory"]
+
+
+def test_without_advice_it_is_the_first_simulated_change_that_is_enough(
+    torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    remedies = [
+        {"title": "half of it", "code": "a", "fits": False},
+        {"title": "a quarter of it", "code": "b", "fits": True},
+    ]
+    says({**report(advice=[]), "remedies": remedies}, tmp_path, monkeypatch)
+    assert printed(tmp_path / "out", capfd, torch)[-2:] == ["what to change: a quarter of it", "    b"]
+
+
+def test_long_sentences_are_wrapped(
+    torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    says(report(why="word " * 30), tmp_path, monkeypatch)
+    found = printed(tmp_path / "out", capfd, torch)
+    assert found[3:5] == ["why: " + "word " * 18 + "word", "  " + "word " * 10 + "word"]
 
 
 def test_other_ranks_are_silent_unless_they_fail(
     torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    install(tmp_path, "echo a; echo; echo verdict", monkeypatch)
-    monkeypatch.setenv("RANK", "3")
+    says(report(id="none", severity="info", title="All is well"), tmp_path, monkeypatch)
     torch.use_device()
+    with oomscope.record(tmp_path / "0"):
+        pass
+    # Where nothing failed, there is nothing to change.
+    assert [line.partition(": ")[2] for line in capfd.readouterr().err.splitlines()][1:-1] == [
+        "nothing failed here",
+        "All is well",
+    ]
+    monkeypatch.setenv("RANK", "3")
     with oomscope.record(tmp_path / "end"):
         pass
-    assert "verdict" not in capfd.readouterr().err
+    assert "All is well" not in capfd.readouterr().err
     with oomscope.record(tmp_path / "oom"):
         torch.run_out()
-    assert "verdict" in capfd.readouterr().err
+    assert "All is well" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("script", ["exit 3", "sleep 60", "kill -9 $$"])
+@pytest.mark.parametrize("script", ["exit 3", "sleep 60", "kill -9 $$", "echo {}"])
 def test_a_program_that_fails_or_hangs_says_nothing(
     script: str, torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ mod message;
 mod open;
 mod output;
 mod ranks;
+mod recorder;
 mod remedies;
 mod render;
 mod report;
@@ -60,6 +61,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("OOMSCOPE_COMMIT")
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
   oomscope remedies oom.pickle              what would have helped, by how much, at what cost
   oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
+  oomscope run train.py --lr 1e-4           record a program: python -m oomscope run
 
 Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
 the same as JSON, and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
@@ -104,6 +106,10 @@ enum Command {
     /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
+    /// Run a Python program and record it: a snapshot is written when memory runs out
+    Run(recorder::RecorderArgs),
+    /// Say whether this machine's torch can record, and what that costs
+    Doctor(recorder::RecorderArgs),
     /// Print what completes commands and options in a shell: bash, zsh, fish, …
     Completions(completions::CompletionsArgs),
     /// Print the licences of this program and of the packages it is built from
@@ -127,6 +133,8 @@ impl Command {
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),
+            Self::Run(args) => recorder::run("run", args),
+            Self::Doctor(args) => recorder::run("doctor", args),
             Self::Completions(args) => completions::run(args, &mut command()),
             Self::Licenses => licenses::run(),
         }

@@ -73,7 +73,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
     let subject = Subject::on_device(&recording.snapshot, timeline, known);
     let device = device(args, &subject);
-    let settings = settings(args, subject.recorded_settings(), &device)?;
+    let settings = settings(args, &subject, &device)?;
     let (changed, change) = changed(args, &recording, timeline, &subject);
     // Of the recorded requests: only they can be compared with the recording.
     let fidelity = subject.fidelity();
@@ -133,14 +133,15 @@ fn positive(bytes: Option<i64>) -> Option<u64> {
 }
 
 /// The settings to simulate: the recorded ones, and those that the user asks for.
-fn settings(args: &SimulateArgs, recorded: &Settings, device: &Device) -> Result<Vec<Settings>, Failure> {
+fn settings(args: &SimulateArgs, subject: &Subject, device: &Device) -> Result<Vec<Settings>, Failure> {
+    let recorded = subject.recorded_settings();
     let mut changed = recorded.clone();
     for setting in &args.set {
         let applied = setting.split_once(['=', ':']).map(|(key, value)| changed.set(key, value));
         let result = applied.unwrap_or_else(|| changed.set(setting, ""));
         result.map_err(|error| Failure::new(error, "for example --set expandable_segments=True"))?;
     }
-    let mut all = if args.sweep { useful_settings(recorded, device) } else { vec![recorded.clone()] };
+    let mut all = if args.sweep { useful_settings(subject, device) } else { vec![recorded.clone()] };
     if !all.contains(&changed) {
         all.push(changed);
     }

@@ -1,6 +1,5 @@
 //! A case with everything that is concluded from it, for the verdict and the detectors.
 
-use super::batch_estimate::BatchEstimate;
 use super::case::Case;
 use super::cause::Cause;
 use super::expandable::Expandable;
@@ -33,8 +32,6 @@ pub(super) struct Assessment<'a> {
     pub(super) expandable: Option<Expandable>,
     /// Why the request failed; `None` if none did.
     pub(super) cause: Option<Cause>,
-    /// How much of the batch would have fitted, if the batch is the reason.
-    pub(super) batch: Option<BatchEstimate>,
 }
 
 impl<'a> Assessment<'a> {
@@ -50,10 +47,7 @@ impl<'a> Assessment<'a> {
         let is_cut_up = first == Some(Cause::Fragmentation);
         let expandable = if is_cut_up { Expandable::simulate(case) } else { None };
         let cause = first.map(|cause| cause.after_simulation(case, expandable));
-        // Neither a leak nor one odd request is in proportion to the batch.
-        let is_by_amount = matches!(cause, Some(Cause::Capacity | Cause::Outside(_)));
-        let batch = if is_by_amount { BatchEstimate::of(case) } else { None };
-        Self { case, failed, retained, growing, pinning: Pinning::of(case), expandable, cause, batch }
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), expandable, cause }
     }
 
     /// Whether the verdict is a leak.

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use crate::model::EventIx;
-use crate::simulator::{Outcome, Reach, Settings, Subject};
+use crate::simulator::{ExpandableSegments, Outcome, Reach, Subject};
 
 /// The simulation only counts if it reproduces at least this share of the recorded events: a reader cannot judge how
 /// far to trust it.
@@ -30,7 +30,7 @@ pub(super) enum Expandable {
 impl Expandable {
     /// Replay the recording; `None` if the segments are expandable already, or the simulation does not show it.
     pub(super) fn simulate(case: &Case<'_>) -> Option<Self> {
-        if Settings::recorded(case.snapshot).expandable_segments {
+        if case.expandable_segments() == ExpandableSegments::InEffect {
             return None;
         }
         let subject = Subject::new(case.snapshot, case.timeline);

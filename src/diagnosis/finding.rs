@@ -3,6 +3,7 @@
 use super::figure::{self, Figure};
 use super::sentence::Sentence;
 use super::share::share;
+use crate::analysis::segment_state::GroupKey;
 use crate::model::{AllocId, EventIx, StackId};
 use crate::units;
 
@@ -148,10 +149,12 @@ pub struct CodeRow {
     /// Rows above it that called it.
     pub depth: usize,
     /// Lines that called each other, outermost first, each with nearly all bytes of the one before. None: small branches
-    /// together or, at the top, memory without a line of code.
+    /// together, or memory without a line of code.
     pub lines: Vec<Site>,
     /// Whether the last line belongs to a package that the own line before it, or above it, called.
     pub is_package: bool,
+    /// Whether it stands for small branches together, each with lines of its own.
+    pub is_rest: bool,
     /// The bytes below the last of them.
     pub bytes: i64,
     /// Number of allocations that they are in.
@@ -174,6 +177,8 @@ pub struct StackBytes {
 pub struct Evidence {
     /// Figures.
     pub numbers: Vec<Number>,
+    /// The pool, the stream and the size class that the request's holes are of.
+    pub largest_hole_of: Option<GroupKey>,
     /// Lines of code to look at, most important first.
     pub sites: Vec<Site>,
     /// Whole stacks, most bytes first.
@@ -260,8 +265,8 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Things to try, most promising first.
     pub advice: Vec<Advice>,
-    /// How much that would save, if it can be estimated.
-    pub saving: Option<Saving>,
+    /// How much that would save, if it can be estimated; what is stated of it is [`Self::stated_saving`].
+    pub(super) saving: Option<Saving>,
     /// An observation that would confirm it.
     pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
@@ -334,7 +339,7 @@ impl Finding {
     /// Every sentence of it that may have figures, the statement first.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         let advice = self.advice.iter().map(|advice| &advice.text);
-        let formula = self.saving.iter().map(|saving| &saving.formula);
+        let formula = self.stated_saving().map(|saving| &saving.formula);
         std::iter::once(&self.title)
             .chain(&self.why)
             .chain(&self.explanation)

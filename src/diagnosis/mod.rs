@@ -8,7 +8,6 @@
 //! This layer knows no text formats, no files and no windows.
 
 mod assessment;
-mod batch_estimate;
 mod case;
 mod cause;
 mod detectors;
@@ -24,6 +23,7 @@ mod pinning;
 mod retained;
 mod sentence;
 mod share;
+mod simulated;
 mod verdict;
 mod words;
 

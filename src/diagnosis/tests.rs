@@ -100,7 +100,9 @@ proptest! {
             let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
                 continue;
             };
-            let ids = ["capacity", "fragmentation", "single-request", "outside-pytorch", "leak", "none"];
+            let ids = [
+                "capacity", "pending-free", "free-elsewhere", "fragmentation", "single-request", "outside-pytorch", "leak", "none",
+            ];
             prop_assert!(found.verdict().is_some_and(|verdict| ids.contains(&verdict.id)));
             prop_assert!(found.at.moment <= Moment(raw.len() as u32));
             let severities: Vec<Severity> = found.findings[1..].iter().map(|finding| finding.severity).collect();

@@ -14,8 +14,8 @@ pub(super) fn parse(id: &str) -> Option<(&str, &str)> {
 
 /// The settings that are worth a try, one change each.
 pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let recorded = scene.subject.recorded_settings();
-    useful_changes(recorded).into_iter().map(|(name, value)| offer(recorded.variable, name, value)).collect()
+    let variable = scene.subject.recorded_settings().variable;
+    useful_changes(scene.subject).into_iter().map(|(name, value)| offer(variable, name, value)).collect()
 }
 
 /// The offer to change a setting.

@@ -46,7 +46,7 @@ pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
     PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
-    report_html, report_json, report_markdown, report_text,
+    report_html, report_json, report_markdown, report_text, simulated_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use flame_svg::{FlameSvg, flame_svg};

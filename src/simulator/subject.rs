@@ -5,7 +5,7 @@ use super::inference;
 use super::program::Program;
 use super::replay::{self, Fidelity, Outcome};
 use super::requests::Requests;
-use super::settings::{Device, Rules, Settings, TieBreak};
+use super::settings::{Device, ExpandableSegments, Rules, Settings, TieBreak};
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
 
 /// One device's recording, with all that it shows of the allocator that it came from.
@@ -13,6 +13,7 @@ use crate::model::{EventIx, Moment, Snapshot, Timeline};
 pub struct Subject {
     requests: Requests,
     recorded: Settings,
+    expandable: ExpandableSegments,
     tie_break: TieBreak,
     device: Device,
     fidelity: Fidelity,
@@ -48,12 +49,18 @@ impl Subject {
                 (tie_break, fidelity) = (other, otherwise);
             }
         }
-        Self { requests, recorded, tie_break, device, fidelity }
+        let expandable = ExpandableSegments::of(snapshot, timeline);
+        Self { requests, recorded, expandable, tie_break, device, fidelity }
     }
 
     /// The settings of the recording.
     pub fn recorded_settings(&self) -> &Settings {
         &self.recorded
+    }
+
+    /// Whether expandable segments are in effect.
+    pub fn expandable_segments(&self) -> ExpandableSegments {
+        self.expandable
     }
 
     /// How far the simulation reproduces the recording under its own settings.
@@ -230,7 +237,7 @@ mod tests {
             prop_assert!(fidelity.identical <= fidelity.events);
             prop_assert_eq!(fidelity.is_complete(), fidelity.first_difference.is_none());
             let device = Device { capacity_bytes: capacity, ..Device::default() };
-            let settings = useful_settings(subject.recorded_settings(), &device);
+            let settings = useful_settings(&subject, &device);
             for outcome in sweep(&subject, &settings, &device) {
                 let counters = outcome.counters;
                 let map = subject.layout_at(&outcome.settings, &device, Moment(events.len() as u32));

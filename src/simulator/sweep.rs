@@ -1,7 +1,7 @@
 //! Useful settings side by side, and the one that is recommended.
 
 use super::replay::Outcome;
-use super::settings::{Device, Settings};
+use super::settings::{Device, ExpandableSegments, Settings};
 use super::subject::Subject;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,9 +24,13 @@ const CHANGES: [&str; 12] = [
 
 /// The recorded settings, then the defaults where they differ, then useful changes to the recorded ones. Settings that
 /// are a share of the device's memory are only tried where that is known.
-pub fn useful_settings(recorded: &Settings, device: &Device) -> Vec<Settings> {
+pub fn useful_settings(subject: &Subject, device: &Device) -> Vec<Settings> {
+    all_useful(subject.recorded_settings(), subject.expandable_segments(), device)
+}
+
+fn all_useful(recorded: &Settings, expandable: ExpandableSegments, device: &Device) -> Vec<Settings> {
     let mut all = vec![recorded.clone(), Settings::default()];
-    for change in CHANGES {
+    for change in CHANGES.into_iter().filter(|change| expandable.allows(change)) {
         let mut settings = recorded.clone();
         let is_part = change.contains("per_process_memory_fraction");
         if (!is_part || device.limit_bytes().is_some()) && settings.set_all(change).is_ok() {
@@ -44,12 +48,13 @@ pub fn useful_settings(recorded: &Settings, device: &Device) -> Vec<Settings> {
 
 /// The single settings among the changes that are tried, as names and values, where they differ from the recorded ones. A
 /// share of the device's memory is none.
-pub fn useful_changes(recorded: &Settings) -> Vec<(&'static str, &'static str)> {
+pub fn useful_changes(subject: &Subject) -> Vec<(&'static str, &'static str)> {
+    let (recorded, expandable) = (subject.recorded_settings(), subject.expandable_segments());
     let differs = |&(name, value): &(&str, &str)| {
         let mut settings = recorded.clone();
         settings.set(name, value).is_ok() && settings != *recorded
     };
-    let single = CHANGES.iter().filter(|change| !change.contains(','));
+    let single = CHANGES.iter().filter(|change| !change.contains(',') && expandable.allows(change));
     single.filter_map(|change| change.split_once(':')).filter(differs).collect()
 }
 
@@ -100,7 +105,7 @@ mod tests {
     fn settings_are_tried_once_and_the_recorded_ones_first() {
         let mut recorded = Settings::default();
         recorded.set_all("max_split_size_mb:128").expect("the setting is valid");
-        let all = useful_settings(&recorded, &Device::default());
+        let all = all_useful(&recorded, ExpandableSegments::Off, &Device::default());
         assert!(all.iter().all(|settings| settings.memory_fraction.is_none()));
         assert_eq!(all[0], recorded);
         assert_eq!(all[1], Settings::default());

@@ -3,8 +3,8 @@
 //! An open allocation goes to the first family of rules that claims it. After that, a claim replaces the verdict only where
 //! the table says that its rule refines that one's. So nothing that is found replaces what was declared.
 
-use super::{Category, RuleId};
-use crate::model::AllocId;
+use super::{Basis, Category, RuleId};
+use crate::model::{AllocId, DeviceId, Timeline};
 use foldhash::HashMap;
 
 /// A category, and the rule that decided.
@@ -62,6 +62,8 @@ pub struct Claim {
 pub(super) struct Claims {
     verdicts: Vec<Verdict>,
     evidence: Evidence,
+    /// Whether the memory is pinned memory of the host: batches and copies on their way, so no rule calls it parameters.
+    is_host: bool,
     watched: Option<AllocId>,
     /// All claims to the watched allocation.
     log: Vec<Claim>,
@@ -80,6 +82,11 @@ impl Claims {
     /// Begin with all verdicts open. All claims to the watched allocation are logged.
     pub(super) fn open(allocations: usize, watched: Option<AllocId>) -> Self {
         Self { verdicts: vec![Verdict::OPEN; allocations], watched, ..Self::default() }
+    }
+
+    /// The same of a device, or of pinned memory of the host.
+    pub(super) fn of(timeline: &Timeline, watched: Option<AllocId>) -> Self {
+        Self { is_host: timeline.device == DeviceId::HOST, ..Self::open(timeline.lifetimes.len(), watched) }
     }
 
     /// The verdict so far.
@@ -116,7 +123,9 @@ impl Claims {
     #[inline]
     fn add(&mut self, id: AllocId, verdict: Verdict) -> bool {
         let Some(slot) = self.verdicts.get_mut(id.index()) else { return false };
-        let is_accepted = verdict.rule.refines(slot.rule);
+        let is_possible =
+            !self.is_host || verdict.category != Category::Parameter || verdict.basis() == Basis::Declared;
+        let is_accepted = is_possible && verdict.rule.refines(slot.rule);
         if is_accepted {
             *slot = verdict;
         }

@@ -49,7 +49,7 @@ impl Attribution {
         let announced = Announced::of(snapshot, timeline);
         let mut phases = phases_from_facts(snapshot, timeline, facts, &announced);
         let view = View::new(snapshot, timeline, facts, &phases, &announced);
-        let mut claims = Claims::open(timeline.lifetimes.len(), watched);
+        let mut claims = Claims::of(timeline, watched);
         for claim in rules::FAMILIES {
             claim(&view, &mut claims);
         }

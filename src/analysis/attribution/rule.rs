@@ -139,7 +139,7 @@ rules! {
     KeptBeforeCalls "kept-before-calls" Program Inferred [Stacks] Frame []
         "made outside of models, before a call or before the recording, and not given back before that call";
     WeightCode "weight-code" Program Inferred [Stacks] Frame []
-        "made by an __init__ or a function that makes weights, in a program that shows no modules";
+        "made by a function that initialises weights, or in a program that shows no modules by an __init__ or a function that loads or makes them";
     LikeGoneInBackward "like-gone-in-backward" Program Inferred [Stacks Events] Frame []
         "made by a line whose blocks a backward mostly gives back";
     StackOnly "stack-only" Program Unknown [Stacks] Frame []

@@ -28,7 +28,7 @@ pub enum Owner {
     User,
     /// An installed Python package other than torch.
     Package,
-    /// Torch, the interpreter and its library, or compiled code.
+    /// Torch, the interpreter and its library, compiled code, or oomscope's recorder.
     Runtime,
 }
 
@@ -45,13 +45,19 @@ fn is_torch_python(frame: &SiteFrame) -> bool {
     is_python(frame) && TORCH.iter().any(|part| frame.file.contains(part))
 }
 
+/// Whether a file is of oomscope's own recorder, which runs programs and hands them their batches, wherever it is installed.
+pub(in crate::analysis) fn is_recorder(file: &str) -> bool {
+    let mut parts = file.rsplit(['/', '\\']);
+    parts.next().is_some_and(|base| base.starts_with('_')) && parts.next() == Some("oomscope")
+}
+
 /// The owner of a frame's code, as far as its path shows it.
 pub fn owner(frame: &SiteFrame) -> Owner {
     const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
     let file = frame.file.as_str();
     let has = |part: &str| file.contains(part);
     // Torch lies among the packages, and packages lie below the interpreter: the inner one decides.
-    if !is_python(frame) || TORCH.iter().any(|part| has(part)) {
+    if !is_python(frame) || TORCH.iter().any(|part| has(part)) || is_recorder(file) {
         Owner::Runtime
     } else if PACKAGES.iter().any(|part| has(part)) {
         Owner::Package
@@ -152,6 +158,24 @@ mod tests {
         assert_eq!(owner(&package), Owner::Package);
         assert_eq!(owner(&frame("C:\\env\\Lib\\site-packages\\torch\\nn.py")), Owner::Runtime);
         assert_eq!(owner(&frame("/tmp/torchinductor_me/ab/cab.py")), Owner::Runtime);
+    }
+
+    #[test]
+    fn the_recorder_is_nobodys_own_code() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("python/oomscope");
+        let files: Vec<_> =
+            folder.read_dir().expect("the package").map(|entry| entry.expect("a file").path()).collect();
+        let files: Vec<_> = files.iter().filter(|path| path.extension().is_some_and(|e| e == "py")).collect();
+        assert!(files.iter().any(|path| path.ends_with("_run.py")));
+        for name in files.iter().filter_map(|path| path.file_name()?.to_str()) {
+            for folder in ["/me/oomscope/python/oomscope/", "/env/site-packages/oomscope/", "C:\\oomscope\\"]
+            {
+                assert_eq!(owner(&frame(&format!("{folder}{name}"))), Owner::Runtime, "{name}");
+            }
+        }
+        for own in ["/me/oomscope/train.py", "/me/oomscope/src/_run.py", "_run.py", "oomscope.py"] {
+            assert_eq!(owner(&frame(own)), Owner::User, "{own}");
+        }
     }
 
     #[test]

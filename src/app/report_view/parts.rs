@@ -6,7 +6,7 @@ use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::diagnosis::{Advice, Finding, Number, Site, Value};
 use crate::model::{EventIx, StackId, Timeline};
-use crate::report::RemedyText;
+use crate::report::{RemedyText, simulated_text};
 use crate::units;
 use eframe::egui::collapsing_header::{CollapsingState, paint_default_icon};
 use eframe::egui::{self, Align, Layout, RichText};
@@ -251,12 +251,13 @@ pub(super) fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Optio
 }
 
 pub(super) fn notes_ui(ui: &mut egui::Ui, finding: &Finding) {
-    let saving = finding.saving.as_ref();
-    let saving =
-        saving.map(|saving| format!("Could save up to {}: {}", units::bytes(saving.bytes), saving.formula));
+    let saving = finding
+        .stated_saving()
+        .map(|saving| format!("Could save up to {}: {}", units::bytes(saving.bytes), saving.formula));
+    let simulated = simulated_text(finding.simulated_by());
     let confirm = finding.confirm.as_ref().map(|text| format!("To confirm: {text}"));
     let limits = finding.limits.iter().map(|text| format!("Not known: {text}"));
-    let notes: Vec<String> = saving.into_iter().chain(confirm).chain(limits).collect();
+    let notes: Vec<String> = saving.into_iter().chain(simulated).chain(confirm).chain(limits).collect();
     if notes.is_empty() {
         return;
     }

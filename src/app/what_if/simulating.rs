@@ -123,7 +123,7 @@ impl SimulateTask {
         let recorded = subject.recorded_settings();
         let device = self.device(request);
         let mut settings = vec![recorded.clone()];
-        let useful = if request.sweeps { useful_settings(recorded, &device) } else { Vec::new() };
+        let useful = if request.sweeps { useful_settings(subject, &device) } else { Vec::new() };
         for one in useful.into_iter().chain([request.settings.clone()]) {
             // Settings that are requested and useful stand last, where the user looks for them.
             settings.retain(|known| *known == *recorded || *known != one);

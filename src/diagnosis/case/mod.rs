@@ -5,6 +5,7 @@ mod code_sites;
 mod own_tree;
 mod repetitions;
 mod shortage;
+mod where_free;
 
 pub(super) use callers::{Caller, callers_of, main_caller};
 pub use code_sites::CodeSites;
@@ -12,6 +13,7 @@ pub(super) use code_sites::{add_sites, by_stack};
 pub(super) use own_tree::own_tree;
 pub(super) use repetitions::Noun;
 pub(super) use shortage::Shortage;
+pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
@@ -20,6 +22,7 @@ use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
 use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::simulator::ExpandableSegments;
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
 
@@ -123,6 +126,11 @@ impl<'a> Case<'a> {
     /// steps that separate iterations.
     pub(super) fn goes_by_size(&self) -> bool {
         self.snapshot.frames.is_empty() && self.phases().has_announced_steps()
+    }
+
+    /// Whether expandable segments are in effect, and so whether they may be advised.
+    pub(super) fn expandable_segments(&self) -> ExpandableSegments {
+        ExpandableSegments::of(self.snapshot, self.timeline)
     }
 
     /// What an allocation is for.

@@ -114,6 +114,11 @@ fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
     path
 }
 
+/// Bytes of several branches.
+fn sum(branches: &[(Line, &Node)]) -> i64 {
+    branches.iter().fold(0, |sum, (_, child)| sum.saturating_add(child.bytes))
+}
+
 struct Writer<'a> {
     code: &'a CodeSites<'a>,
     role: Role,
@@ -124,25 +129,27 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Write the children of a node; small ones together.
     fn branches(&mut self, node: &Node, depth: usize) {
-        let (mut other_bytes, mut other_count, mut others) = (0i64, 0, 0);
-        for (line, child) in node.sorted() {
-            if child.bytes < self.least_bytes {
-                other_bytes = other_bytes.saturating_add(child.bytes);
-                other_count += child.count;
-                others += 1;
-                continue;
-            }
+        let (large, small): (Vec<_>, Vec<_>) =
+            node.sorted().into_iter().partition(|(_, child)| self.least_bytes <= child.bytes);
+        for (line, child) in large {
             self.branch(line, child, depth);
         }
+        let bytes = sum(&small);
         // One line that is left out is no "other lines" that would be worth a row.
-        if self.least_bytes <= other_bytes && 1 < others {
-            self.rows.push(CodeRow {
-                depth,
-                lines: Vec::new(),
-                is_package: false,
-                bytes: other_bytes,
-                count: other_count,
-            });
+        if bytes < self.least_bytes || small.len() < 2 {
+            return;
+        }
+        // What has no line is none of the other lines.
+        let (own, none): (Vec<_>, Vec<_>) = small.into_iter().partition(|(line, _)| *line != Line::None);
+        if let [(line, child)] = own[..] {
+            self.branch(line, child, depth);
+        } else if !own.is_empty() {
+            let count = own.iter().map(|(_, child)| child.count).sum();
+            let (lines, bytes) = (Vec::new(), sum(&own));
+            self.rows.push(CodeRow { depth, lines, is_package: false, is_rest: true, bytes, count });
+        }
+        for (line, child) in none {
+            self.branch(line, child, depth);
         }
     }
 
@@ -164,7 +171,8 @@ impl Writer<'_> {
                 (next, node) = (Some(below), child);
             }
         }
-        self.rows.push(CodeRow { depth, lines, is_package, bytes: node.bytes, count: node.count });
+        let (bytes, count) = (node.bytes, node.count);
+        self.rows.push(CodeRow { depth, lines, is_package, is_rest: false, bytes, count });
         self.branches(node, depth + 1);
     }
 }
@@ -207,6 +215,26 @@ mod tests {
     }
 
     #[test]
+    fn the_recorder_that_runs_a_program_is_no_line_of_it() {
+        let mut recording = Recording::default();
+        let stack = recording.stack(&[
+            "/me/data.py:3 load",
+            "/me/python/oomscope/_recording.py:121 steps",
+            "/me/train.py:9 <module>",
+            "/me/python/oomscope/_programs.py:39 run_script",
+            "/me/python/oomscope/_run.py:85 run",
+            "/me/python/oomscope/__main__.py:13 main",
+            "/me/python/oomscope/__main__.py:24 <module>",
+            "<frozen runpy>:88 _run_code",
+        ]);
+        let snapshot = recording.finish();
+        let code = CodeSites::new(&snapshot);
+        let tree = own_tree(&code, "In use", Role::Live, &by_stack([(stack, 5)]));
+        assert_eq!(rows(&tree), [(0, "train.py:9 > data.py:3".to_owned(), 5)]);
+        assert_eq!(code.outermost_function(stack), Some("<module>"));
+    }
+
+    #[test]
     fn a_path_of_very_many_lines_keeps_its_ends() {
         let mut recording = Recording::default();
         let frames: Vec<String> = (0..50_000).map(|line| format!("own.py:{line} f{line}")).collect();
@@ -228,5 +256,26 @@ mod tests {
         let snapshot = recording.finish();
         let tree = own_tree(&CodeSites::new(&snapshot), "In use", Role::Live, &by_stack([(none, 5)]));
         assert_eq!(rows(&tree), [(0, String::new(), 5)]);
+        assert!(!tree.rows[0].is_rest);
+    }
+
+    #[test]
+    fn many_small_lines_are_other_lines_and_not_memory_without_any() {
+        let mut recording = Recording::default();
+        let lines: Vec<String> = (0..60).map(|line| format!("own.py:{line} layer{line}")).collect();
+        let stacks: Vec<_> = lines.iter().map(|line| recording.stack(&[line.as_str()])).collect();
+        let none = recording.stack(&["??:0 torch::autograd::Engine::thread_main"]);
+        let snapshot = recording.finish();
+        let code = CodeSites::new(&snapshot);
+        let equal = || stacks.iter().map(|&stack| (stack, 100));
+        let tree = own_tree(&code, "In use", Role::Live, &by_stack(equal()));
+        assert_eq!(rows(&tree), [(0, String::new(), 6000)]);
+        assert!(tree.rows[0].is_rest, "each has a line of its own");
+        let with_little = own_tree(&code, "In use", Role::Live, &by_stack(equal().chain([(none, 60)])));
+        assert_eq!(rows(&with_little), [(0, String::new(), 6000), (0, String::new(), 60)]);
+        assert_eq!(with_little.rows.iter().map(|row| row.is_rest).collect::<Vec<_>>(), [true, false]);
+        let with_much = own_tree(&code, "In use", Role::Live, &by_stack(equal().chain([(none, 6000)])));
+        let is_rest: Vec<bool> = with_much.rows.iter().map(|row| row.is_rest).collect();
+        assert_eq!(is_rest, [false, true]);
     }
 }

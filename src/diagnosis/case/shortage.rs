@@ -1,9 +1,10 @@
 //! A request that could not be met, in figures.
 
+use super::where_free::FreePiece;
 use crate::analysis::segment_state::{Basis, RequestFit, SegmentIndex, SegmentState};
 use crate::model::allocator_sizes::{mapped_size, segment_size};
 use crate::model::{OomEvent, Snapshot, Timeline};
-use crate::simulator::Settings;
+use crate::simulator::{ExpandableSegments, Settings};
 
 /// The memory that there was, and that was needed, when a request failed.
 ///
@@ -26,6 +27,10 @@ pub(in crate::diagnosis) struct Shortage {
     pub(in crate::diagnosis) hole_bytes: i64,
     /// The holes that the request could use.
     pub(in crate::diagnosis) fit: RequestFit,
+    /// A free piece that had room for it.
+    pub(in crate::diagnosis) free_piece: Option<FreePiece>,
+    /// Whether holes may be smaller than they look, since the events do not tell what a block takes beyond its request.
+    pub(in crate::diagnosis) has_slack: bool,
     /// Whether reserved and active bytes include the memory from before the recording.
     pub(in crate::diagnosis) is_complete: bool,
 }
@@ -41,9 +46,10 @@ impl Shortage {
     ) -> Self {
         let total = &state.total;
         let settings = Settings::recorded(snapshot);
+        let expands = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::InEffect;
         let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
         let fit = state.fit(index, timeline, &oom);
-        let needed_bytes = if settings.expandable_segments {
+        let needed_bytes = if expands {
             mapped_size(oom.requested, fit.extensible_bytes, shared_segment)
         } else {
             segment_size(oom.requested, shared_segment)
@@ -51,11 +57,13 @@ impl Shortage {
         Self {
             oom,
             needed_bytes,
-            maps_pages: settings.expandable_segments,
+            maps_pages: expands,
             reserved_bytes: total.reserved_bytes,
             active_bytes: total.active_rounded_bytes(),
             awaiting_bytes: total.awaiting_rounded_bytes,
             hole_bytes: total.hole_bytes,
+            free_piece: FreePiece::of(timeline, state, &fit, oom.event),
+            has_slack: state.basis != Basis::EndState,
             fit,
             is_complete: state.basis != Basis::TraceOnly,
         }
@@ -84,6 +92,16 @@ impl Shortage {
     /// Whether the segment would have fitted on the device with `bytes` more.
     pub(in crate::diagnosis) fn is_covered_by(&self, bytes: i64) -> bool {
         self.missing_bytes().is_some_and(|missing| missing <= bytes)
+    }
+
+    /// The free piece that had room, if it says why the request failed: one of its own pool and stream or, where its own would
+    /// not have been enough even in one piece, one of another.
+    pub(in crate::diagnosis) fn decisive_piece(&self) -> Option<FreePiece> {
+        let excess = self.excess_bytes()?;
+        self.free_piece.filter(|piece| match piece {
+            FreePiece::Late { .. } | FreePiece::Unused { .. } => true,
+            FreePiece::Elsewhere(_) => excess <= 0 && 0 < excess.saturating_add(self.fit.other_bytes),
+        })
     }
 
     /// Bytes in use that were too many for the request to fit if there were no holes; negative if it would have fitted.

@@ -1,8 +1,8 @@
 //! Why a request failed.
 //!
 //! The order of the questions matters. Memory of attempts that failed before, memory that is retained from one iteration to
-//! the next, or tensors that grow in each, explain any full device, so they come first. Then: would the request have fitted if the reserved memory had no
-//! holes? If so, and holes are a good part of it, it is fragmentation. What remains is too little memory, for one of three
+//! the next, or tensors that grow in each, explain any full device, so they come first. Then: had a free piece room for the request? If none had, would it have
+//! fitted if the reserved memory had no holes? If so, and holes are a good part of it, it is fragmentation. What remains is too little memory, for one of three
 //! reasons.
 
 mod other_than_retained;
@@ -11,7 +11,7 @@ mod outside;
 pub(super) use other_than_retained::{Pieces, pieces};
 pub(super) use outside::{Outside, OutsideBasis, larger_device};
 
-use super::case::{Case, Shortage};
+use super::case::{Case, FreePiece, Shortage};
 use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
@@ -45,6 +45,8 @@ const MUCH_PART: i64 = 4;
 pub(super) enum Cause {
     /// The program needs more than there is.
     Capacity,
+    /// A free piece had room and was not used.
+    FreePiece(FreePiece),
     /// There would be enough memory if it were in one piece.
     Fragmentation,
     /// One request is out of all proportion.
@@ -71,11 +73,13 @@ impl Cause {
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Capacity => "capacity",
+            Self::FreePiece(FreePiece::Late { .. }) => "pending-free",
+            Self::FreePiece(FreePiece::Elsewhere(_)) => "free-elsewhere",
             Self::Fragmentation => "fragmentation",
             Self::SingleRequest => "single-request",
             Self::FailedAttempts | Self::Retained | Self::GrowingTensors => "leak",
             Self::Outside(_) => "outside-pytorch",
-            Self::Unknown => "none",
+            Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => "none",
         }
     }
 
@@ -108,6 +112,9 @@ impl Cause {
         }
         if is_enough(growing.map_or(0, |growing| growing.grown_bytes)) {
             return Self::GrowingTensors;
+        }
+        if let Some(piece) = shortage.decisive_piece() {
+            return Self::FreePiece(piece);
         }
         if is_cut_up {
             return Self::Fragmentation;

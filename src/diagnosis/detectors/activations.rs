@@ -74,7 +74,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     if checkpointed < rest {
         finding.advise_code(
-            "Recompute them in the backward pass (usually 40–60 % less of them for 20–33 % more time):",
+            "Recompute them in the backward pass (for 20–33 % more time):",
             "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
         );
         let which = if checkpointed == 0 { "" } else { " that are not checkpointed" };
@@ -84,8 +84,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     match has_half_copies(case) {
         Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
-        Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large (30–50 % less)."),
-        None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large (30–50 % less)."),
+        Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large."),
+        None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large."),
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
     let attention = attention(case, &live);

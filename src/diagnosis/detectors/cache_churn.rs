@@ -98,7 +98,15 @@ fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     let mut finding = Finding::new("allocation-retries", severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
     evidence(case, &mut finding, bursts);
-    finding.advise("Leave more room (a smaller batch), or keep request sizes constant so that segments are reused; expandable_segments:True avoids most of it.");
+    let expandable = if case.expandable_segments().may_be_advised() {
+        "; expandable_segments:True avoids most of it"
+    } else {
+        ""
+    };
+    finding.advise(say!(
+        "Leave more room (a smaller batch), or keep request sizes constant so that segments are reused{}.",
+        expandable
+    ));
     finding.limit("num_alloc_retries is not in a snapshot: a run of segment_free before segment_alloc is taken for one; max_split_size_mb and garbage_collection_threshold look alike.");
     Some(finding)
 }

@@ -2,7 +2,6 @@
 
 mod activations;
 mod autocast_copies;
-mod batch;
 mod breakdown;
 mod cache_churn;
 mod contributors;
@@ -34,7 +33,7 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 25] = [
+pub(super) const DETECTORS: [Detector; 24] = [
     breakdown::find,
     contributors::find,
     retained::find,
@@ -49,7 +48,6 @@ pub(super) const DETECTORS: [Detector; 25] = [
     prefetched::find,
     quadratic::find,
     large_block::find,
-    batch::find,
     segment_waste::find,
     rounding::find,
     gap::find,

@@ -7,11 +7,21 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
-use crate::model::{AllocId, PoolKey};
+use crate::model::{AllocId, DeviceId, PoolKey};
 use std::cmp::Reverse;
 
 /// Rounding below this share of the bytes in use is not worth a finding.
 const MIN_SHARE: f64 = 0.1;
+
+/// How the allocator of a device rounds, and what helps.
+const OF_DEVICE: &str = "Blocks are multiples of 512 bytes, or of a fraction of a power of two with roundup_power2_divisions; large blocks keep up to 1 MiB rather than be split.";
+const ADVICE_OF_DEVICE: &str = "Put many small tensors into one (foreach or flattened buffers), or use more roundup_power2_divisions if that is set.";
+
+/// How the allocator of pinned host memory rounds, and what helps.
+const OF_HOST: &str =
+    "The allocator of pinned host memory rounds each block up to a power of two and never splits one.";
+const ADVICE_OF_HOST: &str =
+    "Pin buffers whose sizes are powers of two or just below, or one large buffer and use parts of it.";
 
 /// Blocks of private pools that were not split.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +40,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let whole = whole_blocks(case);
-    let (title, reason, advice) = if bytes / 2 <= whole.bytes.saturating_sub(whole.requested) {
+    let is_host = case.timeline.device == DeviceId::HOST;
+    let (title, reason, advice) = if !is_host && bytes / 2 <= whole.bytes.saturating_sub(whole.requested) {
         (
             say!(
                 "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
@@ -47,10 +58,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
                 figure::bytes(bytes).of(total.active_rounded_bytes()),
                 figure::share(bytes, total.active_rounded_bytes())
             ),
-            Some(
-                "Blocks are multiples of 512 bytes, or of a fraction of a power of two with roundup_power2_divisions; large blocks keep up to 1 MiB rather than be split.",
-            ),
-            "Put many small tensors into one (foreach or flattened buffers), or use more roundup_power2_divisions if that is set.",
+            Some(if is_host { OF_HOST } else { OF_DEVICE }),
+            if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
         )
     };
     let mut finding = Finding::new("rounding", Severity::Info, title);
@@ -68,7 +77,9 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     places(&mut finding, case);
     finding.saves(bytes, "block bytes - requested bytes");
     finding.advise(advice);
-    finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");
+    if !is_host {
+        finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");
+    }
     vec![finding]
 }
 

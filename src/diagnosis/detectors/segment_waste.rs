@@ -1,7 +1,7 @@
 //! Reserved memory that is of no use: holes of pinned segments, and the cache.
 
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::Case;
+use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
@@ -29,7 +29,9 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     if share(bytes, case.state.total.reserved_bytes) < MIN_PINNED_SHARE || is_told {
         return None;
     }
-    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
+    // Where a piece had room, holes are not why the request failed.
+    let needs_one = |shortage: &&Shortage| shortage.decisive_piece().is_none();
+    let would_help = case.shortage.as_ref().filter(needs_one).is_some_and(|it| it.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
     let title = pinning.sentence();
     let mut finding = Finding::new("pinned-segments", severity, title);

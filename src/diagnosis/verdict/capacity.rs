@@ -137,8 +137,8 @@ fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
     finding.because(say!("{}Most of what is in use is {}{}.", limit, named(largest), then));
     finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
     let is_fixed = is_there_whatever_the_batch(largest.category);
-    if !is_fixed && assessment.batch.is_none() {
-        finding.limit("How much of it scales with the batch is only known where the recording holds iterations of different size.");
+    if !is_fixed {
+        finding.limit("How much of it scales with the batch is not in the recording.");
     }
     let (text, confirm) = advice_for(largest.category);
     finding.advise(text);

@@ -72,6 +72,11 @@ fn largest_hole(shortage: &Shortage) -> Sentence {
     let fit = &shortage.fit;
     if fit.holes == 0 {
         "None of the holes is for this request.".into()
+    } else if !fit.with_room.is_empty() {
+        say!(
+            "The largest that this request could use has {}, which is enough.",
+            figure::bytes(fit.largest_bytes).of(shortage.hole_bytes)
+        )
     } else if figure::bytes(fit.largest_bytes).text() == figure::bytes(shortage.oom.requested).text() {
         "The largest that this request could use is just too small.".into()
     } else {

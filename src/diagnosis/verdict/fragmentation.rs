@@ -8,7 +8,7 @@ use crate::diagnosis::expandable::Expandable;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::sentence::say;
-use crate::simulator::Settings;
+use crate::simulator::{ExpandableSegments, Settings};
 
 /// Describe the holes, what keeps them apart, and what would close them.
 pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
@@ -16,29 +16,21 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     let fit = &shortage.fit;
     let requested = figure::bytes(shortage.oom.requested);
     finding.because(say!("{}.", assessment.pinning.sentence()));
-    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and none of them has room for this request.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
+    finding.explain(say!("The bytes in use and the {} together are less than PyTorch could have, but {} of what is reserved are holes between blocks in use, and none that this request may use has room for it.", requested, figure::share(shortage.hole_bytes, shortage.reserved_bytes)));
     if 0 < fit.other_bytes {
         finding.explain(say!(
             "{} of the holes are of another pool, stream or size class, which this request must not use.",
             figure::bytes(fit.other_bytes)
         ));
     }
-    finding.explain_if(earlier_sizes(case, shortage));
-    let recorded = Settings::recorded(case.snapshot);
-    if recorded.expandable_segments {
-        finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
-    } else {
-        if let Some(expandable) = assessment.expandable {
-            quote_expandable(finding, expandable, shortage);
-        }
-        if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
-            finding.advise_code(
-                "Let segments grow instead of adding new ones:",
-                Settings { expandable_segments: true, ..recorded }.conf_line(),
-            );
-        }
-        finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
+    if 0 < fit.kept_bytes {
+        finding.explain(say!(
+            "{} of them have room, but max_split_size_mb keeps them for other sizes.",
+            figure::bytes(fit.kept_bytes).of(shortage.hole_bytes)
+        ));
     }
+    finding.explain_if(earlier_sizes(case, shortage));
+    advise_on_segments(finding, assessment, shortage);
     finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: blocks that stay keep large segments from being reused.");
     finding.saves(shortage.hole_bytes, "bytes of the holes at this moment; an upper bound");
     finding.confirm("Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
@@ -47,4 +39,33 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         finding.limit("No iteration was complete: without holes this request would have been met, but what would have come next is not known.");
     }
     finding.limit("The blocks next to the holes are what keeps them apart at this moment; which request first split a segment is not told.");
+}
+
+/// Advise expandable segments, unless the file shows that they were asked for: then say what became of it.
+fn advise_on_segments(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
+    match assessment.case.expandable_segments() {
+        ExpandableSegments::InEffect => {
+            finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
+            return;
+        }
+        ExpandableSegments::NotInEffect => {
+            finding.explain(
+                "expandable_segments was asked for, but is not in effect: no segment is expandable.",
+            );
+            finding.advise("Look in the log for torch's warning \"expandable_segments not supported on this platform\": where it was built without them, the setting changes nothing.");
+        }
+        ExpandableSegments::Off => {
+            if let Some(expandable) = assessment.expandable {
+                quote_expandable(finding, expandable, shortage);
+            }
+            if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
+                let recorded = Settings::recorded(assessment.case.snapshot);
+                finding.advise_code(
+                    "Let segments grow instead of adding new ones:",
+                    Settings { expandable_segments: true, ..recorded }.conf_line(),
+                );
+            }
+        }
+    }
+    finding.advise("Keep sizes constant from step to step: pad to a few lengths, or run the largest batch first, so that later ones fit into its blocks.");
 }

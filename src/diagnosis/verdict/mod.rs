@@ -6,6 +6,7 @@ mod composition;
 mod failed_attempt;
 mod failed_request;
 mod fragmentation;
+mod free_piece;
 mod growing_tensors;
 mod nothing_failed;
 mod out_of_memory;

@@ -1,10 +1,11 @@
 //! The verdict about a request that failed.
 
 use super::{
-    capacity, failed_attempt, failed_request, fragmentation, growing_tensors, outside, single_request,
+    capacity, failed_attempt, failed_request, fragmentation, free_piece, growing_tensors, outside,
+    single_request,
 };
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Shortage, add_sites, own_tree};
+use crate::diagnosis::case::{FreePiece, Shortage, add_sites, own_tree};
 use crate::diagnosis::cause::{Cause, Outside, pieces};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{
@@ -17,7 +18,8 @@ use crate::diagnosis::words::Words;
 /// The verdict about a request that failed for a cause.
 pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Finding {
     let case = assessment.case;
-    let severity = if cause == Cause::Unknown { Severity::Warning } else { Severity::Critical };
+    let is_unknown = matches!(cause, Cause::Unknown | Cause::FreePiece(FreePiece::Unused { .. }));
+    let severity = if is_unknown { Severity::Warning } else { Severity::Critical };
     let mut finding = Finding::new(cause.id(), severity, title(assessment, shortage, cause));
     failed_request::explain(&mut finding, case, shortage);
     figures(&mut finding, shortage);
@@ -29,6 +31,7 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
     }
     match cause {
         Cause::Capacity => capacity::describe(&mut finding, assessment, shortage),
+        Cause::FreePiece(piece) => free_piece::describe(&mut finding, case, shortage, piece),
         Cause::Fragmentation => fragmentation::describe(&mut finding, assessment, shortage),
         Cause::SingleRequest => single_request::describe(&mut finding, case, shortage),
         Cause::FailedAttempts => {
@@ -61,6 +64,7 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
     let requested = figure::bytes(shortage.oom.requested);
     match cause {
         Cause::Capacity => capacity::title(case, shortage),
+        Cause::FreePiece(piece) => free_piece::title(shortage, piece),
         Cause::Fragmentation => {
             let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
             say!(
@@ -129,6 +133,7 @@ fn figures(finding: &mut Finding, shortage: &Shortage) {
     evidence.part("hole_bytes", "reserved and free", shortage.hole_bytes, reserved);
     let largest = shortage.fit.largest_bytes;
     evidence.part("largest_hole_bytes", "largest hole for the request", largest, shortage.hole_bytes);
+    evidence.largest_hole_of = Some(shortage.fit.key());
     if let Some(available) = shortage.available_bytes() {
         evidence.bytes("available_bytes", "reserved and free on the device together", available);
     }

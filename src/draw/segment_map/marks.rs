@@ -2,9 +2,9 @@
 
 use super::items::{Item, MapItems};
 use super::{BAR_PX, HEADING_PX, Heading, Line, Piece, SegmentMapCanvas};
-use crate::analysis::segment_state::{Content, Figures, GroupKey, Part, SizeClass};
+use crate::analysis::segment_state::{Content, Figures, GroupKey, Part};
 use crate::draw::{Palette, Rgb, axis_font, fonts};
-use crate::model::{AllocId, PoolKey};
+use crate::model::AllocId;
 use crate::units;
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rangef, Rect, Stroke, pos2, vec2};
 
@@ -28,24 +28,9 @@ pub fn group_text(key: &GroupKey) -> String {
     if key.is_outside {
         return "Blocks outside of any segment".to_owned();
     }
-    let class = match key.class {
-        Some(SizeClass::Small) => "small",
-        Some(SizeClass::Large) => "large",
-        None => "",
-    };
-    let pool = match (key.pool, class) {
-        (None, "") => "Segments".to_owned(),
-        (None, "small") => "Small pool".to_owned(),
-        (None, _) => "Large pool".to_owned(),
-        (Some(PoolKey::DEFAULT), "") => "Default pool".to_owned(),
-        (Some(PoolKey::DEFAULT), class) => format!("Default {class} pool"),
-        (Some(PoolKey(a, b)), "") => format!("Private pool {a}.{b}"),
-        (Some(PoolKey(a, b)), class) => format!("Private {class} pool {a}.{b}"),
-    };
-    match key.stream {
-        Some(stream) => format!("{pool} · stream {stream}"),
-        None => pool,
-    }
+    let text = key.to_string();
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
 }
 
 /// The figures of a group, most important first.

@@ -6,6 +6,7 @@ use super::answer::answer;
 use super::clean::Clean;
 use super::facts::facts;
 use super::quoted::{RemedyText, quoted};
+use crate::analysis::segment_state::GroupKey;
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
@@ -107,6 +108,7 @@ pub(super) struct FindingText {
     pub(super) explanation: Vec<String>,
     pub(super) tree: Option<CodeTree>,
     pub(super) numbers: Vec<Number>,
+    pub(super) largest_hole_of: Option<GroupKey>,
     pub(super) sites: Vec<Site>,
     pub(super) stacks: Vec<StackText>,
     pub(super) allocations: Vec<AllocationText>,
@@ -114,6 +116,8 @@ pub(super) struct FindingText {
     pub(super) advice: Vec<AdviceText>,
     /// The best remedies that were simulated; only the verdict has them.
     pub(super) remedies: Vec<RemedyText>,
+    /// The ids of the remedies that simulate the advice.
+    pub(super) simulated_by: &'static [&'static str],
     pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
@@ -261,6 +265,7 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         tree: evidence.tree.as_ref().map(|tree| clean.tree(tree)),
         explanation: finding.explanation.iter().map(|line| clean.prose(line.text())).collect(),
         numbers: evidence.numbers.clone(),
+        largest_hole_of: evidence.largest_hole_of,
         sites: evidence.sites.iter().take(top).map(|site| clean.site(site)).collect(),
         stacks: evidence
             .stacks
@@ -286,9 +291,9 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
             })
             .collect(),
         remedies: Vec::new(),
+        simulated_by: finding.simulated_by(),
         saving: finding
-            .saving
-            .as_ref()
+            .stated_saving()
             .map(|saving| SavingText { bytes: saving.bytes, formula: saving.formula.to_string() }),
         confirm: finding.confirm.as_ref().map(|text| clean.text(text.text())),
         limits: finding.limits.iter().map(|line| clean.prose(line.text())).collect(),

@@ -3,7 +3,9 @@
 
 use super::document::{AdviceText, AllocationText, Document, FindingText, NoteText, StackText};
 use crate::analysis::PhaseBasis;
+use crate::analysis::segment_state::{GroupKey, SizeClass};
 use crate::diagnosis::{CodeRow, CodeTree, Figure, MomentPosition, Site, Value};
+use crate::model::PoolKey;
 use crate::report::modules::modules_record;
 use crate::units;
 use serde_json::{Map, Value as Json, json};
@@ -77,6 +79,7 @@ fn finding(finding: &FindingText) -> Json {
         "advice": finding.advice.iter().map(advice).collect::<Vec<_>>(),
         "estimated_saving_bytes": finding.saving.as_ref().map(|saving| saving.bytes),
         "estimated_saving_formula": finding.saving.as_ref().map(|saving| &saving.formula),
+        "simulated_by": finding.simulated_by,
         "confirm": finding.confirm,
         "limits": finding.limits,
         "figures": finding.figures.iter().map(figure).collect::<Vec<_>>(),
@@ -107,12 +110,24 @@ fn evidence(finding: &FindingText) -> Json {
     for number in &finding.numbers {
         evidence.insert(number.key.to_owned(), value(number.figure.value()));
     }
+    if let Some(key) = finding.largest_hole_of {
+        evidence.insert("largest_hole_of".to_owned(), group(key));
+    }
     evidence.insert("tree".to_owned(), finding.tree.as_ref().map_or(Json::Null, tree));
     evidence.insert("sites".to_owned(), finding.sites.iter().map(site).collect());
     evidence.insert("stacks".to_owned(), finding.stacks.iter().map(stack).collect());
     evidence.insert("allocations".to_owned(), finding.allocations.iter().map(allocation).collect());
     evidence.insert("events".to_owned(), json!(finding.events));
     Json::Object(evidence)
+}
+
+/// A pool, a stream and a size class.
+fn group(key: GroupKey) -> Json {
+    json!({
+        "pool": key.pool.map(|PoolKey(a, b)| [a, b]),
+        "stream": key.stream,
+        "class": key.class.map(SizeClass::key),
+    })
 }
 
 fn tree(tree: &CodeTree) -> Json {
@@ -122,6 +137,7 @@ fn tree(tree: &CodeTree) -> Json {
             "bytes": row.bytes,
             "count": row.count,
             "is_package": row.is_package,
+            "is_rest": row.is_rest,
             "lines": row.lines.iter().map(line).collect::<Vec<_>>(),
         })
     };

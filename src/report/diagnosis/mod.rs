@@ -25,7 +25,7 @@ pub use page::{
 };
 pub use quoted::{RemedyText, quoted};
 pub use text::{TextDetail, report_text};
-pub use words::kind_text;
+pub use words::{kind_text, simulated_text};
 
 pub(super) use markdown_sink::Markdown;
 pub(super) use page::{Html, policy};

@@ -42,7 +42,7 @@ pub(super) fn text(tree: &CodeTree) -> String {
 /// The lines of a row, outermost first, without the first ones if they are too many.
 pub(super) fn label(row: &CodeRow) -> String {
     let Some((last, before)) = row.lines.split_last() else {
-        return if row.depth == 0 { "no line of your own code" } else { "other lines" }.to_owned();
+        return if row.is_rest { "other lines" } else { "no line of your own code" }.to_owned();
     };
     let mut label = short_place(last);
     if row.is_package {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     fn row(depth: usize, bytes: i64, lines: Vec<Site>) -> CodeRow {
-        CodeRow { depth, lines, is_package: false, bytes, count: 1 }
+        CodeRow { depth, lines, is_package: false, is_rest: false, bytes, count: 1 }
     }
 
     #[test]
@@ -79,7 +79,8 @@ mod tests {
             row(0, 3 << 30, vec![site(9, "<module>"), site(5, "main")]),
             row(1, 1 << 30, vec![site(3, "forward")]),
             package,
-            row(1, 1 << 20, Vec::new()),
+            CodeRow { is_rest: true, ..row(1, 1 << 20, Vec::new()) },
+            CodeRow { is_rest: true, ..row(0, 2 << 20, Vec::new()) },
             row(0, 1 << 20, Vec::new()),
         ];
         let tree = CodeTree { title: "In use", bytes: 4 << 30, rows };
@@ -88,6 +89,7 @@ mod tests {
 1.00 GiB  25 %    train.py:3 forward
 512 MiB   12 %      in train.py:7 attend
 1.00 MiB   0 %    other lines
+2.00 MiB   0 %  other lines
 1.00 MiB   0 %  no line of your own code";
         assert_eq!(text(&tree), expected);
         assert_eq!(title(&tree), "In use: 4.00 GiB by line of code");

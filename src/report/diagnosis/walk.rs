@@ -3,7 +3,7 @@
 use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
 use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
-use super::words::{TOOL, place};
+use super::words::{TOOL, place, simulated_text};
 use crate::analysis::ModuleRow;
 use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
 use crate::units;
@@ -224,6 +224,9 @@ fn closing(sink: &mut impl Sink, finding: &FindingText) {
     if let Some(saving) = &finding.saving {
         let (bytes, formula) = (units::bytes(saving.bytes), format!(" ({}).", saving.formula));
         sink.paragraph(&[Span::Plain("Could save up to "), Span::Strong(&bytes), Span::Plain(&formula)]);
+    }
+    if let Some(simulated) = simulated_text(finding.simulated_by) {
+        sink.paragraph(&[Span::Plain(&simulated)]);
     }
     if let Some(confirm) = &finding.confirm {
         sink.paragraph(&[Span::Plain("To confirm: "), Span::Plain(confirm)]);

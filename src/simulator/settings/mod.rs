@@ -3,11 +3,13 @@
 mod device;
 mod divisions;
 mod error;
+mod expandable;
 mod rounding;
 mod rules;
 
 pub use device::Device;
 pub use error::SettingError;
+pub use expandable::ExpandableSegments;
 pub(super) use rounding::{
     MAX_REQUEST_BYTES, MIN_BLOCK_SIZE, SMALL_BUFFER, SMALL_SIZE, block_bytes, clamped, is_large,
     segment_bytes,

@@ -120,7 +120,9 @@ impl StackReader {
             self.traits.add_if(StackTrait::InInit, hint == NameHint::Init);
             self.traits.add_if(StackTrait::InnermostNamedStep, is_step && self.own_depth == 1);
             self.traits.add_if(StackTrait::AnyNamedStep, is_step);
-            self.traits.add_if(StackTrait::MakesWeights, hint == NameHint::Weights);
+            let inits = hint == NameHint::InitWeights;
+            self.traits.add_if(StackTrait::MakesWeights, inits || hint == NameHint::Weights);
+            self.traits.add_if(StackTrait::InitsWeights, inits);
         }
         match hint {
             NameHint::Eval => _ = self.evaluates.get_or_insert(true),

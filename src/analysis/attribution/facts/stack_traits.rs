@@ -17,6 +17,8 @@ pub(in crate::analysis) enum StackTrait {
     InFunctional,
     /// A function of the program's own is named as one that makes or loads weights.
     MakesWeights,
+    /// A function that initialises weights made it.
+    InitsWeights,
     /// The innermost function of the program's own is named as one that steps an optimizer.
     InnermostNamedStep,
     /// Some function of the program's own is named as one that steps an optimizer.

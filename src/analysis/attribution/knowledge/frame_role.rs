@@ -2,6 +2,7 @@
 
 use super::distributed;
 use super::role::Role;
+use crate::analysis::stacks::site::is_recorder;
 
 /// The role of a frame.
 pub(in crate::analysis) fn frame_role(file: &str, name: &str) -> Role {
@@ -126,7 +127,7 @@ fn library_role(file: &str, name: &str) -> Role {
         let plain = name.rsplit('.').next().unwrap_or(name);
         return package_role(&file[at + "-packages/".len()..], plain);
     }
-    if file.contains("/lib/python3") || file.starts_with("<frozen") {
+    if file.contains("/lib/python3") || file.starts_with("<frozen") || is_recorder(file) {
         return Role::Neutral;
     }
     let sees_operators = name.rsplit('.').next().is_some_and(|plain| plain.starts_with("__torch_"));
@@ -278,6 +279,8 @@ mod tests {
         assert_eq!(of("/home/me/model.py KVCache.append"), Role::Cache);
         assert_eq!(of("/home/me/lru_cache.py update"), Role::Own);
         assert_eq!(of("<eval_with_key>.7 forward"), Role::Own);
+        assert_eq!(of("/home/me/oomscope/_run.py run"), Role::Neutral);
+        assert_eq!(of("/home/me/oomscope/train.py run"), Role::Own);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(in crate::analysis) enum NameHint {
     Batch,
     /// Weights are made or loaded.
     Weights,
+    /// Weights are initialised.
+    InitWeights,
     /// A loop that trains or evaluates, in a library around torch; whether it evaluates, if its name says that.
     Library(Option<bool>),
 }
@@ -78,6 +80,8 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::MayEval
     } else if lower == "step" || lower.ends_with("_step") || has(&["optim", "adam", "sgd", "momentum"]) {
         NameHint::Step
+    } else if has(&["weight", "param"]) && has(&["init", "make", "create", "build", "new"]) {
+        NameHint::InitWeights
     } else if has(&["weight"])
         || (lower.trim_start_matches('_').starts_with("load") && !has(&["data", "batch"]))
     {
@@ -101,7 +105,9 @@ mod tests {
         assert_eq!(name_hint("/home/me/train.py", "Net.encode"), NameHint::MayEval);
         assert_eq!(name_hint("/home/me/ppo.py", "Agent.evaluate_actions"), NameHint::MayEval);
         assert_eq!(name_hint("/home/me/train.py", "Net.forward"), NameHint::Forward);
-        assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::Weights);
+        assert_eq!(name_hint("/home/me/model.py", "init_all_weights"), NameHint::InitWeights);
+        assert_eq!(name_hint("/home/me/model.py", "make_params"), NameHint::InitWeights);
+        assert_eq!(name_hint("/home/me/model.py", "class_weights"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::Batch);
         assert_eq!(name_hint("/home/me/data.py", "Prefetcher.__next__"), NameHint::Batch);

@@ -70,6 +70,9 @@ impl<'a> MainCode<'a> {
             _ if facts.has(StackTrait::InFunctional) => {
                 Verdict::new(Category::Activation, RuleId::FunctionalCode)
             }
+            _ if facts.has(StackTrait::InitsWeights) => Verdict::new(Category::Parameter, RuleId::WeightCode),
+            // An `__init__` may make data or weights.
+            true if facts.has(StackTrait::InInit) => Verdict::new(Category::Unknown, RuleId::StackOnly),
             true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
             false if makes_weights => Verdict::new(Category::Parameter, RuleId::WeightCode),
             false => Verdict::new(Category::Unknown, RuleId::StackOnly),
@@ -131,6 +134,8 @@ impl<'a> MainCode<'a> {
             Verdict::new(Category::Activation, RuleId::Loss)
         } else if next.is_some_and(|call| freed.is_some_and(|freed| freed.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
+        } else if freed.is_none() && self.view.has_trait(stack, StackTrait::InitsWeights) {
+            Verdict::new(Category::Parameter, RuleId::WeightCode)
         } else if self.view.device.inputs.never_frees(stack) || part == Part::Restore {
             Verdict::OPEN
         } else {

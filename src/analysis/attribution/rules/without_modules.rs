@@ -177,4 +177,46 @@ mod tests {
             assert_eq!(after(iterations), ([weights, batch, of, of], Phase::Data), "{iterations}");
         }
     }
+
+    const NORM: &[&str] = &[
+        "torch/nn/modules/normalization.py forward",
+        "torch/nn/modules/module.py _call_impl",
+        "/home/me/train.py predict",
+        MAIN,
+    ];
+    const WEIGHTS: &[&str] = &["/home/me/model.py normal", "/home/me/model.py init_weights", MAIN];
+    const TABLE: &[&str] = &["/home/me/train.py tokens", MAIN];
+
+    /// Categories of weights and data of a program without modules but for one, which is called.
+    fn beside_a_module(starts_late: bool) -> [Category; 2] {
+        let mut program = Program::default();
+        let weights: Vec<u64> = (1..=4).map(|size| program.alloc(size << 20, WEIGHTS)).collect();
+        let data = program.alloc(9 << 20, TABLE);
+        if starts_late {
+            program.forget_events();
+        }
+        for _ in 0..3 {
+            let made = [program.alloc(30 << 20, LINEAR), program.alloc(31 << 20, NORM)];
+            for activation in made {
+                program.free(activation, LINEAR);
+            }
+        }
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let found = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let mut live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
+        [weights[0], data].map(|addr| {
+            let id = live.find(|&id| timeline.addr(id) == addr);
+            found.categories.get(id.expect("live at the end"))
+        })
+    }
+
+    #[test]
+    fn weights_of_the_programs_own_functions_stay_weights_beside_a_module() {
+        for starts_late in [false, true] {
+            let [weights, data] = beside_a_module(starts_late);
+            assert_eq!(weights, Category::Parameter, "{starts_late}");
+            assert_ne!(data, Category::Parameter, "{starts_late}");
+        }
+    }
 }

@@ -9,6 +9,15 @@ use crate::model::{OomEvent, PoolKey, Timeline, allocator_sizes};
 /// Number of holes that are listed one by one; in a picture, more would be too thin to see.
 const MAX_LISTED: usize = 64;
 
+/// Free memory that a request must not use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherHoles {
+    /// Whose it is.
+    pub key: GroupKey,
+    /// Bytes of the largest hole.
+    pub largest_bytes: i64,
+}
+
 /// A failed request and the holes at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFit {
@@ -26,6 +35,8 @@ pub struct RequestFit {
     pub largest: Option<(usize, usize)>,
     /// Bytes of that hole.
     pub largest_bytes: i64,
+    /// The holes that it could use and that have room for it, as indices of parts of the map.
+    pub with_room: Vec<usize>,
     /// Bytes of the holes that it could use, largest first; at most 64.
     pub largest_holes: Vec<i64>,
     /// Number of holes of its pool, stream and size class.
@@ -40,6 +51,10 @@ pub struct RequestFit {
     pub kept_bytes: i64,
     /// Bytes of holes of other pools, streams or size classes.
     pub other_bytes: i64,
+    /// The pool, stream or size class among those with the largest hole, if that has room for the request.
+    pub elsewhere: Option<OtherHoles>,
+    /// Whether the file has private pools and does not say which pool the request was for.
+    pub is_pool_unknown: bool,
     /// Bytes of the largest hole of an expandable segment that new pages would extend, since nothing is mapped behind it.
     pub extensible_bytes: i64,
 }
@@ -55,6 +70,7 @@ impl SegmentState {
             class: if allocator_sizes::is_small(oom.requested) { SizeClass::Small } else { SizeClass::Large },
             largest: None,
             largest_bytes: 0,
+            with_room: Vec::new(),
             largest_holes: Vec::new(),
             holes: 0,
             hole_bytes: 0,
@@ -62,6 +78,8 @@ impl SegmentState {
             too_small_bytes: 0,
             kept_bytes: 0,
             other_bytes: 0,
+            elsewhere: None,
+            is_pool_unknown: false,
             extensible_bytes: 0,
         };
         let serves: Vec<bool> =
@@ -78,6 +96,13 @@ impl SegmentState {
                 fit.extensible_bytes = fit.extensible_bytes.max(extensible_bytes(self.parts_of(row)));
             }
         }
+        let others =
+            self.groups.iter().zip(&serves).filter(|(group, serves)| !*serves && !group.key.is_outside);
+        let others = others
+            .map(|(group, _)| OtherHoles { key: group.key, largest_bytes: group.figures.largest_hole_bytes });
+        let with_room = others.filter(|holes| fit.requested_bytes <= holes.largest_bytes);
+        fit.elsewhere = with_room.max_by_key(|holes| holes.largest_bytes);
+        fit.is_pool_unknown = fit.pool.is_none() && index.has_private_pools;
         fit.largest_holes.sort_unstable_by(|a, b| b.cmp(a));
         fit.largest_holes.truncate(MAX_LISTED);
         fit
@@ -94,6 +119,11 @@ fn extensible_bytes(parts: &[Part]) -> i64 {
 }
 
 impl RequestFit {
+    /// The pool, the stream and the size class of the request.
+    pub fn key(&self) -> GroupKey {
+        GroupKey { is_outside: false, pool: self.pool, stream: self.stream, class: Some(self.class) }
+    }
+
     /// True if a group's holes can serve this request. Pools, streams and classes that were not recorded
     /// agree with any.
     fn is_served_by(&self, key: GroupKey, has_private_pools: bool) -> bool {
@@ -117,6 +147,8 @@ impl RequestFit {
         } else if !index.split.allows(self.requested_bytes, part.size) {
             self.kept_bytes = self.kept_bytes.saturating_add(part.size);
             return;
+        } else {
+            self.with_room.push(at);
         }
         self.largest_holes.push(part.size);
         if self.largest_bytes < part.size {

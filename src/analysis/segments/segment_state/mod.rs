@@ -33,7 +33,7 @@ mod tests;
 
 pub use contradictions::{Contradiction, Contradictions};
 pub use figures::Figures;
-pub use fit::RequestFit;
+pub use fit::{OtherHoles, RequestFit};
 pub use group::{GroupKey, SizeClass};
 pub use index::SegmentIndex;
 pub use part::{Content, Part};

@@ -1,0 +1,116 @@
+//! One answer to what a change would save: where a remedy simulates it, no report estimates it as well, in any format.
+
+use crate::support::{pickles_in, root, sample};
+use oomscope::analysis::{Attribution, UserRules};
+use oomscope::diagnosis::{DiagnosisRequest, Finding, diagnose};
+use oomscope::load::{Input, Progress, load};
+use oomscope::model::Timeline;
+use oomscope::remedies::{ids, predict_all};
+use oomscope::report::{
+    Document, PageParts, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
+};
+use std::path::Path;
+
+/// Findings with advice that no remedy simulates, and whose bytes are those of blocks, holes or the device.
+const MAY_ESTIMATE: [&str; 7] = [
+    "outside-pytorch",
+    "pinned-segments",
+    "prefetched-batches",
+    "record-stream",
+    "rounding",
+    "two-optimizers",
+    "unused-optimizer-state",
+];
+
+/// The words of an estimate, in lower case.
+const WORDS: &str = "could save up to";
+
+/// What all formats say about the devices of a file, with or without simulating, and the findings.
+fn outputs(path: &Path, simulates: bool) -> Vec<(Vec<Finding>, [String; 4], serde_json::Value)> {
+    let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
+    let of = |timeline: &Timeline| {
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let request = DiagnosisRequest::default();
+        let diagnosis = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
+        let remedies = simulates.then(|| predict_all(&snapshot, timeline, &attribution, None)).flatten();
+        let document = Document::new(&ReportInput {
+            name: "a",
+            snapshot: &snapshot,
+            timeline,
+            diagnosis: &diagnosis,
+            remedies: remedies.as_ref(),
+            modules: None,
+            top: 5,
+            notes: &[],
+            redacted: false,
+        });
+        let text = |detail| {
+            let mut out = Vec::new();
+            report_text(&mut out, &document, detail).expect("writing to memory");
+            String::from_utf8(out).expect("text").split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let mut json = Vec::new();
+        report_json(&mut json, &document).expect("writing to memory");
+        let texts = [
+            text(TextDetail::Short),
+            text(TextDetail::Verbose),
+            report_markdown(&document),
+            report_html(&document, &PageParts::default()),
+        ];
+        (diagnosis.findings, texts, serde_json::from_slice(&json).expect("JSON"))
+    };
+    snapshot.timelines.iter().map(of).collect()
+}
+
+fn check(path: &Path, simulates: bool) {
+    for (findings, texts, json) in outputs(path, simulates) {
+        let mut estimates = 0;
+        for finding in json["findings"].as_array().expect("findings") {
+            let id = finding["id"].as_str().expect("an id");
+            assert_ne!(id, "batch-size", "{}: the largest batch is simulated", path.display());
+            let is_estimated = !finding["estimated_saving_bytes"].is_null();
+            assert_eq!(is_estimated, !finding["estimated_saving_formula"].is_null());
+            let is_simulated = finding["simulated_by"].as_array().is_some_and(|by| !by.is_empty());
+            let may = MAY_ESTIMATE.contains(&id) && !is_simulated;
+            assert!(may || !is_estimated, "{}: an estimate of {id}", path.display());
+            estimates += usize::from(is_estimated);
+        }
+        for text in &texts {
+            let said = text.to_lowercase().matches(WORDS).count();
+            assert!(said <= estimates * 2, "{}: {said} estimates said, {estimates} known", path.display());
+            assert!(!text.contains("of this batch should fit"), "{}", path.display());
+        }
+        for id in findings.iter().flat_map(Finding::simulated_by) {
+            assert!(ids().any(|known| known == *id), "there is no remedy {id}");
+        }
+    }
+}
+
+#[test]
+fn no_report_estimates_what_a_remedy_simulates() {
+    let samples = pickles_in(&sample(""), true);
+    for path in samples.iter().chain(&pickles_in(&root().join("tests/corpus"), false)) {
+        check(path, false);
+    }
+}
+
+#[test]
+fn simulating_changes_no_estimate() {
+    for name in ["gpt_oom_forward.pickle", "frag_oom.pickle", "leak_eval_losses.pickle"] {
+        check(&sample(name), true);
+    }
+}
+
+#[test]
+fn advice_that_is_simulated_names_its_remedies() {
+    let [(_, texts, json)] = &outputs(&sample("gpt_oom_forward.pickle"), false)[..] else {
+        panic!("one device")
+    };
+    let findings = json["findings"].as_array().expect("findings");
+    let activations = findings.iter().find(|finding| finding["id"] == "activations").expect("activations");
+    let ids = activations["simulated_by"].as_array().expect("ids");
+    assert!(ids.contains(&"checkpoint-all".into()) && ids.contains(&"half-batch".into()), "{ids:?}");
+    for text in &texts[1..] {
+        assert!(text.contains("see oomscope remedies (checkpoint-all, "), "{text}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Where memory was free when a request failed: "in pieces" is said only where no piece had room.
+
+use crate::support::{self, json, pickles_in, root, sample};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const MIB: i64 = 1 << 20;
+
+/// Where the first segment lies, and the second.
+const FIRST: i64 = 1 << 40;
+const SECOND: i64 = 2 << 40;
+
+/// Words that blame fragmentation.
+const PIECES: [&str; 5] = ["in pieces", "fragmentation", "no piece of", "too little order", "cut up"];
+
+/// Whose memory is: the stream and the pool.
+type Owner = (i64, [i64; 2]);
+
+const DEFAULT: Owner = (0, [0, 0]);
+
+fn event(action: &str, addr: i64, size: i64, (stream, pool): Owner) -> Value {
+    json!({"action": action, "addr": addr, "size": size, "stream": stream, "pool_id": pool, "frames": []})
+}
+
+fn made(addr: i64, size: i64, owner: Owner) -> Value {
+    event("alloc", addr, size, owner)
+}
+
+/// A segment of two blocks, the first of which is free at the end.
+fn segment(addr: i64, free: i64, used: i64, (stream, pool): Owner) -> Value {
+    let block = |address: i64, size: i64, state: &str| json!({"address": address, "size": size, "requested_size": size, "state": state, "frames": []});
+    json!({
+        "device": 0, "address": addr, "total_size": free + used, "stream": stream, "segment_type": "large",
+        "segment_pool_id": pool, "is_expandable": false, "frames": [],
+        "blocks": [block(addr, free, "inactive"), block(addr + free, used, "active_allocated")],
+    })
+}
+
+/// A recording in which a request of the default pool and stream fails.
+pub(crate) fn failing(events: Vec<Value>, requested: i64, segments: &[Value], settings: &Value) -> Value {
+    let mut events = events;
+    let (stream, pool) = DEFAULT;
+    let frames = json!([{"filename": "train.py", "line": 7, "name": "step"}]);
+    events.push(json!({"action": "oom", "size": requested, "stream": stream, "pool_id": pool,
+                       "device_free": 64 * MIB, "frames": frames}));
+    json!({"segments": segments, "device_traces": [events], "allocator_settings": settings})
+}
+
+/// The report about a recording.
+pub(crate) fn report(recording: &Value) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("oom.json");
+    std::fs::write(&path, recording.to_string()).expect("it can be written");
+    json([Path::new("report"), &path, Path::new("--format"), Path::new("json")])
+}
+
+/// Two segments, in each of which a block stays and 600 MiB are freed at once.
+pub(crate) fn in_pieces() -> (Vec<Value>, [Value; 2]) {
+    let at = |addr: i64| {
+        [
+            event("segment_alloc", addr, 1000 * MIB, DEFAULT),
+            made(addr, 600 * MIB, DEFAULT),
+            made(addr + 600 * MIB, 400 * MIB, DEFAULT),
+            event("free_requested", addr, 600 * MIB, DEFAULT),
+            event("free_completed", addr, 600 * MIB, DEFAULT),
+        ]
+    };
+    let segments = [FIRST, SECOND].map(|addr| segment(addr, 600 * MIB, 400 * MIB, DEFAULT));
+    ([at(FIRST), at(SECOND)].concat(), segments)
+}
+
+/// One segment with a piece of 1,500 MiB that is freed; what comes between is done before it is.
+fn one_piece(owner: Owner, between: &[Value]) -> (Vec<Value>, [Value; 1]) {
+    let mut events = vec![
+        event("segment_alloc", FIRST, 2000 * MIB, owner),
+        made(FIRST, 1500 * MIB, owner),
+        made(FIRST + 1500 * MIB, 500 * MIB, owner),
+        event("free_requested", FIRST, 1500 * MIB, owner),
+    ];
+    events.extend_from_slice(between);
+    events.push(event("free_completed", FIRST, 1500 * MIB, owner));
+    (events, [segment(FIRST, 1500 * MIB, 500 * MIB, owner)])
+}
+
+/// Everything that a report's findings say.
+fn said(report: &Value) -> String {
+    let findings = report["findings"].as_array().expect("findings");
+    let texts = |finding: &Value| {
+        ["title", "why", "explanation", "advice", "confirm", "limits"]
+            .map(|key| finding[key].to_string())
+            .join("\n")
+    };
+    findings.iter().map(texts).collect::<Vec<_>>().join("\n")
+}
+
+fn blames_pieces(report: &Value) -> Option<&'static str> {
+    let said = said(report);
+    PIECES.into_iter().find(|words| said.contains(words))
+}
+
+fn verdict(report: &Value) -> (&str, &str) {
+    let finding = &report["findings"][0];
+    (finding["id"].as_str().expect("an id"), finding["title"].as_str().expect("a title"))
+}
+
+#[test]
+fn free_memory_in_pieces_is_fragmentation() {
+    let (events, segments) = in_pieces();
+    let report = report(&failing(events, 1000 * MIB, &segments, &json!({})));
+    let (id, title) = verdict(&report);
+    assert_eq!(id, "fragmentation", "{title}");
+    let evidence = &report["findings"][0]["evidence"];
+    assert_eq!(evidence["largest_hole_bytes"], 600 * MIB);
+    assert_eq!(evidence["largest_hole_of"], json!({"pool": [0, 0], "stream": 0, "class": "large"}));
+}
+
+/// A second segment that is full.
+fn full() -> ([Value; 2], Value) {
+    let made = [event("segment_alloc", SECOND, 100 * MIB, DEFAULT), made(SECOND, 100 * MIB, DEFAULT)];
+    (made, segment(SECOND, 0, 100 * MIB, DEFAULT))
+}
+
+#[test]
+fn what_became_free_too_late_is_said_to_have_waited() {
+    let (made, full) = full();
+    for between in [&[][..], &made] {
+        let (events, [first]) = one_piece(DEFAULT, between);
+        let report = report(&failing(events, 1000 * MIB, &[first, full.clone()], &json!({})));
+        let (id, title) = verdict(&report);
+        assert_eq!(id, "pending-free", "{title}");
+        assert!(
+            title.contains("1.46 GiB that the program had given back still waited for a stream"),
+            "{title}"
+        );
+        assert_eq!(blames_pieces(&report), None, "{report}");
+    }
+}
+
+#[test]
+fn a_piece_with_room_that_nothing_explains_is_said_to_be_one() {
+    let (mut events, [first]) = one_piece(DEFAULT, &[]);
+    let (made, full) = full();
+    events.extend(made);
+    let report = report(&failing(events, 1000 * MIB, &[first, full], &json!({})));
+    let (id, title) = verdict(&report);
+    assert_eq!(id, "none", "{title}");
+    assert!(title.contains("1.46 GiB of its own pool and stream lay free in one piece"), "{title}");
+    assert_eq!(report["findings"][0]["severity"], "warning");
+    assert_eq!(blames_pieces(&report), None, "{report}");
+}
+
+#[test]
+fn memory_of_another_stream_or_pool_is_named() {
+    let of_stream = ["the large pool · stream 7", "the large pool · stream 0"];
+    let of_pool = ["the private large pool 3.1 · stream 0", "the default large pool · stream 0"];
+    let cases = [((7, [0, 0]), "another stream", of_stream), ((0, [3, 1]), "another pool", of_pool)];
+    for (owner, what, names) in cases {
+        let (events, segments) = one_piece(owner, &[]);
+        let report = report(&failing(events, 1000 * MIB, &segments, &json!({})));
+        let (id, title) = verdict(&report);
+        assert_eq!(id, "free-elsewhere", "{title}");
+        assert!(title.ends_with(what), "{title}");
+        let why = report["findings"][0]["why"].as_str().expect("a reason");
+        assert!(names.iter().all(|name| why.contains(name)), "{why}");
+        assert_eq!(blames_pieces(&report), None, "{report}");
+        assert_eq!(report["findings"][0]["evidence"]["elsewhere_hole_bytes"], 1500 * MIB);
+    }
+}
+
+#[test]
+fn no_recording_is_called_fragmented_while_one_piece_has_room() {
+    let mut paths = pickles_in(&sample(""), true);
+    paths.extend(pickles_in(&root().join("tests/corpus"), false));
+    match support::shared("") {
+        Some(folder) => paths.extend(pickles_in(&folder.join("rig"), true)),
+        None => support::skipped("free memory of the shared recordings: the folder is missing"),
+    }
+    for path in paths {
+        let report = json([
+            Path::new("report"),
+            &path,
+            Path::new("--format"),
+            Path::new("json"),
+            Path::new("--no-remedies"),
+        ]);
+        let evidence = &report["findings"][0]["evidence"];
+        if evidence["requested_bytes"]
+            .as_i64()
+            .is_some_and(|needed| evidence["largest_hole_bytes"].as_i64() >= Some(needed))
+        {
+            assert_eq!(blames_pieces(&report), None, "{}", path.display());
+        }
+    }
+}
