@@ -7,13 +7,20 @@ use crate::load::Input;
 use eframe::egui::ThemePreference;
 use std::path::PathBuf;
 
+/// What the system's dialog asks for: none of them takes both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Wanted {
+    Files,
+    Folders,
+}
+
 /// A request to the whole window, carried out after everything is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Command {
     /// Ask for files.
     OpenDialog,
-    /// Ask for files with the system's dialog, in a folder.
-    SystemDialog(PathBuf),
+    /// Ask with the system's dialog, in a folder.
+    SystemDialog(PathBuf, Wanted),
     /// Open a file in a new tab.
     OpenFile(PathBuf),
     /// Open a snapshot that is a part of the program.

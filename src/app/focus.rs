@@ -2,8 +2,8 @@
 //!
 //! One ring serves all widgets, those of libraries too, so that none can be forgotten.
 
-use crate::app::theme;
-use eframe::egui::{self, Event, EventFilter, Id, Rect, Stroke, StrokeKind, WidgetRect, accesskit};
+use crate::app::{menus, theme};
+use eframe::egui::{self, Event, EventFilter, Id, Order, Rect, Stroke, StrokeKind, WidgetRect, accesskit};
 
 /// Width of the ring, in points, and its distance from the widget.
 const RING_PX: f32 = 2.0;
@@ -61,11 +61,13 @@ fn is_hidden(widget: &WidgetRect) -> bool {
     TOLERANCE_PX < hidden.x || TOLERANCE_PX < hidden.y
 }
 
-/// Show where the keyboard is. Called when everything else is drawn.
+/// Show where the keyboard is, which a menu that was closed gives back. Called when everything else is drawn.
 pub(super) fn ui(ui: &egui::Ui) {
     let ctx = ui.ctx();
     let focused = ctx.memory(|memory| memory.focused());
-    let Some(widget) = focused.and_then(|id| drawn(ctx, id)) else { return };
+    let widget = focused.and_then(|id| drawn(ctx, id));
+    menus::end_frame(ctx, focused, widget.is_some_and(|widget| widget.layer_id.order == Order::Foreground));
+    let Some(widget) = widget else { return };
     if !ctx.text_edit_focused() {
         keep_arrows(ctx, &widget);
     }
@@ -78,11 +80,13 @@ pub(super) fn ui(ui: &egui::Ui) {
     }
 }
 
-/// In the window's own layer, arrows step through events and rows: only Tab moves the focus there. In menus,
-/// arrows go from entry to entry.
+/// In the window's own layer, arrows step through events and rows: only Tab moves the focus there. In menus, and from
+/// the button of one that is open, arrows go from entry to entry.
 fn keep_arrows(ctx: &egui::Context, widget: &WidgetRect) {
-    if widget.layer_id.order == egui::Order::Background {
-        let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    if widget.layer_id.order == Order::Background {
+        let is_kept = !menus::is_open(ctx);
+        let arrows =
+            EventFilter { horizontal_arrows: is_kept, vertical_arrows: is_kept, ..Default::default() };
         ctx.memory_mut(|memory| memory.set_focus_lock_filter(widget.id, arrows));
     }
 }

@@ -13,12 +13,13 @@ use eframe::egui::{self, Label, Sense};
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
 
-/// The top of an open file; returns the pane that the user wants to see.
+/// The top of an open file; returns the pane that the user wants to see. If `is_short`, it is the verdict alone.
 pub(super) fn ui(
     ui: &mut egui::Ui,
     recording: &Recording,
     derived: &Derived,
     at: &mut Standpoint,
+    is_short: bool,
 ) -> Option<Pane> {
     let palette = theme::palette(ui);
     let mut wanted = None;
@@ -37,7 +38,7 @@ pub(super) fn ui(
         if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
             wanted = Some(Pane::Report);
         }
-        if let Some(verdict) = verdict {
+        if let Some(verdict) = verdict.filter(|_| !is_short) {
             wanted = answer_ui(ui, derived, verdict, at).or(wanted);
         }
     });

@@ -24,6 +24,7 @@ mod help;
 mod holes;
 mod keys;
 mod legend;
+mod menus;
 mod notebook;
 mod notes;
 mod open_files;
@@ -234,8 +235,8 @@ impl App {
         for command in std::mem::take(&mut self.commands) {
             match command {
                 Command::OpenDialog => self.toggle_open_panel(),
-                Command::SystemDialog(folder) => {
-                    let refused = self.open_dialog.open(&folder, ctx);
+                Command::SystemDialog(folder, wanted) => {
+                    let refused = self.open_dialog.open(&folder, wanted, ctx);
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
@@ -308,11 +309,21 @@ impl App {
 
     /// Carry out the actions of the keys that were pressed.
     fn run_keys(&mut self, ctx: &egui::Context) {
-        if self.documents.get_mut(self.current).is_some_and(Document::has_menu) {
-            // The menu has the keyboard.
-            return;
+        menus::take_keys(ctx);
+        let has_menu = menus::is_open(ctx);
+        if !menus::has_popup(ctx) {
+            self.escape(ctx);
         }
-        // Escape closes the help before it means anything else.
+        for action in keys::pressed(ctx, has_menu || self.search.is_open()) {
+            if has_menu && !matches!(action, KeyAction::Window(Command::TextSize(_))) {
+                egui::Popup::close_all(ctx);
+            }
+            self.act(action);
+        }
+    }
+
+    /// Escape closes what lies over the window before it means anything else.
+    fn escape(&mut self, ctx: &egui::Context) {
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;
         }
@@ -326,9 +337,6 @@ impl App {
         }
         if self.search.is_open() && keys::take_escape(ctx) {
             self.search.close(ctx);
-        }
-        for action in keys::pressed(ctx, self.search.is_open()) {
-            self.act(action);
         }
     }
 

@@ -1,11 +1,11 @@
 //! *Open*: a field for a path inside the window, which works without the system's dialogs.
 
-use crate::app::command::Command;
+use crate::app::command::{Command, Wanted};
 use crate::app::paths::{Kinds, PathPicker, Places};
 use crate::app::work::worker::WorkMode;
 use crate::app::{floating, theme};
 use eframe::egui;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Largest height of the list, in points: a dozen rows.
 const LIST_PX: f32 = 264.0;
@@ -43,7 +43,7 @@ impl OpenPanel {
         floating::panel(ctx, "Open snapshots", &mut is_open).show(ctx, |ui| {
             picked = picker.ui(ui, mode, LIST_PX);
             ui.separator();
-            ui.horizontal(|ui| buttons_ui(ui, picker, commands));
+            picked = picked.take().or(ui.horizontal(|ui| buttons_ui(ui, picker, commands)).inner);
         });
         if let Some(path) = picked {
             commands.push(Command::OpenFile(path));
@@ -55,13 +55,20 @@ impl OpenPanel {
     }
 }
 
-fn buttons_ui(ui: &mut egui::Ui, picker: &mut PathPicker, commands: &mut Vec<Command>) {
+/// Other ways than the keyboard. Returns the folder that was picked.
+fn buttons_ui(ui: &mut egui::Ui, picker: &mut PathPicker, commands: &mut Vec<Command>) -> Option<PathBuf> {
     if ui.button("Open").on_hover_text("Enter").clicked() {
         picker.enter(ui.ctx());
     }
     if ui.button("System dialog…").on_hover_text("Choose with the dialog of the desktop").clicked() {
-        commands.push(Command::SystemDialog(picker.folder()));
+        commands.push(Command::SystemDialog(picker.folder(), Wanted::Files));
     }
+    if ui.button("Folder dialog…").on_hover_text("The same for a folder").clicked() {
+        commands.push(Command::SystemDialog(picker.folder(), Wanted::Folders));
+    }
+    let folder =
+        ui.button("This folder").on_hover_text("Open the list of its snapshots, with their verdicts");
     let keys = "Tab completes · arrows choose · Enter opens · Esc closes";
     ui.add(egui::Label::new(theme::muted(ui, keys).size(11.0)).truncate());
+    folder.clicked().then(|| picker.folder())
 }

@@ -56,9 +56,12 @@ pub(super) fn panel_frame(ui: &egui::Ui, margin_x: i8, margin_y: i8) -> egui::Fr
     egui::Frame::NONE.fill(color(palette(ui).panel)).inner_margin(egui::Margin::symmetric(margin_x, margin_y))
 }
 
+/// Space above and below the contents of a pane, in points.
+pub(super) const PANE_MARGIN_PX: i8 = 8;
+
 /// A frame for the contents of a pane.
 pub(super) fn pane_frame(ui: &egui::Ui) -> egui::Frame {
-    panel_frame(ui, 10, 8)
+    panel_frame(ui, 10, PANE_MARGIN_PX)
 }
 
 /// A frame around code or a list.

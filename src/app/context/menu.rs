@@ -9,7 +9,7 @@ use crate::app::panes::OpenDevice;
 use crate::app::pointed::{self, OpenMenu, Pointed, Thing};
 use crate::app::theme;
 use eframe::egui::containers::menu::menu_style;
-use eframe::egui::{self, Align, Context, Id, Layout, Popup, PopupAnchor, PopupKind, Ui};
+use eframe::egui::{self, Align, Context, Id, Layout, Popup, PopupAnchor, PopupKind, SetOpenCommand, Ui};
 
 /// Largest width of a menu, in points: a line of code with its file fits.
 const MAX_WIDTH_PX: f32 = 280.0;
@@ -27,13 +27,14 @@ pub(in crate::app) fn ui(ui: &Ui, device: &mut OpenDevice, commands: &mut Vec<Co
     let menu = menu.clone();
     let about = About::new(device, &menu);
     let takes_focus = menu.pointed.by_key && now <= menu.since + 1;
-    let mut is_open = true;
-    popup(ui, &menu, &mut is_open).show(|ui| {
+    let popup = popup(ui, &menu, now);
+    let id = popup.get_id();
+    popup.show(|ui| {
         ui.set_max_width(MAX_WIDTH_PX);
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Truncate);
         menu_ui(ui, &about, &mut Reach { device, ctx, commands }, takes_focus);
     });
-    if !is_open {
+    if !Popup::is_id_open(ctx, id) {
         device.menu = None;
     }
 }
@@ -59,7 +60,7 @@ fn opened(ctx: &Context, device: &OpenDevice, pointed: Pointed) -> OpenMenu {
 }
 
 /// A popup of its own for each opening: a click that opens another one would close it.
-fn popup<'a>(ui: &Ui, menu: &OpenMenu, is_open: &'a mut bool) -> Popup<'a> {
+fn popup(ui: &Ui, menu: &OpenMenu, now: u64) -> Popup<'static> {
     let id = Id::unique("context menu").with(menu.since);
     Popup::new(id, ui.ctx().clone(), PopupAnchor::Position(menu.pointed.place), ui.layer_id())
         .kind(PopupKind::Menu)
@@ -67,7 +68,7 @@ fn popup<'a>(ui: &Ui, menu: &OpenMenu, is_open: &'a mut bool) -> Popup<'a> {
         .style(menu_style)
         .gap(0.0)
         .accessible_name("Context menu")
-        .open_bool(is_open)
+        .open_memory((menu.since == now).then_some(SetOpenCommand::Bool(true)))
 }
 
 fn menu_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>, takes_focus: bool) {

@@ -1,5 +1,6 @@
 //! The system's file dialogs, without blocking the window. Some systems have none; the fields for paths work everywhere.
 
+use crate::app::command::Wanted;
 use crate::app::dialog_log;
 use crate::app::paths::EXTENSIONS;
 use eframe::egui;
@@ -21,16 +22,23 @@ type Chosen = Result<Vec<PathBuf>, String>;
 const INSTEAD: &str = "write the path in the field";
 
 impl SystemDialog {
-    /// Ask for files to open, unless a dialog is already there. Returns a message if that cannot be done.
-    pub(in crate::app) fn open(&mut self, folder: &Path, ctx: &egui::Context) -> Option<String> {
+    /// Ask for files or folders to open, unless a dialog is already there. Returns a message if that cannot be done.
+    pub(in crate::app) fn open(
+        &mut self,
+        folder: &Path,
+        wanted: Wanted,
+        ctx: &egui::Context,
+    ) -> Option<String> {
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open memory snapshots")
             .set_directory(folder)
             .add_filter("Memory snapshots", &EXTENSIONS)
-            .add_filter("All files", &["*"])
-            .pick_files();
-        self.wait(dialog, ctx)
+            .add_filter("All files", &["*"]);
+        match wanted {
+            Wanted::Files => self.wait(dialog.pick_files(), ctx),
+            Wanted::Folders => self.wait(dialog.pick_folders(), ctx),
+        }
     }
 
     /// Ask for a file to write, unless a dialog is already there. Returns a message if that cannot be done.

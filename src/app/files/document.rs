@@ -256,11 +256,6 @@ impl Document {
         file.take_over(old);
     }
 
-    /// True while a menu has the keyboard.
-    pub(in crate::app) fn has_menu(&mut self) -> bool {
-        self.open_file().and_then(OpenFile::device).is_some_and(|device| device.menu.is_some())
-    }
-
     pub(in crate::app) fn input(&self) -> &Input {
         &self.input
     }

@@ -9,12 +9,20 @@ use crate::app::{filter, header, status_bar, theme, timeline};
 use crate::model::Recording;
 use eframe::egui::{self, CentralPanel, Panel};
 
+/// Height of the status bar, in points.
+const STATUS_PX: f32 = 24.0;
+
+/// Height of a file's page, in points, below which what is not a view gives way: the header to one line, notices to one each, and the
+/// status bar to the views while it has no message.
+const LOW_PX: f32 = 400.0;
+
 /// Room for the button that dismisses a notice, in points.
 const DISMISS_PX: f32 = 84.0;
 
 pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
+    let is_low = ui.available_height() < LOW_PX;
     for (i, notice) in file.notices.iter().enumerate() {
-        notice_ui(ui, i, notice);
+        notice_ui(ui, i, notice, is_low);
     }
     devices::ui(ui, &file.devices, &file.sparks, &mut file.current);
     let Some(device) = file.device() else {
@@ -24,13 +32,13 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
         return;
     };
     if let Some(contradictions) = &device.derived.figures.contradictions {
-        notice_ui(ui, "of contradictions", contradictions);
+        notice_ui(ui, "of contradictions", contradictions, is_low);
     }
     // Before anything is drawn, so that the header and all panes show the same state.
     device.derived.update(ui.ctx(), device.at.report_at);
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
-        let wanted = header::ui(ui, recording, derived, at);
+        let wanted = header::ui(ui, recording, derived, at, is_low);
         device.states.wanted = wanted.or(device.states.wanted);
     });
     Panel::top("tools")
@@ -38,12 +46,12 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
         .resizable(false)
         .frame(theme::panel_frame(ui, 10, 0))
         .show(ui, |ui| tools_ui(ui, recording, derived, at, &mut device.states.filter));
-    Panel::bottom("status").exact_size(24.0).resizable(false).frame(theme::panel_frame(ui, 12, 2)).show(
-        ui,
-        |ui| {
+    if !is_low || device.notice.is_some() {
+        let status = Panel::bottom("status").exact_size(STATUS_PX).resizable(false);
+        status.frame(theme::panel_frame(ui, 12, 2)).show(ui, |ui| {
             status_bar::ui(ui, recording, derived, at, &device.title, &mut device.notice);
-        },
-    );
+        });
+    }
     let frame = egui::Frame::NONE.fill(theme::color(theme::palette(ui).line));
     CentralPanel::default().frame(frame).show(ui, |ui| layout.ui(ui, device));
     device.note_ui(ui.ctx());
@@ -65,9 +73,10 @@ fn tools_ui(
     });
 }
 
-fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, text: &str) {
+fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, text: &str, is_low: bool) {
     Panel::top(format!("notice {salt}")).resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
-        ui.add(egui::Label::new(text).wrap());
+        let label = egui::Label::new(text);
+        ui.add(if is_low { label.truncate() } else { label.wrap() });
     });
 }
 

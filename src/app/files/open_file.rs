@@ -46,13 +46,15 @@ impl OpenFile {
         let facts = FileFacts::default();
         let notebook = Notebook::open(input, ctx, setup);
         let main = snapshot.main_timeline().map(|timeline| timeline.device);
-        let devices: Vec<_> = Recording::all(snapshot)
+        let mut devices: Vec<_> = Recording::all(snapshot)
             .map(|recording| {
                 OpenDevice::new(recording, title, notebook.clone(), Arc::clone(&facts), ctx, setup)
             })
             .collect();
+        let current = snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0);
+        devices.get_mut(current).into_iter().for_each(OpenDevice::open_first);
         Self {
-            current: snapshot.timelines.iter().position(|t| Some(t.device) == main).unwrap_or(0),
+            current,
             sparks: devices::sparks(&devices),
             devices,
             notebook,
@@ -86,13 +88,21 @@ impl OpenFile {
         let mut missing = Vec::new();
         match (device, at) {
             (Some(device), None) => missing.push(device.to_string()),
-            (_, at) => self.current = at.unwrap_or(self.current),
+            (_, at) => self.open_with(at.unwrap_or(self.current)),
         }
         let Some(device) = self.devices.get_mut(self.current) else { return };
         missing.extend(place::visit(&device.recording, &mut device.at, place));
         if !missing.is_empty() {
             device.notice = Some(place::missing_text(&missing));
         }
+    }
+
+    /// Show a device in place of the one that the file was to open with.
+    fn open_with(&mut self, at: usize) {
+        if let Ok([now, before]) = self.devices.get_disjoint_mut([at, self.current]) {
+            now.open_instead_of(before);
+        }
+        self.current = at;
     }
 
     /// Follow what becomes of the notes.

@@ -4,7 +4,7 @@ use super::glances::Glances;
 use super::names;
 use super::watch::{FileWatch, OnDisk};
 use crate::app::command::Command;
-use crate::app::theme;
+use crate::app::{menus, theme};
 use crate::load::FileStamp;
 use eframe::egui;
 use std::path::PathBuf;
@@ -67,5 +67,6 @@ pub(in crate::app) fn menu(ui: &mut egui::Ui, files: &[RecentFile], commands: &m
             ui.close();
         }
     });
+    menus::in_line(&menu.response, false);
     menu.response.on_hover_text("Files that were opened last");
 }

@@ -130,7 +130,7 @@ fn loading_ui(ui: &mut egui::Ui, job: &LoadJob) {
 
 /// Put a device of the new version where the user was in the old one, as far as that place still exists.
 pub(in crate::app) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
-    new.states.keep(&old.states);
+    new.keep(old);
     new.at.color_by = old.at.color_by;
     new.at.timeline_mode = old.at.timeline_mode;
     new.at.query.clone_from(&old.at.query);

@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::names::elided;
 use crate::app::command::Command;
+use crate::app::menus;
 use eframe::egui::{self, Align, Layout, TextStyle, vec2};
 use std::ops::Range;
 
@@ -144,6 +145,7 @@ fn all_menu(ui: &mut egui::Ui, documents: &[Document], current: usize, commands:
             }
         });
     });
+    menus::in_line(&menu.response, false);
     menu.response.on_hover_text("All open files");
 }
 

@@ -8,9 +8,14 @@ use crate::app::command::Command;
 use crate::app::export::{self, ExportChoice};
 use crate::app::preferences::{self, Preferences};
 use crate::app::text_size::{self, TextSize};
-use crate::app::theme;
+use crate::app::{menus, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
+
+/// Room that is left of the line, in points, from which it has buttons for the places before, and a menu of recent files: the
+/// places have keys, and the search for commands has the files.
+const MIN_HISTORY_PX: f32 = 450.0;
+const MIN_RECENT_PX: f32 = 230.0;
 
 pub(in crate::app) fn ui(
     ui: &mut egui::Ui,
@@ -28,14 +33,18 @@ pub(in crate::app) fn ui(
                 commands.push(Command::Help);
             }
             if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
-                history_buttons(ui, file);
+                if MIN_HISTORY_PX <= ui.available_width() {
+                    history_buttons(ui, file);
+                }
                 export_menu(ui, commands);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
                     commands.push(Command::OpenDialog);
                 }
-                recent::menu(ui, recent, commands);
+                if MIN_RECENT_PX <= ui.available_width() {
+                    recent::menu(ui, recent, commands);
+                }
                 tab_strip::ui(ui, documents, current, commands);
             });
         });
@@ -69,6 +78,7 @@ fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
             commands.push(Command::CopyPicture(ExportChoice::TIMELINE));
         }
     });
+    menus::in_line(&menu.response, false);
     menu.response.on_hover_text("Write what is shown as a picture, with a caption");
 }
 
@@ -127,6 +137,7 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
             ui.close();
         }
     });
+    menus::in_line(&button, true);
     if ui.data_mut(|data| data.remove_temp::<bool>(settings_popup())).is_some() {
         egui::Popup::open_id(ui.ctx(), egui::Popup::default_response_id(&button));
         // Tab goes on from here into the menu.

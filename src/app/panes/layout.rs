@@ -1,7 +1,8 @@
 //! The places of the panes: arranged for the room there is, and as the user wants them after a change.
 
-use super::arrangement::{arranged, is_tray_beside};
+use super::arrangement::{arranged, is_tray_beside, is_tray_closed};
 use super::dividers;
+use super::opening::{Opening, view};
 use super::pane::Pane;
 use super::show::{MIN_PANE_PX, Show};
 use super::{Home, OpenDevice, PANES, definition};
@@ -59,6 +60,7 @@ impl Layout {
         self.hide_what_needs_history(device.derived.figures.has_history);
         if let Some(pane) = device.wanted_pane.take() {
             self.show(pane);
+            self.enlarge(self.is_tray_large || (self.is_tray_closed() && is_in_tray(pane)));
         }
         if device.states.seen != device.at.selection() {
             // It was selected outside of the panes.
@@ -67,15 +69,19 @@ impl Layout {
                 self.show(Pane::Details);
             }
         }
+        self.open(device);
+        let opened_at = device.opened_at;
         let (mut ctx, states) = device.split();
         let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.is_tray_large);
         let mut show = Show {
             ctx: &mut ctx,
             states,
+            opened_at,
             is_custom: self.is_custom,
             selected_in: None,
             tray_size,
             is_resized: false,
+            is_tray_closed: self.is_tray_closed(),
         };
         self.tree.ui(&mut show, ui);
         let (selected_in, is_resized) = (show.selected_in, show.is_resized);
@@ -92,13 +98,38 @@ impl Layout {
         if let Some(pane) = device.states.wanted.take() {
             self.show(pane);
             // Who follows a link wants to see what it leads to.
-            let is_in_tray = definition(pane).is_some_and(|definition| definition.home == Home::Tray);
-            self.enlarge(self.is_tray_large || is_in_tray);
+            self.enlarge(self.is_tray_large || is_in_tray(pane));
             ui.request_repaint();
         }
         if is_resized {
             self.enlarge(!self.is_tray_large);
         }
+    }
+
+    /// Bring the panes to the front that a file opens with: first the report, and the view for its verdict as soon as that is
+    /// known, unless the user has chosen another meanwhile.
+    fn open(&mut self, device: &mut OpenDevice) {
+        if device.opening == Opening::New {
+            // A link may lead to a selection.
+            if !device.at.selection().has_details() {
+                self.show(Pane::Report);
+            }
+            device.opening = Opening::Waits(self.in_front());
+        }
+        let (Opening::Waits(in_front), Some(verdict)) = (&device.opening, device.derived.verdict()) else {
+            return;
+        };
+        if self.in_front() == *in_front {
+            self.show(view(verdict.id, device.derived.figures.has_history));
+            // The user may have put both into one place.
+            in_front.iter().filter(|pane| **pane == Pane::Report).for_each(|pane| self.show(*pane));
+        }
+        device.opening = Opening::Done;
+    }
+
+    /// True if only the tabs of the tray have room.
+    fn is_tray_closed(&self) -> bool {
+        !self.is_custom && !self.is_tray_large && is_tray_closed(self.room_px)
     }
 
     /// Give the tray more room, or less.
@@ -120,16 +151,19 @@ impl Layout {
         if self.is_custom {
             return;
         }
-        let in_front: Vec<Pane> = self.in_front().collect();
+        let in_front = self.in_front();
         (self.tree, self.room_px) = (arranged(room_px, self.is_tray_large), room_px);
         for pane in in_front {
             self.show(pane);
         }
     }
 
-    fn in_front(&self) -> impl Iterator<Item = Pane> + '_ {
+    fn in_front(&self) -> Vec<Pane> {
         let active = self.tree.active_tiles();
-        self.panes().filter(move |(id, _)| active.contains(id)).map(|(_, pane)| pane)
+        let panes = self.panes().filter(|(id, _)| active.contains(id));
+        let mut panes: Vec<Pane> = panes.map(|(_, pane)| pane).collect();
+        panes.sort_unstable();
+        panes
     }
 
     fn show(&mut self, wanted: Pane) {
@@ -153,4 +187,8 @@ impl Layout {
             self.show(Pane::Details);
         }
     }
+}
+
+fn is_in_tray(pane: Pane) -> bool {
+    definition(pane).is_some_and(|definition| definition.home == Home::Tray)
 }

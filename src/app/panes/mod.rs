@@ -7,6 +7,7 @@ mod arrangement;
 mod dividers;
 mod layout;
 mod open_device;
+mod opening;
 mod pane;
 mod show;
 

@@ -1,5 +1,6 @@
 //! One device of an open file with the states of all its panes.
 
+use super::opening::Opening;
 use super::pane::Pane;
 use crate::app::compare::others::Other;
 use crate::app::device::attributing::FileFacts;
@@ -14,6 +15,7 @@ use crate::app::{
 };
 use crate::model::Recording;
 use eframe::egui;
+use std::time::SystemTime;
 
 /// A device with everything that is known of it, the place of the user in it, and the states of its panes.
 pub(in crate::app) struct OpenDevice {
@@ -29,6 +31,10 @@ pub(in crate::app) struct OpenDevice {
     pub(in crate::app) notice: Option<String>,
     /// The pane to bring to the front in the next frame.
     pub(in crate::app) wanted_pane: Option<Pane>,
+    /// How far the panes that it opens with have been brought to the front.
+    pub(super) opening: Opening,
+    /// When it was opened: what its panes scroll and fold is remembered for it alone.
+    pub(super) opened_at: SystemTime,
     /// The menu of something that was clicked with the right button.
     pub(in crate::app) menu: Option<OpenMenu>,
 }
@@ -93,14 +99,32 @@ impl OpenDevice {
             title: title.to_owned(),
             notice: None,
             wanted_pane: None,
+            opening: Opening::default(),
+            opened_at: SystemTime::now(),
             menu: None,
             recording,
         }
     }
 
+    /// Take over everything about the panes that does not depend on the contents of the file.
+    pub(in crate::app) fn keep(&mut self, old: &Self) {
+        self.states.keep(&old.states);
+        (self.opening, self.opened_at) = (old.opening.clone(), old.opened_at);
+    }
+
+    /// The file opens with this device, where it was to open with another one.
+    pub(in crate::app) fn open_instead_of(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.opening, &mut other.opening);
+    }
+
+    /// The file opens with this device.
+    pub(in crate::app) fn open_first(&mut self) {
+        self.opening = Opening::New;
+    }
+
     /// Go on where the user was with the same recording, whose categories are now others.
     pub(in crate::app) fn take_over(&mut self, old: Self) {
-        self.states.keep(&old.states);
+        self.keep(&old);
         self.states.seen = old.states.seen;
         self.at = old.at;
         self.notebook = old.notebook;

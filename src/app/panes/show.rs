@@ -8,15 +8,16 @@ use eframe::egui::{self, Response, Ui, WidgetText};
 use egui_tiles::{
     Behavior, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
 };
+use std::time::SystemTime;
 
 /// Height of the line of tabs, in points: a button with a little space.
-const TAB_BAR_PX: f32 = 28.0;
+pub(super) const TAB_BAR_PX: f32 = 28.0;
 
 /// Space on each side of a tab's name, in points.
 const TAB_PADDING_PX: f32 = 6.0;
 
 /// Width of the lines between panes, in points.
-const GAP_PX: f32 = 1.0;
+pub(super) const GAP_PX: f32 = 1.0;
 
 /// A pane cannot be dragged smaller than this, in points, so that it can be found again.
 pub(super) const MIN_PANE_PX: f32 = 80.0;
@@ -25,10 +26,14 @@ pub(super) const MIN_PANE_PX: f32 = 80.0;
 pub(super) struct Show<'a, 'c> {
     pub(super) ctx: &'a mut PaneCtx<'c>,
     pub(super) states: &'a mut PaneStates,
+    /// When the device was opened.
+    pub(super) opened_at: SystemTime,
     /// Whether the user has moved or resized a pane.
     pub(super) is_custom: bool,
     /// The pane in which the user has just selected something.
     pub(super) selected_in: Option<Pane>,
+    /// Whether only the tabs of the tray are shown.
+    pub(super) is_tray_closed: bool,
     /// Whether the tray is large; `None` where its size cannot be switched.
     pub(super) tray_size: Option<bool>,
     /// Whether the user wants the other size of the tray.
@@ -41,7 +46,8 @@ impl Behavior<Pane> for Show<'_, '_> {
         let before = self.ctx.at.selection();
         theme::pane_frame(ui).show(ui, |ui| {
             ui.set_min_size(ui.available_size());
-            (definition.ui)(ui, self.ctx, self.states);
+            // No file finds its panes scrolled or unfolded as another one left them, or one of yesterday.
+            ui.push_id(self.opened_at, |ui| (definition.ui)(ui, self.ctx, self.states));
         });
         let selection = self.ctx.at.selection();
         // The report shows by itself what it leads to.
@@ -58,6 +64,11 @@ impl Behavior<Pane> for Show<'_, '_> {
     fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile_id: TileId, tab: Response) -> Response {
         let Some(Tile::Pane(pane)) = tiles.get(tile_id) else { return tab };
         match key_of(*pane) {
+            // Whoever wants to see a view of the tray makes room for it.
+            Some(_) if self.is_tray_closed && tab.clicked() => {
+                self.is_resized = true;
+                tab
+            }
             Some(key) => tab.on_hover_text(format!("Key {key}")),
             None => tab,
         }

@@ -21,7 +21,7 @@ const BUTTON_PX: f32 = 64.0;
 /// What is picked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Kinds {
-    /// A file that is there; the list shows snapshots.
+    /// A file that is there, or a folder; the list shows snapshots.
     Snapshots,
     /// The name of a file to write, with this extension; the list shows such files.
     Target(&'static str),
@@ -226,7 +226,8 @@ impl PathPicker {
     /// Take what is written, which the list does not show.
     fn take_written(&mut self, leaf: &str, listing: Result<&Listing, &String>) -> Option<PathBuf> {
         if leaf.is_empty() {
-            return None;
+            // A folder opens as the list of its snapshots.
+            return listing.ok().filter(|_| self.kinds == Kinds::Snapshots).map(|_| self.folder());
         }
         let is_unseen = listing.map_or(true, |listing| listing.is_cut);
         if is_unseen || matches!(self.kinds, Kinds::Target(_)) {

@@ -39,7 +39,7 @@ impl eframe::Storage for Kept {
 
 /// A file that is dropped on the window.
 #[derive(Debug)]
-struct Dropped(PathBuf);
+pub(super) struct Dropped(pub(super) PathBuf);
 
 impl egui::DroppedFile for Dropped {
     fn path(&self) -> &Path {

@@ -93,6 +93,52 @@ fn arrows_choose_and_a_folder_is_gone_into() {
     assert!(opens(&mut harness, "last.pickle"));
 }
 
+/// True once the list of a folder is shown.
+fn lists(harness: &mut Harness<'static, App>, name: &str) -> bool {
+    wait(harness, |harness| harness.query_all_by_label_contains(name).next().is_some())
+}
+
+#[test]
+fn a_folder_that_is_typed_opens_as_the_list_of_its_snapshots() {
+    let (folder, mut harness) = (folder(), harness());
+    for slash in ["", "/"] {
+        panel_with(&mut harness, &shown(folder.path(), &format!("runs{slash}")));
+        press(&mut harness, Key::Enter);
+        if slash.is_empty() {
+            assert_eq!(written(&harness), shown(folder.path(), "runs/"), "first it is gone into");
+            press(&mut harness, Key::Enter);
+        }
+        assert!(harness.query_by_label("Path").is_none(), "the panel is closed");
+        assert!(lists(&mut harness, "step_10.pickle") && harness.query_by_label("Ranks").is_some());
+    }
+    assert_eq!(harness.state().documents.len(), 2);
+}
+
+#[test]
+fn a_folder_is_opened_with_a_click_and_by_dropping_it() {
+    let (folder, mut harness) = (folder(), harness());
+    panel_with(&mut harness, &shown(folder.path(), "runs/step_1"));
+    harness.get_by_label("This folder").click();
+    harness.run_steps(2);
+    assert!(harness.query_by_label("Path").is_none(), "the panel is closed");
+    assert!(lists(&mut harness, "step_12.pickle"));
+    assert_eq!(harness.state().documents[0].title(), "runs");
+    let path = folder.path().join("runs");
+    harness.input_mut().dropped_files.push(Arc::new(super::files::Dropped(path)));
+    harness.run_steps(2);
+    assert_eq!(harness.state().documents.len(), 2);
+    assert!(lists(&mut harness, "step_12.pickle"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_not_opened() {
+    let mut harness = harness();
+    panel_with(&mut harness, "/no/such/folder/");
+    press(&mut harness, Key::Enter);
+    assert!(harness.query_by_label_contains("cannot be read").is_some());
+    assert!(harness.state().documents.is_empty());
+}
+
 #[test]
 fn what_is_not_there_is_not_opened_and_esc_closes() {
     let (folder, mut harness) = (folder(), harness());

@@ -32,8 +32,11 @@ const MINIMAP_PX: f32 = 26.0;
 /// Space above and below the minimap, in points.
 const GAP_PX: f32 = 4.0;
 
-/// Height that lanes leave to the picture at least, in points.
-const MIN_PICTURE_PX: f32 = 80.0;
+/// Height of the picture, in points, to which lanes, the minimap and other panes give way: bands can be told apart.
+const MIN_PICTURE_PX: f32 = 160.0;
+
+/// Height of the picture with what else it needs, in points.
+pub(in crate::app) const WHOLE_PX: f32 = GAP_PX + MINIMAP_PX + GAP_PX + MIN_PICTURE_PX + BOTTOM_PX;
 
 /// Space between lanes and the picture, in points.
 const LANES_GAP_PX: f32 = 2.0;
@@ -57,7 +60,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     let (recording, derived) = (ctx.recording, ctx.derived);
     let Some(places) = places(ui.available_rect_before_wrap(), &derived.lanes) else { return };
     ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
-    minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
+    if places.minimap.is_positive() {
+        minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
+    }
     let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
     accessible::picture(&response, "Allocation timeline", || ctx.at.words());
     // Everything that changes the view comes before the request, so that the picture follows at once.
@@ -103,9 +108,10 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 /// The rectangles of all parts; `None` if there is too little room.
 fn places(all: Rect, lanes: &Lanes) -> Option<Places> {
     let (left, right) = (all.left() + LEFT_PX, all.right());
+    let minimap_px = if all.height() < WHOLE_PX { 0.0 } else { MINIMAP_PX };
     let minimap = Rect::from_min_max(
         egui::pos2(left, all.top() + GAP_PX),
-        egui::pos2(right, all.top() + GAP_PX + MINIMAP_PX),
+        egui::pos2(right, all.top() + GAP_PX + minimap_px),
     );
     let bottom = all.bottom() - BOTTOM_PX;
     let room = bottom - minimap.bottom() - GAP_PX - MIN_PICTURE_PX;
