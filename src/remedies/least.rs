@@ -19,7 +19,7 @@ impl Least {
     /// was recorded, and not a few iterations later.
     pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let fits = |(combination, tried): &(Combination<'_, '_>, Tried)| {
-            tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
+            tried.fits() == Some(true) && combination.iter().all(|offer| !offer.is_bound)
         };
         let mut fitting: Vec<usize> = (0..all.len()).filter(|&index| fits(&all[index])).collect();
         fitting.sort_by_key(|&index| {

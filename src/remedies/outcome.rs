@@ -1,6 +1,7 @@
 //! Predictions, as plain values.
 
 use super::offer::{Effort, Part};
+use crate::simulator::Until;
 
 /// The most bytes of a program, in three measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,9 +61,10 @@ pub struct Prediction {
     pub title: String,
     /// The predicted peaks.
     pub figures: Figures,
-    /// Whether every request is met; `None` where neither a capacity nor a failed request says what that takes.
+    /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
-    /// Bytes that are left where it is tightest, or that are missing if negative; `None` as for `fits`.
+    /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
+    /// `fits`.
     pub margin: Option<i64>,
     /// How far the prediction goes.
     pub basis: Trust,
@@ -98,6 +100,8 @@ pub struct LargestBatch {
 pub struct Predictions {
     /// The recorded program; where a request failed, what it would have taken to meet it.
     pub baseline: Figures,
+    /// How far all that fits is known to do so.
+    pub until: Until,
     /// Whether the recorded program fits.
     pub fits: Option<bool>,
     /// Bytes that the recorded program leaves or misses.

@@ -10,7 +10,7 @@ use super::scene::Scene;
 use super::settings;
 use super::tried::Tried;
 use super::wanted::Wanted;
-use crate::simulator::Program;
+use crate::simulator::{Program, Until};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,11 +43,11 @@ pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
     let (offers, baseline) = rayon::join(|| offers(scene, &[]), || Tried::recorded(scene, &program));
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
         offers.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
-    let estimate = |offer| (vec![offer], Tried::estimated(scene, &program, &baseline, &[offer]));
+    let estimate = |offer| (vec![offer], Tried::estimated(&program, &baseline, &[offer]));
     let mut estimated: Vec<(Combination<'_, '_>, Tried)> = others.into_par_iter().map(estimate).collect();
     estimated.sort_by_key(|(_, tried)| tried.figures.peak_requested);
     let mut wanted: Vec<Combination<'_, '_>> = Vec::new();
-    if baseline.fits == Some(false) {
+    if baseline.fits() == Some(false) {
         wanted.extend(settings.into_iter().map(|offer| vec![offer]));
         wanted.extend(best::pairs(&estimated, &baseline));
     }
@@ -71,12 +71,13 @@ fn predictions(
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
     let Least { least, postpones } =
-        if baseline.fits == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
+        if baseline.fits() == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
     Predictions {
         baseline: baseline.figures,
-        fits: baseline.fits,
+        until: Until::of(scene.timeline),
+        fits: baseline.fits(),
         margin: baseline.margin,
-        capacity: scene.device.limit_bytes(),
+        capacity: baseline.limit_bytes,
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
         postpones,
@@ -160,7 +161,7 @@ fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
         id: join(|offer| offer.id.clone(), "+"),
         title: join(|offer| offer.title.clone(), "; "),
         figures: tried.figures,
-        fits: tried.fits,
+        fits: tried.fits(),
         margin: tried.margin,
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },

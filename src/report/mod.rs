@@ -12,6 +12,7 @@ mod csv_text;
 mod damage;
 mod diagnosis;
 mod explain;
+mod fits;
 mod flame_svg;
 mod folders;
 mod gate;
@@ -49,6 +50,7 @@ pub use diagnosis::{
     report_html, report_json, report_markdown, report_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
+pub use fits::{fit_words, outcome_in_short, outcome_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use folders::{ListedFile, ListedFolder, folders_json};
 pub use gate::{GateLine, gate_markdown, gate_text};
@@ -67,9 +69,7 @@ pub use remedies::{
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;
-pub use simulation::{
-    Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,
-};
+pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, simulation_text};
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};

@@ -19,6 +19,7 @@ mod explain;
 mod export;
 mod faults;
 mod findings;
+mod fits;
 mod formats;
 mod injection;
 mod json_snapshots;

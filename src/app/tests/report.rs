@@ -46,7 +46,8 @@ fn the_header_names_the_line_and_the_fix() {
     let at_oom = device(&mut harness).at.cursor;
     device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
-    let fix = "set expandable_segments to True: would fit (3.09 GiB of 4.11 GiB)";
+    let fix =
+        "set expandable_segments to True: would get past the request that failed (3.09 GiB of 4.11 GiB)";
     assert!(harness.query_by_label(fix).is_some());
     harness.get_by_role_and_label(Role::Link, "index.py:60 add: keeps 1.44 GiB unused").click();
     harness.run_steps(3);
@@ -159,7 +160,8 @@ fn the_header_has_the_advice_of_a_leak_and_what_was_simulated_for_it() {
     let advice = "with torch.no_grad():   # or torch.inference_mode()";
     // In the header, and in the report beside it.
     assert_eq!(harness.query_all_by_label(advice).count(), 2);
-    let simulated = "keep nothing of earlier iterations: would fit (19.8 GiB of 23.6 GiB)";
+    let simulated =
+        "keep nothing of earlier iterations: would get past the request that failed (19.8 GiB of 23.6 GiB)";
     assert!(harness.query_by_label(simulated).is_some());
     harness.get_by_label("Copy verdict").click();
     harness.run_steps(1);
