@@ -95,6 +95,16 @@ pub struct LargestBatch {
     pub basis: Trust,
 }
 
+/// A change with which what was recorded fits, and more would not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Postponed {
+    /// The program leaks, and goes on to: the index of the remedy.
+    Leak(usize),
+    /// A request failed, and the setting leaves less than its step went on to need before, or nothing shows how much that is: the
+    /// index of the remedy.
+    Setting(usize),
+}
+
 /// All predictions for a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
@@ -112,11 +122,13 @@ pub struct Predictions {
     pub remedies: Vec<Prediction>,
     /// The index of the least change that fits, if the recorded program does not. Where it leaks, that change stops the leak.
     pub least: Option<usize>,
-    /// Where the program leaks and nothing that fits stops it: the index of the least change with which what was recorded fits.
-    pub postpones: Option<usize>,
+    /// Where no change is the least one that fits: the least with which only what was recorded fits.
+    pub postpones: Option<Postponed>,
     /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
     /// for.
     pub largest_batch: Option<LargestBatch>,
+    /// The ids of remedies that change neither what is requested nor what is reserved at the peak.
+    pub without_effect: Vec<String>,
     /// The ids that were asked for and do not apply.
     pub not_offered: Vec<String>,
 }

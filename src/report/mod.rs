@@ -65,7 +65,7 @@ pub use modules::{
 pub use notes::place_words;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
-    remedy_change,
+    remedy_change, without_effect_line,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;

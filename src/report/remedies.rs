@@ -6,7 +6,7 @@ use super::json;
 use super::simulation::fidelity_text;
 use super::table::{self, Align};
 use crate::model::{Snapshot, Timeline};
-use crate::remedies::{Figures, Prediction, Predictions, Trust};
+use crate::remedies::{Figures, Postponed, Prediction, Predictions, Trust};
 use crate::simulator::{Fidelity, Until};
 use crate::units;
 use serde::Serialize;
@@ -48,6 +48,7 @@ struct Record<'a> {
     least: Option<&'a str>,
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
+    without_effect: &'a [String],
     damage: Option<DamageRecord>,
 }
 
@@ -147,6 +148,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             fits_until: until.key(),
         }),
         remedies: predictions.remedies.iter().map(|remedy| record(remedy, until)).collect(),
+        without_effect: &predictions.without_effect,
         damage: DamageRecord::of(report.snapshot),
     };
     json::write(out, &record)
@@ -186,6 +188,9 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     table(out, predictions)?;
+    if let Some(line) = without_effect_line(predictions) {
+        writeln!(out, "\n{line}")?;
+    }
     let mut good =
         predictions.remedies.iter().filter(|remedy| is_good(predictions, remedy)).take(MAX_DESCRIBED);
     good.try_for_each(|remedy| describe(out, remedy))
@@ -205,6 +210,12 @@ pub fn largest_batch_line(predictions: &Predictions) -> Option<String> {
     Some(format!("The largest batch that {fits} is {more}{:.2} times the recorded one{trust}.", batch.factor))
 }
 
+/// The remedies that apply and change nothing.
+pub fn without_effect_line(predictions: &Predictions) -> Option<String> {
+    let ids = &predictions.without_effect;
+    (!ids.is_empty()).then(|| format!("Without effect on the peak: {}.", ids.join(", ")))
+}
+
 /// The least change that fits, or that none is needed, or that none does.
 pub fn remedies_headline(predictions: &Predictions) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
@@ -218,11 +229,9 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
             margin.unwrap_or_default()
         );
     }
-    if let Some(remedy) = predictions.postpones.and_then(|index| predictions.remedies.get(index)) {
-        return format!(
-            "No remedy that was tried stops the leak and {fits_into} {limit}. This only puts it off: {} ({}).",
-            remedy.title, remedy.id
-        );
+    if let Some(sentence) = predictions.postpones.and_then(|postponed| postponed_text(predictions, postponed))
+    {
+        return sentence;
     }
     match (predictions.fits, predictions.remedies.is_empty()) {
         (_, true) => "No remedy is known to apply to what was recorded.".to_owned(),
@@ -236,6 +245,23 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
             )
         }
     }
+}
+
+/// That what fits as long as was recorded does so for now.
+fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<String> {
+    let limit = predictions.capacity.map(bytes).unwrap_or_default();
+    let fits_into = fit_words(predictions.until).fits_into;
+    let (Postponed::Leak(index) | Postponed::Setting(index)) = postponed;
+    let remedy = predictions.remedies.get(index)?;
+    let what = format!("{} ({})", remedy.title, remedy.id);
+    Some(match postponed {
+        Postponed::Leak(_) => format!(
+            "No remedy that was tried stops the leak and {fits_into} {limit}. This only puts it off: {what}."
+        ),
+        Postponed::Setting(_) => format!(
+            "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
+        ),
+    })
 }
 
 /// Whether a remedy saves something for sure.

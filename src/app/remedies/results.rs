@@ -2,7 +2,7 @@
 
 use crate::app::theme;
 use crate::remedies::{Attributed, Figures, Prediction, Predictions};
-use crate::report::{fit_words, remedy_basis, remedy_change};
+use crate::report::{fit_words, remedy_basis, remedy_change, without_effect_line};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -30,6 +30,9 @@ pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usiz
             ui.end_row();
         }
     });
+    if let Some(line) = without_effect_line(predictions) {
+        ui.add(egui::Label::new(theme::muted(ui, line)).wrap());
+    }
     chosen
 }
 

@@ -158,6 +158,7 @@ mod tests {
             largest_batch: None,
             least,
             postpones: None,
+            without_effect: Vec::new(),
             not_offered: Vec::new(),
         };
         let id = |remedy: RemedyText| remedy.record["id"].as_str().unwrap_or_default().to_owned();
