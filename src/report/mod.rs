@@ -45,9 +45,9 @@ pub use comparison::{
 pub use contradictions::contradictions_text;
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
-    Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
-    PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
-    report_html, report_json, report_markdown, report_text,
+    Answer, Document, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
+    MemoryFigure, PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, fix, fix_of,
+    kind_text, quoted, report_html, report_json, report_markdown, report_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use fits::{fit_words, outcome_in_short, outcome_text};

@@ -21,6 +21,7 @@ mod faults;
 mod findings;
 mod fits;
 mod formats;
+mod gate;
 mod injection;
 mod json_snapshots;
 mod layering;

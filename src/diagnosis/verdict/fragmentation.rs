@@ -32,7 +32,8 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
             quote_expandable(finding, expandable, shortage);
         }
         if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
-            finding.advise_code(
+            finding.advise_remedy(
+                "set:expandable_segments=True",
                 "Let segments grow instead of adding new ones:",
                 Settings { expandable_segments: true, ..recorded }.conf_line(),
             );

@@ -15,6 +15,8 @@ const WORTH_PART: u64 = 50;
 /// A quoted remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemedyText {
+    /// The id, or ids joined by `+`.
+    pub id: String,
     /// What to do, and the peak that is predicted.
     pub text: String,
     /// What to write.
@@ -60,6 +62,12 @@ pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
         }
     }
     chosen.into_iter().map(|remedy| remedy_text(predictions, remedy)).collect()
+}
+
+/// What was simulated for the remedy with an id.
+pub(super) fn simulated(predictions: &Predictions, id: &str) -> Option<RemedyText> {
+    let found = predictions.remedies.iter().find(|remedy| remedy.id == id);
+    found.map(|remedy| remedy_text(predictions, remedy))
 }
 
 /// Whether a prediction that can be trusted lowers the peak, by one change.
@@ -112,6 +120,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         Attributed::Inferred => " What is changed is inferred.",
     };
     RemedyText {
+        id: remedy.id.clone(),
         text: format!(
             "{} ({}): {figures}{error}{fits}.{inferred}",
             units::capitalised(&remedy.title),
