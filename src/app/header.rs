@@ -7,7 +7,7 @@ use crate::app::panes::Pane;
 use crate::app::theme;
 use crate::diagnosis::Severity;
 use crate::model::Recording;
-use crate::report::{Answer, RemedyText, is_new_advice};
+use crate::report::{Fix, RemedyText};
 use eframe::egui::{self, Label, Sense};
 
 /// Width of the coloured left edge, in points.
@@ -63,53 +63,39 @@ fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut S
                 None => wanted = Some(Pane::Report),
             }
         }
-        let fixes = fixes(verdict.answer.as_ref(), &remedies);
-        for (at, fix) in fixes.iter().enumerate() {
-            let name = match (verdict.answer.is_some(), at) {
-                (true, 0) => "fix:",
-                (true, _) => "simulated:",
-                (false, _) => "most would save:",
-            };
-            let is_first = culprit.is_none() && at == 0;
-            ui.label(theme::muted(ui, if is_first { name.to_owned() } else { format!("· {name}") }));
-            ui.add(Label::new(&fix.text).wrap()).on_hover_text(&fix.code);
+        let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
+        let shown = match (&fix, verdict.answer.is_some()) {
+            (Some(fix), _) => Some(("fix:", fix.line(), fix.code.as_ref().unwrap_or(&fix.text))),
+            (None, true) => None,
+            (None, false) => remedies.first().map(|remedy| {
+                ("most would save:", format!("{}: {}", remedy.title, remedy.outcome), &remedy.code)
+            }),
+        };
+        if let Some((name, text, hint)) = shown {
+            ui.label(theme::muted(ui, if culprit.is_none() { name.to_owned() } else { format!("· {name}") }));
+            ui.add(Label::new(text).wrap()).on_hover_text(hint);
         }
-        if let Some(remedy) = remedies.first() {
+        let own = fix.as_ref().and_then(|fix| fix.simulated.as_ref());
+        if let Some(remedy) = own.or(remedies.first()) {
             wanted = remedy_ui(ui, remedy).or(wanted);
         }
         if verdict.answer.is_some() && copy_ui(ui) {
-            ui.copy_text(copied(verdict, remedies.first()));
+            ui.copy_text(copied(verdict, fix.as_deref()));
         }
     });
     wanted
 }
 
-/// A change that is shown, and its code.
-struct Fix {
-    text: String,
-    code: String,
-}
-
-/// What to change: the verdict's own advice where that has code of its own, and the best remedy that was simulated, which says
-/// what it gives.
-fn fixes(answer: Option<&Answer>, remedies: &[RemedyText]) -> Vec<Fix> {
-    let answer = answer.filter(|answer| is_new_advice(answer.code.as_deref(), remedies));
-    let advice =
-        answer.and_then(|answer| Some(Fix { text: answer.fix.clone()?, code: answer.advice.clone()? }));
-    let remedy = remedies.first().map(|remedy| Fix {
-        text: format!("{}: {}", remedy.title, remedy.outcome),
-        code: remedy.code.clone(),
-    });
-    advice.into_iter().chain(remedy).collect()
-}
-
 /// The verdict for a ticket.
-fn copied(verdict: &Verdict, remedy: Option<&RemedyText>) -> String {
-    let answer = verdict.answer.as_ref();
+fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
     let mut lines = vec![verdict.title.clone()];
-    lines.extend(answer.and_then(|answer| answer.culprit.clone()));
-    lines.extend(answer.and_then(|answer| answer.advice.clone()));
-    lines.extend(remedy.map(|remedy| format!("{}\n{}", remedy.text, remedy.code)));
+    lines.extend(verdict.answer.as_ref().and_then(|answer| answer.culprit.clone()));
+    if let Some(fix) = fix {
+        lines.push(fix.text.clone());
+        lines.extend(fix.code.clone());
+        let own = fix.simulated.as_ref().filter(|_| fix.is_advice);
+        lines.extend(own.map(|remedy| format!("Simulated: {}", remedy.text)));
+    }
     lines.join("\n")
 }
 
@@ -120,7 +106,7 @@ fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<Pane> {
     } else {
         ("show all remedies", Pane::Remedies)
     };
-    ui.link(name).on_hover_text(&remedy.text).clicked().then_some(pane)
+    ui.link(name).on_hover_text("What was simulated").clicked().then_some(pane)
 }
 
 /// A button with a short text that tells assistive technology more; true when it is clicked.

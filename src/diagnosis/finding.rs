@@ -237,6 +237,8 @@ pub struct Advice {
     pub text: Sentence,
     /// The code or setting to write, where there is one.
     pub code: Option<String>,
+    /// The id of the remedy that simulates this very change, where there is one.
+    pub remedy: Option<&'static str>,
 }
 
 /// An estimate of the bytes that advice would save.
@@ -307,13 +309,24 @@ impl Finding {
 
     /// Say what to try.
     pub(super) fn advise(&mut self, text: impl Into<Sentence>) {
-        self.advice.extend(stated(text).map(|text| Advice { text, code: None }));
+        self.advice.extend(stated(text).map(|text| Advice { text, code: None, remedy: None }));
     }
 
     /// Say what to try, and the code for it.
     pub(super) fn advise_code(&mut self, text: impl Into<Sentence>, code: impl Into<String>) {
         let code = Some(code.into());
-        self.advice.extend(stated(text).map(|text| Advice { text, code }));
+        self.advice.extend(stated(text).map(|text| Advice { text, code, remedy: None }));
+    }
+
+    /// Say what to try, the code for it, and the id of the remedy that simulates it.
+    pub(super) fn advise_remedy(
+        &mut self,
+        remedy: &'static str,
+        text: impl Into<Sentence>,
+        code: impl Into<String>,
+    ) {
+        let code = Some(code.into());
+        self.advice.extend(stated(text).map(|text| Advice { text, code, remedy: Some(remedy) }));
     }
 
     /// Say how many bytes that would save, and how they are estimated.

@@ -2,6 +2,7 @@
 
 use super::assessment::Assessment;
 use super::case::{Case, DiagnosisRequest};
+use super::cause::Cause;
 use super::retained::Retained;
 use crate::analysis::{At, Attribution};
 use crate::model::{AllocId, EventIx, Snapshot, Timeline};
@@ -32,6 +33,12 @@ pub fn left_behind(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attri
 pub fn is_leak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> bool {
     let case = Case::new(snapshot, timeline, attribution, DiagnosisRequest::default());
     case.is_ok_and(|case| Assessment::of(&case).is_leak())
+}
+
+/// Whether the verdict on a recording is that memory was in pieces.
+pub fn is_fragmentation(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> bool {
+    let case = Case::new(snapshot, timeline, attribution, DiagnosisRequest::default());
+    case.is_ok_and(|case| Assessment::of(&case).cause == Some(Cause::Fragmentation))
 }
 
 fn at_moment(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution, at: At) -> Vec<LeftBehind> {

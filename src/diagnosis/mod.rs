@@ -35,7 +35,7 @@ pub use figure::{Figure, Value};
 pub use finding::{
     Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes,
 };
-pub use left_behind::{LeftBehind, is_leak, left_behind};
+pub use left_behind::{LeftBehind, is_fragmentation, is_leak, left_behind};
 pub use oom_message::OomMessage;
 pub use sentence::Sentence;
 

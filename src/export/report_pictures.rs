@@ -108,7 +108,7 @@ mod tests {
     use crate::analysis::{RangeName, UserRules};
     use crate::export::PictureVerdict;
     use crate::load::{Input, Progress, load};
-    use crate::report::Answer;
+    use crate::report::{Answer, Fix};
 
     #[test]
     fn pictures_over_time_have_lanes_of_iterations_and_phases() {
@@ -137,9 +137,17 @@ mod tests {
         let spec = spec(&recording, &attribution, Moment::START, "/home/me/a.pickle", &Palette::DARK);
         let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
         assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
-        let [culprit, fix] = ["/home/me/a.py:5: 1 GiB", "shrink it"].map(|text| Some(text.to_owned()));
-        let answer = Answer { culprit, fix, site: None, advice: None, code: None };
-        let verdict = Some(PictureVerdict::new("A leak".to_owned(), Some(&answer)));
+        let culprit = Some("/home/me/a.py:5: 1 GiB".to_owned());
+        let answer = Answer { culprit, site: None };
+        let fix = Fix {
+            short: "shrink it".to_owned(),
+            is_code: false,
+            text: String::new(),
+            code: None,
+            is_advice: true,
+            simulated: None,
+        };
+        let verdict = Some(PictureVerdict::new("A leak".to_owned(), Some(&answer), Some(&fix)));
         let spec = PictureSpec { verdict, ..spec };
         assert_eq!(caption(&spec).title, "a.pickle");
         assert_eq!(caption(&spec).headline, "A leak");

@@ -7,7 +7,7 @@ use crate::draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, Sit
 use crate::draw::segment_map::MapLook;
 use crate::draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Palette, View};
 use crate::model::{AllocId, Moment, Recording, Timeline};
-use crate::report::{self, Answer};
+use crate::report::{self, Answer, Fix};
 use crate::units;
 use std::sync::Arc;
 
@@ -31,10 +31,10 @@ pub struct PictureVerdict {
 }
 
 impl PictureVerdict {
-    /// The verdict's title, and what it comes down to.
-    pub fn new(title: String, answer: Option<&Answer>) -> Self {
+    /// The verdict's title, and what it comes down to: the line, and what to change.
+    pub fn new(title: String, answer: Option<&Answer>, fix: Option<&Fix>) -> Self {
         let line = answer.and_then(|answer| answer.culprit.clone());
-        let fix = answer.and_then(|answer| answer.fix.as_ref()).map(|fix| format!("Fix: {fix}"));
+        let fix = answer.and(fix).map(|fix| format!("Fix: {}", fix.line()));
         let parts: Vec<String> = line.into_iter().chain(fix).collect();
         Self { title, answer: (!parts.is_empty()).then(|| parts.join(" · ")) }
     }

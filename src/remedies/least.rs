@@ -1,7 +1,9 @@
 //! The least change with which a program fits.
 
+use super::gate::leaves_enough;
 use super::leaks::Leak;
 use super::offer::{Combination, price};
+use super::outcome::Postponed;
 use super::scene::Scene;
 use super::tried::Tried;
 use crate::simulator::Program;
@@ -11,15 +13,15 @@ use std::cmp::Reverse;
 #[derive(Default)]
 pub(super) struct Least {
     pub(super) least: Option<usize>,
-    pub(super) postpones: Option<usize>,
+    pub(super) postpones: Option<Postponed>,
 }
 
 impl Least {
     /// Fewest parts at the lowest price, with most to spare. Bounds promise nothing. A change that leaves a leak fits as long as
-    /// was recorded, and not a few iterations later.
+    /// was recorded, and not a few iterations later; a setting that only gets past a request that failed may fail at the next.
     pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let fits = |(combination, tried): &(Combination<'_, '_>, Tried)| {
-            tried.fits == Some(true) && combination.iter().all(|offer| !offer.is_bound)
+            tried.fits() == Some(true) && combination.iter().all(|offer| !offer.is_bound)
         };
         let mut fitting: Vec<usize> = (0..all.len()).filter(|&index| fits(&all[index])).collect();
         fitting.sort_by_key(|&index| {
@@ -28,7 +30,9 @@ impl Least {
         });
         let leak = Leak::of(scene, program);
         let stops = |&&index: &&usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
-        let least = fitting.iter().find(stops).copied();
-        Self { least, postpones: fitting.first().copied().filter(|_| least.is_none()) }
+        let suffices = |&&index: &&usize| leaves_enough(scene, &all[index].0, &all[index].1);
+        let least = fitting.iter().filter(stops).find(suffices).copied();
+        let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Setting };
+        Self { least, postpones: fitting.first().copied().filter(|_| least.is_none()).map(kind) }
     }
 }

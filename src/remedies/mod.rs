@@ -11,6 +11,7 @@
 mod activations;
 mod best;
 mod copies;
+mod gate;
 mod gradients;
 mod leaks;
 mod least;
@@ -31,7 +32,7 @@ mod wanted;
 mod whole;
 
 pub use offer::{Effort, Part};
-pub use outcome::{Attributed, Figures, LargestBatch, Prediction, Predictions, Trust};
+pub use outcome::{Attributed, Figures, LargestBatch, Postponed, Prediction, Predictions, Trust};
 pub use predict::{Progress, predict};
 pub use scene::Scene;
 pub use wanted::{UnknownId, Wanted, ids};

@@ -1,6 +1,7 @@
 //! Predictions, as plain values.
 
 use super::offer::{Effort, Part};
+use crate::simulator::Until;
 
 /// The most bytes of a program, in three measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,9 +61,10 @@ pub struct Prediction {
     pub title: String,
     /// The predicted peaks.
     pub figures: Figures,
-    /// Whether every request is met; `None` where neither a capacity nor a failed request says what that takes.
+    /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
-    /// Bytes that are left where it is tightest, or that are missing if negative; `None` as for `fits`.
+    /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
+    /// `fits`.
     pub margin: Option<i64>,
     /// How far the prediction goes.
     pub basis: Trust,
@@ -93,11 +95,23 @@ pub struct LargestBatch {
     pub basis: Trust,
 }
 
+/// A change with which what was recorded fits, and more would not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Postponed {
+    /// The program leaks, and goes on to: the index of the remedy.
+    Leak(usize),
+    /// A request failed, and the setting leaves less than its step went on to need before, or nothing shows how much that is: the
+    /// index of the remedy.
+    Setting(usize),
+}
+
 /// All predictions for a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
     /// The recorded program; where a request failed, what it would have taken to meet it.
     pub baseline: Figures,
+    /// How far all that fits is known to do so.
+    pub until: Until,
     /// Whether the recorded program fits.
     pub fits: Option<bool>,
     /// Bytes that the recorded program leaves or misses.
@@ -108,11 +122,13 @@ pub struct Predictions {
     pub remedies: Vec<Prediction>,
     /// The index of the least change that fits, if the recorded program does not. Where it leaks, that change stops the leak.
     pub least: Option<usize>,
-    /// Where the program leaks and nothing that fits stops it: the index of the least change with which what was recorded fits.
-    pub postpones: Option<usize>,
+    /// Where no change is the least one that fits: the least with which only what was recorded fits.
+    pub postpones: Option<Postponed>,
     /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
     /// for.
     pub largest_batch: Option<LargestBatch>,
+    /// The ids of remedies that change neither what is requested nor what is reserved at the peak.
+    pub without_effect: Vec<String>,
     /// The ids that were asked for and do not apply.
     pub not_offered: Vec<String>,
 }

@@ -2,6 +2,7 @@
 
 use super::activations;
 use super::best;
+use super::gate;
 use super::least::Least;
 use super::offer::{Combination, Offer, Part, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
@@ -10,7 +11,7 @@ use super::scene::Scene;
 use super::settings;
 use super::tried::Tried;
 use super::wanted::Wanted;
-use crate::simulator::Program;
+use crate::simulator::{Program, Until};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,34 +21,46 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 /// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
 pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
     let program = Program::recorded(scene.timeline);
-    let (offers, baseline) = rayon::join(|| offers(scene, wanted), || Tried::recorded(scene, &program));
-    let (singles, not_offered) = combinations(&offers, wanted);
+    let (offers, baseline) =
+        rayon::join(|| offers(scene, &program, wanted), || Tried::recorded(scene, &program));
+    let (singles, mut not_offered) = combinations(&offers, wanted);
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
     let trials =
         Trials { scene, program, done: AtomicUsize::new(0), total: singles.len() + pairs_to_come, progress };
+    let asked: Vec<String> = singles.iter().map(|combination| ids_of(combination)).collect();
     let mut all = trials.run(singles, &baseline);
+    let mut without_effect = Vec::new();
     if wanted.is_empty() {
         let pairs = best::pairs(&all, &baseline);
         all.extend(trials.run(pairs, &baseline));
+        without_effect = fold(&baseline, &mut all);
+    } else {
+        let is_gone = |id: &String| all.iter().all(|(combination, _)| ids_of(combination) != *id);
+        not_offered.extend(asked.into_iter().filter(is_gone));
     }
     let largest_batch =
         wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
-    Predictions { largest_batch, ..predictions(scene, &trials.program, &baseline, all, not_offered) }
+    Predictions {
+        largest_batch,
+        without_effect,
+        ..predictions(scene, &trials.program, &baseline, all, not_offered)
+    }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
 /// answers are wanted soon.
 pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
     let program = Program::recorded(scene.timeline);
-    let (offers, baseline) = rayon::join(|| offers(scene, &[]), || Tried::recorded(scene, &program));
+    let (offers, baseline) =
+        rayon::join(|| offers(scene, &program, &[]), || Tried::recorded(scene, &program));
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
         offers.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
-    let estimate = |offer| (vec![offer], Tried::estimated(scene, &program, &baseline, &[offer]));
+    let estimate = |offer| (vec![offer], Tried::estimated(&program, &baseline, &[offer]));
     let mut estimated: Vec<(Combination<'_, '_>, Tried)> = others.into_par_iter().map(estimate).collect();
     estimated.sort_by_key(|(_, tried)| tried.figures.peak_requested);
     let mut wanted: Vec<Combination<'_, '_>> = Vec::new();
-    if baseline.fits == Some(false) {
+    if baseline.fits() == Some(false) {
         wanted.extend(settings.into_iter().map(|offer| vec![offer]));
         wanted.extend(best::pairs(&estimated, &baseline));
     }
@@ -56,6 +69,19 @@ pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
         Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| true };
     let all = trials.run(wanted, &baseline);
     predictions(scene, &trials.program, &baseline, all, Vec::new())
+}
+
+/// The ids of offers that are tried at once.
+fn ids_of(combination: &[&Offer<'_>]) -> String {
+    combination.iter().map(|offer| offer.id.as_str()).collect::<Vec<&str>>().join("+")
+}
+
+/// Take out what changes nothing, and name it.
+fn fold(baseline: &Tried, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
+    let idle = all.extract_if(.., |one| !gate::has_effect(baseline, one));
+    idle.filter(|(combination, _)| combination.len() == 1)
+        .map(|(combination, _)| ids_of(&combination))
+        .collect()
 }
 
 /// What was tried, best first.
@@ -71,16 +97,18 @@ fn predictions(
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
     let Least { least, postpones } =
-        if baseline.fits == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
+        if baseline.fits() == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
     Predictions {
         baseline: baseline.figures,
-        fits: baseline.fits,
+        until: Until::of(scene.timeline),
+        fits: baseline.fits(),
         margin: baseline.margin,
-        capacity: scene.device.limit_bytes(),
+        capacity: baseline.limit_bytes,
         remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
         least,
         postpones,
         largest_batch: None,
+        without_effect: Vec::new(),
         not_offered,
     }
 }
@@ -109,17 +137,21 @@ impl Trials<'_> {
             (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
             Some((combination, tried))
         };
-        combinations.into_par_iter().filter_map(attempt).collect()
+        let is_possible = |(combination, tried): &(Combination<'o, 'a>, Tried)| {
+            gate::is_possible(self.scene, &self.program, combination, tried)
+        };
+        combinations.into_par_iter().filter_map(attempt).filter(is_possible).collect()
     }
 }
 
 /// All offers that apply, with the settings that are wanted besides.
-fn offers<'a>(scene: &'a Scene<'a>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
+fn offers<'a>(scene: &'a Scene<'a>, program: &Program<'_>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
     let is_asked =
         |family: &&Family| wanted.is_empty() || wanted.iter().any(|wanted| wanted.is_of(family.ids));
     let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
-    let mut all: Vec<Offer<'a>> =
+    let all: Vec<Offer<'a>> =
         families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
+    let mut all = gate::admitted(scene, program, all);
     for id in wanted.iter().flat_map(|wanted| &wanted.parts) {
         if let Some((name, value)) = settings::parse(id)
             && all.iter().all(|offer| offer.id != *id)
@@ -157,10 +189,10 @@ fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
     let errors: Option<Vec<f64>> = combination.iter().map(|offer| offer.error).collect();
     let is_bound = has(&|offer| offer.is_bound);
     Prediction {
-        id: join(|offer| offer.id.clone(), "+"),
+        id: ids_of(combination),
         title: join(|offer| offer.title.clone(), "; "),
         figures: tried.figures,
-        fits: tried.fits,
+        fits: tried.fits(),
         margin: tried.margin,
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },

@@ -3,17 +3,24 @@
 use super::offer::{Change, Offer};
 use super::outcome::Figures;
 use super::scene::Scene;
-use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings};
+use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
 
 /// The outcome of a program.
 pub(super) struct Tried {
     pub(super) figures: Figures,
     pub(super) profile: Profile,
-    pub(super) fits: Option<bool>,
+    /// The most bytes that could be reserved, if that is known.
+    pub(super) limit_bytes: Option<u64>,
+    /// Bytes to spare; negative, those that are missing.
     pub(super) margin: Option<i64>,
 }
 
 impl Tried {
+    /// Whether every request is met within the limit; `None` where none is known.
+    pub(super) fn fits(&self) -> Option<bool> {
+        self.margin.map(|margin| 0 <= margin)
+    }
+
     /// The recorded program under its own settings.
     pub(super) fn recorded(scene: &Scene<'_>, program: &Program<'_>) -> Self {
         let (peak, profile) = program.sums();
@@ -42,21 +49,16 @@ impl Tried {
         let program = changed(program, combination);
         let (peak, profile) = program.sums();
         if combination.iter().any(|offer| offer.is_bound) {
-            return recorded.shifted(scene, peak.bytes, profile);
+            return recorded.shifted(peak.bytes, profile);
         }
         let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
         Self::simulated(scene, peak.bytes, profile, &simulate)
     }
 
     /// The same without a replay: as many allocated and reserved bytes are saved as requested ones.
-    pub(super) fn estimated(
-        scene: &Scene<'_>,
-        program: &Program<'_>,
-        recorded: &Self,
-        combination: &[&Offer<'_>],
-    ) -> Self {
+    pub(super) fn estimated(program: &Program<'_>, recorded: &Self, combination: &[&Offer<'_>]) -> Self {
         let (peak, profile) = changed(program, combination).sums();
-        recorded.shifted(scene, peak.bytes, profile)
+        recorded.shifted(peak.bytes, profile)
     }
 
     fn simulated(
@@ -65,19 +67,18 @@ impl Tried {
         profile: Profile,
         simulate: &dyn Fn(&Device) -> Outcome,
     ) -> Self {
-        let limit = scene.device.limit_bytes();
         let outcome = simulate(&scene.device);
         let (peak_allocated, peak_reserved) = peaks(scene, &outcome, simulate);
         Self {
             figures: Figures { peak_requested, peak_allocated, peak_reserved },
             profile,
-            fits: limit.map(|_| outcome.fits()),
-            margin: limit.map(|limit| margin(&outcome, limit)),
+            limit_bytes: outcome.limit_bytes,
+            margin: outcome.margin_bytes(),
         }
     }
 
     /// The figures of a bound: it saves as many allocated and reserved bytes as requested ones.
-    fn shifted(&self, scene: &Scene<'_>, peak_requested: u64, profile: Profile) -> Self {
+    fn shifted(&self, peak_requested: u64, profile: Profile) -> Self {
         let before = self.figures;
         let shift = |bytes: u64| {
             let less = before.peak_requested.saturating_sub(peak_requested);
@@ -86,9 +87,8 @@ impl Tried {
         };
         let (peak_allocated, peak_reserved) = (shift(before.peak_allocated), shift(before.peak_reserved));
         let figures = Figures { peak_requested, peak_allocated, peak_reserved };
-        let margin =
-            scene.device.limit_bytes().map(|limit| signed(limit).saturating_sub(signed(peak_allocated)));
-        Self { figures, profile, fits: margin.map(|margin| 0 <= margin), margin }
+        let margin = self.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
+        Self { figures, profile, limit_bytes: self.limit_bytes, margin }
     }
 }
 
@@ -128,20 +128,5 @@ fn peaks(scene: &Scene<'_>, outcome: &Outcome, simulate: &dyn Fn(&Device) -> Out
             (allocated, reserved.max(oom.reserved_bytes.saturating_add(oom.requested_bytes)))
         }
         (None, _) => peaks(outcome),
-    }
-}
-
-fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-/// Bytes that are left or missing where it is tightest.
-fn margin(outcome: &Outcome, limit: u64) -> i64 {
-    match outcome.oom {
-        None => signed(limit).saturating_sub(signed(outcome.peak_allocated_bytes())),
-        Some(oom) => {
-            let left = signed(limit).saturating_sub(signed(oom.reserved_bytes));
-            left.saturating_sub(signed(oom.requested_bytes)).min(-1)
-        }
     }
 }

@@ -12,6 +12,7 @@ mod csv_text;
 mod damage;
 mod diagnosis;
 mod explain;
+mod fits;
 mod flame_svg;
 mod folders;
 mod gate;
@@ -44,11 +45,12 @@ pub use comparison::{
 pub use contradictions::contradictions_text;
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
-    Answer, Document, FigureColumn, FigureInstant, FigureMark, MAX_MARKDOWN_CHARS, MarkKind, MemoryFigure,
-    PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, is_new_advice, kind_text, quoted,
-    report_html, report_json, report_markdown, report_text, simulated_text,
+    Answer, Document, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
+    MemoryFigure, PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, fix, fix_of,
+    kind_text, quoted, report_html, report_json, report_markdown, report_text, simulated_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
+pub use fits::{fit_words, outcome_in_short, outcome_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use folders::{ListedFile, ListedFolder, folders_json};
 pub use gate::{GateLine, gate_markdown, gate_text};
@@ -63,13 +65,11 @@ pub use modules::{
 pub use notes::place_words;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
-    remedy_change,
+    remedy_change, without_effect_line,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;
-pub use simulation::{
-    Simulation, export_line, fidelity_text, outcome_text, simulation_json, simulation_text,
-};
+pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, simulation_text};
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};

@@ -1,12 +1,13 @@
 //! Predicted remedies as text and as JSON.
 
 use super::damage::{DamageRecord, damage_line};
+use super::fits::{FitWords, fit_words};
 use super::json;
 use super::simulation::fidelity_text;
 use super::table::{self, Align};
 use crate::model::{Snapshot, Timeline};
-use crate::remedies::{Figures, Prediction, Predictions, Trust};
-use crate::simulator::Fidelity;
+use crate::remedies::{Figures, Postponed, Prediction, Predictions, Trust};
+use crate::simulator::{Fidelity, Until};
 use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -47,6 +48,7 @@ struct Record<'a> {
     least: Option<&'a str>,
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
+    without_effect: &'a [String],
     damage: Option<DamageRecord>,
 }
 
@@ -62,6 +64,7 @@ struct BaselineRecord {
     peak_allocated: u64,
     peak_reserved: u64,
     fits: Option<bool>,
+    fits_until: &'static str,
     margin: Option<i64>,
 }
 
@@ -69,6 +72,7 @@ struct BaselineRecord {
 struct LargestBatchRecord {
     factor: f64,
     basis: &'static str,
+    fits_until: &'static str,
 }
 
 #[derive(Serialize)]
@@ -79,6 +83,7 @@ struct RemedyRecord<'a> {
     peak_allocated: u64,
     peak_reserved: u64,
     fits: Option<bool>,
+    fits_until: &'static str,
     margin: Option<i64>,
     basis: &'static str,
     attribution: &'static str,
@@ -89,7 +94,7 @@ struct RemedyRecord<'a> {
     note: &'a str,
 }
 
-fn record(remedy: &Prediction) -> RemedyRecord<'_> {
+fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
     let Figures { peak_requested, peak_allocated, peak_reserved } = remedy.figures;
     RemedyRecord {
         id: &remedy.id,
@@ -98,6 +103,7 @@ fn record(remedy: &Prediction) -> RemedyRecord<'_> {
         peak_allocated,
         peak_reserved,
         fits: remedy.fits,
+        fits_until: until.key(),
         margin: remedy.margin,
         basis: remedy.basis.key(),
         attribution: remedy.attribution.key(),
@@ -110,14 +116,14 @@ fn record(remedy: &Prediction) -> RemedyRecord<'_> {
 }
 
 /// A remedy as JSON, for other reports.
-pub(super) fn remedy_json(remedy: &Prediction) -> serde_json::Value {
+pub(super) fn remedy_json(remedy: &Prediction, until: Until) -> serde_json::Value {
     // The record has only texts and numbers, which JSON can hold.
-    serde_json::to_value(record(remedy)).unwrap_or_default()
+    serde_json::to_value(record(remedy, until)).unwrap_or_default()
 }
 
 /// Write remedies as one JSON record; sizes are in bytes.
 pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
-    let predictions = report.predictions;
+    let (predictions, until) = (report.predictions, report.predictions.until);
     let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
     let record = Record {
         schema: "oomscope-remedies",
@@ -132,13 +138,17 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             peak_allocated,
             peak_reserved,
             fits: predictions.fits,
+            fits_until: until.key(),
             margin: predictions.margin,
         },
         least: least(predictions).map(|remedy| remedy.id.as_str()),
-        largest_batch: predictions
-            .largest_batch
-            .map(|batch| LargestBatchRecord { factor: batch.factor, basis: batch.basis.key() }),
-        remedies: predictions.remedies.iter().map(record).collect(),
+        largest_batch: predictions.largest_batch.map(|batch| LargestBatchRecord {
+            factor: batch.factor,
+            basis: batch.basis.key(),
+            fits_until: until.key(),
+        }),
+        remedies: predictions.remedies.iter().map(|remedy| record(remedy, until)).collect(),
+        without_effect: &predictions.without_effect,
         damage: DamageRecord::of(report.snapshot),
     };
     json::write(out, &record)
@@ -178,6 +188,9 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     table(out, predictions)?;
+    if let Some(line) = without_effect_line(predictions) {
+        writeln!(out, "\n{line}")?;
+    }
     let mut good =
         predictions.remedies.iter().filter(|remedy| is_good(predictions, remedy)).take(MAX_DESCRIBED);
     good.try_for_each(|remedy| describe(out, remedy))
@@ -193,31 +206,37 @@ pub fn largest_batch_line(predictions: &Predictions) -> Option<String> {
         Trust::Simulated if !(0.5..=2.0).contains(&batch.factor) => "; so far from the recorded one, try it",
         Trust::Simulated => "",
     };
-    Some(format!("The largest batch that fits is {more}{:.2} times the recorded one{trust}.", batch.factor))
+    let fits = fit_words(predictions.until).fits;
+    Some(format!("The largest batch that {fits} is {more}{:.2} times the recorded one{trust}.", batch.factor))
+}
+
+/// The remedies that apply and change nothing.
+pub fn without_effect_line(predictions: &Predictions) -> Option<String> {
+    let ids = &predictions.without_effect;
+    (!ids.is_empty()).then(|| format!("Without effect on the peak: {}.", ids.join(", ")))
 }
 
 /// The least change that fits, or that none is needed, or that none does.
 pub fn remedies_headline(predictions: &Predictions) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
+    let FitWords { fits_into, fit_into, .. } = fit_words(predictions.until);
     if let Some(remedy) = least(predictions) {
         let margin = remedy.margin.map(|margin| format!(", with {} to spare", units::bytes(margin)));
         return format!(
-            "The least change that fits into {limit}: {} ({}){}.",
+            "The least change that {fits_into} {limit}: {} ({}){}.",
             remedy.title,
             remedy.id,
             margin.unwrap_or_default()
         );
     }
-    if let Some(remedy) = predictions.postpones.and_then(|index| predictions.remedies.get(index)) {
-        return format!(
-            "No remedy that was tried stops the leak and fits into {limit}. This only puts it off: {} ({}).",
-            remedy.title, remedy.id
-        );
+    if let Some(sentence) = predictions.postpones.and_then(|postponed| postponed_text(predictions, postponed))
+    {
+        return sentence;
     }
     match (predictions.fits, predictions.remedies.is_empty()) {
         (_, true) => "No remedy is known to apply to what was recorded.".to_owned(),
-        (Some(true), _) => format!("The program fits into {limit} as it is."),
-        (Some(false), _) => format!("No remedy that was tried makes the program fit into {limit}."),
+        (Some(true), _) => format!("The program {fits_into} {limit} as it is."),
+        (Some(false), _) => format!("No remedy that was tried makes the program {fit_into} {limit}."),
         (None, _) => {
             let best = predictions.remedies.iter().find(|remedy| is_good(predictions, remedy));
             best.map_or_else(
@@ -226,6 +245,23 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
             )
         }
     }
+}
+
+/// That what fits as long as was recorded does so for now.
+fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<String> {
+    let limit = predictions.capacity.map(bytes).unwrap_or_default();
+    let fits_into = fit_words(predictions.until).fits_into;
+    let (Postponed::Leak(index) | Postponed::Setting(index)) = postponed;
+    let remedy = predictions.remedies.get(index)?;
+    let what = format!("{} ({})", remedy.title, remedy.id);
+    Some(match postponed {
+        Postponed::Leak(_) => format!(
+            "No remedy that was tried stops the leak and {fits_into} {limit}. This only puts it off: {what}."
+        ),
+        Postponed::Setting(_) => format!(
+            "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
+        ),
+    })
 }
 
 /// Whether a remedy saves something for sure.
@@ -239,7 +275,8 @@ fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
 }
 
 fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
-    let titles = ["remedy", "peak requested", "", "allocated", "reserved", "fits", "margin", "basis"];
+    let fits = fit_words(predictions.until).column;
+    let titles = ["remedy", "peak requested", "", "allocated", "reserved", fits, "margin", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     let before = predictions.baseline;
     let row = |id: &str, figures: Figures, fits: Option<bool>, margin: Option<i64>, basis: String| {

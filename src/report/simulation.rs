@@ -1,6 +1,7 @@
 //! Simulated settings as a table and as JSON.
 
 use super::damage::{DamageRecord, damage_line};
+use super::fits::{fit_words, outcome_text};
 use super::json;
 use super::table::{self, Align};
 use crate::model::{Snapshot, Timeline};
@@ -83,6 +84,9 @@ struct OutcomeRecord {
     num_ooms: u64,
     oom: Option<OomRecord>,
     reaches: Option<u32>,
+    fits: bool,
+    fits_until: &'static str,
+    margin: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -118,6 +122,9 @@ fn record(outcome: &Outcome) -> OutcomeRecord {
             Reach::End => None,
             Reach::Oom(event) | Reach::RecordedOom(event) => Some(event.0),
         },
+        fits: outcome.fits(),
+        fits_until: outcome.until.key(),
+        margin: outcome.margin_bytes(),
     }
 }
 
@@ -174,17 +181,6 @@ fn size(bytes: u64) -> i64 {
 
 fn bytes(count: u64) -> String {
     units::bytes(size(count))
-}
-
-/// The outcome in a few words: `fits`, or the request that failed.
-pub fn outcome_text(outcome: &Outcome) -> String {
-    match (outcome.oom, outcome.reach) {
-        (Some(oom), _) => {
-            format!("OOM at event {}: {} asked for", units::count(oom.event.0), bytes(oom.requested_bytes))
-        }
-        (None, Reach::RecordedOom(event)) => format!("passes the OOM at event {}", units::count(event.0)),
-        (None, _) => "fits".to_owned(),
-    }
 }
 
 /// Write a simulation as text.
@@ -259,13 +255,15 @@ fn conclusions(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<(
     if let (Some(outcome), Some(capacity)) = (simulation.smallest, simulation.smallest_bytes) {
         writeln!(
             out,
-            "\nSmallest capacity with which every request is met under {}:",
+            "\nSmallest capacity with which the program {} under {}:",
+            fit_words(outcome.until).fits,
             name(&outcome.settings)
         )?;
         writeln!(out, "  {} ({} bytes)", bytes(capacity), units::count(capacity))?;
     }
     if let Some(outcome) = simulation.recommended {
-        writeln!(out, "\nThe smallest change with which every request is met (simulated):")?;
+        let fits = fit_words(outcome.until).fits;
+        writeln!(out, "\nThe smallest change with which the program {fits} (simulated):")?;
         writeln!(out, "  export {}", export_line(&outcome.settings))?;
     }
     Ok(())

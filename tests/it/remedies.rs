@@ -57,10 +57,16 @@ fn every_remedy_has_all_its_keys_and_the_best_comes_first() {
 fn text_begins_with_the_least_change_that_fits() {
     let text = stdout(remedies(&sample("frag_oom.pickle"), &[]));
     let first = text.lines().next().expect("there is text");
-    assert!(first.starts_with("The least change that fits into 4.11 GiB: set "), "{first}");
+    assert!(
+        first.starts_with("The least change that gets past the request that failed within 4.11 GiB: set "),
+        "{first}"
+    );
     assert!(text.contains("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
     let roomy = stdout(remedies(&sample("frag_oom.pickle"), &["--capacity", "80GiB"]));
-    assert!(roomy.starts_with("The program fits into 80.0 GiB as it is."), "{roomy}");
+    assert!(
+        roomy.starts_with("The program gets past the request that failed within 80.0 GiB as it is."),
+        "{roomy}"
+    );
 }
 
 #[test]
@@ -73,7 +79,12 @@ fn what_only_puts_off_a_leak_is_not_the_least_change_that_fits() {
     assert_eq!(found["least"], "detach");
     let text = stdout(remedies(&file, &["--only", "zero-grad-none"]));
     let first = text.lines().next().expect("there is text");
-    assert!(first.starts_with("No remedy that was tried stops the leak and fits into "), "{first}");
+    assert!(
+        first.starts_with(
+            "No remedy that was tried stops the leak and gets past the request that failed within "
+        ),
+        "{first}"
+    );
     assert!(first.ends_with("(zero-grad-none)."), "{first}");
 }
 

@@ -14,11 +14,11 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
-use crate::diagnosis::DiagnosisRequest;
+use crate::diagnosis::{Advice, DiagnosisRequest};
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
 use crate::remedies::Predictions;
-use crate::report::RemedyText;
+use crate::report::{Fix, RemedyText};
 use eframe::egui;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -142,6 +142,11 @@ impl Derived {
     /// The remedies that say most about a verdict, best first; none until they are predicted.
     pub(in crate::app) fn quoted(&self, verdict: &'static str) -> Rc<[RemedyText]> {
         self.predicting.quoted(verdict)
+    }
+
+    /// What to change after a verdict, with what that was simulated to give once it is predicted.
+    pub(in crate::app) fn fix(&self, verdict: &'static str, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+        self.predicting.fix(verdict, advice)
     }
 
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.

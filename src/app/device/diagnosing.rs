@@ -3,7 +3,7 @@
 use super::attributing::AttributionCell;
 use crate::app::work::background::Background;
 use crate::app::work::worker::{Task, WorkMode};
-use crate::diagnosis::{CodeSites, Diagnosis, DiagnosisRequest, Finding, Role, Severity, diagnose};
+use crate::diagnosis::{Advice, CodeSites, Diagnosis, DiagnosisRequest, Finding, Role, Severity, diagnose};
 use crate::model::{Moment, Recording, StackId};
 use crate::report::{Answer, answer};
 use eframe::egui;
@@ -72,8 +72,10 @@ pub(in crate::app) struct Verdict {
     pub(in crate::app) id: &'static str,
     pub(in crate::app) severity: Severity,
     pub(in crate::app) title: String,
-    /// The line of code and the change; `None` where nothing is wrong.
+    /// The line of code; `None` where nothing is wrong.
     pub(in crate::app) answer: Option<Answer>,
+    /// The first advice.
+    pub(in crate::app) advice: Option<Advice>,
     /// The stack of that line.
     pub(in crate::app) stack: Option<StackId>,
     /// The moment that it is about.
@@ -92,6 +94,7 @@ impl Verdict {
             title: finding.title.to_string(),
             stack: site.and_then(|site| stacks?.get(site).copied().flatten()),
             answer,
+            advice: finding.advice.first().cloned(),
             moment: report.diagnosis.at.moment,
         })
     }

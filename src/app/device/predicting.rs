@@ -5,9 +5,10 @@ use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode};
+use crate::diagnosis::Advice;
 use crate::model::Recording;
 use crate::remedies::{Predictions, predict_all};
-use crate::report::{RemedyText, quoted};
+use crate::report::{Fix, RemedyText, fix, quoted};
 use eframe::egui;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +38,9 @@ impl Task for PredictingTask {
     }
 }
 
+/// What a fix depends on: the predictions, the id of the verdict and its first advice.
+type FixKey = (Option<ByPtr<Predictions>>, &'static str, Option<Advice>);
+
 /// The predictions, once they are there.
 #[derive(Default)]
 pub(super) struct Predicting {
@@ -44,6 +48,8 @@ pub(super) struct Predicting {
     predictions: Option<Arc<Predictions>>,
     /// The key is the predictions, and the id of the verdict.
     quoted: Memo<(ByPtr<Predictions>, &'static str), Rc<[RemedyText]>>,
+    /// What to change.
+    fix: Memo<FixKey, Option<Rc<Fix>>>,
 }
 
 impl Predicting {
@@ -64,6 +70,12 @@ impl Predicting {
     /// All remedies, once they are predicted.
     pub(super) fn predictions(&self) -> Option<&Arc<Predictions>> {
         self.predictions.as_ref()
+    }
+
+    /// What to change after a verdict with an advice; nothing is simulated until remedies are predicted.
+    pub(super) fn fix(&self, verdict: &'static str, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+        let key = (self.predictions.clone().map(ByPtr), verdict, advice.cloned());
+        self.fix.get(key, || fix(verdict, advice, self.predictions.as_deref()).map(Rc::new))
     }
 
     /// The remedies that say most about a verdict, best first; none until they are predicted.

@@ -15,7 +15,7 @@ use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_p
 use crate::load::Input;
 use crate::notes::Note;
 use crate::remedies::predict_all;
-use crate::report::{Document, ReportInput, answer, report_html};
+use crate::report::{Document, ReportInput, answer, fix_of, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
 use crate::units;
 use eframe::egui;
@@ -144,7 +144,10 @@ impl ExportJob {
             let request = DiagnosisRequest { at: None, ..self.diagnosis_request };
             let found = diagnose(spec.recording.snapshot(), &spec.recording, &attribution, request).ok()?;
             let verdict = found.verdict()?;
-            Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref()))
+            let capacity = self.diagnosis_request.device_memory;
+            let predict = || predict_all(spec.recording.snapshot(), &spec.recording, &attribution, capacity);
+            let fix = fix_of(verdict, predict);
+            Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref()))
         });
         Ok(PictureSpec { attribution: Some(attribution), verdict, ..spec.clone() })
     }
@@ -243,9 +246,11 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
         view: at.view,
         // Put in when the picture is painted: finding it may take long.
         attribution: None,
-        verdict: derived
-            .verdict()
-            .map(|verdict| PictureVerdict::new(verdict.title.clone(), verdict.answer.as_ref())),
+        // Once remedies are predicted, as the header says it; before, the job predicts them.
+        verdict: derived.verdict().filter(|_| derived.predictions().is_some()).map(|verdict| {
+            let fix = derived.fix(verdict.id, verdict.advice.as_ref());
+            PictureVerdict::new(verdict.title.clone(), verdict.answer.as_ref(), fix.as_deref())
+        }),
         redacts: order.redacts,
         coloring: derived.coloring(at.color_by, palette),
         moment: at.cursor,

@@ -2,7 +2,7 @@
 
 use crate::app::theme;
 use crate::remedies::{Attributed, Figures, Prediction, Predictions};
-use crate::report::{remedy_basis, remedy_change};
+use crate::report::{fit_words, remedy_basis, remedy_change, without_effect_line};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -13,7 +13,8 @@ const ID_PX: f32 = 205.0;
 pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usize) -> Option<usize> {
     let mut chosen = None;
     egui::Grid::new("remedies").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
-        for name in ["remedy", "peak requested", "", "peak reserved", "fits", "basis"] {
+        let fits = fit_words(predictions.until).column;
+        for name in ["remedy", "peak requested", "", "peak reserved", fits, "basis"] {
             ui.label(theme::muted(ui, name).size(12.0));
         }
         ui.end_row();
@@ -29,6 +30,9 @@ pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usiz
             ui.end_row();
         }
     });
+    if let Some(line) = without_effect_line(predictions) {
+        ui.add(egui::Label::new(theme::muted(ui, line)).wrap());
+    }
     chosen
 }
 

@@ -7,7 +7,7 @@ use crate::app::theme;
 use crate::diagnosis::{Finding, Severity};
 use crate::draw::Rgb;
 use crate::model::{StackId, Timeline};
-use crate::report::{RemedyText, is_new_advice, kind_text};
+use crate::report::{Fix, RemedyText, kind_text};
 use crate::units;
 use eframe::egui::{self, Rect, pos2, vec2};
 
@@ -33,6 +33,7 @@ impl Card<'_> {
     pub(super) fn verdict_ui(
         &self,
         ui: &mut egui::Ui,
+        fix: Option<&Fix>,
         remedies: &[RemedyText],
         is_in_header: bool,
     ) -> Option<Target> {
@@ -47,10 +48,15 @@ impl Card<'_> {
             }
             self.outline_ui(ui, &mut target);
             parts::sites_ui(ui, self.finding, self.site_stacks, FIRST_LINES, &mut target);
-            let (first, others) = self.finding.advice.split_at(self.first_advice(remedies));
-            parts::advice_ui(ui, "What to do", first);
-            let simulated = if first.is_empty() { "What to do, simulated" } else { "Simulated" };
-            parts::remedies_ui(ui, simulated, remedies, &mut target);
+            let is_advised = fix.is_some_and(|fix| fix.is_advice);
+            let others = self.finding.advice.get(usize::from(is_advised)..).unwrap_or_default();
+            if let Some(fix) = fix {
+                parts::fix_ui(ui, fix);
+            }
+            let all = || remedies.iter().collect();
+            let besides = fix.map_or_else(all, |fix| fix.others(remedies));
+            let own = fix.and_then(|fix| fix.simulated.as_ref());
+            parts::remedies_ui(ui, &besides, own, &mut target);
             ui.add_space(4.0);
             parts::fold_ui(ui, egui::RichText::new("Evidence"), |ui| {
                 self.finding.explanation.iter().for_each(|sentence| parts::text_ui(ui, sentence.text()));
@@ -62,12 +68,6 @@ impl Card<'_> {
             });
         });
         target
-    }
-
-    /// Advice that is shown at once: the first, unless a simulated remedy says it more precisely.
-    fn first_advice(&self, remedies: &[RemedyText]) -> usize {
-        let first = self.finding.advice.first();
-        usize::from(first.is_some_and(|advice| is_new_advice(advice.code.as_deref(), remedies)))
     }
 
     /// Another finding: its title, and the rest below it once it is unfolded.

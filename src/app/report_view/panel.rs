@@ -6,7 +6,7 @@ use crate::analysis::At;
 use crate::app::device::diagnosing::DeviceReport;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::theme;
-use crate::diagnosis::Finding;
+use crate::diagnosis::{Finding, Severity};
 use crate::model::{Moment, Recording};
 use crate::notes::Note;
 use crate::remedies::Predictions;
@@ -114,6 +114,9 @@ fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) 
     debug_assert_eq!(findings.len(), report.site_stacks.len());
     let remedies =
         report.diagnosis.verdict().map(|verdict| ctx.derived.quoted(verdict.id)).unwrap_or_default();
+    // Where nothing is wrong, remedies are no answer to the verdict.
+    let wrong = report.diagnosis.verdict().filter(|verdict| verdict.severity != Severity::Info);
+    let fix = wrong.and_then(|verdict| ctx.derived.fix(verdict.id, verdict.advice.first()));
     let is_in_header = ctx.at.report_at.is_none();
     let mut target = None;
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -127,7 +130,7 @@ fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) 
                 ui.label(theme::muted(ui, others_text(others, report.diagnosis.at.moment)));
             }
             let clicked = ui.push_id(number, |ui| match number {
-                0 => card.verdict_ui(ui, &remedies, is_in_header),
+                0 => card.verdict_ui(ui, fix.as_deref(), &remedies, is_in_header),
                 _ => card.folded_ui(ui),
             });
             target = clicked.inner.map(|clicked| (clicked, finding)).or(target);

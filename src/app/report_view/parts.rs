@@ -6,7 +6,7 @@ use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::diagnosis::{Advice, Finding, Number, Site, Value};
 use crate::model::{EventIx, StackId, Timeline};
-use crate::report::{RemedyText, simulated_text};
+use crate::report::{Fix, RemedyText, simulated_text};
 use crate::units;
 use eframe::egui::collapsing_header::{CollapsingState, paint_default_icon};
 use eframe::egui::{self, Align, Layout, RichText};
@@ -129,28 +129,43 @@ pub(super) fn advice_ui(ui: &mut egui::Ui, name: &str, all: &[Advice]) {
     }
 }
 
-/// The remedies that a report quotes, and the way to all of them.
+/// What to change, with what this very change was simulated to give.
+pub(super) fn fix_ui(ui: &mut egui::Ui, fix: &Fix) {
+    part_ui(ui, "What to do");
+    text_ui(ui, &fix.text);
+    if let Some(code) = &fix.code {
+        code_ui(ui, code);
+    }
+    if let Some(remedy) = fix.simulated.as_ref().filter(|_| fix.is_advice) {
+        text_ui(ui, &format!("Simulated: {}", remedy.text));
+    }
+}
+
+/// The remedies that a report quotes besides its fix, and the way to all of them. `own` is the simulation of the fix.
 pub(super) fn remedies_ui(
     ui: &mut egui::Ui,
-    name: &str,
-    remedies: &[RemedyText],
+    remedies: &[&RemedyText],
+    own: Option<&RemedyText>,
     target: &mut Option<Target>,
 ) {
-    if remedies.is_empty() {
-        return;
+    if !remedies.is_empty() {
+        part_ui(ui, "Simulated with the recorded requests");
     }
-    part_ui(ui, &format!("{name} with the recorded requests"));
     for remedy in remedies {
         text_ui(ui, &remedy.text);
         if !remedy.code.is_empty() {
             code_ui(ui, &remedy.code);
         }
     }
+    let mut all = remedies.iter().copied().chain(own).peekable();
+    if all.peek().is_none() {
+        return;
+    }
     ui.horizontal(|ui| {
         if ui.link("all remedies").on_hover_text("Show every remedy with its figures").clicked() {
             *target = Some(Target::Elsewhere(Elsewhere::Remedies));
         }
-        if remedies.iter().any(|remedy| remedy.is_setting)
+        if all.any(|remedy| remedy.is_setting)
             && ui.link("show in What if").on_hover_text("Compare the allocator's settings").clicked()
         {
             *target = Some(Target::Elsewhere(Elsewhere::WhatIf));

@@ -44,7 +44,7 @@ const TASKS: [Task; 7] = [
         sample: FRAGMENTED,
         clicks: &[],
         below: &[],
-        answer: &["set expandable_segments to True: would fit"],
+        answer: &["expandable_segments:True · simulated: would get past the request that failed"],
     },
     Task {
         sample: FRAGMENTED,

@@ -40,5 +40,5 @@ fn expandable_segments_pass_the_oom_of_a_fragmented_run() {
 fn the_useful_settings_are_tried_at_once_and_the_smallest_change_is_marked() {
     let harness = opened("frag_oom.pickle");
     assert!(1 < harness.query_all_by_label_contains("passes event 2,528").count());
-    assert!(harness.query_by_label("The smallest change that fits:").is_some());
+    assert!(harness.query_by_label("The smallest change that gets past the request that failed:").is_some());
 }

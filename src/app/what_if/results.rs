@@ -8,8 +8,7 @@ use crate::app::plot::{curve, plot};
 use crate::app::theme;
 use crate::draw::Axis;
 use crate::model::{Moment, Timeline};
-use crate::report::{export_line, outcome_text};
-use crate::simulator::{Outcome, Reach};
+use crate::report::{export_line, fit_words, outcome_in_short, outcome_text};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -58,15 +57,6 @@ fn settings_name(at: usize, row: &Simulated) -> String {
     }
 }
 
-/// The outcome in fewer words than [`outcome_text`].
-fn outcome_in_short(outcome: &Outcome) -> String {
-    match (outcome.oom, outcome.reach) {
-        (Some(oom), _) => format!("OOM at event {}", units::count(oom.event.0)),
-        (None, Reach::RecordedOom(event)) => format!("passes event {}", units::count(event.0)),
-        (None, _) => "fits".to_owned(),
-    }
-}
-
 /// Bytes as they are written.
 fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -97,7 +87,7 @@ fn copy_ui(ui: &mut egui::Ui, row: &Simulated) {
 pub(super) fn recommended_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
     let Some(row) = answer.recommended.and_then(|at| answer.rows.get(at)) else { return };
     ui.horizontal(|ui| {
-        ui.label("The smallest change that fits:");
+        ui.label(format!("The smallest change that {}:", fit_words(row.outcome.until).fits));
         ui.label(RichText::new(export_line(&row.outcome.settings)).monospace().size(12.0));
         copy_ui(ui, row);
     });

@@ -11,7 +11,8 @@ use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
 use crate::model::{Moment, Timeline};
-use crate::report::answer;
+use crate::remedies::predict_all;
+use crate::report::{answer, fix_of};
 use std::sync::Arc;
 
 /// The picture that the arguments ask for, or why the recording does not allow it.
@@ -90,7 +91,9 @@ fn verdict(
     let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
     let found = diagnose(&recording.snapshot, timeline, attribution, request).ok()?;
     let verdict = found.verdict()?;
-    Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref()))
+    let predict = || predict_all(&recording.snapshot, timeline, attribution, args.capacity.bytes);
+    let fix = fix_of(verdict, predict);
+    Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref()))
 }
 
 fn needs_attribution(args: &RenderArgs) -> bool {

@@ -26,7 +26,8 @@ pub(super) fn explain_kind(finding: &mut Finding, retained: &Retained) {
 
 fn models(finding: &mut Finding) {
     finding.explain("Most of it is parameters and optimizer state, made again and again: models or optimizers of earlier folds, restarts, rounds or checkpoints are still referenced, as by a list of results, a scheduler or a closure.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Let the old ones go before the next are made, and keep what is needed of them on the CPU:",
         "best = {k: v.cpu() for k, v in model.state_dict().items()}\ndel model, optimizer, scheduler",
     );
@@ -34,7 +35,8 @@ fn models(finding: &mut Finding) {
 
 fn models_in_graphs(finding: &mut Finding) {
     finding.explain("Most of it is models, made again and again, and activations of theirs stay with them: graphs hold both. A graph stays while a tensor of it is kept, as a loss in a list, and after backward(create_graph=True), which ties parameters, their gradients and the graph into a cycle.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Compute gradients of gradients without .grad, or break the cycle when the result is there, and keep results without a graph:",
         "grads = torch.autograd.grad(loss, list(model.parameters()), create_graph=True)\n# or, after backward(create_graph=True): model.zero_grad(set_to_none=True)\nresults.append(value.item())",
     );
@@ -43,7 +45,8 @@ fn models_in_graphs(finding: &mut Finding) {
 
 fn optimizers(finding: &mut Finding) {
     finding.explain("Most of it is the state of optimizers that were made again and again: the earlier ones are still referenced, as by their schedulers, a list of stages or a closure.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Keep one optimizer and change its settings, or let go of the old one, with its scheduler, before the next is made:",
         "for group in optimizer.param_groups:\n    group[\"lr\"] = lr   # instead of a new optimizer\n# or: del optimizer, scheduler",
     );
@@ -51,7 +54,8 @@ fn optimizers(finding: &mut Finding) {
 
 fn weights(finding: &mut Finding) {
     finding.explain("Most of it has the sizes of the model's parameters, so it is copies of the weights: a state_dict() or the weights of each step or checkpoint, kept on the device in a list or a dict.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Keep copies on the CPU or on disk, and only those that are still needed:",
         "history.append({k: v.cpu() for k, v in model.state_dict().items()})",
     );
@@ -59,7 +63,8 @@ fn weights(finding: &mut Finding) {
 
 fn inputs(finding: &mut Finding) {
     finding.explain("Most of it is inputs: batches that stay after their use, or are loaded faster than they are used, in a list, a queue, a buffer or an attribute.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Keep batches on the CPU, move each to the device when it is used, and keep no reference to it:",
         "for x, y in loader:\n    x, y = x.to(device), y.to(device)",
     );
@@ -80,7 +85,8 @@ fn inputs_ahead(finding: &mut Finding) {
 
 fn caches(finding: &mut Finding) {
     finding.explain("Most of it is caches of keys and values of generations that are over: something still holds them, as a session, a list of outputs with past_key_values, or an attribute.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Let each cache go with its request, and keep only the tokens; where it is needed again, keep a limited number of caches or move them to the CPU:",
         "del outputs, past_key_values",
     );
@@ -88,7 +94,8 @@ fn caches(finding: &mut Finding) {
 
 fn hooks(finding: &mut Finding) {
     finding.explain("A hook on a module made it, and what a hook stores stays until the program removes it.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Clear what the hook stores after each use, store it on the CPU without a graph, and remove the hook when it has done its work:",
         "features[name] = output.detach().cpu()   # replace instead of append\nhandle.remove()",
     );
@@ -101,7 +108,8 @@ fn results(finding: &mut Finding, retained: &Retained) {
         "It is few of the blocks that were made meanwhile, so no graph keeps it. It is"
     };
     finding.explain(say!("{} results that stay: in a list, a dict, a cache or a metric, as an attribute, in a closure, or in what a hook stores.", from));
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Keep results on the CPU, without a graph; of a view, keep a copy, since it holds all of its storage:",
         "results.append(out.detach().cpu())",
     );
@@ -110,7 +118,8 @@ fn results(finding: &mut Finding, retained: &Retained) {
 
 fn computed(finding: &mut Finding) {
     finding.explain("No model made it: it was computed beside the calls, as losses, metrics and statistics of gradients are, and something still refers to it: a list, a dict, or a sum of tensors, as with total += metric(output).");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Keep numbers and copies without a graph, on the CPU:",
         "total += metric(output).item()\nresults.append(value.detach().cpu())",
     );
@@ -141,8 +150,11 @@ fn without_backward(finding: &mut Finding, retained: &Retained) {
             "with torch.no_grad():            # evaluation\n(loss / len(parts)).backward()   # training, after each call",
         );
     } else {
-        finding
-            .advise_code("Evaluate without a graph:", "with torch.no_grad():   # or torch.inference_mode()");
+        finding.advise_remedy(
+            "eval-no-grad",
+            "Evaluate without a graph:",
+            "with torch.no_grad():   # or torch.inference_mode()",
+        );
     }
     finding.advise_code(
         "Keep numbers of what is over, not tensors with a graph:",
@@ -152,7 +164,8 @@ fn without_backward(finding: &mut Finding, retained: &Retained) {
 
 fn outlives_backward(finding: &mut Finding) {
     finding.explain("Each iteration ran its backward pass, and its graph is still there: a tensor that is carried from one iteration to the next (a hidden state, a memory, a running value) ties the graphs together, and retain_graph=True keeps backward() from freeing them.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Cut the graph where one iteration hands its state to the next, and do not retain it:",
         "state = state.detach()   # of a tuple: tuple(s.detach() for s in state)\nloss.backward()          # without retain_graph=True",
     );
@@ -160,7 +173,8 @@ fn outlives_backward(finding: &mut Finding) {
 
 fn beside_backward(finding: &mut Finding) {
     finding.explain("The backward passes of these iterations used other calls: outputs that are in no loss, or not in this one, keep their graphs, as log-probabilities, values or losses in a list do.");
-    finding.advise_code(
+    finding.advise_remedy(
+        "detach",
         "Detach what is kept, make what needs no gradients without a graph, and clear lists after each step:",
         "log.append(output.detach())\nwith torch.no_grad():",
     );

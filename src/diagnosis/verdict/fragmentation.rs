@@ -60,7 +60,8 @@ fn advise_on_segments(finding: &mut Finding, assessment: &Assessment<'_>, shorta
             }
             if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
                 let recorded = Settings::recorded(assessment.case.snapshot);
-                finding.advise_code(
+                finding.advise_remedy(
+                    "set:expandable_segments=True",
                     "Let segments grow instead of adding new ones:",
                     Settings { expandable_segments: true, ..recorded }.conf_line(),
                 );

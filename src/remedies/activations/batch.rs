@@ -1,6 +1,7 @@
 //! Smaller batches with as many more passes before each step.
 
 use crate::model::{AllocId, EventIx, Moment, StackId};
+use crate::remedies::gate::{BatchSize, has_backward};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
 use crate::remedies::training::{Pass, Role, Training};
@@ -13,21 +14,31 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<
     if training.spans.passes().next().is_none() {
         return Vec::new();
     }
+    let has_backward = has_backward(scene);
+    // What has one sample cannot be halved.
+    let condition =
+        if BatchSize::of(scene) == BatchSize::Unknown { ", if it has more than one sample" } else { "" };
+    let times =
+        |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
     [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
         .into_iter()
         .map(|(id, share, parts)| {
             let training = Arc::clone(training);
-            let title = format!("compute {share} the batch at a time, {parts} times before each step");
+            let title =
+                format!("compute {share} the batch at a time{times}{condition}", times = times(parts));
             let change = move |program: &mut Program<'_>| micro_batches(scene, &training, program, parts);
             Offer::new(id, title, (Part::Batch, Effort::Time), change)
-                .code(code(parts))
-                .cost("the same step and results, but for batch norm; smaller kernels may run slower")
+                .code(code(parts, has_backward))
+                .cost("the same results, but for batch norm; smaller kernels may run slower")
                 .error(0.02)
         })
         .collect()
 }
 
-fn code(parts: u32) -> String {
+fn code(parts: u32, has_backward: bool) -> String {
+    if !has_backward {
+        return format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
+    }
     format!(
         "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
     )

@@ -5,6 +5,7 @@
 use super::answer::answer;
 use super::clean::Clean;
 use super::facts::facts;
+use super::fix::{Fix, fix};
 use super::quoted::{RemedyText, quoted};
 use crate::analysis::segment_state::GroupKey;
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
@@ -87,14 +88,12 @@ impl NoteText {
 }
 
 /// What the verdict comes down to; nothing where nothing is wrong.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AnswerText {
     /// The line of code with its bytes.
     pub(super) culprit: Option<String>,
-    /// The first thing to change.
-    pub(super) fix: Option<String>,
-    /// Whether that is code, not words.
-    pub(super) is_code: bool,
+    /// What to change.
+    pub(super) fix: Option<Fix>,
 }
 
 /// A finding.
@@ -114,6 +113,8 @@ pub(super) struct FindingText {
     pub(super) allocations: Vec<AllocationText>,
     pub(super) events: Vec<u32>,
     pub(super) advice: Vec<AdviceText>,
+    /// What to change; only the verdict has it.
+    pub(super) fix: Option<Fix>,
     /// The best remedies that were simulated; only the verdict has them.
     pub(super) remedies: Vec<RemedyText>,
     /// The ids of the remedies that simulate the advice.
@@ -158,6 +159,20 @@ pub(super) struct AllocationText {
     pub(super) site: String,
 }
 
+impl FindingText {
+    /// What to change comes first; these are the remedies that are quoted besides.
+    pub(super) fn other_remedies(&self) -> Vec<&RemedyText> {
+        let all = || self.remedies.iter().collect();
+        self.fix.as_ref().map_or_else(all, |fix| fix.others(&self.remedies))
+    }
+
+    /// The advice besides what to change.
+    pub(super) fn other_advice(&self) -> &[AdviceText] {
+        let is_first = self.fix.as_ref().is_some_and(|fix| fix.is_advice);
+        self.advice.get(usize::from(is_first)..).unwrap_or_default()
+    }
+}
+
 impl Document {
     /// Look everything up.
     pub fn new(input: &ReportInput<'_>) -> Self {
@@ -170,7 +185,7 @@ impl Document {
             device_name: timeline.device.to_string(),
             at: diagnosis.at,
             dump: diagnosis.dump,
-            answer: answer_text(diagnosis, clean),
+            answer: answer_text(input, clean),
             moment_text: moment_text(timeline, diagnosis.at.moment),
             facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
@@ -210,19 +225,21 @@ impl Document {
     }
 }
 
-fn answer_text(diagnosis: &Diagnosis, clean: Clean) -> AnswerText {
-    let Some((verdict, found)) =
-        diagnosis.findings.first().and_then(|verdict| Some((verdict, answer(verdict)?)))
-    else {
+fn answer_text(input: &ReportInput<'_>, clean: Clean) -> AnswerText {
+    let verdict = input.diagnosis.findings.first();
+    let Some((verdict, found)) = verdict.and_then(|verdict| Some((verdict, answer(verdict)?))) else {
         return AnswerText::default();
     };
-    let code = verdict.advice.first().and_then(|advice| advice.code.as_deref());
-    let is_code = code.is_some_and(|code| code.lines().any(|line| found.fix.as_deref() == Some(line.trim())));
-    AnswerText {
-        culprit: found.culprit.map(|text| clean.text(&text)),
-        fix: found.fix.map(|text| clean.text(&text)),
-        is_code,
-    }
+    AnswerText { culprit: found.culprit.map(|text| clean.text(&text)), fix: fix_text(input, verdict, clean) }
+}
+
+/// What to change. Where nothing is wrong, that is what the verdict itself advises.
+fn fix_text(input: &ReportInput<'_>, verdict: &Finding, clean: Clean) -> Option<Fix> {
+    let predictions = input.remedies.filter(|_| verdict.severity != Severity::Info);
+    let found = fix(verdict.id, verdict.advice.first(), predictions)?;
+    let short = clean.text(&found.short);
+    let code = found.code.as_ref().map(|code| clean.code(code));
+    Some(Fix { short, text: clean.prose(&found.text), code, ..found })
 }
 
 fn note_text(snapshot: &Snapshot, clean: Clean, note: &Note) -> NoteText {
@@ -239,7 +256,10 @@ fn note_text(snapshot: &Snapshot, clean: Clean, note: &Note) -> NoteText {
 fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
     let mut findings: Vec<FindingText> =
         input.diagnosis.findings.iter().map(|finding| finding_text(input, clean, finding)).collect();
+    let verdict = input.diagnosis.findings.first();
+    let fix = verdict.and_then(|verdict| fix_text(input, verdict, clean));
     if let Some(verdict) = findings.first_mut() {
+        verdict.fix = fix;
         verdict.is_verdict = true;
         verdict.remedies = input.remedies.map(|all| quoted(all, verdict.id)).unwrap_or_default();
     }
@@ -290,6 +310,7 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
                 code: advice.code.as_ref().map(|code| clean.code(code)),
             })
             .collect(),
+        fix: None,
         remedies: Vec::new(),
         simulated_by: finding.simulated_by(),
         saving: finding

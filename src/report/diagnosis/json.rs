@@ -2,6 +2,7 @@
 //! a key changes its meaning or goes away.
 
 use super::document::{AdviceText, AllocationText, Document, FindingText, NoteText, StackText};
+use super::fix::Fix;
 use crate::analysis::PhaseBasis;
 use crate::analysis::segment_state::{GroupKey, SizeClass};
 use crate::diagnosis::{CodeRow, CodeTree, Figure, MomentPosition, Site, Value};
@@ -38,6 +39,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             "facts": facts,
         },
         "verdict": document.verdict(),
+        "fix": document.answer.fix.as_ref().map(fix),
         "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
@@ -46,6 +48,16 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "damage": document.damage,
     });
     crate::report::json::write(out, &report)
+}
+
+fn fix(fix: &Fix) -> Json {
+    let simulated = fix.simulated.as_ref();
+    json!({
+        "text": fix.text,
+        "code": fix.code,
+        "outcome": simulated.map(|remedy| &remedy.outcome),
+        "remedy": simulated.map(|remedy| &remedy.record),
+    })
 }
 
 fn note(note: &NoteText) -> Json {

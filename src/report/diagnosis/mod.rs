@@ -5,6 +5,7 @@ mod answer;
 mod clean;
 mod document;
 mod facts;
+mod fix;
 mod json;
 mod markdown;
 mod markdown_sink;
@@ -16,8 +17,9 @@ mod tree;
 mod walk;
 mod words;
 
-pub use answer::{Answer, answer, is_new_advice};
+pub use answer::{Answer, answer};
 pub use document::{Document, ReportInput};
+pub use fix::{Fix, fix, fix_of};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
 pub use page::{

@@ -1,6 +1,7 @@
 //! The remedies that a report quotes: of all that were simulated, the two that say most.
 
 use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
+use crate::report::fits::fit_words;
 use crate::report::remedies::remedy_json;
 use crate::units;
 use serde_json::Value;
@@ -14,6 +15,8 @@ const WORTH_PART: u64 = 50;
 /// A quoted remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemedyText {
+    /// The id, or ids joined by `+`.
+    pub id: String,
     /// What to do, and the peak that is predicted.
     pub text: String,
     /// What to write.
@@ -61,6 +64,12 @@ pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
     chosen.into_iter().map(|remedy| remedy_text(predictions, remedy)).collect()
 }
 
+/// What was simulated for the remedy with an id.
+pub(super) fn simulated(predictions: &Predictions, id: &str) -> Option<RemedyText> {
+    let found = predictions.remedies.iter().find(|remedy| remedy.id == id);
+    found.map(|remedy| remedy_text(predictions, remedy))
+}
+
 /// Whether a prediction that can be trusted lowers the peak, by one change.
 fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
     let before = predictions.baseline.peak_requested;
@@ -71,11 +80,12 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
 /// Whether it fits, if that is known, else the lower peak.
 fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
     let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
+    let would_fit = fit_words(predictions.until).would_fit;
     match (remedy.fits, predictions.capacity, remedy.margin) {
         (Some(true), Some(capacity), _) => {
-            format!("would fit ({} of {})", bytes(remedy.figures.peak_reserved), bytes(capacity))
+            format!("{would_fit} ({} of {})", bytes(remedy.figures.peak_reserved), bytes(capacity))
         }
-        (Some(true), None, _) => "would fit".to_owned(),
+        (Some(true), None, _) => would_fit.to_owned(),
         (Some(false), _, Some(margin)) => {
             format!("would still lack {}", units::bytes(margin.saturating_abs()))
         }
@@ -97,7 +107,9 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         format!("{} at the peak instead of {}", bytes(after), bytes(before))
     };
     let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
-        (Some(true), Some(margin)) => format!("; it fits, with {margin} to spare"),
+        (Some(true), Some(margin)) => {
+            format!("; it {}, with {margin} to spare", fit_words(predictions.until).fits)
+        }
         (Some(false), Some(margin)) => format!("; still {margin} too much"),
         _ => String::new(),
     };
@@ -108,6 +120,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         Attributed::Inferred => " What is changed is inferred.",
     };
     RemedyText {
+        id: remedy.id.clone(),
         text: format!(
             "{} ({}): {figures}{error}{fits}.{inferred}",
             units::capitalised(&remedy.title),
@@ -117,7 +130,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         title: remedy.title.clone(),
         outcome: outcome(predictions, remedy),
         is_setting: remedy.parts == [Part::Settings],
-        record: remedy_json(remedy),
+        record: remedy_json(remedy, predictions.until),
     }
 }
 
@@ -125,6 +138,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
 mod tests {
     use super::*;
     use crate::remedies::Figures;
+    use crate::simulator::Until;
 
     fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
         let mut remedy = crate::report::remedies::fixture::prediction(id);
@@ -145,6 +159,7 @@ mod tests {
         let baseline = Figures { peak_requested: 10 << 30, ..Figures::default() };
         let predictions = Predictions {
             baseline,
+            until: Until::End,
             fits: None,
             margin: None,
             capacity: None,
@@ -152,6 +167,7 @@ mod tests {
             largest_batch: None,
             least,
             postpones: None,
+            without_effect: Vec::new(),
             not_offered: Vec::new(),
         };
         let id = |remedy: RemedyText| remedy.record["id"].as_str().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 //! The report for a terminal.
 
-use super::document::{AdviceText, Document, FindingText};
+use super::document::{Document, FindingText};
 use super::tree;
 use super::words::{kind_text, short_place, simulated_text};
 use crate::diagnosis::{Number, Site};
@@ -72,7 +72,7 @@ fn short(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     let Some((verdict, others)) = document.findings.split_first() else { return Ok(()) };
     writeln!(out, "{}", kind_text(verdict.severity, verdict.id))?;
     paragraph(out, "", &verdict.title)?;
-    parts(out, verdict, &[why, first_advice, remedies, code_tree])?;
+    parts(out, verdict, &[why, fix, remedies, code_tree])?;
     writeln!(out)?;
     // Without advice, a finding is a figure, and figures are for --verbose.
     let others: Vec<&FindingText> = others.iter().filter(|finding| !finding.advice.is_empty()).collect();
@@ -98,7 +98,7 @@ fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         }
         writeln!(out, "{}", kind_text(finding.severity, finding.id))?;
         paragraph(out, "", &finding.title)?;
-        parts(out, finding, &[why, remedies, code_tree, explanation, figures, sites, advice, closing])?;
+        parts(out, finding, &[why, fix, remedies, code_tree, explanation, figures, sites, advice, closing])?;
         writeln!(out)?;
     }
     if let Some(table) = &document.modules {
@@ -109,13 +109,14 @@ fn verbose(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     writeln!(out, "{line}\n")
 }
 
-/// The best remedies that were simulated.
+/// The best remedies that were simulated besides.
 fn remedies(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
-    if finding.remedies.is_empty() {
+    let remedies = finding.other_remedies();
+    if remedies.is_empty() {
         return Ok(());
     }
     writeln!(out, "  Simulated with the recorded requests")?;
-    for remedy in &finding.remedies {
+    for remedy in remedies {
         paragraph(out, "    ", &remedy.text)?;
         remedy.code.lines().try_for_each(|line| writeln!(out, "        {line}"))?;
     }
@@ -141,10 +142,15 @@ fn why(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     finding.why.iter().try_for_each(|why| paragraph(out, "  ", &format!("Why: {why}")))
 }
 
-fn first_advice(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
-    let Some(advice) = finding.advice.first() else { return Ok(()) };
-    paragraph(out, "  ", &format!("What to change: {}", advice.text))?;
-    code(out, advice)
+/// What to change, and what this very change was simulated to give.
+fn fix(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
+    let Some(fix) = &finding.fix else { return Ok(()) };
+    paragraph(out, "  ", &format!("What to change: {}", fix.text))?;
+    code(out, fix.code.as_deref())?;
+    match fix.simulated.as_ref().filter(|_| fix.is_advice) {
+        Some(remedy) => paragraph(out, "    ", &format!("Simulated: {}", remedy.text)),
+        None => Ok(()),
+    }
 }
 
 fn code_tree(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
@@ -177,19 +183,20 @@ fn sites(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
 }
 
 fn advice(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
-    if finding.advice.is_empty() {
+    let others = finding.other_advice();
+    if others.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  What to do")?;
-    for advice in &finding.advice {
+    writeln!(out, "  {}", if finding.fix.is_some() { "What else to do" } else { "What to do" })?;
+    for advice in others {
         paragraph(out, "    ", &advice.text)?;
-        code(out, advice)?;
+        code(out, advice.code.as_deref())?;
     }
     Ok(())
 }
 
-fn code(out: &mut Vec<u8>, advice: &AdviceText) -> io::Result<()> {
-    let mut lines = advice.code.iter().flat_map(|code| code.lines());
+fn code(out: &mut Vec<u8>, code: Option<&str>) -> io::Result<()> {
+    let mut lines = code.into_iter().flat_map(str::lines);
     lines.try_for_each(|line| writeln!(out, "        {line}"))
 }
 

@@ -74,26 +74,28 @@ pub(super) fn why(sink: &mut impl Sink, finding: &FindingText) {
     }
 }
 
-/// The first thing to change, and the best remedies that were simulated.
+/// What to change with what it was simulated to give, and the best remedies besides.
 pub(super) fn fix(sink: &mut impl Sink, finding: &FindingText) {
-    advice(sink, "What to change", first_advice(finding).0);
-    remedies(sink, &finding.remedies);
+    if let Some(fix) = &finding.fix {
+        sink.heading("What to change");
+        let own = fix.simulated.as_ref().filter(|_| fix.is_advice);
+        let own = own.map(|remedy| format!("Simulated: {}", remedy.text));
+        let first = Item { text: &fix.text, code: fix.code.as_deref() };
+        let own = own.as_ref().map(|text| Item { text, code: None });
+        sink.list(&[first].into_iter().chain(own).collect::<Vec<_>>());
+    }
+    remedies(sink, &finding.other_remedies());
 }
 
 /// What a verdict says besides its cause, its fix and its lines.
 pub(super) fn details(sink: &mut impl Sink, finding: &FindingText, detail: Detail) {
     explanation(sink, finding.explanation.iter());
-    advice(sink, "What else to do", first_advice(finding).1);
+    advice(sink, "What else to do", finding.other_advice());
     evidence(sink, finding, detail);
 }
 
-/// The first advice, and the others.
-fn first_advice(finding: &FindingText) -> (&[AdviceText], &[AdviceText]) {
-    finding.advice.split_at(finding.advice.len().min(1))
-}
-
 /// The best remedies that were simulated, if any were.
-fn remedies(sink: &mut impl Sink, remedies: &[RemedyText]) {
+fn remedies(sink: &mut impl Sink, remedies: &[&RemedyText]) {
     if remedies.is_empty() {
         return;
     }

@@ -147,6 +147,23 @@ impl<'a> Program<'a> {
         &self.failed
     }
 
+    /// The allocations that another version of the program makes otherwise, or not at all.
+    pub fn touched_by<'p>(&'p self, changed: &'p Self) -> impl Iterator<Item = AllocId> + 'p {
+        let rows = self.rows.iter().zip(&changed.rows).enumerate();
+        rows.filter(|(_, (row, other))| row != other).map(|(index, _)| AllocId(index as u32))
+    }
+
+    /// The program with nothing but what another version leaves as it is, and what `stays` in any case.
+    #[must_use]
+    pub fn untouched_by(&self, changed: &Self, stays: impl Fn(AllocId) -> bool) -> Self {
+        let mut out = self.clone();
+        self.touched_by(changed).filter(|&id| !stays(id)).for_each(|id| out.leave_out(id));
+        for (failed, other) in out.failed.iter_mut().zip(&changed.failed) {
+            failed.bytes = failed.bytes.min(other.bytes);
+        }
+        out
+    }
+
     /// Whether an allocation is made and given back when it was recorded to be.
     #[inline]
     pub(super) fn is_in_place(&self, id: AllocId) -> bool {

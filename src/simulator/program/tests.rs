@@ -56,6 +56,20 @@ fn a_program_is_the_recorded_one_until_it_is_changed() {
 }
 
 #[test]
+fn what_a_change_leaves_alone_is_a_program_of_its_own() {
+    let timeline = timeline();
+    let recorded = Program::recorded(&timeline);
+    let mut changed = recorded.clone();
+    changed.leave_out(AllocId(0));
+    changed.free_at(AllocId(1), Point::before(EventIx(4), 0));
+    assert_eq!(recorded.touched_by(&changed).collect::<Vec<_>>(), [AllocId(0), AllocId(1)]);
+    let least = |stays: &dyn Fn(AllocId) -> bool| recorded.untouched_by(&changed, stays).peak().bytes >> 20;
+    assert_eq!(least(&|_| false), 4);
+    assert_eq!(least(&|id| id == AllocId(1)), 12, "more than the 8 MiB that the change says");
+    assert_eq!(changed.peak().bytes >> 20, 8);
+}
+
+#[test]
 fn sizes_and_lifetimes_change() {
     let timeline = timeline();
     let mut program = Program::recorded(&timeline);

@@ -6,7 +6,7 @@ mod run;
 
 pub use fidelity::Fidelity;
 pub(super) use fidelity::{MemoryFit, compare, first_difference, given_back, judge_memory};
-pub use outcome::{Outcome, Reach, SimulatedOom};
+pub use outcome::{Outcome, Reach, SimulatedOom, margin_bytes};
 pub(super) use run::{run, run_requests};
 
 use super::allocator::{Allocator, LaidSegment};

@@ -3,6 +3,7 @@
 use crate::model::{EventIx, StepCurve};
 use crate::simulator::allocator::Counters;
 use crate::simulator::settings::Settings;
+use crate::simulator::until::Until;
 
 /// A request that could not be met in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,16 @@ pub struct Outcome {
     pub peak_event: Option<EventIx>,
     /// Reserved bytes over the moments of the recording.
     pub reserved: StepCurve,
+    /// The most bytes that could be reserved; `None` for any number.
+    pub limit_bytes: Option<u64>,
+    /// How far the answer reaches if it fits.
+    pub until: Until,
+}
+
+/// What is left of a limit once this many bytes are reserved; negative if they are too many.
+pub fn margin_bytes(limit_bytes: u64, reserved_bytes: u64) -> i64 {
+    let difference = i128::from(limit_bytes) - i128::from(reserved_bytes);
+    i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
 }
 
 impl Outcome {
@@ -60,9 +71,19 @@ impl Outcome {
         self.counters.allocated_bytes.peak
     }
 
-    /// Whether every request was met.
+    /// Whether every request was met, and all that was reserved, before the first event too, lay within the limit.
     pub fn fits(&self) -> bool {
-        self.oom.is_none()
+        self.oom.is_none() && self.margin_bytes().is_none_or(|margin| 0 <= margin)
+    }
+
+    /// The bytes that are to spare if it fits: the limit less the most that was reserved. Negative, the bytes that are missing at
+    /// least. `None` without a limit.
+    pub fn margin_bytes(&self) -> Option<i64> {
+        let limit = self.limit_bytes?;
+        let margin = margin_bytes(limit, self.peak_reserved_bytes());
+        let Some(oom) = self.oom else { return Some(margin) };
+        let wanted = oom.reserved_bytes.saturating_add(oom.requested_bytes);
+        Some(margin.min(margin_bytes(limit, wanted)).min(-1))
     }
 
     /// Calls of `cudaMalloc`.

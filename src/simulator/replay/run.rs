@@ -50,7 +50,7 @@ pub(in crate::simulator) fn run_requests(
     all: impl Iterator<Item = Request>,
     rules: Rules,
 ) -> Outcome {
-    let settings = rules.settings.clone();
+    let (settings, limit_bytes) = (rules.settings.clone(), rules.limit_bytes());
     let mut replay = Replay::new(requests, rules);
     let mut recorder = ReservedRecorder::new(&replay);
     let (mut oom, mut reach) = (None, Reach::End);
@@ -89,5 +89,7 @@ pub(in crate::simulator) fn run_requests(
         hole_bytes,
         peak_event: recorder.peak_event,
         reserved: StepCurve::from_steps(recorder.steps),
+        limit_bytes,
+        until: requests.until,
     }
 }

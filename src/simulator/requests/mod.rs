@@ -14,6 +14,7 @@ pub(super) use request::{Op, Request, Scope};
 pub(super) use segment_events::{Cause, FIRST_SIMULATED_ADDRESS, SegmentAction, SegmentEvent};
 
 use super::settings::{MAX_REQUEST_BYTES, Settings};
+use super::until::Until;
 use crate::model::{Context, DeviceId, EventIx, PoolKey, Snapshot, Timeline};
 
 /// Everything that a program asked for on one device, and the state before that.
@@ -31,6 +32,8 @@ pub(super) struct Requests {
     pub(super) events: usize,
     /// The most bytes that the recording reserved.
     pub(super) recorded_peak: u64,
+    /// How far answers reach.
+    pub(super) until: Until,
 }
 
 impl Requests {
@@ -54,7 +57,16 @@ impl Requests {
         initial_state::find_unsplit_pools(timeline, settings, &mut pool_streams);
         let slots = events.address_count();
         let recorded_peak = timeline.reserved.peak().1.max(0).unsigned_abs();
-        Self { all, pool_streams, slots, initial, segments, events: events.len(), recorded_peak }
+        Self {
+            all,
+            pool_streams,
+            slots,
+            initial,
+            segments,
+            events: events.len(),
+            recorded_peak,
+            until: Until::of(timeline),
+        }
     }
 
     /// The last event at which a request failed.

@@ -61,4 +61,10 @@ impl Rules {
             garbage_bytes,
         }
     }
+
+    /// The most bytes that can be reserved; `None` for any number.
+    pub(in crate::simulator) fn limit_bytes(&self) -> Option<u64> {
+        let capacity = (self.capacity_bytes < UNLIMITED_BYTES).then_some(self.capacity_bytes);
+        capacity.into_iter().chain(self.allowed_bytes).min()
+    }
 }

@@ -93,9 +93,12 @@ impl Sink for Html {
             self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
         }
         if let Some(fix) = &head.answer.fix {
-            let [open, close] = if head.answer.is_code { ["<code>", "</code>"] } else { ["", ""] };
+            let [open, close] = if fix.is_code { ["<code>", "</code>"] } else { ["", ""] };
             self.markup("<p class=\"answer\">fix: ");
-            self.element(open, fix, close);
+            self.element(open, &fix.short, close);
+            if let Some(remedy) = &fix.simulated {
+                self.element(" · simulated: ", &remedy.outcome, "");
+            }
             self.markup("</p>\n");
         }
         self.element("<p class=\"quiet\">", head.name, " · ");

@@ -1,0 +1,73 @@
+//! Whether what an evaluation is said to keep can be kept by a graph.
+
+use crate::analysis::{Phase, site_frame};
+use crate::model::{AllocId, FrameId, StackId};
+use crate::remedies::offer::{Offer, Part};
+use crate::remedies::scene::Scene;
+use crate::remedies::tried::changed;
+use crate::simulator::Program;
+
+/// The files in which torch runs a function under `no_grad` or `inference_mode`, where these decorate it.
+const DECORATORS: [&str; 2] = ["torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"];
+
+/// Names of functions that evaluate. They may be called by functions that train.
+const EVALUATES: [&str; 6] = ["eval", "valid", "test", "infer", "predict", "generate"];
+
+/// Whether all that a change of evaluations frees was made by evaluations, and may belong to a graph.
+pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer: &Offer<'_>) -> bool {
+    if offer.part != Part::Evaluation {
+        return true;
+    }
+    let roles: Vec<FrameRole> =
+        (0..scene.snapshot.frames.len() as u32).map(|index| FrameRole::of(scene, FrameId(index))).collect();
+    let of_evaluation = |id: AllocId| {
+        let phase = scene.attribution.phases.phase_at(scene.timeline.lifetimes.start(id));
+        !matches!(phase, Phase::Forward | Phase::Backward | Phase::Optimizer)
+            && may_keep_graph(scene, &roles, scene.timeline.stack(id))
+    };
+    program.touched_by(&changed(program, &[offer])).all(of_evaluation)
+}
+
+/// Whether code keeps a graph, as far as its frames tell: no model is called under `no_grad`, and the innermost function that is
+/// named for what it does does not train. A function that a module calls may do without gradients for itself.
+fn may_keep_graph(scene: &Scene<'_>, roles: &[FrameRole], stack: StackId) -> bool {
+    let frames = scene.snapshot.stacks.frames(stack);
+    let role = |frame: &FrameId| roles.get(frame.index()).copied().unwrap_or(FrameRole::Other);
+    let from_outermost = || frames.iter().rev().map(role);
+    let is_outside = |role: &FrameRole| *role != FrameRole::Module;
+    let is_without_gradients = from_outermost().take_while(is_outside).any(|role| role == FrameRole::NoGrad);
+    let trains =
+        frames.iter().map(role).find(|role| matches!(role, FrameRole::Trains | FrameRole::Evaluates));
+    !is_without_gradients && trains != Some(FrameRole::Trains)
+}
+
+/// What a frame tells about gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FrameRole {
+    /// It runs a function without gradients.
+    NoGrad,
+    /// It calls a module.
+    Module,
+    Trains,
+    Evaluates,
+    Other,
+}
+
+impl FrameRole {
+    fn of(scene: &Scene<'_>, frame: FrameId) -> Self {
+        let frame = site_frame(scene.snapshot, frame);
+        let file = frame.file.replace('\\', "/");
+        let name = frame.name.rsplit('.').next().unwrap_or(&frame.name).to_ascii_lowercase();
+        if DECORATORS.iter().any(|ending| file.ends_with(ending)) {
+            Self::NoGrad
+        } else if file.ends_with("torch/nn/modules/module.py") {
+            Self::Module
+        } else if name.contains("train") {
+            Self::Trains
+        } else if EVALUATES.iter().any(|word| name.contains(word)) {
+            Self::Evaluates
+        } else {
+            Self::Other
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The words for what fits.
+//!
+//! They are made here alone. Where a recording has a request that failed, no answer reaches beyond it: what fits is known to get
+//! past this request, and what the program asks for next was not recorded.
+
+use crate::simulator::{Outcome, Reach, Until};
+use crate::units;
+
+/// The words about what fits, as far as a recording reaches.
+pub struct FitWords {
+    /// Of one thing: `it fits`.
+    pub fits: &'static str,
+    /// Of one thing, before a capacity.
+    pub fits_into: &'static str,
+    /// Without an ending, before a capacity.
+    pub fit_into: &'static str,
+    /// Of what was only simulated.
+    pub would_fit: &'static str,
+    /// The title of a column.
+    pub column: &'static str,
+}
+
+const TO_THE_END: FitWords = FitWords {
+    fits: "fits",
+    fits_into: "fits into",
+    fit_into: "fit into",
+    would_fit: "would fit",
+    column: "fits",
+};
+
+const TO_THE_FAILED_REQUEST: FitWords = FitWords {
+    fits: "gets past the request that failed",
+    fits_into: "gets past the request that failed within",
+    fit_into: "get past the request that failed within",
+    would_fit: "would get past the request that failed",
+    column: "past OOM",
+};
+
+/// The words for what reaches as far as this.
+pub fn fit_words(until: Until) -> &'static FitWords {
+    match until {
+        Until::End => &TO_THE_END,
+        Until::FailedRequest => &TO_THE_FAILED_REQUEST,
+    }
+}
+
+/// The outcome in a few words: that it fits, or the request that failed, or that too much was reserved before the first.
+pub fn outcome_text(outcome: &Outcome) -> String {
+    let fits = fit_words(outcome.until).fits;
+    match (outcome.oom, outcome.reach) {
+        (Some(oom), _) => {
+            format!("OOM at event {}: {} asked for", units::count(oom.event.0), bytes(oom.requested_bytes))
+        }
+        _ if !outcome.fits() => {
+            format!("does not fit: {} reserved before the first event", bytes(outcome.peak_reserved_bytes()))
+        }
+        (None, Reach::RecordedOom(event)) => format!("{fits} at event {}", units::count(event.0)),
+        (None, _) => fits.to_owned(),
+    }
+}
+
+/// The outcome in fewer words.
+pub fn outcome_in_short(outcome: &Outcome) -> String {
+    match (outcome.oom, outcome.reach) {
+        (Some(oom), _) => format!("OOM at event {}", units::count(oom.event.0)),
+        _ if !outcome.fits() => "too much at first".to_owned(),
+        (None, Reach::RecordedOom(event)) => format!("passes event {}", units::count(event.0)),
+        (None, _) => fit_words(outcome.until).fits.to_owned(),
+    }
+}
+
+fn bytes(count: u64) -> String {
+    units::bytes(i64::try_from(count).unwrap_or(i64::MAX))
+}

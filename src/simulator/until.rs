@@ -1,0 +1,27 @@
+//! How far answers about a recording reach.
+
+use crate::model::Timeline;
+
+/// How far answers about a recording reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// To the end of the recording.
+    End,
+    /// To a request that failed. What the program would have done if it were met was not recorded.
+    FailedRequest,
+}
+
+impl Until {
+    /// How far a recording reaches.
+    pub fn of(timeline: &Timeline) -> Self {
+        if timeline.ooms.is_empty() { Self::End } else { Self::FailedRequest }
+    }
+
+    /// Its word in output.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::FailedRequest => "failed_request",
+        }
+    }
+}

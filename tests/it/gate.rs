@@ -1,0 +1,136 @@
+//! What a recording refutes is not among its remedies, and what is named as a fix stands beside its own simulation or none.
+
+use crate::support::{json, pickles_in, root, sample, stdout};
+use oomscope::analysis::{Attribution, Phase, UserRules};
+use oomscope::load::{Input, Progress, load};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn corpus(name: &str) -> PathBuf {
+    root().join("tests/corpus").join(name).with_extension("pickle.gz")
+}
+
+fn recordings() -> Vec<PathBuf> {
+    let folders = [root().join("sample_snapshots"), root().join("tests/corpus")];
+    folders.iter().flat_map(|folder| pickles_in(folder, false)).collect()
+}
+
+fn remedies(file: &Path) -> Value {
+    json(["remedies", &file.display().to_string(), "--format", "json"])
+}
+
+fn has(found: &Value, id: &str) -> bool {
+    let all = found["remedies"].as_array().expect("remedies are a list");
+    all.iter().filter_map(|remedy| remedy["id"].as_str()).any(|ids| ids.split('+').any(|one| one == id))
+}
+
+#[test]
+fn attention_that_is_fused_is_not_to_be_fused() {
+    for name in ["hf_llama_sft", "hf_trainer", "hf_static_cache"] {
+        assert!(!has(&remedies(&corpus(name)), "sdpa"), "{name}");
+    }
+    assert!(has(&remedies(&sample("gpt_oom_forward.pickle")), "sdpa"), "it is written out there");
+}
+
+#[test]
+fn only_what_evaluations_keep_in_graphs_is_freed_without_gradients() {
+    // Caches that a server keeps, and a function that trains.
+    for file in [sample("leak_caches.pickle.gz"), corpus("scan_ssm")] {
+        assert!(!has(&remedies(&file), "eval-no-grad"), "{}", file.display());
+    }
+    assert!(has(&remedies(&sample("eval_with_graph.pickle.gz")), "eval-no-grad"));
+}
+
+#[test]
+fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
+    let least = |name: &str| remedies(&sample(name))["least"].as_str().map(str::to_owned);
+    for name in ["long_inputs.pickle.gz", "meta_tasks.pickle.gz"] {
+        assert!(least(name).is_none_or(|id| !id.starts_with("set:") || id.contains('+')), "{name}");
+    }
+    // There, memory lay in pieces, and the setting puts them together.
+    assert_eq!(least("frag_oom.pickle").as_deref(), Some("set:expandable_segments=True"));
+    let args = ["--only", "set:expandable_segments=True"];
+    let file = sample("meta_tasks.pickle.gz").display().to_string();
+    let text = stdout(["remedies", &file].into_iter().chain(args));
+    let first = text.lines().next().expect("there is text");
+    assert!(first.starts_with("No remedy that was tried is known to do more than get past"), "{first}");
+}
+
+#[test]
+fn every_remedy_has_an_effect_and_no_code_for_a_backward_that_was_not_recorded() {
+    let problems = |path: &PathBuf| -> Vec<String> {
+        let snapshot = load(&Input::File(path.clone()), &Progress::default()).expect("it loads");
+        let output = crate::support::run(["remedies", &path.display().to_string(), "--format", "json"]);
+        let Ok(found) = serde_json::from_slice::<Value>(&output.stdout) else { return Vec::new() };
+        let timeline = snapshot.timelines.iter().find(|one| Some(one.device.0) == found["device"].as_i64());
+        let phases =
+            Attribution::of(&snapshot, timeline.expect("it is there"), &UserRules::default()).phases.phases;
+        let has_backward = phases.iter().any(|start| start.phase == Phase::Backward);
+        let before = &found["baseline"];
+        let falls = |remedy: &Value, key: &str| remedy[key].as_u64() < before[key].as_u64();
+        let problem = |remedy: &Value| {
+            let code = remedy["code"].as_str().unwrap_or_default();
+            let helps = before["fits"] == false && remedy["fits"] == true;
+            if !has_backward && code.contains(".backward()") {
+                Some(format!("{}: {} runs a backward", path.display(), remedy["id"]))
+            } else if !falls(remedy, "peak_requested") && !falls(remedy, "peak_reserved") && !helps {
+                Some(format!("{}: {} changes nothing", path.display(), remedy["id"]))
+            } else {
+                None
+            }
+        };
+        found["remedies"].as_array().into_iter().flatten().filter_map(problem).collect()
+    };
+    let problems: Vec<String> = recordings().par_iter().flat_map_iter(problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_fix_stands_beside_its_own_simulation_or_none() {
+    let problems = |path: &PathBuf| -> Option<String> {
+        let file = path.display().to_string();
+        let report = json(["report", &file, "--format", "json", "--no-notes"]);
+        let fix = &report["fix"];
+        let id = fix["remedy"]["id"].as_str()?;
+        let all = json(["remedies", &file, "--format", "json"]);
+        let simulated = all["remedies"].as_array()?.iter().find(|remedy| remedy["id"] == id);
+        if simulated != Some(&fix["remedy"]) {
+            return Some(format!("{file}: not what {id} was simulated to give"));
+        }
+        let advice = &report["findings"][0]["advice"][0];
+        let is_advice = advice["text"] == fix["text"];
+        if !is_advice && fix["code"] != fix["remedy"]["code"] {
+            return Some(format!("{file}: the code is not that of {id}"));
+        }
+        let is_sample = path.parent().is_some_and(|folder| folder.ends_with("sample_snapshots"));
+        for format in ["text", "markdown"].iter().filter(|_| is_sample) {
+            let text = stdout(["report", &file, "--format", format, "--no-notes"]).replace('\\', "");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let text = words.join(" ");
+            let fix_at = text.find("What to change:")?;
+            let said = text[fix_at..].find(&format!("({id}):"));
+            let other = text[fix_at..].find("Simulated with the recorded requests");
+            if said.is_none() || other.is_some_and(|other| Some(other) < said) {
+                return Some(format!("{file}: {format} has {id} not beside the fix"));
+            }
+        }
+        None
+    };
+    let problems: Vec<String> = recordings().par_iter().filter_map(problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_page_says_the_fix_as_the_document_does() {
+    for name in ["frag_oom.pickle", "gpt_oom_forward.pickle", "leak_eval_losses.pickle"] {
+        let file = sample(name).display().to_string();
+        let fix = json(["report", &file, "--format", "json"])["fix"].clone();
+        let page = stdout(["report", &file, "--format", "html"]);
+        let line = page.lines().find(|line| line.contains("<p class=\"answer\">fix: ")).expect("a fix");
+        match fix["outcome"].as_str() {
+            Some(outcome) => assert!(line.contains(&format!("simulated: {outcome}")), "{line}"),
+            None => assert!(!line.contains("simulated"), "{line}"),
+        }
+    }
+}
