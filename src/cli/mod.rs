@@ -156,12 +156,12 @@ pub fn run() -> ExitCode {
     args.max_memory.set();
     #[cfg(target_os = "linux")]
     signals::watch();
-    let outcome = guarded(|| match &args.command {
-        Some(command) => command.run(),
-        None => {
-            misspelt::refuse(args.open.files.first(), &mut command())?;
-            open::run(&args.open)
+    let outcome = guarded(|| {
+        if let Some(command) = &args.command {
+            return command.run();
         }
+        misspelt::refuse(args.open.files.first(), &mut command())?;
+        open::run(&args.open)
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

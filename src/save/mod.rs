@@ -55,7 +55,7 @@ pub struct NewFile {
 enum Output {
     Temporary {
         file: NamedTempFile,
-        _unfinished: Unfinished,
+        unfinished: Unfinished,
     },
     /// A device or a pipe. Replacing it by a file would break it, so it is written directly.
     Special(fs::File),
@@ -130,11 +130,11 @@ impl NewFile {
                 )));
             }
             found => {
-                let (file, _unfinished) = temporary(&place).map_err(refused)?;
+                let (file, unfinished) = temporary(&place).map_err(refused)?;
                 if let Ok(found) = found {
                     file.as_file().set_permissions(found.permissions()).map_err(refused)?;
                 }
-                Output::Temporary { file, _unfinished }
+                Output::Temporary { file, unfinished }
             }
         };
         Ok(Self { out: BufWriter::new(out), target: place })
@@ -149,13 +149,14 @@ impl NewFile {
         let put = || -> io::Result<()> {
             match out.into_inner().map_err(io::IntoInnerError::into_error)? {
                 Output::Special(mut file) => file.flush(),
-                Output::Temporary { file, .. } => {
+                Output::Temporary { file, unfinished } => {
                     // A system that crashes after the rename could otherwise keep the name and lose the content.
                     file.as_file().sync_all()?;
                     match existing {
                         Existing::Replace => file.persist(&target)?,
                         Existing::Keep => file.persist_noclobber(&target)?,
                     };
+                    drop(unfinished);
                     Ok(())
                 }
             }

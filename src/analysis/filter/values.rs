@@ -51,9 +51,8 @@ impl Values<'_> {
         words: &[&'static str],
         read: impl Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, FilterError> {
-        let one = |piece: &Piece| match piece.is_quoted {
-            true => Ok(piece.text.to_lowercase()),
-            false => self.one_of(words, piece, &read),
+        let one = |piece: &Piece| {
+            if piece.is_quoted { Ok(piece.text.to_lowercase()) } else { self.one_of(words, piece, &read) }
         };
         self.pieces.iter().map(one).collect()
     }
