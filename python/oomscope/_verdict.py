@@ -50,23 +50,17 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield from _wrapped(verdict["title"])
         return
     yield from _wrapped(verdict["title"])
-    # Where a request fails is mostly chance; what holds the memory is not.
-    sites = sorted(verdict["evidence"]["sites"], key=lambda site: site["role"] == "requested")
-    for site in sites[:1]:
-        place = f"{site['file']}:{site['line']}" if site["line"] else site["file"]
-        yield f"line: {place} {site['name']}"
+    line, fix = report["line"], report["fix"]
+    if line:
+        place = f"{line['file']}:{line['line']}" if line["line"] else line["file"]
+        yield f"line: {place} {line['name']}"
     if verdict["why"]:
         yield from _wrapped(f"why: {verdict['why']}")
-    yield from _first_fix(verdict["advice"], report["remedies"])
-
-
-def _first_fix(advice: list[dict[str, Any]], remedies: list[dict[str, Any]]) -> Iterator[str]:
-    """The verdict's own advice; without any, the first change that was simulated, unless it is not enough."""
-    fixes = [(fix["text"], fix["code"]) for fix in advice]
-    fixes += [(remedy["title"], remedy["code"]) for remedy in remedies if remedy["fits"] is not False]
-    for text, code in fixes[:1]:
-        yield from _wrapped(f"what to change: {text}")
-        yield from (f"    {line}" for line in (code or "").splitlines())
+    if fix:
+        yield from _wrapped(f"what to change: {fix['text']}")
+        yield from (f"    {code}" for code in (fix["code"] or "").splitlines())
+    if fix and fix["outcome"]:
+        yield from _wrapped(f"simulated: {fix['outcome']}")
 
 
 def _wrapped(text: str) -> list[str]:

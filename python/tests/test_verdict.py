@@ -21,19 +21,13 @@ def install(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def report(**more: Any) -> dict[str, Any]:
     """What `oomscope report --format json` writes, as far as it is read."""
-    sites = [
-        {"file": "/me/model.py", "line": 18, "name": "forward", "role": "requested"},
-        {"file": "/me/train.py", "line": 9, "name": "main", "role": "kept"},
-    ]
-    verdict = {
-        "id": "leak",
-        "severity": "critical",
-        "title": "Out of memory",
-        "why": "It is kept.",
-        "advice": [{"text": "Detach it:", "code": "a = 1\nb = 2"}, {"text": "Or not", "code": None}],
-        "evidence": {"sites": sites},
+    verdict = {"id": "leak", "severity": "critical", "title": "Out of memory", "why": "It is kept."}
+    return {
+        "line": {"file": "/me/train.py", "line": 9, "name": "main"},
+        "fix": {"text": "Detach it:", "code": "a = 1\nb = 2", "outcome": None},
+        **{key: more.pop(key) for key in ("line", "fix") if key in more},
+        "findings": [{**verdict, **more}],
     }
-    return {"findings": [{**verdict, **more}], "remedies": []}
 
 
 def says(report: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,19 +66,20 @@ def test_it_is_the_verdict_its_line_why_and_the_first_fix(
 def test_parts_that_the_report_has_not_are_left_out(
     torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    says(report(why=None, advice=[], evidence={"sites": []}), tmp_path, monkeypatch)
+    says(report(why=None, fix=None, line=None), tmp_path, monkeypatch)
     assert printed(tmp_path / "out", capfd, torch) == ["critical · leak", "Out of memory"]
 
 
-def test_without_advice_it_is_the_first_simulated_change_that_is_enough(
+def test_the_fix_has_its_own_simulation_beside_it(
     torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    remedies = [
-        {"title": "half of it", "code": "a", "fits": False},
-        {"title": "a quarter of it", "code": "b", "fits": True},
+    fix = {"text": "Half of it:", "code": "a", "outcome": "would still lack 1 GiB"}
+    says(report(fix=fix), tmp_path, monkeypatch)
+    assert printed(tmp_path / "out", capfd, torch)[-3:] == [
+        "what to change: Half of it:",
+        "    a",
+        "simulated: would still lack 1 GiB",
     ]
-    says({**report(advice=[]), "remedies": remedies}, tmp_path, monkeypatch)
-    assert printed(tmp_path / "out", capfd, torch)[-2:] == ["what to change: a quarter of it", "    b"]
 
 
 def test_long_sentences_are_wrapped(

@@ -92,6 +92,8 @@ impl NoteText {
 pub(super) struct AnswerText {
     /// The line of code with its bytes.
     pub(super) culprit: Option<String>,
+    /// The index of that line among the verdict's sites.
+    pub(super) site: Option<usize>,
     /// What to change.
     pub(super) fix: Option<Fix>,
 }
@@ -157,6 +159,13 @@ pub(super) struct AllocationText {
     pub(super) bytes: i64,
     pub(super) event: Option<u32>,
     pub(super) site: String,
+}
+
+impl Document {
+    /// The line of code that the verdict comes down to.
+    pub(super) fn line(&self) -> Option<&Site> {
+        self.findings.first()?.sites.get(self.answer.site?)
+    }
 }
 
 impl FindingText {
@@ -230,7 +239,11 @@ fn answer_text(input: &ReportInput<'_>, clean: Clean) -> AnswerText {
     let Some((verdict, found)) = verdict.and_then(|verdict| Some((verdict, answer(verdict)?))) else {
         return AnswerText::default();
     };
-    AnswerText { culprit: found.culprit.map(|text| clean.text(&text)), fix: fix_text(input, verdict, clean) }
+    AnswerText {
+        culprit: found.culprit.map(|text| clean.text(&text)),
+        site: found.site,
+        fix: fix_text(input, verdict, clean),
+    }
 }
 
 /// What to change. Where nothing is wrong, that is what the verdict itself advises.

@@ -39,6 +39,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             "facts": facts,
         },
         "verdict": document.verdict(),
+        "line": document.line().map(site),
         "fix": document.answer.fix.as_ref().map(fix),
         "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
