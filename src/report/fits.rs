@@ -32,7 +32,7 @@ const TO_THE_FAILED_REQUEST: FitWords = FitWords {
     fits: "gets past the request that failed",
     fits_into: "gets past the request that failed within",
     fit_into: "get past the request that failed within",
-    would_fit: "would get past the request that failed",
+    would_fit: "would get past the OOM",
     column: "past OOM",
 };
 
