@@ -1,9 +1,10 @@
 //! Predicted remedies as text and as JSON.
 
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::json;
 use super::simulation::fidelity_text;
 use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::remedies::{Figures, Prediction, Predictions, Trust};
 use crate::simulator::Fidelity;
@@ -48,6 +49,7 @@ struct Record<'a> {
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -140,6 +142,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             .map(|batch| LargestBatchRecord { factor: batch.factor, basis: batch.basis.key() }),
         remedies: predictions.remedies.iter().map(record).collect(),
         damage: DamageRecord::of(report.snapshot),
+        trust: TrustRecord::of(report.snapshot, report.timeline),
     };
     json::write(out, &record)
 }
@@ -157,7 +160,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
-    if let Some(line) = damage_line(report.snapshot) {
+    for line in trust_lines(report.snapshot, [report.timeline]) {
         writeln!(out, "  {line}")?;
     }
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };

@@ -1,8 +1,9 @@
 //! Simulated settings as a table and as JSON.
 
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::json;
 use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::simulator::{Fidelity, Outcome, Reach, Settings};
 use crate::units;
@@ -56,6 +57,7 @@ struct Record<'a> {
     recommendation: Option<String>,
     smallest_capacity: Option<u64>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -142,6 +144,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
         damage: DamageRecord::of(simulation.snapshot),
+        trust: TrustRecord::of(simulation.snapshot, simulation.timeline),
     };
     json::write(out, &record)
 }
@@ -191,7 +194,7 @@ pub fn outcome_text(outcome: &Outcome) -> String {
 pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     let timeline = simulation.timeline;
     writeln!(out, "{} · {}", units::printable(simulation.file), timeline.device)?;
-    if let Some(line) = damage_line(simulation.snapshot) {
+    for line in trust_lines(simulation.snapshot, [simulation.timeline]) {
         writeln!(out, "  {line}")?;
     }
     writeln!(out, "  recorded with   {}", name(simulation.recorded))?;
